@@ -1,0 +1,1 @@
+"""howdah: a message queue that lives in PostgreSQL."""

@@ -1,0 +1,1 @@
+"""Spark jobs that prove from one snapshot what became of every message."""

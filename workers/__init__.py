@@ -1,0 +1,1 @@
+"""The runtime: listener sessions, their supervisor, failure recording, maintenance."""
