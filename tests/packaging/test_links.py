@@ -1,0 +1,32 @@
+"""src/howdah is the list of what ships: links to the root, and nothing else."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ENTRIES = sorted((ROOT / "src" / "howdah").iterdir())
+# At the root but not part of the package.
+NOT_SHIPPED = {"tests", "benchmarks", "docs", "src", "console", "build", "dist"}
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda path: path.name)
+def test_each_entry_is_a_link_to_its_namesake_at_the_root(entry: Path) -> None:
+    assert entry.is_symlink()
+    assert os.readlink(entry) == f"../../{entry.name}"
+    assert entry.resolve() == ROOT / entry.name
+    assert entry.exists()
+
+
+def test_every_folder_with_python_in_it_is_shipped() -> None:
+    folders = {
+        path.name
+        for path in ROOT.iterdir()
+        if path.is_dir() and path.name[0] not in "._" and any(path.glob("*.py"))
+    }
+    assert folders - NOT_SHIPPED == {entry.name for entry in ENTRIES if entry.is_dir()}
+
+
+def test_no_tests_folder_is_a_package() -> None:
+    assert list((ROOT / "tests").rglob("__init__.py")) == []
