@@ -1,0 +1,65 @@
+# Everything is done in .venv, which the targets make and keep up to date themselves.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+# What the wheel ships: the links of src/howdah, which bear the names of the real folders.
+SHIPPED := $(notdir $(wildcard src/howdah/*))
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lint format bench wheel clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.demo ## Run 336,776 real flights through the queue and audit the result
+	$(BIN)/howdah demo
+
+test: $(VENV)/.dev ## Run the tests on real PostgreSQL servers (HOWDAH_TEST_PG=16 for another version)
+	$(BIN)/pytest -q
+
+check: lint test ## Format, lint, layers, types, tests: all that must pass before a commit
+
+lint: $(VENV)/.dev ## Check format, lint, layers and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+	$(BIN)/mypy tests
+
+format: $(VENV)/.dev ## Put the code in its format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.dev ## Measure speed against the floors that PostgreSQL itself sets
+	$(BIN)/python benchmarks/run.py
+
+# An editable install hides a file that a wheel would lose, and a linked folder ships scratch
+# files too: so the wheel's list of files must be git's. build/ is removed first, since
+# setuptools would ship what an earlier build left there.
+wheel: $(VENV)/.dev ## Build the wheel in dist/ and compare its files with git's
+	rm -rf build dist
+	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist .
+	$(BIN)/python -m zipfile -l dist/*.whl | sed -n 's|^howdah/\([^ ]*\) .*|\1|p' | LC_ALL=C sort > build/in-wheel
+	git ls-files $(SHIPPED) | LC_ALL=C sort > build/in-git
+	diff build/in-git build/in-wheel
+	@ls dist/*.whl
+
+clean: ## Remove what was built, .venv included
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf src/*.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One environment for all targets; a stamp tells which extra it holds, and since when.
+$(VENV)/.dev $(VENV)/.demo: $(VENV)/.%: pyproject.toml | $(BIN)/pip
+	$(BIN)/pip install --quiet --editable '.[$*]'
+	@touch $@
+
+$(BIN)/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo >&2 'Howdah needs Python 3.11 or later: make PYTHON=python3.12 …'; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
+	  echo >&2 "$(PYTHON) cannot make virtual environments. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
