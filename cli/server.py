@@ -1,0 +1,91 @@
+"""howdah server: the embedded PostgreSQL, for those who have no server of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from psycopg.conninfo import conninfo_to_dict
+
+from ..engine.embedded import EmbeddedServer, EmbeddedServerError, ServerInfo, StopMode
+
+app = typer.Typer(no_args_is_help=True, help="The embedded PostgreSQL.")
+
+Data = Annotated[
+    Path | None,
+    typer.Option("--data", help="The server's folder.", envvar="HOWDAH_HOME", show_envvar=True),
+]
+Version = Annotated[
+    int | None,
+    typer.Option("--pg-version", help="Major version, 16 or 18. [default: the folder's, or 18]"),
+]
+Json = Annotated[bool, typer.Option("--json", help="For machines.")]
+
+
+@app.command()
+def start(data: Data = None, pg_version: Version = None, as_json: Json = False) -> None:
+    """Start it, making its folder the first time. A running one is left as it is."""
+    show(EmbeddedServer(data, pg_version).start(), as_json=as_json)
+
+
+@app.command()
+def stop(
+    data: Data = None,
+    mode: Annotated[StopMode, typer.Option(help="fast sends clients away, smart waits.")] = "fast",
+    as_json: Json = False,
+) -> None:
+    """Stop it and wait for its end. Does nothing if it does not run."""
+    server = EmbeddedServer(data)
+    stopped = server.stop(mode)
+    if as_json:
+        typer.echo(json.dumps({"stopped": stopped}))
+    else:
+        typer.echo("stopped" if stopped else f"no server runs in {server.folder}")
+
+
+@app.command()
+def status(data: Data = None, as_json: Json = False) -> None:
+    """Say whether it runs, and where. Exit code 3 if it does not."""
+    server = EmbeddedServer(data)
+    if info := server.status():
+        show(info, as_json=as_json)
+        return
+    typer.echo(json.dumps({"running": False}) if as_json else f"no server runs in {server.folder}")
+    raise typer.Exit(3)
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def psql(context: typer.Context, data: Data = None) -> None:
+    """Open psql on it; all other arguments are psql's own (after --, if they look like ours)."""
+    server = EmbeddedServer(data)
+    info = server.status()
+    if info is None:
+        raise EmbeddedServerError(f"no server runs in {server.folder}: howdah server start")
+    program = server.bin("psql")
+    # By environment, not argument: other users of the machine can read arguments.
+    names = {
+        "host": "PGHOST",
+        "port": "PGPORT",
+        "user": "PGUSER",
+        "password": "PGPASSWORD",
+        "dbname": "PGDATABASE",
+    }
+    access = {names[key]: str(value) for key, value in conninfo_to_dict(info.dsn).items()}
+    os.execve(program, [str(program), *context.args], os.environ | access)
+
+
+def show(info: ServerInfo, *, as_json: bool) -> None:
+    """Print where the server is, its DSN with its password."""
+    facts = {"running": True} | {
+        name: str(value) if isinstance(value, Path) else value
+        for name, value in asdict(info).items()
+    }
+    if as_json:
+        typer.echo(json.dumps(facts))
+        return
+    for name in ("version", "pid", "data", "socket_dir", "dsn"):
+        typer.echo(f"{name:<12}{facts[name]}")
