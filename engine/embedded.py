@@ -196,7 +196,7 @@ class EmbeddedServer:
         while True:
             if port is None or not is_free(port):
                 port = free_port()
-            self._layout.disown_stale_pid()
+            self._layout.disown_stale_pid(socket_dir)
             read_from = self._layout.log_sizes()
             # Names are relative to the folder: pg_ctl hands them to a shell, quoted badly.
             # It also detaches the server from our terminal and from our death.

@@ -177,16 +177,22 @@ class Layout:
             ready=lines[7].strip() == "ready",
         )
 
-    def disown_stale_pid(self) -> None:
-        """Let PostgreSQL start where a dead server's pid now belongs to some other process.
+    def disown_stale_pid(self, socket_dir: Path) -> None:
+        """Let PostgreSQL start where a dead server's pid is, or seems to be, in use.
 
-        It would take that process for a server and refuse. The file stays, with a pid that
-        nobody has, since the shared memory it names is how PostgreSQL finds surviving backends.
+        It would take whoever has that pid now for a server and refuse; to it even a dead
+        process is alive until its parent has waited for it. postmaster.pid stays, with a pid
+        that nobody has: by the shared memory named there PostgreSQL finds surviving backends.
+        The socket's lock protects only the socket, in a folder that no other server uses.
         """
+        if self.postmaster() is not None:
+            return
         path = self.data / "postmaster.pid"
         with suppress(FileNotFoundError):
-            if self.postmaster() is None and (lines := path.read_text().splitlines()):
+            if lines := path.read_text().splitlines():
                 path.write_text("\n".join([str(NO_SUCH_PID), *lines[1:]]) + "\n")
+        for lock in socket_dir.glob(".s.PGSQL.*.lock"):
+            lock.unlink()
 
 
 def own_folder(path: Path, uid: int, gid: int) -> bool:

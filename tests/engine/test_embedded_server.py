@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
@@ -194,7 +195,7 @@ def test_a_killed_server_recovers_with_all_that_was_committed(server_folder: Pat
     info = server.start()
     with psycopg.connect(info.dsn) as connection:
         connection.execute("create table kept as select generate_series(1, 1000) as n")
-    with psycopg.connect(info.dsn) as busy:
+    with closing(psycopg.connect(info.dsn)) as busy:
         busy.execute("select 1")
         os.kill(info.pid, signal.SIGKILL)
         while is_postmaster(info.pid, info.data):  # the system kills in its own time
@@ -232,6 +233,8 @@ def test_a_dead_servers_pid_that_another_process_has_now_does_not_count(
     )
     try:
         pid_file.write_text("\n".join([str(bystander.pid), *rest]) + "\n")
+        socket_lock = info.socket_dir / f".s.PGSQL.{info.port}.lock"
+        socket_lock.write_text("\n".join([str(bystander.pid), *rest]) + "\n")
 
         assert server.status() is None
         assert server.stop() is False
