@@ -117,7 +117,7 @@ class EmbeddedServer:
             with self._layout.locked():
                 if found := self._settled():
                     return self._info(found)
-                programs = server_bin(version, account, self.folder)
+                programs = server_bin(version, account)
                 if not self._layout.data.exists():
                     make_data(self._layout, programs, version, account)
                 return self._info(self._launch(programs, account))

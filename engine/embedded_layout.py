@@ -113,9 +113,7 @@ class Layout:
         try:
             return path.read_text().strip()
         except FileNotFoundError:
-            raise EmbeddedServerError(
-                f"{path} is missing: the server's password was in it"
-            ) from None
+            raise EmbeddedServerError(f"{path} is missing: the server's password was in it") from None
 
     def remembered_port(self) -> int | None:
         try:

