@@ -1,1 +1,219 @@
-"""The SQL API: one file a verb, installed whole in the order of a message's life."""
+"""The SQL API: the list of its files, which is the order of installation, and the installer.
+
+A file holds one verb with its overloads and helpers. Above each function stands a header; the installer makes the
+function's COMMENT from the header's first sentence and its GRANTs from the ``Role`` line, so neither can drift.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import asdict, dataclass
+from importlib.resources import files
+from typing import Protocol
+
+FILES = (
+    # what the others stand on
+    "internal/now",
+    "internal/caller",
+    "internal/destination",
+    "internal/check_name",
+    "internal/options",
+    "internal/journal",
+    "internal/as_ready",
+    "internal/message",
+    "internal/put",
+    "internal/bury",
+    "internal/remove",
+    # destinations
+    "destinations/create_queue",
+    "destinations/alter_queue",
+    "destinations/purge_queue",
+    "destinations/drop_queue",
+    "destinations/pause",
+    "destinations/resume",
+    "destinations/list_queues",
+    # a message is sent,
+    "internal/check_message",
+    "internal/send",
+    "internal/send_batch",
+    "send/send",
+    "send/send_batch",
+    # received,
+    "internal/sweep_lost",
+    "internal/take",
+    "internal/claim",
+    "receive/receive",
+    "receive/receive_locked",
+    "receive/consume_locked",
+    # fails,
+    "internal/find",
+    "internal/record_failure",
+    "failure/record_failure",
+    "failure/record_failures",
+    # is dealt with by an administrator,
+    "internal/take_back",
+    "failure/replay",
+    "failure/discard",
+    # and is looked at
+    "inspect/browse",
+    "inspect/incidents",
+    "inspect/queue_stats",
+    "views/activemq",
+    "views/audit",
+    # workers and their housekeeping
+    "runtime/lock",
+    "runtime/worker",
+    "maintenance/maintain_workers",
+    "maintenance/maintain_totals",
+    "maintenance/maintain_backlog",
+    "maintenance/maintain_journal",
+    "maintenance/maintain_dropped",
+    "internal/setup",
+)
+
+_HEADER = re.compile(
+    r"(?P<header>(?:^--[^\n]*\n)+)\s*(?P<ddl>create or replace (?P<kind>function|view) howdah\.(?P<name>\w+))",
+    re.MULTILINE,
+)
+_VIEW = re.compile(r"^create or replace view howdah\.(\w+)", re.MULTILINE)
+_ROLE = re.compile(r"^-- Role +(.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Names of the roles that own and use Howdah. All equal: one-role mode."""
+
+    owner: str = "howdah_owner"
+    admin: str = "howdah_admin"
+    producer: str = "howdah_producer"
+    consumer: str = "howdah_consumer"
+    browser: str = "howdah_browser"
+    auditor: str = "howdah_auditor"
+
+    @classmethod
+    def with_prefix(cls, prefix: str) -> Roles:
+        """The six roles under another prefix than ``howdah``."""
+        return cls(*(f"{prefix}_{kind}" for kind in ("owner", "admin", "producer", "consumer", "browser", "auditor")))
+
+    @classmethod
+    def one(cls, name: str) -> Roles:
+        """One-role mode: the installing role owns and uses everything, and nobody else may."""
+        return cls(name, name, name, name, name, name)
+
+    @property
+    def is_one(self) -> bool:
+        """Whether this is one-role mode."""
+        return self.owner == self.admin
+
+    def users(self) -> dict[str, str]:
+        """The roles other than the owner, by what they are for."""
+        return {kind: name for kind, name in asdict(self).items() if kind != "owner"}
+
+
+@dataclass(frozen=True)
+class Header:
+    """What stands above a function or view: its name, its first sentence and who may use it."""
+
+    kind: str
+    name: str
+    summary: str
+    roles: tuple[str, ...]
+    text: str
+
+
+class Database(Protocol):
+    """What the installer needs of a connection: run SQL text without parameters, and read rows."""
+
+    def run(self, sql: str) -> list[tuple[object, ...]]:
+        """Run one or several statements; return the rows of the last one."""
+
+
+def source(name: str) -> str:
+    """The text of one file of FILES."""
+    return (files(__name__) / f"{name}.sql").read_text(encoding="utf-8")
+
+
+def headers(text: str) -> list[Header]:
+    """The headers of a file, one for each function or view that has one of its own."""
+    found = []
+    for match in _HEADER.finditer(text):
+        header = match["header"]
+        first = header.split("\n", 1)[0].removeprefix("-- ")
+        summary = first.split(": ", 1)[1] if ": " in first else first
+        role = _ROLE.search(header)
+        roles = tuple(role[1].split()) if role else ()
+        found.append(Header(match["kind"], match["name"], summary, roles, header))
+    return found
+
+
+def checksum(roles: Roles) -> str:
+    """Identifies the texts and the role names together: another value means there is something to install."""
+    digest = hashlib.sha256(json.dumps(asdict(roles)).encode())
+    for name in FILES:
+        digest.update(source(name).encode())
+    return digest.hexdigest()
+
+
+def literal(value: str) -> str:
+    """A string as an SQL literal."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def identifier(value: str) -> str:
+    """A name as a quoted SQL identifier."""
+    return '"' + value.replace('"', '""') + '"'
+
+
+def install(database: Database, roles: Roles, engine_name: str) -> None:
+    """Install every procedure and view anew, in the caller's transaction, as the owner role.
+
+    Signatures that are no longer listed are dropped, everything is revoked from PUBLIC, and what the headers say is
+    granted. PostgreSQL stamps each replaced function with the transaction's id; the others are the stale ones.
+    """
+    for name in FILES:
+        database.run(source(name))
+    stale = database.run(
+        "select p.oid::regprocedure::text from pg_proc p where p.pronamespace = 'howdah'::regnamespace"
+        " and p.xmin::text::bigint <> (pg_current_xact_id()::text::numeric % 4294967296)::bigint"
+    )
+    for (signature,) in stale:
+        database.run(f"drop function {signature}")
+    grant(database, roles)
+    database.run(
+        f"select howdah._setup({literal(engine_name)}, {literal(json.dumps(roles.users()))}::jsonb, {literal(checksum(roles))})"
+    )
+
+
+def grant(database: Database, roles: Roles) -> None:
+    """Comment and grant what the headers say; PUBLIC gets nothing but the clock."""
+    users = {f"howdah_{kind}": name for kind, name in roles.users().items()}
+    everybody = ", ".join(sorted({identifier(name) for name in users.values()}))
+    statements = [
+        "revoke all on all functions in schema howdah from public",
+        "revoke all on all tables in schema howdah from public",
+        "alter default privileges revoke execute on functions from public",
+        f"grant usage on schema howdah to {everybody}",
+    ]
+    signatures: dict[str, list[str]] = {}
+    for name, signature in database.run(
+        "select p.proname::text, p.oid::regprocedure::text from pg_proc p where p.pronamespace = 'howdah'::regnamespace"
+    ):
+        signatures.setdefault(str(name), []).append(str(signature))
+    for file in FILES:
+        text = source(file)
+        views = _VIEW.findall(text)
+        for header in headers(text):
+            allowed = [users[role] for role in header.roles if role in users]
+            if header.roles == ("everybody",):
+                allowed = list(users.values())
+            grantees = ", ".join(sorted({identifier(role) for role in allowed}))
+            if header.kind == "view":
+                statements += [f"grant select on howdah.{view} to {grantees}" for view in views]
+                continue
+            for signature in signatures[header.name]:
+                statements.append(f"comment on function {signature} is {literal(header.summary)}")
+                if grantees:
+                    statements.append(f"grant execute on function {signature} to {grantees}")
+    database.run(";\n".join(statements))

@@ -1,1 +1,33 @@
-"""The tables, as SQLAlchemy metadata: the one data dictionary."""
+"""The data dictionary: every table of Howdah as SQLAlchemy metadata, with comments that land in the database."""
+
+from __future__ import annotations
+
+from . import types
+from .base import SCHEMA, metadata
+from .destinations import NAME_LENGTH_MAX, destination_grants, destinations
+from .failures import poison_details
+from .journal import EVENTS, backlog_figures, journal, journal_totals
+from .messages import message_id_seq, msgs, msgs_nonpersistent, parked
+from .runtime import acks, engine, lock, workers
+
+__all__ = [
+    "EVENTS",
+    "NAME_LENGTH_MAX",
+    "SCHEMA",
+    "acks",
+    "backlog_figures",
+    "destination_grants",
+    "destinations",
+    "engine",
+    "journal",
+    "journal_totals",
+    "lock",
+    "message_id_seq",
+    "metadata",
+    "msgs",
+    "msgs_nonpersistent",
+    "parked",
+    "poison_details",
+    "types",
+    "workers",
+]

@@ -1,0 +1,93 @@
+"""Bring a database to the state the code expects: tables by numbered revisions, procedures as a whole.
+
+``migrate`` is idempotent and safe to run while workers run and from several places at once. Everything happens in one
+transaction: it is done or it is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.resources import files
+
+import psycopg
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, create_engine, text
+
+from ..procedures import Roles, checksum
+from .roles import MigrationError, installed_roles
+
+__all__ = ["MigrationError", "State", "downgrade", "migrate", "state"]
+
+
+@dataclass(frozen=True)
+class State:
+    """What is installed: revision in the database, newest revision in the code, and whether the procedures are current."""
+
+    revision: str | None
+    head: str
+    procedures_current: bool
+
+    @property
+    def current(self) -> bool:
+        """Whether there is nothing to do."""
+        return self.revision == self.head and self.procedures_current
+
+
+def config() -> Config:
+    """Alembic's configuration, independent of the working directory."""
+    settings = Config()
+    settings.set_main_option("script_location", str(files(__name__)))
+    return settings
+
+
+def migrate(dsn: str, *, roles: Roles | None = None, engine_name: str = "howdah", revision: str = "head") -> State:
+    """Upgrade the database at ``dsn`` (libpq's form) and return its state.
+
+    roles: None means those installed already, else the default six.
+    engine_name: part of the exception destination's name; used by the first installation only.
+    Raises MigrationError, with what to do, if the database is newer than this code or roles cannot be made.
+    """
+    with _begin(dsn) as connection:
+        settings = config()
+        settings.attributes.update(connection=connection, roles=roles, engine_name=engine_name)
+        command.upgrade(settings, revision)
+    return state(dsn)
+
+
+def downgrade(dsn: str, revision: str) -> State:
+    """Go back to an older revision, ``base`` meaning that nothing is left but the empty schema.
+
+    Procedures of that age come with its release: run that release's ``howdah migrate`` afterwards.
+    """
+    with _begin(dsn) as connection:
+        settings = config()
+        settings.attributes.update(connection=connection, roles=None, engine_name="howdah")
+        command.downgrade(settings, revision)
+    return state(dsn)
+
+
+def state(dsn: str) -> State:
+    """What is installed in the database at ``dsn``."""
+    head = ScriptDirectory.from_config(config()).get_current_head() or ""
+    with _begin(dsn) as connection:
+        if connection.scalar(text("select to_regclass('howdah.alembic_version')")) is None:
+            return State(None, head, False)
+        revision = connection.scalar(text("select version_num from howdah.alembic_version"))
+        roles = installed_roles(connection)
+        stored = connection.scalar(text("select procedures_checksum from howdah.engine")) if roles else None
+        return State(revision, head, roles is not None and stored == checksum(roles))
+
+
+@contextmanager
+def _begin(dsn: str) -> Iterator[Connection]:
+    """A transaction on a connection of its own that is closed afterwards."""
+    engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(dsn))
+    try:
+        with engine.begin() as connection:
+            yield connection
+    finally:
+        engine.dispose()

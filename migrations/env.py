@@ -1,0 +1,105 @@
+"""Alembic's entry: one transaction, one advisory lock, the owner's role, then the procedures."""
+
+from __future__ import annotations
+
+import os
+
+import psycopg
+from alembic import context
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, create_engine, text
+
+from howdah.migrations.roles import MigrationError, ensure_roles, installed_roles
+from howdah.procedures import Roles, checksum, identifier, install
+from howdah.schema import SCHEMA, metadata
+
+LOCK = 1213154371  # any constant nobody else uses; two migrations at once take turns
+
+
+class _Database:
+    """The installer's view of a SQLAlchemy connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def run(self, sql: str) -> list[tuple[object, ...]]:
+        """Run statements through the driver, which leaves colons and percent signs alone."""
+        cursor = self._connection.connection.cursor()
+        cursor.execute(sql)
+        return list(cursor.fetchall()) if cursor.description else []
+
+
+def chosen_roles(connection: Connection) -> Roles:
+    """The caller's choice, else what is installed, else the environment, else the six default roles."""
+    roles: Roles | None = context.config.attributes.get("roles") or installed_roles(connection)
+    if roles is None and os.environ.get("HOWDAH_ONE_ROLE"):
+        roles = Roles.one(str(connection.scalar(text("select current_user"))))
+    return roles or Roles()
+
+
+def prepare(connection: Connection, roles: Roles) -> None:
+    """Make schema and roles where they are missing, and go on as the owner."""
+    connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": LOCK})
+    if not roles.is_one:
+        ensure_roles(connection, roles)
+    if connection.scalar(text("select to_regnamespace('howdah')")) is None:
+        connection.execute(text(f"create schema {SCHEMA} authorization {identifier(roles.owner)}"))
+    connection.execute(text(f"set local role {identifier(roles.owner)}"))
+
+
+def refuse_newer(connection: Connection) -> None:
+    """Raise MigrationError if the database was migrated by newer code than this."""
+    if connection.scalar(text("select to_regclass('howdah.alembic_version')")) is None:
+        return
+    known = {script.revision for script in ScriptDirectory.from_config(context.config).walk_revisions()}
+    for revision in connection.scalars(text("select version_num from howdah.alembic_version")):
+        if revision not in known:
+            raise MigrationError(
+                f"the database is at revision {revision}, which this version of howdah does not know: it is newer than the code."
+                " Upgrade howdah (pip install -U howdah) instead."
+            )
+
+
+def run(connection: Connection) -> None:
+    """Migrate on this connection, whose transaction the caller ends."""
+    roles = chosen_roles(connection)
+    prepare(connection, roles)
+    refuse_newer(connection)
+    context.configure(
+        connection=connection,
+        target_metadata=metadata,
+        version_table_schema=SCHEMA,
+        include_schemas=True,
+        transaction_per_migration=False,
+    )
+    context.run_migrations()
+    current = connection.scalar(text("select to_regclass('howdah.engine')"))
+    if current is None:
+        return
+    head = ScriptDirectory.from_config(context.config).get_current_head()
+    if connection.scalar(text("select version_num from howdah.alembic_version")) != head:
+        return
+    if connection.scalar(text("select procedures_checksum from howdah.engine")) != checksum(roles):
+        database = _Database(connection)
+        install(database, roles, context.config.attributes.get("engine_name", "howdah"))
+        database.run("select howdah.maintain_journal()")
+
+
+def main() -> None:
+    """Use the caller's connection, else the one of ``-x dsn=`` or HOWDAH_DSN."""
+    if context.is_offline_mode():
+        raise MigrationError("howdah migrates a live database only: procedures and grants depend on what is installed.")
+    connection: Connection | None = context.config.attributes.get("connection")
+    if connection is not None:
+        run(connection)
+        return
+    dsn = context.get_x_argument(as_dictionary=True).get("dsn") or os.environ.get("HOWDAH_DSN")
+    if not dsn:
+        raise MigrationError("say which database: alembic -x dsn=postgresql://… or HOWDAH_DSN")
+    engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(dsn))
+    with engine.begin() as opened:
+        run(opened)
+    engine.dispose()
+
+
+main()

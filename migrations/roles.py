@@ -1,0 +1,62 @@
+"""The roles that own and use Howdah: found, created where the installer may, or explained where it may not."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, text
+
+from ..procedures import Roles, identifier
+
+
+class MigrationError(Exception):
+    """The database cannot be migrated; the message says why and what to do."""
+
+
+def installed_roles(connection: Connection) -> Roles | None:
+    """The roles an earlier installation used, or None if there was none."""
+    if connection.scalar(text("select to_regclass('howdah.engine')")) is None:
+        return None
+    row = connection.execute(
+        text(
+            "select pg_get_userbyid(n.nspowner)::text, e.admin_role, e.producer_role, e.consumer_role, e.browser_role,"
+            " e.auditor_role from howdah.engine e join pg_namespace n on n.nspname = 'howdah'"
+        )
+    ).one_or_none()
+    return Roles(*row) if row is not None else None
+
+
+def script(roles: Roles, installer: str) -> str:
+    """The statements for an administrator that let ``installer`` install Howdah with these roles."""
+    lines = [f"create role {identifier(roles.owner)} nologin;"]
+    lines += [f"create role {identifier(name)} nologin;" for name in roles.users().values()]
+    lines.append(f"grant {identifier(roles.owner)} to {identifier(installer)};")
+    return "\n".join(lines)
+
+
+def ensure_roles(connection: Connection, roles: Roles) -> None:
+    """Create the roles that are missing and let the installer act as the owner.
+
+    Raises MigrationError with the script to run where the installer may not create roles.
+    """
+    me = str(connection.scalar(text("select current_user")))
+    wanted = [roles.owner, *roles.users().values()]
+    present = set(
+        connection.scalars(text("select rolname::text from pg_roles where rolname = any(:names)"), {"names": wanted})
+    )
+    missing = [name for name in dict.fromkeys(wanted) if name not in present]
+    mine = connection.execute(
+        text("select rolcreaterole or rolsuper, rolsuper from pg_roles where rolname = current_user")
+    ).one()
+    if missing and not mine[0]:
+        raise MigrationError(
+            f"role {me} may not create the roles {', '.join(missing)}. Let an administrator run:\n\n"
+            f"{script(roles, me)}\n\nor install in one-role mode: howdah migrate --one-role"
+        )
+    for name in missing:
+        connection.execute(text(f"create role {identifier(name)} nologin"))
+    member = text("select pg_has_role(current_user, :owner, 'MEMBER')")
+    if not connection.scalar(member, {"owner": roles.owner}):
+        connection.execute(text(f"grant {identifier(roles.owner)} to {identifier(me)}"))
+    version = int(str(connection.scalar(text("show server_version_num"))))
+    if version >= 160000 and not mine[1] and roles.owner in missing:
+        # Since PostgreSQL 16 the creator of a role gets ADMIN only and must grant itself the right to act as it.
+        connection.execute(text(f"grant {identifier(roles.owner)} to {identifier(me)} with inherit true, set true"))

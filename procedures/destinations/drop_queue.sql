@@ -1,0 +1,41 @@
+-- howdah.drop_queue(queue, force): drop a queue; one that holds messages only when forced.
+--
+-- Returns  the number of messages discarded with it (bigint).
+-- Raises   HD001 no such queue; HD010 not allowed; HD011 it holds messages; HD012 it belongs to the engine.
+-- Role     howdah_admin
+--
+-- A message whose sender commits after the drop, or that a rolled-back receiver gives back, is found by
+-- howdah.maintain_dropped() and moved to the system exception destination: it is not lost.
+create or replace function howdah.drop_queue(queue text, force boolean default false) returns bigint
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_destination howdah.destinations;
+    v_discarded bigint := 0;
+begin
+    perform from howdah.destinations d where d.name = queue and d.dropped_at is null for update;
+    v_destination := howdah._own_queue(queue);
+    if force then
+        v_discarded := howdah._empty(v_destination, 'queue dropped');
+    elsif howdah._holds_messages(v_destination.id) then
+        raise exception using errcode = 'HD011', message = format('queue %s holds messages', quote_literal(queue)),
+            hint = 'Consume or purge them, or drop it with force => true.';
+    end if;
+    update howdah.destinations d set dropped_at = howdah.now() where d.id = v_destination.id;
+    return v_discarded;
+end
+$$;
+
+-- howdah._holds_messages(p_destination_id): whether any message lies in the destination, expired ones included.
+--
+-- Returns  boolean.
+-- Role     internal
+create or replace function howdah._holds_messages(p_destination_id integer) returns boolean
+language sql stable
+as $$
+    select exists (select from howdah.msgs m where m.destination_id = p_destination_id)
+        or exists (select from howdah.msgs_nonpersistent n
+                   where n.destination_id = p_destination_id and n.boot = pg_postmaster_start_time())
+        or exists (select from howdah.parked p
+                   where p.destination_id = p_destination_id and (p.boot is null or p.boot = pg_postmaster_start_time()))
+$$;

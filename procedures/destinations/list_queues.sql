@@ -1,0 +1,20 @@
+-- howdah.list_queues(): every queue with its options, by name.
+--
+-- Returns  one row a queue, the engine's own included.
+-- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
+create or replace function howdah.list_queues() returns table (
+    queue text, is_system boolean, sending_paused boolean, receiving_paused boolean, max_failed_deliveries integer,
+    exception_mode text, exception_queue text, redelivery_delay_ms bigint, blocked_retry_ms bigint,
+    max_message_bytes bigint, default_priority integer, default_time_to_live_ms bigint, journal_level text,
+    created_at timestamptz, created_by text
+)
+language sql stable security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+    select d.name, d.is_system, d.sending_paused, d.receiving_paused, d.max_failed_deliveries,
+        d.exception_mode, d.exception_queue, d.redelivery_delay_ms, d.blocked_retry_ms,
+        d.max_message_bytes, d.default_priority, d.default_time_to_live_ms, d.journal_level,
+        d.created_at, d.created_by
+    from howdah.destinations d
+    where d.dropped_at is null and d.kind = 'queue'
+    order by d.name
+$$;

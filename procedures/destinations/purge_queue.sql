@@ -1,0 +1,52 @@
+-- howdah.purge_queue(queue): discard every message of a queue that nobody is receiving just now.
+--
+-- Returns  the number of messages discarded (bigint).
+-- Raises   HD001 no such queue; HD010 not allowed.
+-- Role     howdah_admin
+create or replace function howdah.purge_queue(queue text) returns bigint
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+begin
+    return howdah._empty(howdah._destination(queue, 'admin'), 'purged');
+end
+$$;
+
+-- howdah._empty(p_destination, p_reason): discard every message of a destination that no transaction holds.
+--
+-- Returns  their number (bigint).
+-- Role     internal
+create or replace function howdah._empty(p_destination howdah.destinations, p_reason text) returns bigint
+language plpgsql volatile
+as $$
+declare
+    v_ids bigint[];
+    v_nonpersistent boolean;
+    v_discarded bigint := 0;
+begin
+    for v_ids, v_nonpersistent in
+        with ready as (
+            delete from howdah.msgs m where m.ctid = any (array(
+                select c.ctid from howdah.msgs c where c.destination_id = p_destination.id for update skip locked))
+            returning m.message_id
+        ), nonpersistent as (
+            delete from howdah.msgs_nonpersistent n where n.ctid = any (array(
+                select c.ctid from howdah.msgs_nonpersistent c where c.destination_id = p_destination.id
+                for update skip locked))
+            returning n.message_id
+        ), parked as (
+            delete from howdah.parked p where p.ctid = any (array(
+                select c.ctid from howdah.parked c where c.destination_id = p_destination.id for update skip locked))
+            returning p.message_id, p.boot is not null as nonpersistent
+        )
+        select array_agg(g.message_id order by g.message_id), g.nonpersistent
+        from (select r.message_id, false as nonpersistent from ready r
+              union all select n.message_id, true from nonpersistent n
+              union all select p.message_id, p.nonpersistent from parked p) g
+        group by g.nonpersistent
+    loop
+        perform howdah._journal(p_destination, 'discarded', v_ids, v_nonpersistent, null, p_reason);
+        v_discarded := v_discarded + cardinality(v_ids);
+    end loop;
+    return v_discarded;
+end
+$$;

@@ -1,0 +1,16 @@
+-- howdah.resume(queue, sending, receiving): allow sending to a queue, receiving from it, or both (the default) again.
+--
+-- Raises   HD001 no such queue; HD010 not allowed; HD012 it belongs to the engine.
+-- Role     howdah_admin
+--
+-- false leaves that side as it is.
+create or replace function howdah.resume(queue text, sending boolean default true, receiving boolean default true) returns void
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+begin
+    update howdah.destinations d
+    set sending_paused = d.sending_paused and not coalesce(sending, false),
+        receiving_paused = d.receiving_paused and not coalesce(receiving, false)
+    where d.id = (howdah._own_queue(queue)).id;
+end
+$$;

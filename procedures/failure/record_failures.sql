@@ -1,0 +1,24 @@
+-- howdah.record_failures(queue, failures): record the failed deliveries of a batch, in one call.
+--
+-- Returns  message_id, incident_id, attempt and outcome of each, as howdah.record_failure.
+-- Raises   HD001 no such queue; HD005 failures is no JSON array of objects with a message_id; HD010 not allowed.
+-- Role     howdah_consumer howdah_admin
+--
+-- failures is a JSON array of objects whose keys are the arguments of howdah.record_failure (delay in milliseconds as
+-- delay_ms). Messages are taken in ascending order, so that two such calls cannot deadlock.
+create or replace function howdah.record_failures(queue text, failures jsonb)
+returns table (message_id bigint, incident_id bigint, attempt integer, outcome text)
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_destination howdah.destinations := howdah._destination(queue, 'receive');
+begin
+    if failures is null or jsonb_typeof(failures) <> 'array' then
+        raise exception using errcode = 'HD005', message = 'failures must be a JSON array';
+    end if;
+    return query
+    select (f.value ->> 'message_id')::bigint, r.incident_id, r.attempt, r.outcome
+    from (select e.value from jsonb_array_elements(failures) e order by (e.value ->> 'message_id')::bigint) f,
+        howdah._record_failure(v_destination, f.value) r;
+end
+$$;

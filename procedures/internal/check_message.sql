@@ -1,0 +1,48 @@
+-- howdah._check_message(p_destination, …): refuse what cannot be sent to a destination, before anything is written.
+--
+-- Raises   HD005 null body or wrong argument; HD006 bad priority; HD007 body too large; HD008 sending is paused.
+-- Role     internal
+create or replace function howdah._check_message(
+    p_destination howdah.destinations, p_body_bytes bigint, p_headers jsonb, p_priority integer, p_content_type text,
+    p_time_to_live interval, p_delay interval, p_delivery_mode text
+) returns void
+language plpgsql stable
+as $$
+begin
+    if p_destination.sending_paused then
+        raise exception using errcode = 'HD008', message = format('sending to queue %s is paused', quote_literal(p_destination.name)),
+            hint = 'An administrator resumes it with howdah.resume(queue).';
+    end if;
+    if p_body_bytes is null then
+        raise exception using errcode = 'HD005', message = 'the body of a message cannot be NULL', hint = 'An empty body is allowed.';
+    end if;
+    if p_body_bytes > p_destination.max_message_bytes then
+        raise exception using errcode = 'HD007',
+            message = format('the body has %s bytes, queue %s takes at most %s', p_body_bytes,
+                quote_literal(p_destination.name), p_destination.max_message_bytes),
+            hint = 'Raise the option max_message_bytes, or send a reference to where the content lies.';
+    end if;
+    if p_priority is not null and p_priority not between 0 and 9 then
+        raise exception using errcode = 'HD006', message = format('priority %s is not between 0 and 9', p_priority);
+    end if;
+    if p_headers is not null and jsonb_typeof(p_headers) <> 'object' then
+        raise exception using errcode = 'HD005',
+            message = format('headers must be a JSON object, not %s', jsonb_typeof(p_headers));
+    end if;
+    if p_content_type is null or p_content_type = '' then
+        raise exception using errcode = 'HD005', message = 'content_type cannot be empty';
+    end if;
+    if p_time_to_live <= interval '0' then
+        raise exception using errcode = 'HD005', message = format('time_to_live %s is not positive', p_time_to_live),
+            hint = 'Leave it out for a message that never expires.';
+    end if;
+    if p_delay < interval '0' then
+        raise exception using errcode = 'HD005', message = format('delay %s is negative', p_delay);
+    end if;
+    if p_delivery_mode is null or p_delivery_mode not in ('persistent', 'non-persistent') then
+        raise exception using errcode = 'HD005',
+            message = format('there is no delivery mode %s', coalesce(quote_literal(p_delivery_mode), 'NULL')),
+            hint = 'It is persistent or non-persistent.';
+    end if;
+end
+$$;

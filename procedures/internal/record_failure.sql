@@ -1,0 +1,64 @@
+-- howdah._record_failure(p_destination, p_failure): store one incident and apply the queue's policy if the message is free.
+--
+-- Returns  incident_id, attempt and outcome, as howdah.record_failure.
+-- Raises   HD005 wrong argument.
+-- Role     internal
+--
+-- An advisory lock by message orders the counting, so that two failures of one message are the first and the second.
+create or replace function howdah._record_failure(p_destination howdah.destinations, p_failure jsonb)
+returns table (incident_id bigint, attempt integer, outcome text)
+language plpgsql volatile
+as $$
+declare
+    v_failure record;
+    v_found record;
+    v_stage smallint;
+    v_delay_ms bigint;
+begin
+    select * into v_failure from jsonb_to_record(p_failure) f(
+        message_id bigint, error_text text, error_class text, sqlstate text, traceback text, duration_ms integer,
+        worker text, failure_key uuid, details jsonb, priority integer, "position" bigint, stage smallint,
+        delay_ms numeric, conversation_id uuid);
+    if v_failure.message_id is null or v_failure.delay_ms < 0 or v_failure.duration_ms < 0
+       or v_failure.details is not null and jsonb_typeof(v_failure.details) not in ('object', 'null') then
+        raise exception using errcode = 'HD005', message = 'wrong argument for record_failure',
+            hint = 'message_id is needed; delay and duration_ms are not negative; details is a JSON object.';
+    end if;
+    perform pg_advisory_xact_lock(1213154370, (v_failure.message_id & 2147483647)::integer);
+    select p.incident_id, p.attempt, p.outcome into incident_id, attempt, outcome
+    from howdah.poison_details p where p.failure_key = v_failure.failure_key;
+    if found then
+        return next;
+        return;
+    end if;
+
+    select * into v_found
+    from howdah._find(p_destination.id, v_failure.message_id, v_failure.priority, v_failure."position");
+    v_stage := coalesce((v_found.message).stage, v_failure.stage, 0);
+    attempt := howdah._failures(p_destination.id, v_failure.message_id, v_stage) + 1;
+    v_delay_ms := coalesce(v_failure.delay_ms, p_destination.redelivery_delay_ms);
+    if v_found.place is null then
+        outcome := 'gone';
+    elsif not v_found.free then
+        outcome := 'held';
+    elsif attempt >= p_destination.max_failed_deliveries and p_destination.max_failed_deliveries > 0 then
+        perform howdah._remove(v_found.message, v_found.place);
+        outcome := howdah._bury(p_destination, v_found.message, v_found.nonpersistent, 'failed deliveries reached the limit');
+    elsif v_delay_ms > 0 then
+        perform howdah._remove(v_found.message, v_found.place);
+        perform howdah._park(v_found.message, v_found.nonpersistent,
+            howdah.now() + v_delay_ms * interval '1 millisecond', 'redelivery');
+        outcome := 'delayed';
+    else
+        outcome := 'returned';
+    end if;
+    insert into howdah.poison_details as i (message_id, recorded_at, destination_id, attempt, duration_ms, stage, outcome,
+        conversation_id, failure_key, error_class, error_text, sqlstate, traceback, worker, recorded_by, details)
+    values (v_failure.message_id, howdah.now(), p_destination.id, attempt, v_failure.duration_ms, v_stage, outcome,
+        coalesce((v_found.message).conversation_id, v_failure.conversation_id), v_failure.failure_key,
+        v_failure.error_class, v_failure.error_text, v_failure.sqlstate, v_failure.traceback, v_failure.worker,
+        howdah._caller(), nullif(v_failure.details, 'null'))
+    returning i.incident_id into incident_id;
+    return next;
+end
+$$;

@@ -1,0 +1,47 @@
+-- howdah._send(p_queue, p_body, …): store one message; the body of howdah.send for every type of content.
+--
+-- Returns  the message's number (bigint).
+-- Raises   HD001, HD005, HD006, HD007, HD008, HD010 as howdah.send.
+-- Role     internal
+create or replace function howdah._send(
+    p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer,
+    p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval,
+    p_delay interval, p_delivery_mode text
+) returns bigint
+language plpgsql volatile
+as $$
+declare
+    v_destination howdah.destinations := howdah._destination(p_queue, 'send');
+    v_message howdah.msgs;
+    v_nonpersistent boolean;
+begin
+    perform howdah._check_message(v_destination, octet_length(p_body), p_headers, p_priority, p_content_type,
+        p_time_to_live, p_delay, p_delivery_mode);
+    v_nonpersistent := p_delivery_mode = 'non-persistent';
+    v_message.message_id := nextval('howdah.message_id_seq');
+    v_message.seq := v_message.message_id;
+    v_message.destination_id := v_destination.id;
+    v_message.rank := 9 - coalesce(p_priority, v_destination.default_priority);
+    v_message.stage := 0;
+    v_message.sent_at := howdah.now();
+    v_message.expires_at := v_message.sent_at
+        + coalesce(p_time_to_live, v_destination.default_time_to_live_ms * interval '1 millisecond');
+    v_message.is_text := p_is_text;
+    v_message.content_type := p_content_type;
+    v_message.body := p_body;
+    v_message.headers := p_headers;
+    v_message.correlation_id := p_correlation_id;
+    v_message.reply_to := p_reply_to;
+    v_message.message_type := p_message_type;
+    v_message.conversation_id := p_conversation_id;
+    if p_delay > interval '0' then
+        perform howdah._park(v_message, v_nonpersistent, v_message.sent_at + p_delay, 'delay');
+    else
+        perform howdah._put(v_message, v_nonpersistent);
+    end if;
+    if v_destination.journal_level = 'full' then
+        perform howdah._journal(v_destination, 'sent', array[v_message.message_id], v_nonpersistent);
+    end if;
+    return v_message.message_id;
+end
+$$;

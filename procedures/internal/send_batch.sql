@@ -1,0 +1,80 @@
+-- howdah._send_batch(p_queue, p_bodies, …): store many messages; the body of howdah.send_batch for every type of content.
+--
+-- Returns  the messages' numbers (bigint[]) in the order of p_bodies.
+-- Raises   HD001, HD005, HD006, HD007, HD008, HD010 as howdah.send_batch.
+-- Role     internal
+create or replace function howdah._send_batch(
+    p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[],
+    p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text,
+    p_time_to_live interval, p_delay interval, p_delivery_mode text
+) returns bigint[]
+language plpgsql volatile
+as $$
+declare
+    v_destination howdah.destinations := howdah._destination(p_queue, 'send');
+    v_count integer := cardinality(p_bodies);
+    v_length integer;
+    v_row record;
+    v_ids bigint[];
+    v_now timestamptz;
+    v_expires_at timestamptz;
+    v_nonpersistent boolean;
+begin
+    if p_bodies is null then
+        raise exception using errcode = 'HD005', message = 'bodies cannot be NULL';
+    end if;
+    foreach v_length in array array[cardinality(p_headers), cardinality(p_priorities), cardinality(p_correlation_ids),
+                                    cardinality(p_message_types), cardinality(p_conversation_ids)] loop
+        if v_length <> v_count then
+            raise exception using errcode = 'HD005',
+                message = format('an array of %s elements beside %s bodies', v_length, v_count),
+                hint = 'Arrays are NULL or as long as bodies.';
+        end if;
+    end loop;
+    perform howdah._check_message(v_destination, 0, null, null, p_content_type, p_time_to_live, p_delay, p_delivery_mode);
+    select octet_length(b.body) as bytes, b.headers, b.priority into v_row
+    from unnest(p_bodies, p_headers, p_priorities) b(body, headers, priority)
+    where b.body is null or octet_length(b.body) > v_destination.max_message_bytes
+       or jsonb_typeof(b.headers) <> 'object' or b.priority not between 0 and 9
+    limit 1;
+    if found then
+        perform howdah._check_message(v_destination, v_row.bytes, v_row.headers, v_row.priority, p_content_type,
+            p_time_to_live, p_delay, p_delivery_mode);
+    end if;
+
+    v_nonpersistent := p_delivery_mode = 'non-persistent';
+    v_now := howdah.now();
+    v_expires_at := v_now + coalesce(p_time_to_live, v_destination.default_time_to_live_ms * interval '1 millisecond');
+    v_ids := array(select nextval('howdah.message_id_seq') from generate_series(1, v_count));
+    if v_nonpersistent or p_delay > interval '0' then
+        update howdah.destinations d
+        set nonpersistent_seen = d.nonpersistent_seen or v_nonpersistent,
+            parked_seen = d.parked_seen or coalesce(p_delay > interval '0', false)
+        where d.id = v_destination.id
+          and not (d.nonpersistent_seen >= v_nonpersistent and d.parked_seen >= coalesce(p_delay > interval '0', false));
+    end if;
+    with message as (
+        select b.id as seq, b.id as message_id, v_now as sent_at, v_expires_at as expires_at,
+            null::timestamptz as dead_at, v_destination.id as destination_id, null::integer as origin_id,
+            (9 - coalesce(b.priority, v_destination.default_priority))::smallint as rank, 0::smallint as stage,
+            p_is_text as is_text, p_content_type as content_type, b.body, b.headers,
+            b.correlation_id, p_reply_to as reply_to, b.message_type, b.conversation_id, null::text as dead_reason
+        from unnest(v_ids, p_bodies, p_headers, p_priorities, p_correlation_ids, p_message_types, p_conversation_ids)
+            b(id, body, headers, priority, correlation_id, message_type, conversation_id)
+    ), parked as (
+        insert into howdah.parked
+        select m.*, v_now + p_delay, 'delay', case when v_nonpersistent then pg_postmaster_start_time() end
+        from message m where p_delay > interval '0'
+    ), nonpersistent as (
+        insert into howdah.msgs_nonpersistent
+        select m.*, pg_postmaster_start_time() from message m
+        where v_nonpersistent and (p_delay > interval '0') is not true
+    )
+    insert into howdah.msgs
+    select m.* from message m where not v_nonpersistent and (p_delay > interval '0') is not true;
+    if v_destination.journal_level = 'full' then
+        perform howdah._journal(v_destination, 'sent', v_ids, v_nonpersistent);
+    end if;
+    return v_ids;
+end
+$$;

@@ -1,0 +1,30 @@
+-- howdah._setup(p_engine, p_roles, p_checksum): enter the engine's settings and make its own destination and lock.
+--
+-- Role     internal
+--
+-- p_roles is a JSON object of admin, producer, consumer, browser and auditor to role names. Run at each installation;
+-- the engine's name is set by the first one, for good.
+create or replace function howdah._setup(p_engine text, p_roles jsonb, p_checksum text) returns void
+language plpgsql volatile
+as $$
+declare
+    v_system howdah.destinations;
+begin
+    insert into howdah.engine as e (id, name, procedures_checksum, admin_role, producer_role, consumer_role, browser_role,
+        auditor_role, boot)
+    values (1, p_engine, p_checksum, p_roles ->> 'admin', p_roles ->> 'producer', p_roles ->> 'consumer',
+        p_roles ->> 'browser', p_roles ->> 'auditor', pg_postmaster_start_time())
+    on conflict (id) do update set procedures_checksum = excluded.procedures_checksum,
+        admin_role = excluded.admin_role, producer_role = excluded.producer_role, consumer_role = excluded.consumer_role,
+        browser_role = excluded.browser_role, auditor_role = excluded.auditor_role;
+    insert into howdah.lock (name) select 'maintenance' where not exists (select from howdah.lock l where l.name = 'maintenance');
+    select n.* into v_system from howdah._new_destination((select '_SYSTEM.Exception.Destination.' || e.name from howdah.engine e)) n;
+    if not exists (select from howdah.destinations d where d.name = v_system.name and d.dropped_at is null) then
+        v_system.is_system := true;
+        v_system.exception_mode := 'none';
+        perform howdah._add_destination(v_system);
+        delete from howdah.destination_grants g using howdah.destinations d
+        where d.id = g.destination_id and d.is_system and g.verb = 'send';
+    end if;
+end
+$$;

@@ -1,0 +1,31 @@
+-- howdah.maintain_dropped(lock_epoch): move messages that reached a queue after it was dropped to the system exception destination.
+--
+-- Returns  their number (bigint).
+-- Raises   HD014 the maintenance lock is not held with this epoch.
+-- Role     howdah_consumer howdah_admin
+--
+-- Such a message was sent by a transaction that committed after the drop, or given back by a receiver. lock_epoch NULL:
+-- run by hand.
+create or replace function howdah.maintain_dropped(lock_epoch bigint default null) returns bigint
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_destination howdah.destinations;
+    v_back record;
+    v_count bigint := 0;
+begin
+    if lock_epoch is not null then
+        perform howdah._fence('maintenance', lock_epoch);
+    end if;
+    for v_destination in
+        select d.* from howdah.destinations d where d.dropped_at is not null and howdah._holds_messages(d.id)
+    loop
+        v_destination.exception_mode := 'system';
+        for v_back in select t.message, t.nonpersistent from howdah._take_back(v_destination, null, 10000) t loop
+            perform howdah._bury(v_destination, v_back.message, v_back.nonpersistent, 'queue dropped');
+            v_count := v_count + 1;
+        end loop;
+    end loop;
+    return v_count;
+end
+$$;

@@ -1,0 +1,15 @@
+-- howdah.receive_locked(queue, max_messages): look at messages and hold them, without taking them yet.
+--
+-- Returns  as howdah.receive.
+-- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000; HD009 receiving is paused; HD010 not allowed.
+-- Role     howdah_consumer howdah_admin
+--
+-- Nobody else receives them until the transaction ends. howdah.consume_locked takes those that were handled; the others
+-- are back in their place at COMMIT, so one bad message need not undo the batch. This is Oracle AQ's LOCKED mode.
+create or replace function howdah.receive_locked(queue text, max_messages integer default 1) returns setof howdah.message
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+begin
+    return query select * from howdah._receive(queue, max_messages, false);
+end
+$$;

@@ -1,0 +1,49 @@
+-- howdah.send_batch(queue, bodies, …): put many messages into a queue in one statement, all or nothing.
+--
+-- Returns  the messages' numbers (bigint[]) in the order of bodies.
+-- Raises   HD001 no such queue; HD005 a null body, a wrong argument or arrays of different length; HD006 bad priority;
+--          HD007 body too large; HD008 sending is paused; HD010 not allowed.
+-- Role     howdah_producer howdah_admin
+--
+-- Arrays are NULL or as long as bodies; what is not an array holds for all. See howdah.send for the meaning.
+create or replace function howdah.send_batch(
+    queue text, bodies text[], headers jsonb[] default null, priorities integer[] default null,
+    correlation_ids text[] default null, message_types text[] default null, conversation_ids uuid[] default null,
+    reply_to text default null, time_to_live interval default null, delay interval default null,
+    delivery_mode text default 'persistent', content_type text default 'text/plain'
+) returns bigint[]
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+begin
+    return howdah._send_batch(queue, array(select convert_to(b.body, 'UTF8') from unnest(bodies) with ordinality b(body, n) order by b.n), true, content_type, headers, priorities, correlation_ids,
+        message_types, conversation_ids, reply_to, time_to_live, delay, delivery_mode);
+end
+$$;
+
+create or replace function howdah.send_batch(
+    queue text, bodies jsonb[], headers jsonb[] default null, priorities integer[] default null,
+    correlation_ids text[] default null, message_types text[] default null, conversation_ids uuid[] default null,
+    reply_to text default null, time_to_live interval default null, delay interval default null,
+    delivery_mode text default 'persistent', content_type text default 'application/json'
+) returns bigint[]
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+begin
+    return howdah._send_batch(queue, array(select convert_to(b.body::text, 'UTF8') from unnest(bodies) with ordinality b(body, n) order by b.n), true, content_type, headers, priorities, correlation_ids,
+        message_types, conversation_ids, reply_to, time_to_live, delay, delivery_mode);
+end
+$$;
+
+create or replace function howdah.send_batch(
+    queue text, bodies bytea[], headers jsonb[] default null, priorities integer[] default null,
+    correlation_ids text[] default null, message_types text[] default null, conversation_ids uuid[] default null,
+    reply_to text default null, time_to_live interval default null, delay interval default null,
+    delivery_mode text default 'persistent', content_type text default 'application/octet-stream'
+) returns bigint[]
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+begin
+    return howdah._send_batch(queue, bodies, false, content_type, headers, priorities, correlation_ids,
+        message_types, conversation_ids, reply_to, time_to_live, delay, delivery_mode);
+end
+$$;

@@ -1,0 +1,43 @@
+-- activemq_msgs, activemq_acks, activemq_lock: the store as ActiveMQ's JDBC adapter lays it out, read-only.
+--
+-- Role     howdah_auditor howdah_admin
+--
+-- Columns as in ActiveMQ's DDL for PostgreSQL. XID is NULL: a prepared transaction's rows are invisible to SQL.
+create or replace view howdah.activemq_msgs as
+select m.message_id as id,
+    d.kind || '://' || d.name as container,
+    'ID:howdah-' || e.name as msgid_prod,
+    m.message_id as msgid_seq,
+    coalesce((extract(epoch from m.expires_at) * 1000)::bigint, 0) as expiration,
+    m.body as msg,
+    (9 - m.rank)::bigint as priority,
+    null::text as xid
+from (
+    select c.destination_id, c.message_id, c.rank, c.expires_at, c.body from howdah.msgs c
+    union all
+    select c.destination_id, c.message_id, c.rank, c.expires_at, c.body from howdah.msgs_nonpersistent c
+    where c.boot = pg_postmaster_start_time()
+) m
+join howdah.destinations d on d.id = m.destination_id
+cross join howdah.engine e;
+comment on view howdah.activemq_msgs is 'Ready messages with the columns of ActiveMQ''s ACTIVEMQ_MSGS.';
+
+create or replace view howdah.activemq_acks as
+select d.kind || '://' || d.name as container,
+    d.kind || '://' || d.name as sub_dest,
+    a.client_id,
+    a.subscription_name as sub_name,
+    a.selector,
+    a.last_acked_id,
+    a.priority::bigint as priority,
+    null::text as xid
+from howdah.acks a
+join howdah.destinations d on d.id = a.destination_id;
+comment on view howdah.activemq_acks is 'Durable subscriptions with the columns of ActiveMQ''s ACTIVEMQ_ACKS.';
+
+create or replace view howdah.activemq_lock as
+select l.id::bigint as id,
+    (extract(epoch from l.expires_at) * 1000)::bigint as time,
+    l.holder as broker_name
+from howdah.lock l;
+comment on view howdah.activemq_lock is 'Leases with the columns of ActiveMQ''s ACTIVEMQ_LOCK; 1 is the maintenance leader''s.';

@@ -1,0 +1,48 @@
+-- audit_destinations, audit_messages, audit_journal, audit_incidents: what an auditor reads, in types every JDBC client knows.
+--
+-- Role     howdah_auditor howdah_admin
+create or replace view howdah.audit_destinations as
+select d.id as destination_id, d.name as queue, d.kind, d.is_system, d.journal_level, d.journal_level_at, d.created_at,
+    d.dropped_at, d.max_failed_deliveries, d.exception_mode, pg_postmaster_start_time() as server_started_at
+from howdah.destinations d;
+comment on view howdah.audit_destinations is 'Every destination there ever was, dropped ones included.';
+
+create or replace view howdah.audit_messages as
+select g.message_id, g.destination_id, d.name as queue, g.state, 9 - g.rank as priority, g.nonpersistent, g.sent_at,
+    g.expires_at, g.due_at, g.stage::integer as stage, o.name as origin_queue, g.dead_reason, g.dead_at,
+    octet_length(g.body) as body_bytes, g.content_type, g.correlation_id, g.message_type
+from (
+    select m.message_id, m.destination_id, m.rank, m.sent_at, m.expires_at, m.stage, m.origin_id, m.dead_reason, m.dead_at,
+        m.body, m.content_type, m.correlation_id, m.message_type, false as nonpersistent, null::timestamptz as due_at,
+        case when m.dead_at is null then 'live' else 'dead' end as state
+    from howdah.msgs m
+    union all
+    select n.message_id, n.destination_id, n.rank, n.sent_at, n.expires_at, n.stage, n.origin_id, n.dead_reason, n.dead_at,
+        n.body, n.content_type, n.correlation_id, n.message_type, true, null,
+        case when n.dead_at is null then 'live' else 'dead' end
+    from howdah.msgs_nonpersistent n where n.boot = pg_postmaster_start_time()
+    union all
+    select p.message_id, p.destination_id, p.rank, p.sent_at, p.expires_at, p.stage, p.origin_id, p.dead_reason, p.dead_at,
+        p.body, p.content_type, p.correlation_id, p.message_type, p.boot is not null, p.due_at, 'parked'
+    from howdah.parked p where p.boot is null or p.boot = pg_postmaster_start_time()
+) g
+join howdah.destinations d on d.id = g.destination_id
+left join howdah.destinations o on o.id = g.origin_id;
+comment on view howdah.audit_messages is 'Every message present, by state: live, parked or dead.';
+
+create or replace view howdah.audit_journal as
+select j.at, j.destination_id, d.name as queue, j.event, i.message_id, j.nonpersistent, j.other_destination_id,
+    o.name as other_queue, j.reason
+from howdah.journal j
+cross join lateral unnest(j.message_ids) i(message_id)
+join howdah.destinations d on d.id = j.destination_id
+left join howdah.destinations o on o.id = j.other_destination_id;
+comment on view howdah.audit_journal is 'The journal unfolded to one row for each message and event.';
+
+create or replace view howdah.audit_incidents as
+select p.incident_id, p.message_id, p.destination_id, d.name as queue, p.stage::integer as stage, p.attempt, p.outcome,
+    p.error_class, p.error_text, p.sqlstate, p.worker, p.duration_ms, p.recorded_at, p.recorded_by,
+    p.conversation_id::text as conversation_id
+from howdah.poison_details p
+join howdah.destinations d on d.id = p.destination_id;
+comment on view howdah.audit_incidents is 'Every failed delivery.';

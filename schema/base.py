@@ -1,0 +1,84 @@
+"""The metadata that every table joins, and the columns that several tables share."""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Boolean, Column, Integer, LargeBinary, MetaData, SmallInteger, Text
+from sqlalchemy.dialects.postgresql import JSONB, TIMESTAMP, UUID
+from sqlalchemy.types import TypeEngine
+
+SCHEMA = "howdah"
+
+metadata = MetaData(
+    schema=SCHEMA,
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+    },
+)
+
+TIMESTAMPTZ: TypeEngine[object] = TIMESTAMP(timezone=True)
+
+
+def message_columns() -> list[Column[object]]:
+    """The columns of a stored message, the same in every table that holds messages.
+
+    The order is by alignment (8, 4, 2, 1 bytes, then variable), so that a small message wastes no padding.
+    """
+    return [
+        Column(
+            "seq",
+            BigInteger,
+            nullable=False,
+            comment="Position in the queue. Equal to message_id until the message is replayed.",
+        ),
+        Column(
+            "message_id",
+            BigInteger,
+            nullable=False,
+            comment="Identity of the message for its whole life, from message_id_seq.",
+        ),
+        Column("sent_at", TIMESTAMPTZ, nullable=False, comment="When send was called (JMSTimestamp)."),
+        Column(
+            "expires_at",
+            TIMESTAMPTZ,
+            comment="Never delivered at or after this time (JMSExpiration). NULL: never expires.",
+        ),
+        Column(
+            "dead_at", TIMESTAMPTZ, comment="When the message was moved to an exception destination. NULL: it was not."
+        ),
+        Column("destination_id", Integer, nullable=False, comment="The destination that holds the message now."),
+        Column(
+            "origin_id",
+            Integer,
+            comment="The destination it was moved from to an exception destination. NULL: never moved.",
+        ),
+        Column(
+            "rank",
+            SmallInteger,
+            nullable=False,
+            comment="9 minus the priority, so that ascending order is delivery order.",
+        ),
+        Column(
+            "stage",
+            SmallInteger,
+            nullable=False,
+            server_default="0",
+            comment="How often the message was moved or replayed. Failures count within a stage.",
+        ),
+        Column(
+            "is_text",
+            Boolean,
+            nullable=False,
+            comment="True: body is UTF-8 text or JSON and is returned as text. False: bytes.",
+        ),
+        Column("content_type", Text, nullable=False, comment="MIME type of the body."),
+        Column("body", LargeBinary, nullable=False, comment="The exact bytes of the body; text is stored as UTF-8."),
+        Column("headers", JSONB, comment="Application properties, a JSON object. NULL: none."),
+        Column("correlation_id", Text, comment="JMSCorrelationID."),
+        Column("reply_to", Text, comment="JMSReplyTo: name of the destination for answers."),
+        Column("message_type", Text, comment="JMSType; workers choose the handler by it."),
+        Column("conversation_id", UUID(), comment="The conversation (dialog) the message belongs to."),
+        Column("dead_reason", Text, comment="Why the message was moved to an exception destination."),
+    ]

@@ -1,0 +1,163 @@
+"""Queues and topics with every policy as a typed column, and who may do what with them."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    Table,
+    Text,
+    text,
+)
+
+from .base import TIMESTAMPTZ, metadata
+
+NAME_LENGTH_MAX = 242
+"""Characters; with ActiveMQ's prefix ``queue://`` a name fits its VARCHAR(250)."""
+
+destinations = Table(
+    "destinations",
+    metadata,
+    Column(
+        "id",
+        Integer,
+        Identity(always=True),
+        primary_key=True,
+        comment="Number of the destination, used in every other table.",
+    ),
+    Column(
+        "name",
+        Text(collation="C"),
+        nullable=False,
+        comment="Name: 1 to 242 letters, digits, dots, underscores, hyphens, slashes.",
+    ),
+    Column(
+        "kind",
+        Text,
+        nullable=False,
+        server_default="queue",
+        comment="queue (one consumer a message) or topic (every subscriber).",
+    ),
+    Column(
+        "is_system",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="Made by Howdah: can be neither altered nor dropped.",
+    ),
+    Column("created_at", TIMESTAMPTZ, nullable=False, comment="When it was created."),
+    Column("created_by", Text, nullable=False, comment="The role that created it."),
+    Column("dropped_at", TIMESTAMPTZ, comment="When it was dropped; the row stays so that the journal keeps its name."),
+    Column("sending_paused", Boolean, nullable=False, server_default=text("false"), comment="True: send raises HD008."),
+    Column(
+        "receiving_paused", Boolean, nullable=False, server_default=text("false"), comment="True: receive raises HD009."
+    ),
+    Column(
+        "max_failed_deliveries",
+        Integer,
+        nullable=False,
+        server_default="5",
+        comment="At this many failures a message is disposed of; 0: never. WebSphere's default is 5.",
+    ),
+    Column(
+        "exception_mode",
+        Text,
+        nullable=False,
+        server_default="system",
+        comment="Where a message goes at the limit: system, named (exception_queue) or none (it stays).",
+    ),
+    Column("exception_queue", Text, comment="Name of the exception destination when exception_mode is named."),
+    Column(
+        "redelivery_delay_ms",
+        BigInteger,
+        nullable=False,
+        server_default="0",
+        comment="Milliseconds a failed message waits before its next delivery.",
+    ),
+    Column(
+        "blocked_retry_ms",
+        BigInteger,
+        nullable=False,
+        server_default="5000",
+        comment="Milliseconds between retries past the limit when exception_mode is none.",
+    ),
+    Column(
+        "max_message_bytes",
+        BigInteger,
+        nullable=False,
+        server_default="73400320",
+        comment="Largest body in bytes; the default of 70 MiB is Sun ONE MQ's.",
+    ),
+    Column(
+        "default_priority",
+        Integer,
+        nullable=False,
+        server_default="4",
+        comment="Priority of a message sent without one, 0 to 9.",
+    ),
+    Column(
+        "default_time_to_live_ms",
+        BigInteger,
+        comment="Milliseconds to live of a message sent without a time to live. NULL: for ever.",
+    ),
+    Column(
+        "journal_level",
+        Text,
+        nullable=False,
+        server_default="exits",
+        comment="off, exits (what became of each message) or full (sends too).",
+    ),
+    Column(
+        "nonpersistent_seen",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="A non-persistent message was ever sent here, so receive looks for them.",
+    ),
+    Column(
+        "parked_seen",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="A message was ever parked here, so receive looks for due ones.",
+    ),
+    Column(
+        "journal_level_at",
+        TIMESTAMPTZ,
+        nullable=False,
+        comment="When journal_level was last set: an audit trusts records from then on.",
+    ),
+    CheckConstraint("kind IN ('queue', 'topic')", name="kind"),
+    CheckConstraint("max_failed_deliveries >= 0", name="max_failed_deliveries"),
+    CheckConstraint("exception_mode IN ('system', 'named', 'none')", name="exception_mode"),
+    CheckConstraint("(exception_mode = 'named') = (exception_queue IS NOT NULL)", name="exception_queue"),
+    CheckConstraint("redelivery_delay_ms >= 0 AND blocked_retry_ms >= 0", name="delays"),
+    CheckConstraint("max_message_bytes > 0", name="max_message_bytes"),
+    CheckConstraint("default_priority BETWEEN 0 AND 9", name="default_priority"),
+    CheckConstraint("default_time_to_live_ms > 0", name="default_time_to_live_ms"),
+    CheckConstraint("journal_level IN ('off', 'exits', 'full')", name="journal_level"),
+    Index("uq_destinations_name", "name", unique=True, postgresql_where=text("dropped_at IS NULL")),
+    comment="Queues and topics, with the policies that govern their messages.",
+)
+
+destination_grants = Table(
+    "destination_grants",
+    metadata,
+    Column(
+        "destination_id",
+        Integer,
+        ForeignKey(destinations.c.id, name="fk_destination_grants_destination"),
+        primary_key=True,
+        comment="The destination.",
+    ),
+    Column("verb", Text, primary_key=True, comment="What is allowed: send, receive, browse or admin."),
+    Column("role_name", Text, primary_key=True, comment="The role that may; its members may too."),
+    CheckConstraint("verb IN ('send', 'receive', 'browse', 'admin')", name="verb"),
+    comment="Who may do what with a destination.",
+)

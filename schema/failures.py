@@ -1,0 +1,47 @@
+"""The evidence of failed deliveries, written outside the receiving transaction."""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, CheckConstraint, Column, Identity, Index, Integer, SmallInteger, Table, Text
+from sqlalchemy.dialects.postgresql import JSONB, UUID
+
+from .base import TIMESTAMPTZ, metadata
+
+poison_details = Table(
+    "poison_details",
+    metadata,
+    Column("incident_id", BigInteger, Identity(always=True), primary_key=True, comment="Number of the incident."),
+    Column("message_id", BigInteger, nullable=False, comment="The message whose delivery failed."),
+    Column("recorded_at", TIMESTAMPTZ, nullable=False, comment="When the failure was recorded."),
+    Column("destination_id", Integer, nullable=False, comment="The destination it was received from."),
+    Column("attempt", Integer, nullable=False, comment="Which failed delivery of this stage it was, from 1."),
+    Column("duration_ms", Integer, comment="How long the handler ran, in milliseconds."),
+    Column(
+        "stage",
+        SmallInteger,
+        nullable=False,
+        comment="The message's stage at that time; failures count within a stage.",
+    ),
+    Column(
+        "outcome",
+        Text,
+        nullable=False,
+        comment="What followed: returned, delayed, blocked, moved, held (another session has it) or gone.",
+    ),
+    Column("conversation_id", UUID(), comment="The conversation of the message."),
+    Column(
+        "failure_key", UUID(), comment="Chosen by the recorder, so that recording the same failure twice counts once."
+    ),
+    Column("error_class", Text, comment="Class of the error, such as ValueError."),
+    Column("error_text", Text, comment="The error's message."),
+    Column("sqlstate", Text, comment="SQLSTATE, where the error came from PostgreSQL."),
+    Column("traceback", Text, comment="Where the error was raised."),
+    Column("worker", Text, comment="Name of the worker that failed."),
+    Column("recorded_by", Text, nullable=False, comment="The role that recorded the failure."),
+    Column("details", JSONB, comment="Anything else the recorder wished to keep, a JSON object."),
+    CheckConstraint("outcome IN ('returned', 'delayed', 'blocked', 'moved', 'held', 'gone')", name="outcome"),
+    Index("ix_poison_details_message", "destination_id", "message_id", "stage"),
+    Index("ix_poison_details_conversation", "conversation_id"),
+    Index("uq_poison_details_failure_key", "failure_key", unique=True),
+    comment="One row for each failed delivery. INSERT-only; written in a transaction of its own so that no rollback erases it.",
+)

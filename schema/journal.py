@@ -1,0 +1,90 @@
+"""The record of what became of each message, and its running totals."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.types import UserDefinedType
+
+from .base import TIMESTAMPTZ, metadata
+
+
+class PgSnapshot(UserDefinedType[str]):
+    """PostgreSQL's pg_snapshot, which SQLAlchemy does not know."""
+
+    cache_ok = True
+
+    def get_col_spec(self) -> str:
+        """The type's name in DDL."""
+        return "PG_SNAPSHOT"
+
+
+EVENTS = ("sent", "consumed", "expired", "discarded", "moved", "replayed", "lost")
+
+journal = Table(
+    "journal",
+    metadata,
+    Column("at", TIMESTAMPTZ, nullable=False, comment="When it happened; partitions are ranges of this."),
+    Column(
+        "xid",
+        BigInteger,
+        nullable=False,
+        server_default=text("pg_current_xact_id()::text::bigint"),
+        comment="The transaction (xid8 as a number), so that a reader by snapshots misses no late commit.",
+    ),
+    Column(
+        "destination_id", Integer, nullable=False, comment="The destination the messages were in (for sent: came into)."
+    ),
+    Column("other_destination_id", Integer, comment="Where moved or replayed messages went."),
+    Column(
+        "nonpersistent",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="The messages were non-persistent ones.",
+    ),
+    Column("event", Text, nullable=False, comment="sent, consumed, expired, discarded, moved, replayed or lost."),
+    Column("reason", Text, comment="Why, for discarded, moved and lost."),
+    Column("message_ids", ARRAY(BigInteger), nullable=False, comment="The messages of one call."),
+    CheckConstraint("event IN ('sent', 'consumed', 'expired', 'discarded', 'moved', 'replayed', 'lost')", name="event"),
+    Index("ix_journal_xid", "xid", postgresql_using="brin", postgresql_with={"pages_per_range": 32}),
+    postgresql_partition_by="RANGE (at)",
+    comment="What became of the messages: one row for each call, INSERT-only, partitioned by week.",
+)
+
+journal_totals = Table(
+    "journal_totals",
+    metadata,
+    Column("destination_id", Integer, nullable=False, comment="The destination."),
+    Column(
+        "event",
+        Text,
+        nullable=False,
+        comment="As in journal; moved_in and replayed_in count at the receiving destination.",
+    ),
+    Column("messages", BigInteger, nullable=False, comment="Messages counted so far, up to engine.totals_snapshot."),
+    PrimaryKeyConstraint("destination_id", "event"),
+    comment="The journal folded into one number for each destination and event, so that statistics need not read it all.",
+)
+
+backlog_figures = Table(
+    "backlog_figures",
+    metadata,
+    Column("destination_id", Integer, primary_key=True, autoincrement=False, comment="The destination."),
+    Column("live", BigInteger, nullable=False, comment="Messages ready for delivery at counted_at."),
+    Column("parked", BigInteger, nullable=False, comment="Messages waiting for a time at counted_at."),
+    Column("oldest_sent_at", TIMESTAMPTZ, comment="When the oldest ready message was sent."),
+    Column("counted_at", TIMESTAMPTZ, nullable=False, comment="When the figures were counted."),
+    comment="Counts of large queues, refreshed in the background.",
+)

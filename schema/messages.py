@@ -1,0 +1,56 @@
+"""Where messages lie: ready, non-persistent, or parked until they are due."""
+
+from __future__ import annotations
+
+from sqlalchemy import CheckConstraint, Column, Index, PrimaryKeyConstraint, Sequence, Table, Text
+
+from .base import TIMESTAMPTZ, message_columns, metadata
+
+message_id_seq = Sequence("message_id_seq", metadata=metadata)
+
+msgs = Table(
+    "msgs",
+    metadata,
+    *message_columns(),
+    PrimaryKeyConstraint("destination_id", "rank", "seq"),
+    CheckConstraint("rank BETWEEN 0 AND 9", name="rank"),
+    comment="Messages ready for delivery. A receive deletes the row in the consumer's transaction; no row is ever updated.",
+)
+
+msgs_nonpersistent = Table(
+    "msgs_nonpersistent",
+    metadata,
+    *message_columns(),
+    Column(
+        "boot",
+        TIMESTAMPTZ,
+        nullable=False,
+        comment="Start of the server that took the message: any other server start has lost it.",
+    ),
+    PrimaryKeyConstraint("destination_id", "rank", "seq"),
+    CheckConstraint("rank BETWEEN 0 AND 9", name="rank"),
+    prefixes=["UNLOGGED"],
+    comment="Non-persistent messages ready for delivery: no WAL, lost at every restart of the server.",
+)
+
+parked = Table(
+    "parked",
+    metadata,
+    *message_columns(),
+    Column("due_at", TIMESTAMPTZ, nullable=False, comment="From this time on a receive may claim the message."),
+    Column(
+        "parked_reason",
+        Text,
+        nullable=False,
+        comment="delay (sent so), redelivery (after a failure) or blocked (past its limit).",
+    ),
+    Column(
+        "boot",
+        TIMESTAMPTZ,
+        comment="For a non-persistent message the start of the server that took it; NULL: persistent.",
+    ),
+    PrimaryKeyConstraint("destination_id", "message_id"),
+    Index("ix_parked_due", "destination_id", "rank", "due_at", "seq"),
+    CheckConstraint("parked_reason IN ('delay', 'redelivery', 'blocked')", name="reason"),
+    comment="Messages that wait for a time, kept out of the way of claims. A receive takes due ones straight from here.",
+)
