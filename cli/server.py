@@ -81,8 +81,7 @@ def psql(context: typer.Context, data: Data = None) -> None:
 def show(info: ServerInfo, *, as_json: bool) -> None:
     """Print where the server is, its DSN with its password."""
     facts = {"running": True} | {
-        name: str(value) if isinstance(value, Path) else value
-        for name, value in asdict(info).items()
+        name: str(value) if isinstance(value, Path) else value for name, value in asdict(info).items()
     }
     if as_json:
         typer.echo(json.dumps(facts))

@@ -6,7 +6,6 @@ run/           the UNIX socket, unless its path would be too long
 lock           held by whoever starts or stops the server (never by the server)
 password       of the superuser; mode 0600
 port           the TCP port of the last start
-programs-…/    a copy of the binaries, where the server's user cannot reach the package's
 """
 
 from __future__ import annotations

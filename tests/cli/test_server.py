@@ -55,9 +55,7 @@ def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
     assert failed.stderr.count("\n") == 1
 
 
-def test_the_folder_may_come_from_the_environment(
-    server_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_folder_may_come_from_the_environment(server_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOWDAH_HOME", str(server_folder))
 
     assert str(server_folder) in howdah("server", "status").stdout

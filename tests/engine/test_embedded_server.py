@@ -329,12 +329,15 @@ def test_as_root_programs_below_a_closed_folder_are_copied(
     for part in (package, package.with_name(f"{package.name}.libs")):
         subprocess.run(["cp", "-r", str(part), str(closed)], check=True)
     monkeypatch.setattr(embedded_programs, "package_folder", lambda: closed / package.name)
+    monkeypatch.setattr(embedded_programs, "COPIES", server_folder.parent / "copies")
 
     info = EmbeddedServer(server_folder).start()
 
     assert ask(info.dsn, "select 1") == 1
     assert closed.stat().st_mode & 0o777 == 0o700
-    assert len(list(server_folder.glob("programs-*"))) == 1
+    (copy,) = (server_folder.parent / "copies").iterdir()
+    program = Path(f"/proc/{info.pid}/exe").resolve()
+    assert program.is_relative_to(copy)
 
 
 def test_the_default_dsn_is_the_environments_own(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,9 +21,7 @@ def test_each_entry_is_a_link_to_its_namesake_at_the_root(entry: Path) -> None:
 
 def test_every_folder_with_python_in_it_is_shipped() -> None:
     folders = {
-        path.name
-        for path in ROOT.iterdir()
-        if path.is_dir() and path.name[0] not in "._" and any(path.glob("*.py"))
+        path.name for path in ROOT.iterdir() if path.is_dir() and path.name[0] not in "._" and any(path.glob("*.py"))
     }
     assert folders - NOT_SHIPPED == {entry.name for entry in ENTRIES if entry.is_dir()}
 
