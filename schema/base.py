@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Boolean, Column, Integer, LargeBinary, MetaData, SmallInteger, Text
 from sqlalchemy.dialects.postgresql import JSONB, TIMESTAMP, UUID
-from sqlalchemy.types import TypeEngine
 
 SCHEMA = "howdah"
 
@@ -18,7 +17,7 @@ metadata = MetaData(
     },
 )
 
-TIMESTAMPTZ: TypeEngine[object] = TIMESTAMP(timezone=True)
+TIMESTAMPTZ = TIMESTAMP(timezone=True)
 
 
 def message_columns() -> list[Column[object]]:

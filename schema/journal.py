@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -25,7 +27,7 @@ class PgSnapshot(UserDefinedType[str]):
 
     cache_ok = True
 
-    def get_col_spec(self) -> str:
+    def get_col_spec(self, **options: Any) -> str:
         """The type's name in DDL."""
         return "PG_SNAPSHOT"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import DDL, event
+from sqlalchemy import Connection, MetaData, event
 
 from .base import metadata
 
@@ -37,6 +37,15 @@ COMMENT ON TYPE howdah.message IS
     'A message as receive and browse return it. body holds text and JSON, bytes every other body; the other one is NULL.'
 """
 
-event.listen(metadata, "after_create", DDL(MESSAGE_TYPE))
-event.listen(metadata, "after_create", DDL(MESSAGE_COMMENT))
-event.listen(metadata, "before_drop", DDL("DROP TYPE IF EXISTS howdah.message"))
+
+def _create(target: MetaData, connection: Connection, **options: object) -> None:
+    connection.exec_driver_sql(MESSAGE_TYPE)
+    connection.exec_driver_sql(MESSAGE_COMMENT)
+
+
+def _drop(target: MetaData, connection: Connection, **options: object) -> None:
+    connection.exec_driver_sql("DROP TYPE IF EXISTS howdah.message")
+
+
+event.listen(metadata, "after_create", _create)
+event.listen(metadata, "before_drop", _drop)

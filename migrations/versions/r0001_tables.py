@@ -5,6 +5,8 @@ Revision: 0001, the first.
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
@@ -21,7 +23,7 @@ class PgSnapshot(UserDefinedType[str]):
 
     cache_ok = True
 
-    def get_col_spec(self) -> str:
+    def get_col_spec(self, **options: Any) -> str:
         """The type's name in DDL."""
         return "PG_SNAPSHOT"
 

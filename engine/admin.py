@@ -1,0 +1,144 @@
+"""What an administrator does with queues, locks and workers: names and argument types of the procedures, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .calls import Call, scalar, table, to_json
+
+QUEUE_COLUMNS = (
+    "queue, is_system, sending_paused, receiving_paused, max_failed_deliveries, exception_mode, exception_queue,"
+    " redelivery_delay_ms, blocked_retry_ms, max_message_bytes, default_priority, default_time_to_live_ms,"
+    " journal_level, created_at, created_by"
+)
+STATS_COLUMNS = (
+    "queue_name, live, in_hand, parked, dead, enqueued, dequeued, consumed, expired, discarded, moved_out, moved_in,"
+    " lost, consumers, oldest_age, exact, figures_age"
+)
+INCIDENT_COLUMNS = (
+    "incident_id, queue_name, message, stage, attempt, outcome, error_class, error_text, sqlstate, traceback, worker,"
+    " duration_ms, conversation_id, details, recorded_at, recorded_by"
+)
+WORKER_COLUMNS = "worker_id, name, host, pid, sessions, queues, started_at, silent_for, in_hand"
+
+Rows = list[dict[str, Any]]
+
+
+class Admin:
+    """Administrative verbs over anything that runs a call: a connection, a session, a test."""
+
+    def __init__(self, run: Callable[[Call[Any]], Any]) -> None:
+        self._run = run
+
+    def create_queue(self, queue: str, **options: Any) -> int:
+        """Create a queue; options as listed in the SQL API. Raises QueueExists, BadName, BadOption."""
+        return int(self._run(scalar("create_queue", queue=("text", queue), options=("jsonb", to_json(options)))))
+
+    def alter_queue(self, queue: str, **options: Any) -> None:
+        """Change options of a queue."""
+        self._run(scalar("alter_queue", queue=("text", queue), options=("jsonb", to_json(options))))
+
+    def drop_queue(self, queue: str, *, force: bool = False) -> int:
+        """Drop a queue; with force the messages in it too, whose number is returned. Raises QueueNotEmpty."""
+        return int(self._run(scalar("drop_queue", queue=("text", queue), force=("boolean", force))))
+
+    def purge_queue(self, queue: str) -> int:
+        """Discard a queue's messages and return their number."""
+        return int(self._run(scalar("purge_queue", queue=("text", queue))))
+
+    def pause(self, queue: str, *, sending: bool = True, receiving: bool = True) -> None:
+        """Stop sending to a queue, receiving from it, or both."""
+        self._run(_switch("pause", queue, sending, receiving))
+
+    def resume(self, queue: str, *, sending: bool = True, receiving: bool = True) -> None:
+        """Allow it again."""
+        self._run(_switch("resume", queue, sending, receiving))
+
+    def list_queues(self) -> Rows:
+        """Every queue with its options."""
+        return list(self._run(table("list_queues", QUEUE_COLUMNS)))
+
+    def queue_stats(self, queue: str | None = None) -> Rows:
+        """Figures of one queue or of all."""
+        return list(self._run(table("queue_stats", STATS_COLUMNS, queue=("text", queue))))
+
+    def incidents(self, queue: str | None = None, message_id: int | None = None, max_incidents: int = 100) -> Rows:
+        """Recorded failures, newest first."""
+        arguments = {
+            "queue": ("text", queue),
+            "message_id": ("bigint", message_id),
+            "max_incidents": ("integer", max_incidents),
+        }
+        return list(self._run(table("incidents", INCIDENT_COLUMNS, **arguments)))
+
+    def replay(
+        self,
+        queue: str,
+        message_ids: Sequence[int] | None = None,
+        *,
+        target: str | None = None,
+        max_messages: int | None = None,
+    ) -> int:
+        """Send dead messages back to where they came from, or to ``target``; returns how many."""
+        arguments: dict[str, tuple[str, Any]] = {
+            "queue": ("text", queue),
+            "message_ids": ("bigint[]", None if message_ids is None else list(message_ids)),
+            "target": ("text", target),
+            "max_messages": ("bigint", max_messages),
+        }
+        return int(self._run(scalar("replay", **arguments)))
+
+    def discard(self, queue: str, message_ids: Sequence[int], reason: str | None = None) -> int:
+        """Throw messages away for good; returns how many."""
+        arguments = {
+            "queue": ("text", queue),
+            "message_ids": ("bigint[]", list(message_ids)),
+            "reason": ("text", reason),
+        }
+        return int(self._run(scalar("discard", **arguments)))
+
+    def list_workers(self) -> Rows:
+        """The registered worker processes."""
+        return list(self._run(table("list_workers", WORKER_COLUMNS)))
+
+    def register_worker(self, name: str, host: str, pid: int, sessions: int, queues: Sequence[str]) -> str:
+        """Make a worker process known; returns its identity."""
+        arguments: dict[str, tuple[str, Any]] = {
+            "name": ("text", name),
+            "host": ("text", host),
+            "pid": ("integer", pid),
+            "sessions": ("integer", sessions),
+            "queues": ("text[]", list(queues)),
+        }
+        return str(self._run(scalar("register_worker", **arguments)))
+
+    def heartbeat(self, worker_id: str, in_hand: dict[str, int]) -> None:
+        """Say that a worker lives. Raises UnknownWorker if it was taken for dead."""
+        self._run(scalar("heartbeat", worker_id=("uuid", worker_id), in_hand=("jsonb", to_json(in_hand))))
+
+    def unregister_worker(self, worker_id: str) -> None:
+        """A worker has ended."""
+        self._run(scalar("unregister_worker", worker_id=("uuid", worker_id)))
+
+    def acquire_lock(self, name: str, holder: str, seconds: float = 30) -> int | None:
+        """Take or keep a lease; returns its fencing epoch, or None if somebody else holds it."""
+        arguments: dict[str, tuple[str, Any]] = {
+            "name": ("text", name),
+            "holder": ("text", holder),
+            "seconds": ("numeric", seconds),
+        }
+        epoch = self._run(scalar("acquire_lock", **arguments))
+        return None if epoch is None else int(epoch)
+
+    def release_lock(self, name: str, epoch: int) -> None:
+        """Give a lease up. Raises LockLost if it is not the caller's any more."""
+        self._run(scalar("release_lock", name=("text", name), epoch=("bigint", epoch)))
+
+    def maintain(self, service: str, epoch: int | None = None) -> int:
+        """Run one of workers, totals, backlog, journal, dropped; returns what the procedure counts."""
+        return int(self._run(scalar(f"maintain_{service}", lock_epoch=("bigint", epoch))))
+
+
+def _switch(verb: str, queue: str, sending: bool, receiving: bool) -> Call[Any]:
+    return scalar(verb, queue=("text", queue), sending=("boolean", sending), receiving=("boolean", receiving))

@@ -1,0 +1,223 @@
+"""The only door to the SQL API: each function here names a procedure, binds its arguments and decodes its result.
+
+A ``Call`` does nothing by itself. ``runner`` executes it, on any kind of connection, sync or async, so that no logic is
+written twice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from .errors import BadArgument
+from .message import COLUMNS, Message
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+Body = str | bytes | bytearray | memoryview | dict[str, Any] | list[Any] | int | float | bool
+Seconds = float | timedelta
+
+
+@dataclass(frozen=True)
+class Call(Generic[T]):
+    """One statement with its arguments and the function that turns its rows into the result."""
+
+    sql: str
+    arguments: tuple[Any, ...]
+    decode: Callable[[Sequence[Row]], T]
+
+
+def _invoke(
+    function: str, required: Mapping[str, tuple[str, Any]], optional: Mapping[str, tuple[str, Any]]
+) -> tuple[str, Row]:
+    """``howdah.function(name => %s::type, …)`` and its arguments; optional ones that are None are left to their default."""
+    given = [*required.items(), *((name, pair) for name, pair in optional.items() if pair[1] is not None)]
+    placeholders = ", ".join(f'"{name}" => %s::{sql_type}' for name, (sql_type, _) in given)
+    return f"howdah.{function}({placeholders})", tuple(value for _, (_, value) in given)
+
+
+def _scalar(rows: Sequence[Row]) -> Any:
+    return rows[0][0]
+
+
+def _nothing(rows: Sequence[Row]) -> None:
+    return None
+
+
+def _messages(rows: Sequence[Row]) -> list[Message]:
+    return [Message.from_row(row) for row in rows]
+
+
+def _interval(name: str, value: Seconds | None) -> timedelta | None:
+    if value is None or isinstance(value, timedelta):
+        return value
+    try:
+        return timedelta(seconds=value)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise BadArgument(f"{name} must be a number of seconds, not {value!r}") from error
+
+
+def to_json(value: Any) -> Jsonb:
+    return Jsonb(value, dumps=lambda v: json.dumps(v, ensure_ascii=False, allow_nan=False))
+
+
+def encode(body: Any) -> tuple[str, Any]:
+    """The SQL type of a body and its value: text for str, bytea for bytes, jsonb for everything JSON can hold."""
+    if isinstance(body, str):
+        return "text", body
+    if isinstance(body, bytes | bytearray | memoryview):
+        return "bytea", bytes(body)
+    if body is None:
+        return "text", None
+    try:
+        json.dumps(body, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise BadArgument(f"a body of type {type(body).__name__} is neither text, bytes nor JSON: {error}") from error
+    return "jsonb", to_json(body)
+
+
+def send(
+    queue: str,
+    body: Body,
+    *,
+    headers: Mapping[str, Any] | None = None,
+    priority: int | None = None,
+    correlation_id: str | None = None,
+    reply_to: str | None = None,
+    message_type: str | None = None,
+    conversation_id: UUID | None = None,
+    time_to_live: Seconds | None = None,
+    delay: Seconds | None = None,
+    delivery_mode: str | None = None,
+    content_type: str | None = None,
+) -> Call[int]:
+    """Send one message; the result is its number. time_to_live and delay are seconds or timedelta."""
+    invocation, arguments = _invoke(
+        "send",
+        {"queue": ("text", queue), "body": encode(body)},
+        {
+            "headers": ("jsonb", None if headers is None else to_json(headers)),
+            "priority": ("integer", priority),
+            "correlation_id": ("text", correlation_id),
+            "reply_to": ("text", reply_to),
+            "message_type": ("text", message_type),
+            "conversation_id": ("uuid", conversation_id),
+            "time_to_live": ("interval", _interval("time_to_live", time_to_live)),
+            "delay": ("interval", _interval("delay", delay)),
+            "delivery_mode": ("text", delivery_mode),
+            "content_type": ("text", content_type),
+        },
+    )
+    return Call(f"select {invocation}", arguments, _scalar)
+
+
+def send_many(
+    queue: str,
+    bodies: Sequence[Body],
+    *,
+    headers: Sequence[Mapping[str, Any] | None] | None = None,
+    priorities: Sequence[int | None] | None = None,
+    correlation_ids: Sequence[str | None] | None = None,
+    message_types: Sequence[str | None] | None = None,
+    conversation_ids: Sequence[UUID | None] | None = None,
+    reply_to: str | None = None,
+    time_to_live: Seconds | None = None,
+    delay: Seconds | None = None,
+    delivery_mode: str | None = None,
+    content_type: str | None = None,
+) -> Call[list[int]]:
+    """Send many messages of one kind of body in one statement, all or nothing; the result is their numbers in order."""
+    encoded = [encode(body) for body in bodies]
+    kinds = {kind for kind, value in encoded if value is not None} or {"text"}
+    if len(kinds) > 1:
+        raise BadArgument(f"the bodies of one batch must be of one kind, not {' and '.join(sorted(kinds))}")
+    invocation, arguments = _invoke(
+        "send_batch",
+        {"queue": ("text", queue), "bodies": (f"{kinds.pop()}[]", [value for _, value in encoded])},
+        {
+            "headers": ("jsonb[]", None if headers is None else [None if h is None else to_json(h) for h in headers]),
+            "priorities": ("integer[]", None if priorities is None else list(priorities)),
+            "correlation_ids": ("text[]", None if correlation_ids is None else list(correlation_ids)),
+            "message_types": ("text[]", None if message_types is None else list(message_types)),
+            "conversation_ids": ("uuid[]", None if conversation_ids is None else list(conversation_ids)),
+            "reply_to": ("text", reply_to),
+            "time_to_live": ("interval", _interval("time_to_live", time_to_live)),
+            "delay": ("interval", _interval("delay", delay)),
+            "delivery_mode": ("text", delivery_mode),
+            "content_type": ("text", content_type),
+        },
+    )
+    return Call(f"select {invocation}", arguments, _scalar)
+
+
+def receive(queue: str, max_messages: int = 1, *, locked: bool = False) -> Call[list[Message]]:
+    """Take up to max_messages; with ``locked`` hold them without taking (see consume_locked)."""
+    function = "receive_locked" if locked else "receive"
+    return Call(f"select {COLUMNS} from howdah.{function}(%s::text, %s::integer)", (queue, max_messages), _messages)
+
+
+def consume_locked(queue: str, messages: Sequence[Message]) -> Call[None]:
+    """Take messages that were received with ``locked``, in the same transaction."""
+    arguments = (
+        queue,
+        [message.message_id for message in messages],
+        [message.priority for message in messages],
+        [message.position for message in messages],
+    )
+    return Call(
+        "select howdah.consume_locked(%s::text, %s::bigint[], %s::integer[], %s::bigint[])", arguments, _nothing
+    )
+
+
+def browse(queue: str, max_messages: int = 100, *, after: Message | None = None) -> Call[list[Message]]:
+    """Look at ready messages; ``after`` is the last one of the page before."""
+    invocation, arguments = _invoke(
+        "browse",
+        {"queue": ("text", queue), "max_messages": ("integer", max_messages)},
+        {
+            "after_priority": ("integer", after.priority if after else None),
+            "after_position": ("bigint", after.position if after else None),
+        },
+    )
+    return Call(f"select {COLUMNS} from {invocation}", arguments, _messages)
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """What became of a recorded failure: which failure of the message it was, and what followed."""
+
+    message_id: int
+    incident_id: int
+    attempt: int
+    #: returned, delayed, blocked, moved, held or gone.
+    outcome: str
+
+
+def record_failures(queue: str, failures: Sequence[Mapping[str, Any]]) -> Call[list[Incident]]:
+    """Record failed deliveries, outside the transaction that failed. Keys are the arguments of howdah.record_failure."""
+    return Call(
+        "select message_id, incident_id, attempt, outcome from howdah.record_failures(%s::text, %s::jsonb)",
+        (queue, to_json([dict(failure) for failure in failures])),
+        lambda rows: [Incident(*row) for row in rows],
+    )
+
+
+def table(function: str, columns: str, **arguments: tuple[str, Any]) -> Call[list[dict[str, Any]]]:
+    """Rows of a set-returning procedure as dictionaries; arguments are (SQL type, value), None meaning the default."""
+    invocation, values = _invoke(function, {}, arguments)
+    names = [name.strip().strip('"') for name in columns.split(",")]
+    return Call(
+        f"select {columns} from {invocation}", values, lambda rows: [dict(zip(names, row, strict=True)) for row in rows]
+    )
+
+
+def scalar(function: str, **arguments: tuple[str, Any]) -> Call[Any]:
+    """The single value of a procedure; arguments as for ``table``."""
+    invocation, values = _invoke(function, {}, arguments)
+    return Call(f"select {invocation}", values, _scalar)

@@ -1,0 +1,211 @@
+"""Howdah's exceptions, found by SQLSTATE and never by text.
+
+The first sentence of each class's docstring says what happened; the message is the database's own, with its hint. The
+driver's error is the ``__cause__``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+
+
+class HowdahError(Exception):
+    """Something that Howdah refused or could not do."""
+
+    sqlstate: str | None = None
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
+
+class NoSuchQueue(HowdahError, LookupError):
+    """There is no queue of that name, or a message has none to go back to."""
+
+    sqlstate = "HD001"
+
+
+class QueueExists(HowdahError):
+    """A queue of that name exists already."""
+
+    sqlstate = "HD002"
+
+
+class BadName(HowdahError, ValueError):
+    """That cannot be the name of a queue."""
+
+    sqlstate = "HD003"
+
+
+class BadOption(HowdahError, ValueError):
+    """An option of a queue is unknown or has a wrong value."""
+
+    sqlstate = "HD004"
+
+
+class BadArgument(HowdahError, ValueError):
+    """An argument is missing, of the wrong kind or out of bounds."""
+
+    sqlstate = "HD005"
+
+
+class BadPriority(HowdahError, ValueError):
+    """A priority is not 0 to 9."""
+
+    sqlstate = "HD006"
+
+
+class BodyTooLarge(HowdahError, ValueError):
+    """A body is larger than the queue takes."""
+
+    sqlstate = "HD007"
+
+
+class QueuePaused(HowdahError):
+    """Sending to the queue or receiving from it is paused."""
+
+
+class SendingPaused(QueuePaused):
+    """Sending to the queue is paused."""
+
+    sqlstate = "HD008"
+
+
+class ReceivingPaused(QueuePaused):
+    """Receiving from the queue is paused."""
+
+    sqlstate = "HD009"
+
+
+class NotAllowed(HowdahError, PermissionError):
+    """The caller has no right to do that."""
+
+    sqlstate = "HD010"
+
+    def __str__(self) -> str:
+        return HowdahError.__str__(self)
+
+
+class QueueNotEmpty(HowdahError):
+    """A queue that holds messages is dropped only by force."""
+
+    sqlstate = "HD011"
+
+
+class SystemQueue(HowdahError):
+    """The queue belongs to the engine and can be neither changed nor dropped."""
+
+    sqlstate = "HD012"
+
+
+class NoSuchMessage(HowdahError, LookupError):
+    """The message is not in that queue, or is in somebody's hands."""
+
+    sqlstate = "HD013"
+
+
+class LockLost(HowdahError):
+    """A lease expired or went to another holder."""
+
+    sqlstate = "HD014"
+
+
+class UnknownWorker(HowdahError):
+    """The worker is not registered any more."""
+
+    sqlstate = "HD015"
+
+
+class NotMigrated(HowdahError):
+    """The database has no Howdah in it, or one that does not fit this code."""
+
+
+class CannotConnect(HowdahError, ConnectionError):
+    """The database cannot be reached."""
+
+    def __str__(self) -> str:
+        return HowdahError.__str__(self)
+
+
+class ConnectionLost(HowdahError, ConnectionError):
+    """The connection to the database broke; whether a commit under way took place is not known."""
+
+    def __str__(self) -> str:
+        return HowdahError.__str__(self)
+
+
+class IllegalState(HowdahError, RuntimeError):
+    """The object cannot do that now: it is closed, or the transaction is not its own."""
+
+
+def _subclasses(cls: type[HowdahError]) -> Iterator[type[HowdahError]]:
+    yield cls
+    for child in cls.__subclasses__():
+        yield from _subclasses(child)
+
+
+BY_SQLSTATE = {cls.sqlstate: cls for cls in _subclasses(HowdahError) if cls.sqlstate is not None}
+
+_NOT_MIGRATED = {"3F000", "42883", "42P01", "42704"}
+_CONNECTION = ("08", "57P0")
+_BAD_TEXT = {"22021", "22P05", "22P02"}
+
+
+def translate(error: psycopg.Error) -> HowdahError | None:
+    """Howdah's exception for a driver's error, or None if it is not ours to translate."""
+    diagnosis = error.diag
+    state = error.sqlstate
+    text = diagnosis.message_primary or str(error).strip()
+    if state in BY_SQLSTATE:
+        return BY_SQLSTATE[state](text, diagnosis.message_hint)
+    if state == "42501":
+        return NotAllowed(text, "See the roles of Howdah in the operations guide.")
+    if state in _NOT_MIGRATED and "howdah" in text:
+        return NotMigrated(f"this database has no Howdah that fits: {text}", "Run howdah migrate.")
+    if state in _BAD_TEXT or (state is None and isinstance(error, psycopg.DataError)):
+        return BadArgument(text)
+    if (state is None and isinstance(error, psycopg.OperationalError)) or (state or "").startswith(_CONNECTION):
+        return ConnectionLost(text)
+    return None
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise Howdah's exception in place of the driver's, which stays as the cause."""
+    try:
+        yield
+    except psycopg.Error as error:
+        ours = translate(error)
+        if ours is None:
+            raise
+        raise ours from error
+
+
+def is_innocent(error: BaseException) -> bool:
+    """Whether an error says nothing against the message that was being handled.
+
+    Serialization failures, deadlocks, lock time-outs, lost connections and shutdowns (SQLSTATE 40001, 40P01, 55P03,
+    57P0x, class 08) are retried without an incident. The whole chain of causes is looked at, since frameworks wrap.
+    """
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        if isinstance(current, ConnectionLost):
+            return True
+        if isinstance(current, psycopg.Error):
+            state = current.sqlstate or ""
+            if state in {"40001", "40P01", "55P03"} or state.startswith(_CONNECTION):
+                return True
+            if not state and isinstance(current, psycopg.OperationalError):
+                return True
+        original = getattr(current, "orig", None)
+        current = original if isinstance(original, BaseException) else current.__cause__ or current.__context__
+    return False

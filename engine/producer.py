@@ -1,0 +1,90 @@
+"""Producers, consumers and browsers: a session's verbs with the queue already said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from .calls import Body
+from .errors import BadArgument, IllegalState
+from .message import Message
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+class Producer:
+    """Sends to one queue, or, made without one, to the queue named at each send."""
+
+    def __init__(self, session: Session, queue: str | None) -> None:
+        self._session = session
+        self.queue = queue
+
+    def send(self, body: Body, *, queue: str | None = None, **options: Any) -> int:
+        """Send one message; options as in ``calls.send``."""
+        target = self.queue if queue is None else queue
+        if target is None:
+            raise BadArgument("this producer has no queue of its own", "Name one: send(body, queue=…).")
+        return self._session.send(target, body, **options)
+
+
+class Consumer:
+    """Receives from one queue, by call or by listener."""
+
+    def __init__(self, session: Session, queue: str) -> None:
+        self._session = session
+        self.queue = queue
+        self._closed = False
+        self._listener: Callable[[Message], None] | None = None
+
+    def receive(self, timeout: float | None = None) -> Message | None:
+        """The next message; None after ``timeout`` seconds (None: no limit) or when consumer or session is closed."""
+        if self._listener is not None:
+            raise IllegalState("a consumer with a listener cannot be asked to receive")
+        while not self._closed:
+            messages = self._session.receive(self.queue, wait=1.0 if timeout is None else timeout)
+            if messages:
+                return messages[0]
+            if timeout is not None or self._session.closed:
+                return None
+        return None
+
+    def receive_nowait(self) -> Message | None:
+        """The next message if there is one now."""
+        return self.receive(timeout=0)
+
+    @property
+    def listener(self) -> Callable[[Message], None] | None:
+        """The function called with each message; setting it hands the session over to its dispatching thread."""
+        return self._listener
+
+    @listener.setter
+    def listener(self, function: Callable[[Message], None] | None) -> None:
+        self._listener = function
+        self._session.listen(self.queue, function)
+
+    def __iter__(self) -> Iterator[Message]:
+        """Messages until the session or consumer is closed."""
+        while (message := self.receive()) is not None:
+            yield message
+
+    def close(self) -> None:
+        """Receive nothing more; the session's transaction is not touched."""
+        self._closed = True
+        if self._listener is not None:
+            self.listener = None
+
+
+class Browser:
+    """Looks at a queue's ready messages, page by page, without disturbing anyone."""
+
+    def __init__(self, session: Session, queue: str, page: int = 100) -> None:
+        self._session = session
+        self._page = page
+        self.queue = queue
+
+    def __iter__(self) -> Iterator[Message]:
+        after: Message | None = None
+        while page := self._session.browse(self.queue, self._page, after=after):
+            yield from page
+            after = page[-1]
