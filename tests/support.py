@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
 import psycopg
+import pytest
 from psycopg import sql
 
 from howdah.engine.embedded import EmbeddedServer
@@ -97,3 +98,101 @@ def wait_until_blocked(db: Db, waiting: Db) -> None:
 def identifier(name: str) -> sql.Identifier:
     """A name for psycopg's sql.SQL."""
     return sql.Identifier(name)
+
+
+TABLES = [
+    "destinations",
+    "destination_grants",
+    "msgs",
+    "msgs_nonpersistent",
+    "parked",
+    "poison_details",
+    "journal",
+    "journal_totals",
+    "backlog_figures",
+    "lock",
+    "workers",
+    "acks",
+    "engine",
+]
+
+
+def contents(db: Db) -> dict[str, Any]:
+    """What every table of Howdah holds, to see that a refused call changed nothing."""
+    return {table: one(db, f"select array_agg(t::text order by t::text) from howdah.{table} t") for table in TABLES}
+
+
+def refused(db: Db, sqlstate: str, query: str, params: Any = None) -> psycopg.errors.Diagnostic:
+    """Assert that a call raises this SQLSTATE; a savepoint around it keeps an open transaction usable."""
+    with pytest.raises(psycopg.Error) as raised, db.transaction():
+        db.execute(query.encode(), params)
+    assert raised.value.sqlstate == sqlstate, f"{query} {params}: {raised.value.sqlstate} {raised.value}"
+    return raised.value.diag
+
+
+def all_refused(db: Db, cases: list[tuple[str, str]]) -> None:
+    """Assert that each call (SQLSTATE, query) is refused in one transaction, which stays usable and changes nothing."""
+    before = contents(db)
+    with db.transaction():
+        for sqlstate, query in cases:
+            said = refused(db, sqlstate, query)
+            assert said.message_primary
+        assert one(db, "select 1") == 1
+        assert contents(db) == before
+    assert contents(db) == before
+
+
+@dataclass(frozen=True)
+class Message:
+    """The columns of howdah.message that tests look at."""
+
+    message_id: int
+    body: str | None
+    bytes: bytes | None
+    priority: int
+    delivery_count: int
+    redelivered: bool
+    position: int
+    stage: int
+    origin_queue: str | None
+    dead_reason: str | None
+    content_type: str
+    headers: Any
+    correlation_id: str | None
+    reply_to: str | None
+    message_type: str | None
+    delivery_mode: str
+    sent_at: datetime
+    expires_at: datetime | None
+    dead_at: datetime | None
+
+
+def receive(db: Db, queue: str = "q", n: int = 1, verb: str = "receive") -> list[Message]:
+    """The messages a call of receive, receive_locked or browse gives."""
+    columns = ", ".join(f'm."{name}"' for name in Message.__dataclass_fields__)
+    rows = db.execute(f"select {columns} from howdah.{verb}(%s, %s) m".encode(), (queue, n)).fetchall()
+    return [Message(*row) for row in rows]
+
+
+def fail(db: Db, message_id: int, queue: str = "q", **more: Any) -> tuple[int, int, str]:
+    """Record a failure; return incident, attempt and outcome."""
+    extra = "".join(f', "{name}" => %s' for name in more)
+    rows = db.execute(
+        f"select incident_id, attempt, outcome from howdah.record_failure(%s, %s{extra})".encode(),
+        (queue, message_id, *more.values()),
+    ).fetchall()
+    assert len(rows) == 1
+    incident, attempt, outcome = rows[0]
+    return incident, attempt, outcome
+
+
+SYSTEM = "_SYSTEM.Exception.Destination.howdah"
+"""The exception destination of the engine that tests install."""
+
+
+def deliver_and_fail(db: Db, queue: str = "q", **more: Any) -> tuple[int, str]:
+    """One failed delivery: receive, roll back, record. Returns the delivery count seen and the outcome."""
+    with db.transaction(force_rollback=True):
+        (message,) = receive(db, queue)
+    _, _, outcome = fail(db, message.message_id, queue, priority=message.priority, position=message.position, **more)
+    return message.delivery_count, outcome

@@ -62,7 +62,7 @@ begin
     select v_id, g.verb, g.role_name
     from howdah.engine e
     cross join lateral (values ('send', e.producer_role), ('receive', e.consumer_role), ('browse', e.browser_role),
-        ('browse', e.consumer_role), ('send', e.admin_role), ('receive', e.admin_role), ('browse', e.admin_role),
+        ('browse', e.consumer_role), ('browse', e.auditor_role), ('send', e.admin_role), ('receive', e.admin_role), ('browse', e.admin_role),
         ('admin', e.admin_role)) g(verb, role_name)
     on conflict do nothing;
     return v_id;

@@ -7,10 +7,12 @@
 create or replace function howdah.pause(queue text, sending boolean default true, receiving boolean default true) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
+declare
+    v_id integer := (howdah._own_queue(queue)).id;
 begin
     update howdah.destinations d
     set sending_paused = d.sending_paused or coalesce(sending, false),
         receiving_paused = d.receiving_paused or coalesce(receiving, false)
-    where d.id = (howdah._own_queue(queue)).id;
+    where d.id = v_id;
 end
 $$;

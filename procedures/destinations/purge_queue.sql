@@ -23,6 +23,7 @@ declare
     v_nonpersistent boolean;
     v_discarded bigint := 0;
 begin
+    perform howdah._sweep_lost();
     for v_ids, v_nonpersistent in
         with ready as (
             delete from howdah.msgs m where m.ctid = any (array(

@@ -20,7 +20,7 @@ begin
         array_agg((t.message).message_id) filter (where t.nonpersistent), count(*)
     into v_ids, v_nonpersistent, v_count
     from howdah._take_back(v_destination, message_ids, null) t;
-    if v_count < cardinality(message_ids) then
+    if v_count < (select count(distinct i.id) from unnest(message_ids) i(id)) or array_position(message_ids, null) > 0 then
         raise exception using errcode = 'HD013', message = format('not all of these messages are in queue %s', quote_literal(queue)),
             hint = 'See howdah.browse(queue); a message in somebody''s hands cannot be discarded.';
     end if;

@@ -13,8 +13,11 @@ as $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');
 begin
-    if failures is null or jsonb_typeof(failures) <> 'array' then
-        raise exception using errcode = 'HD005', message = 'failures must be a JSON array';
+    if failures is null or jsonb_typeof(failures) <> 'array'
+       or exists (select from jsonb_array_elements(failures) e
+                  where jsonb_typeof(e.value) <> 'object' or (e.value ->> 'message_id') !~ '^[0-9]{1,18}$'
+                     or e.value ->> 'message_id' is null) then
+        raise exception using errcode = 'HD005', message = 'failures must be a JSON array of objects with a message_id';
     end if;
     return query
     select (f.value ->> 'message_id')::bigint, r.incident_id, r.attempt, r.outcome

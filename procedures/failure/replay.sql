@@ -1,8 +1,8 @@
 -- howdah.replay(queue, message_ids, target, max_messages): send dead messages back to where they came from, or elsewhere.
 --
 -- Returns  the number of messages replayed (bigint).
--- Raises   HD001 no such queue, or a message's origin is gone; HD010 not allowed; HD013 a message is not in the queue or
---          was never moved and no target is given.
+-- Raises   HD001 no such queue, or a message has no queue to go back to; HD005 max_messages is negative; HD010 not allowed;
+--          HD013 a message is not in the queue.
 -- Role     howdah_admin
 --
 -- queue is the exception destination they lie in. message_ids NULL means all, at most max_messages, oldest first.
@@ -19,6 +19,9 @@ declare
     v_message howdah.msgs;
     v_count bigint := 0;
 begin
+    if max_messages < 0 then
+        raise exception using errcode = 'HD005', message = format('max_messages %s is negative', max_messages);
+    end if;
     if target is not null then
         v_target := howdah._destination(target, 'admin');
     end if;
@@ -45,7 +48,7 @@ begin
         perform howdah._journal(v_source, 'replayed', array[v_message.message_id], v_back.nonpersistent, v_target.id);
         v_count := v_count + 1;
     end loop;
-    if v_count < cardinality(message_ids) then
+    if v_count < (select count(distinct i.id) from unnest(message_ids) i(id)) or array_position(message_ids, null) > 0 then
         raise exception using errcode = 'HD013', message = format('not all of these messages are in queue %s', quote_literal(queue)),
             hint = 'See howdah.browse(queue); a message in somebody''s hands cannot be replayed.';
     end if;

@@ -1,7 +1,7 @@
 -- howdah.browse(queue, max_messages, after_priority, after_position): look at ready messages without disturbing anyone.
 --
 -- Returns  up to max_messages rows of howdah.message by priority and position; parked and expired ones are not shown.
--- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000; HD010 not allowed.
+-- Raises   HD001 no such queue; HD005 wrong argument; HD010 not allowed.
 -- Role     howdah_browser howdah_consumer howdah_admin
 --
 -- For the next page give the priority and position of the last message shown.
@@ -13,13 +13,17 @@ as $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'browse');
     v_now timestamptz := howdah.now();
-    v_rank smallint := case when after_position is null then 0 else 9 - coalesce(after_priority, 4) end;
+    v_rank smallint;
     v_seq bigint := coalesce(after_position, -1);
 begin
     if max_messages is null or max_messages not between 1 and 10000 then
         raise exception using errcode = 'HD005',
             message = format('max_messages must be 1 to 10000, not %s', coalesce(max_messages::text, 'NULL'));
     end if;
+    if after_priority not between 0 and 9 or (after_priority is null) <> (after_position is null) then
+        raise exception using errcode = 'HD005', message = 'after_priority is 0 to 9 and comes together with after_position';
+    end if;
+    v_rank := 9 - coalesce(after_priority, 9);
     return query
     select shown.* from (
         (select m as message, false as nonpersistent from howdah.msgs m

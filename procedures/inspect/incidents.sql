@@ -1,7 +1,7 @@
 -- howdah.incidents(queue, message_id, max_incidents): the failed deliveries of a queue's messages, newest first.
 --
 -- Returns  rows of poison_details; of one message if message_id is given.
--- Raises   HD001 no such queue; HD010 not allowed.
+-- Raises   HD001 no such queue; HD005 max_incidents is not positive; HD010 not allowed.
 -- Role     howdah_browser howdah_consumer howdah_admin
 --
 -- queue is where the deliveries failed; NULL means every queue the caller may browse.
@@ -15,6 +15,10 @@ create or replace function howdah.incidents(
 language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
+    if max_incidents is null or max_incidents < 1 then
+        raise exception using errcode = 'HD005',
+            message = format('max_incidents must be positive, not %s', coalesce(max_incidents::text, 'NULL'));
+    end if;
     if queue is not null then
         perform howdah._destination(queue, 'browse');
     end if;

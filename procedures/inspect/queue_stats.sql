@@ -36,7 +36,7 @@ begin
             coalesce(sum(t.messages) filter (where t.event = 'lost'), 0)::bigint as lost
         from howdah._journal_totals() t group by t.destination_id
     ), hand as (
-        select h.key as queue_name, sum(h.value::bigint)::bigint as in_hand
+        select h.key as queue_name, sum(h.value::numeric)::bigint as in_hand
         from howdah.workers w, jsonb_each_text(w.in_hand) h
         where w.heartbeat_at > v_now - interval '1 minute' group by h.key
     ), registered as (

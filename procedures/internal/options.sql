@@ -92,6 +92,13 @@ begin
     if p_destination.exception_mode = 'named' and p_destination.exception_queue is null then
         raise exception using errcode = 'HD004', message = 'option exception_mode "named" needs the option exception_queue';
     end if;
+    if p_options ? 'exception_queue' and p_options ->> 'exception_mode' <> 'named' then
+        raise exception using errcode = 'HD004', message = 'option exception_queue goes with exception_mode "named" only';
+    end if;
+    if p_destination.exception_queue = p_destination.name then
+        raise exception using errcode = 'HD004', message = 'a queue cannot be its own exception_queue',
+            hint = 'exception_mode "none" keeps messages past the limit in the queue.';
+    end if;
     return p_destination;
 end
 $$;

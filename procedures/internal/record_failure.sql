@@ -15,15 +15,21 @@ declare
     v_stage smallint;
     v_delay_ms bigint;
 begin
-    select * into v_failure from jsonb_to_record(p_failure) f(
-        message_id bigint, error_text text, error_class text, sqlstate text, traceback text, duration_ms integer,
-        worker text, failure_key uuid, details jsonb, priority integer, "position" bigint, stage smallint,
-        delay_ms numeric, conversation_id uuid);
-    if v_failure.message_id is null or v_failure.delay_ms < 0 or v_failure.duration_ms < 0
-       or v_failure.details is not null and jsonb_typeof(v_failure.details) not in ('object', 'null') then
+    begin
+        select * into v_failure from jsonb_to_record(p_failure) f(
+            message_id bigint, error_text text, error_class text, sqlstate text, traceback text, duration_ms integer,
+            worker text, failure_key uuid, details jsonb, priority integer, "position" bigint, stage smallint,
+            delay_ms numeric, conversation_id uuid);
+        if v_failure.message_id is null or v_failure.delay_ms not between 0 and 3155760000000 or v_failure.duration_ms < 0
+           or v_failure.priority not between 0 and 9 or v_failure.stage < 0
+           or v_failure.details is not null and jsonb_typeof(v_failure.details) not in ('object', 'null') then
+            raise data_exception;
+        end if;
+    exception when data_exception then
         raise exception using errcode = 'HD005', message = 'wrong argument for record_failure',
-            hint = 'message_id is needed; delay and duration_ms are not negative; details is a JSON object.';
-    end if;
+            hint = 'message_id is needed; delay (up to 100 years) and duration_ms are not negative; priority is 0 to 9; '
+                'details is a JSON object.';
+    end;
     perform pg_advisory_xact_lock(1213154370, (v_failure.message_id & 2147483647)::integer);
     select p.incident_id, p.attempt, p.outcome into incident_id, attempt, outcome
     from howdah.poison_details p where p.failure_key = v_failure.failure_key;

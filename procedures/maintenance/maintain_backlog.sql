@@ -15,6 +15,7 @@ begin
     if lock_epoch is not null then
         perform howdah._fence('maintenance', lock_epoch);
     end if;
+    perform pg_advisory_xact_lock(1213154369, 3);
     delete from howdah.backlog_figures f;
     select array_agg(d.id) into v_large
     from howdah.destinations d cross join lateral howdah._backlog(d.id) b

@@ -1,7 +1,7 @@
 -- howdah.consume_locked(queue, message_ids, priorities, positions): take messages held by howdah.receive_locked.
 --
 -- Returns  nothing; the arguments are those of the messages received.
--- Raises   HD001 no such queue; HD005 arrays of different length; HD010 not allowed; HD013 a message is not there any more.
+-- Raises   HD001 no such queue; HD005 an array is NULL or they differ in length; HD010 not allowed; HD013 a message is not there any more.
 -- Role     howdah_consumer howdah_admin
 create or replace function howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[])
 returns void
@@ -13,12 +13,11 @@ declare
     v_persistent bigint[];
     v_nonpersistent bigint[];
 begin
-    if cardinality(message_ids) is distinct from cardinality(priorities)
-       or cardinality(message_ids) is distinct from cardinality(positions) then
+    if (cardinality(message_ids) = cardinality(priorities) and cardinality(message_ids) = cardinality(positions)) is not true then
         raise exception using errcode = 'HD005', message = 'message_ids, priorities and positions must be of equal length';
     end if;
     with wanted as (
-        select w.message_id, (9 - w.priority)::smallint as rank, w.seq
+        select distinct w.message_id, 9 - w.priority::bigint as rank, w.seq
         from unnest(message_ids, priorities, positions) w(message_id, priority, seq)
     ), ready as (
         delete from howdah.msgs m using wanted w

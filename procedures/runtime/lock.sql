@@ -13,8 +13,9 @@ declare
     v_now timestamptz := howdah.now();
     v_epoch bigint;
 begin
-    if name is null or holder is null or seconds is null or seconds <= 0 then
-        raise exception using errcode = 'HD005', message = 'a lock needs a name, a holder and a positive number of seconds';
+    if name is null or holder is null or seconds is null or seconds <= 0 or seconds > 1000000000 then
+        raise exception using errcode = 'HD005', message = 'a lock needs a name, a holder and a positive number of seconds',
+            hint = 'At most 1,000,000,000 seconds.';
     end if;
     insert into howdah.lock (name) select acquire_lock.name
     where not exists (select from howdah.lock l where l.name = acquire_lock.name) on conflict do nothing;

@@ -9,8 +9,9 @@ as $$
 declare
     v_id uuid := gen_random_uuid();
 begin
-    if name is null or host is null or pid is null or sessions is null or queues is null then
-        raise exception using errcode = 'HD005', message = 'a worker needs a name, host, pid, sessions and queues';
+    if name is null or host is null or pid is null or sessions is null or queues is null or pid < 0 or sessions < 0 then
+        raise exception using errcode = 'HD005', message = 'a worker needs a name, host, pid, sessions and queues',
+            hint = 'pid and sessions are not negative.';
     end if;
     insert into howdah.workers (worker_id, name, host, pid, sessions, queues, started_at, heartbeat_at, in_hand)
     values (v_id, name, host, pid, sessions, queues, howdah.now(), howdah.now(), '{}');
@@ -28,8 +29,8 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 begin
     if in_hand is null or jsonb_typeof(in_hand) <> 'object'
-       or jsonb_path_exists(in_hand, '$.* ? (@.type() != "number")') then
-        raise exception using errcode = 'HD005', message = 'in_hand must be a JSON object of queue name to number';
+       or jsonb_path_exists(in_hand, '$.* ? (@.type() != "number" || @ < 0 || @ > 1000000000 || @.floor() != @)') then
+        raise exception using errcode = 'HD005', message = 'in_hand must be a JSON object of queue name to number of messages';
     end if;
     update howdah.workers w set heartbeat_at = howdah.now(), in_hand = heartbeat.in_hand where w.worker_id = heartbeat.worker_id;
     if not found then

@@ -15,8 +15,10 @@ create or replace function howdah.send_batch(
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
-    return howdah._send_batch(queue, array(select convert_to(b.body, 'UTF8') from unnest(bodies) with ordinality b(body, n) order by b.n), true, content_type, headers, priorities, correlation_ids,
-        message_types, conversation_ids, reply_to, time_to_live, delay, delivery_mode);
+    return howdah._send_batch(queue,
+        case when bodies is not null then
+            array(select convert_to(b.body, 'UTF8') from unnest(bodies) with ordinality b(body, n) order by b.n) end,
+        true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to, time_to_live, delay, delivery_mode);
 end
 $$;
 
@@ -29,8 +31,10 @@ create or replace function howdah.send_batch(
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
-    return howdah._send_batch(queue, array(select convert_to(b.body::text, 'UTF8') from unnest(bodies) with ordinality b(body, n) order by b.n), true, content_type, headers, priorities, correlation_ids,
-        message_types, conversation_ids, reply_to, time_to_live, delay, delivery_mode);
+    return howdah._send_batch(queue,
+        case when bodies is not null then
+            array(select convert_to(b.body::text, 'UTF8') from unnest(bodies) with ordinality b(body, n) order by b.n) end,
+        true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to, time_to_live, delay, delivery_mode);
 end
 $$;
 

@@ -1,0 +1,96 @@
+"""send_batch: many messages, all or nothing."""
+
+import pytest
+from psycopg.types.json import Jsonb
+from support import Db, all_refused, column, one, receive
+
+
+@pytest.fixture(autouse=True)
+def queue(db: Db) -> None:
+    one(db, "select howdah.create_queue('q')")
+
+
+def test_numbers_and_messages_come_in_the_order_of_the_bodies(db: Db) -> None:
+    ids = one(db, "select howdah.send_batch('q', array(select 'm' || n from generate_series(1, 500) n))")
+    assert ids == sorted(ids)
+    assert len(set(ids)) == 500
+    assert [(m.message_id, m.body) for m in receive(db, n=1000)] == [(id_, f"m{n + 1}") for n, id_ in enumerate(ids)]
+
+
+def test_each_type_of_body_comes_back(db: Db) -> None:
+    one(db, "select howdah.send_batch('q', %s)", ([b"\0\xff", b""],))
+    one(db, "select howdah.send_batch('q', %s::jsonb[])", ([Jsonb({"a": 1}), Jsonb(None)],))
+    one(db, "select howdah.send_batch('q', %s::text[])", (["消息", ""],))
+    assert [(m.body, m.bytes, m.content_type) for m in receive(db, n=9)] == [
+        (None, b"\0\xff", "application/octet-stream"),
+        (None, b"", "application/octet-stream"),
+        ('{"a": 1}', None, "application/json"),
+        ("null", None, "application/json"),
+        ("消息", None, "text/plain"),
+        ("", None, "text/plain"),
+    ]
+
+
+def test_arrays_give_each_message_its_own_properties(db: Db) -> None:
+    one(
+        db,
+        "select howdah.send_batch('q', array['a', 'b'], headers => array['{\"n\": 1}', null]::jsonb[],"
+        " priorities => array[1, null], correlation_ids => array['c', null], message_types => array[null, 't'],"
+        " reply_to => 'r')",
+    )
+    b, a = receive(db, n=2)
+    assert (a.body, a.headers, a.priority, a.correlation_id, a.message_type, a.reply_to) == (
+        "a", {"n": 1}, 1, "c", None, "r"
+    )  # fmt: skip
+    assert (b.body, b.headers, b.priority, b.correlation_id, b.message_type, b.reply_to) == (
+        "b", None, 4, None, "t", "r"
+    )  # fmt: skip
+
+
+def test_an_empty_batch_sends_nothing(db: Db) -> None:
+    for kind in ("text", "jsonb", "bytea"):
+        assert one(db, f"select howdah.send_batch('q', '{{}}'::{kind}[])") == []
+    assert receive(db) == []
+
+
+def test_delay_and_delivery_mode_hold_for_all(db: Db) -> None:
+    for extra in ("delay => '1 hour'", "delivery_mode => 'non-persistent'",
+                  "delay => '1 hour', delivery_mode => 'non-persistent'", "delay => '0'"):  # fmt: skip
+        one(db, f"select howdah.send_batch('q', array['a', 'b'], {extra})")
+    assert db.execute(
+        "select state, nonpersistent, count(*) from howdah.audit_messages group by 1, 2 order by 1, 2"
+    ).fetchall() == [("live", False, 2), ("live", True, 2), ("parked", False, 2), ("parked", True, 2)]
+    assert len(receive(db, n=9)) == 4
+
+
+def test_a_full_journal_has_one_row_for_the_batch_and_one_event_for_each_message(db: Db) -> None:
+    one(db, """select howdah.alter_queue('q', '{"journal_level": "full"}')""")
+    ids = one(db, "select howdah.send_batch('q', array['a', 'b'])")
+    assert one(db, "select count(*) from howdah.journal") == 1
+    assert column(db, "select message_id from howdah.audit_journal where event = 'sent'") == ids
+
+
+def test_bad_input_to_send_batch_is_refused_whole(db: Db) -> None:
+    one(db, """select howdah.alter_queue('q', '{"max_message_bytes": 10}')""")
+    cases = [("HD001", f"select howdah.send_batch({name}, array['x'])") for name in ("'none'", "null")]
+    for kind in ("text", "jsonb", "bytea"):
+        good = f"array['1', '2']::{kind}[]"
+        cases += [
+            ("HD005", f"select howdah.send_batch('q', null::{kind}[])"),
+            ("HD005", f"select howdah.send_batch('q', array['1', null]::{kind}[])"),
+            ("HD007", f"select howdah.send_batch('q', array['1', '12345678901']::{kind}[])"),
+            ("HD006", f"select howdah.send_batch('q', {good}, priorities => array[4, 10])"),
+            ("HD006", f"select howdah.send_batch('q', {good}, priorities => array[4, -1])"),
+            ("HD005", f"select howdah.send_batch('q', {good}, priorities => array[4])"),
+            ("HD005", f"select howdah.send_batch('q', {good}, headers => array['{{}}', '[]']::jsonb[])"),
+            ("HD005", f"select howdah.send_batch('q', {good}, headers => array['{{}}']::jsonb[])"),
+            ("HD005", f"select howdah.send_batch('q', {good}, correlation_ids => array['a'])"),
+            ("HD005", f"select howdah.send_batch('q', {good}, message_types => array['a', 'b', 'c'])"),
+            ("HD005", f"select howdah.send_batch('q', {good}, conversation_ids => '{{}}')"),
+            ("HD005", f"select howdah.send_batch('q', {good}, time_to_live => '-1 s')"),
+            ("HD005", f"select howdah.send_batch('q', {good}, delay => '-1 s')"),
+            ("HD005", f"select howdah.send_batch('q', {good}, delay => '1000 years')"),
+            ("HD005", f"select howdah.send_batch('q', {good}, delivery_mode => 'x')"),
+            ("HD005", f"select howdah.send_batch('q', {good}, content_type => '')"),
+        ]
+    all_refused(db, cases)
