@@ -37,14 +37,28 @@ COMMENT ON TYPE howdah.message IS
     'A message as receive and browse return it. body holds text and JSON, bytes every other body; the other one is NULL.'
 """
 
+CLAIMED_TYPE = """
+CREATE TYPE howdah.claimed AS (
+    seq bigint, message_id bigint, sent_at timestamptz, expires_at timestamptz, dead_at timestamptz,
+    destination_id integer, origin_id integer, rank smallint, stage smallint, is_text boolean, content_type text,
+    body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid,
+    dead_reason text, place text, nonpersistent boolean, failures integer
+)
+"""
+
+CLAIMED_COMMENT = """
+COMMENT ON TYPE howdah.claimed IS
+    'A row of msgs with the place it was taken from (msgs, msgs_nonpersistent or parked) and the failures of its stage. Internal.'
+"""
+
 
 def _create(target: MetaData, connection: Connection, **options: object) -> None:
-    connection.exec_driver_sql(MESSAGE_TYPE)
-    connection.exec_driver_sql(MESSAGE_COMMENT)
+    for statement in (MESSAGE_TYPE, MESSAGE_COMMENT, CLAIMED_TYPE, CLAIMED_COMMENT):
+        connection.exec_driver_sql(statement)
 
 
 def _drop(target: MetaData, connection: Connection, **options: object) -> None:
-    connection.exec_driver_sql("DROP TYPE IF EXISTS howdah.message")
+    connection.exec_driver_sql("DROP TYPE IF EXISTS howdah.message, howdah.claimed")
 
 
 event.listen(metadata, "after_create", _create)

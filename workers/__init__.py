@@ -1,1 +1,12 @@
-"""The runtime: listener sessions, their supervisor, failure recording, maintenance."""
+"""The runtime: an App's handlers run in sessions (threads) of worker processes, watched by a supervisor.
+
+The way of a message: ``loop`` polls, ``delivery`` receives, handles and commits or rolls back and records the failure
+outside; ``hands`` tells the ``supervisor`` what a killed process held.
+"""
+
+from __future__ import annotations
+
+from .app import App, AppError, Transaction, load
+from .supervisor import Supervisor
+
+__all__ = ["App", "AppError", "Supervisor", "Transaction", "load"]

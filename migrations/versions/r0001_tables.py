@@ -42,6 +42,20 @@ MESSAGE_COMMENT = (
     " body holds text and JSON, bytes every other body; the other one is NULL.'"
 )
 
+CLAIMED = """
+CREATE TYPE howdah.claimed AS (
+    seq bigint, message_id bigint, sent_at timestamptz, expires_at timestamptz, dead_at timestamptz,
+    destination_id integer, origin_id integer, rank smallint, stage smallint, is_text boolean, content_type text,
+    body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid,
+    dead_reason text, place text, nonpersistent boolean, failures integer
+)
+"""
+
+CLAIMED_COMMENT = (
+    "COMMENT ON TYPE howdah.claimed IS 'A row of msgs with the place it was taken from (msgs, msgs_nonpersistent or parked)"
+    " and the failures of its stage. Internal.'"
+)
+
 DROP_PROCEDURES = """
 DO $$
 DECLARE
@@ -808,6 +822,8 @@ def upgrade() -> None:
     )
     op.execute(MESSAGE)
     op.execute(MESSAGE_COMMENT)
+    op.execute(CLAIMED)
+    op.execute(CLAIMED_COMMENT)
 
 
 def downgrade() -> None:
@@ -826,5 +842,5 @@ def downgrade() -> None:
     op.drop_table("destinations", schema="howdah")
     op.drop_table("backlog_figures", schema="howdah")
     op.drop_table("acks", schema="howdah")
-    op.execute("DROP TYPE howdah.message")
+    op.execute("DROP TYPE howdah.message, howdah.claimed")
     op.execute("DROP SEQUENCE howdah.message_id_seq")

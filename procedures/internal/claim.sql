@@ -1,13 +1,13 @@
 -- howdah._claim(p_destination, p_want, p_now, p_remove): take up to p_want messages that nobody else is taking.
 --
--- Returns  each message with its place (msgs, msgs_nonpersistent, parked or parked_nonpersistent) and the failures recorded in its stage, in
---          order of priority, place and position. With p_remove the rows are deleted, else locked to the end of the transaction.
+-- Returns  setof howdah.claimed, in order of priority, place and position. With p_remove the rows are deleted, else locked
+--          to the end of the transaction.
 -- Role     internal
 --
 -- Destinations that never held a parked or non-persistent message take the one-statement way. The others go priority
 -- by priority through due parked, non-persistent and ready messages: order is promised within one delivery mode.
 create or replace function howdah._claim(p_destination howdah.destinations, p_want integer, p_now timestamptz, p_remove boolean)
-returns table (message howdah.msgs, place text, failures integer)
+returns setof howdah.claimed
 language plpgsql volatile
 as $$
 declare

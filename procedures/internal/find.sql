@@ -1,6 +1,6 @@
 -- howdah._find(p_destination_id, p_message_id, p_priority, p_position): where a message of a destination lies, and lock it if it is free.
 --
--- Returns  one row: the message, its place as in howdah._claim (NULL: not there), whether it is non-persistent, whether
+-- Returns  one row: the message, its place (msgs, msgs_nonpersistent or parked; NULL: not there), whether it is non-persistent, whether
 --          it is free and so locked now (false: another transaction has it).
 -- Role     internal
 --
@@ -33,8 +33,7 @@ begin
         select p.ctid into v_locked from howdah.parked p
         where p.ctid = v_row.tid and p.message_id = p_message_id for update skip locked;
         return query select howdah._as_ready(v_row.message),
-            case when v_row.nonpersistent then 'parked_nonpersistent' else 'parked' end,
-            v_row.nonpersistent, v_locked is not null;
+            'parked', v_row.nonpersistent, v_locked is not null;
         return;
     end if;
     select n as message, n.ctid as tid into v_row from howdah.msgs_nonpersistent n

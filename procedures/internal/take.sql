@@ -1,13 +1,13 @@
 -- howdah._take_ready(p_destination_id, p_first, p_last, p_want, p_remove): take ready messages of a range of ranks.
 --
--- Returns  as howdah._claim.
+-- Returns  setof howdah.claimed, by rank and position.
 -- Role     internal
 --
 -- The rows are locked by the same statement that deletes them, so a TID scan is safe and cannot be planned wrongly.
 -- Failures are counted in the statement itself: a call of howdah._failures for each row costs 3 microseconds.
 create or replace function howdah._take_ready(
     p_destination_id integer, p_first integer, p_last integer, p_want integer, p_remove boolean
-) returns table (message howdah.msgs, place text, failures integer)
+) returns setof howdah.claimed
 language plpgsql volatile
 as $$
 begin
@@ -18,17 +18,17 @@ begin
                 select c.ctid from howdah.msgs c
                 where c.destination_id = p_destination_id and c.rank between p_first and p_last
                 order by c.rank, c.seq limit p_want for update skip locked))
-            returning m
+            returning m.*
         )
-        select t.m, 'msgs', (
-            select count(*)::integer from howdah.poison_details f
-            where f.destination_id = p_destination_id and f.message_id = (t.m).message_id and f.stage = (t.m).stage)
-        from taken t order by (t.m).rank, (t.m).seq;
+        select t.*, 'msgs', false,
+            (select count(*)::integer from howdah.poison_details f
+             where f.destination_id = p_destination_id and f.message_id = t.message_id and f.stage = t.stage)
+        from taken t order by t.rank, t.seq;
     else
         return query
-        select m, 'msgs', (
-            select count(*)::integer from howdah.poison_details f
-            where f.destination_id = p_destination_id and f.message_id = m.message_id and f.stage = m.stage)
+        select m.*, 'msgs', false,
+            (select count(*)::integer from howdah.poison_details f
+             where f.destination_id = p_destination_id and f.message_id = m.message_id and f.stage = m.stage)
         from howdah.msgs m
         where m.destination_id = p_destination_id and m.rank between p_first and p_last
         order by m.rank, m.seq limit p_want for update skip locked;
@@ -38,10 +38,10 @@ $$;
 
 -- howdah._take_nonpersistent(p_destination_id, p_rank, p_want, p_remove): take non-persistent messages of one rank.
 --
--- Returns  as howdah._claim.
+-- Returns  setof howdah.claimed, by position.
 -- Role     internal
 create or replace function howdah._take_nonpersistent(p_destination_id integer, p_rank integer, p_want integer, p_remove boolean)
-returns table (message howdah.msgs, place text, failures integer)
+returns setof howdah.claimed
 language plpgsql volatile
 as $$
 declare
@@ -51,8 +51,12 @@ declare
         order by c.seq limit p_want for update skip locked);
 begin
     return query
-    select howdah._as_ready(n),
-        'msgs_nonpersistent', howdah._failures(p_destination_id, n.message_id, n.stage)
+    select n.seq, n.message_id, n.sent_at, n.expires_at, n.dead_at, n.destination_id, n.origin_id, n.rank, n.stage,
+        n.is_text, n.content_type, n.body, n.headers, n.correlation_id, n.reply_to, n.message_type, n.conversation_id,
+        n.dead_reason,
+        'msgs_nonpersistent', true,
+            (select count(*)::integer from howdah.poison_details f
+             where f.destination_id = p_destination_id and f.message_id = n.message_id and f.stage = n.stage)
     from howdah.msgs_nonpersistent n where n.ctid = any (v_tids) order by n.seq;
     if p_remove then
         delete from howdah.msgs_nonpersistent n where n.ctid = any (v_tids);
@@ -62,11 +66,11 @@ $$;
 
 -- howdah._take_parked(p_destination_id, p_rank, p_want, p_now, p_remove): take parked messages of one rank that are due.
 --
--- Returns  as howdah._claim.
+-- Returns  setof howdah.claimed, by due time.
 -- Role     internal
 create or replace function howdah._take_parked(
     p_destination_id integer, p_rank integer, p_want integer, p_now timestamptz, p_remove boolean
-) returns table (message howdah.msgs, place text, failures integer)
+) returns setof howdah.claimed
 language plpgsql volatile
 as $$
 declare
@@ -77,9 +81,12 @@ declare
         order by c.due_at, c.seq limit p_want for update skip locked);
 begin
     return query
-    select howdah._as_ready(p),
-        case when p.boot is null then 'parked' else 'parked_nonpersistent' end,
-        howdah._failures(p_destination_id, p.message_id, p.stage)
+    select p.seq, p.message_id, p.sent_at, p.expires_at, p.dead_at, p.destination_id, p.origin_id, p.rank, p.stage,
+        p.is_text, p.content_type, p.body, p.headers, p.correlation_id, p.reply_to, p.message_type, p.conversation_id,
+        p.dead_reason,
+        'parked', p.boot is not null,
+            (select count(*)::integer from howdah.poison_details f
+             where f.destination_id = p_destination_id and f.message_id = p.message_id and f.stage = p.stage)
     from howdah.parked p where p.ctid = any (v_tids) order by p.due_at, p.seq;
     if p_remove then
         delete from howdah.parked p where p.ctid = any (v_tids);

@@ -3,9 +3,15 @@
 -- Role     howdah_auditor howdah_admin
 create or replace view howdah.audit_destinations as
 select d.id as destination_id, d.name as queue, d.kind, d.is_system, d.journal_level, d.journal_level_at, d.created_at,
-    d.dropped_at, d.max_failed_deliveries, d.exception_mode, pg_postmaster_start_time() as server_started_at
-from howdah.destinations d;
-comment on view howdah.audit_destinations is 'Every destination there ever was, dropped ones included.';
+    d.dropped_at, d.max_failed_deliveries, d.exception_mode, pg_postmaster_start_time() as server_started_at,
+    k.journal_kept_from
+from howdah.destinations d
+cross join (
+    select min(to_date(substr(c.relname, 9), 'IYYY"w"IW')::timestamp at time zone 'UTC') as journal_kept_from
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'howdah.journal'::regclass and c.relname ~ '^journal_[0-9]{4}w[0-9]{2}$'
+) k;
+comment on view howdah.audit_destinations is 'Every destination there ever was, dropped ones included. Of what happened before journal_kept_from no record is left.';
 
 create or replace view howdah.audit_messages as
 select g.message_id, g.destination_id, d.name as queue, g.state, 9 - g.rank as priority, g.nonpersistent, g.sent_at,

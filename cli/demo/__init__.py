@@ -1,0 +1,1 @@
+"""The demo: a year of flights out of New York, each a message, through every part of Howdah."""

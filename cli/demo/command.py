@@ -1,0 +1,106 @@
+"""``howdah demo``: the whole of Howdah on real input, checked against that input.
+
+Exit codes: 0 all holds, 1 a mismatch, 4 everything holds but the audit could not run (no Java runtime or driver).
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from ..common import Dsn
+from . import report, run, stage
+
+EXIT_MISMATCH = 1
+EXIT_NO_AUDIT = 4
+
+
+def demo(
+    dsn: Dsn = None,
+    processes: Annotated[int, typer.Option(min=1, max=16, help="Worker processes.")] = 2,
+    sessions: Annotated[int, typer.Option(min=1, max=32, help="Sessions in each process.")] = 2,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first flights of the file.")] = None,
+    audit: Annotated[bool, typer.Option(help="Audit with Spark afterwards.")] = True,
+    jdbc_jar: Annotated[
+        Path | None, typer.Option(envvar="HOWDAH_JDBC_JAR", help="PostgreSQL's JDBC driver for Spark.")
+    ] = None,
+) -> None:
+    """Send 336,776 flights through a queue, kill a worker on the way, and prove that every one is accounted for."""
+    from ...engine.embedded import EmbeddedServer
+
+    console = Console()
+    started = time.monotonic()
+    server: EmbeddedServer | None = None
+    if dsn is None and not os.environ.get("HOWDAH_DSN"):
+        embedded = EmbeddedServer()
+        server = embedded if embedded.status() is None else None
+        info = embedded.start()
+        dsn = info.dsn
+        console.print(f"[bold]PostgreSQL {info.version}[/], embedded, on port {info.port}, data in {info.data}")
+    try:
+        raise typer.Exit(
+            course(console, dsn or os.environ["HOWDAH_DSN"], processes, sessions, limit, audit, jdbc_jar, started)
+        )
+    finally:
+        if server is not None:
+            server.stop()
+
+
+def course(
+    console: Console,
+    dsn: str,
+    processes: int,
+    sessions: int,
+    limit: int | None,
+    audit: bool,
+    jdbc_jar: Path | None,
+    started: float,
+) -> int:
+    """Run it all; returns the exit code."""
+    demo_dsn = stage.prepare(dsn)
+    handle, log = tempfile.mkstemp(prefix="howdah-demo-", suffix=".log")
+    os.close(handle)
+    console.print(
+        f"Each flight of 2013 out of New York is a message to queue [bold]flights[/]; {processes} worker processes of"
+        f" {sessions} sessions\nadd its delays in the transaction that receives it. Workers' log: {log}"
+    )
+    done = run.handle_all(demo_dsn, console, processes=processes, sessions=sessions, limit=limit, log=Path(log))
+    statements = report.checks(done)
+    report.show(console, done, statements)
+    code = 0 if all(check.holds for check in statements) else EXIT_MISMATCH
+    rate = done.expected.flights / done.timings.handle
+    console.print(
+        f"  {done.timings.handle:.0f} s from the first send to the last commit: {rate:,.0f} flights a second,"
+        f" with {sum(done.outcome.incidents.values()):,} failed deliveries among them."
+    )
+    if audit:
+        code = prove(console, demo_dsn, jdbc_jar) or code
+    console.print(
+        f"[bold]{'All holds.' if code == 0 else 'Not all holds.'}[/] {time.monotonic() - started:.0f} s in all. Look around: howdah server psql {stage.DATABASE}"
+    )
+    return code
+
+
+def prove(console: Console, dsn: str, jdbc_jar: Path | None) -> int:
+    """Audit with Spark and print its report; returns the exit code."""
+    try:
+        from ... import audit as audits
+    except ImportError as error:
+        console.print(f"[yellow]No audit: {error}. pip install 'howdah[audit]'[/]")
+        return EXIT_NO_AUDIT
+    output = Path(tempfile.mkdtemp(prefix="howdah-audit-"))
+    with console.status("Spark reads the tables over JDBC, all in one snapshot …"):
+        try:
+            result = audits.run_audit(dsn, output=output, jdbc_jar=jdbc_jar)
+        except audits.AuditError as error:
+            console.print(f"[yellow]No audit: {error}[/]")
+            return EXIT_NO_AUDIT
+    audits.print_report(result, console)
+    console.print(f"  Parquet in {output}")
+    return 0 if result.ok else EXIT_MISMATCH

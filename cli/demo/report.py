@@ -1,0 +1,86 @@
+"""The demo's report: what the database says beside what the file says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+
+from .run import Run
+
+
+@dataclass(frozen=True)
+class Check:
+    """One statement that must hold."""
+
+    statement: str
+    holds: bool
+    detail: str
+
+
+def checks(run: Run) -> list[Check]:
+    """Everything that must be so, compared with the file itself."""
+    expected, outcome = run.expected, run.outcome
+    wrong = {
+        carrier
+        for carrier in expected.totals.keys() | outcome.totals.keys()
+        if expected.totals.get(carrier) != outcome.totals.get(carrier)
+    }
+    few = {row for row, count in outcome.incidents.items() if count < 5}
+    usable = expected.flights - len(expected.unusable)
+    return [
+        Check(
+            "delays of every carrier add up to the file's, to the minute",
+            not wrong,
+            f"{len(outcome.totals)} carriers" if not wrong else f"wrong: {', '.join(sorted(wrong))}",
+        ),
+        Check(
+            "every unusable flight is dead, and no other",
+            outcome.dead == expected.unusable,
+            f"{len(outcome.dead):,} of {len(expected.unusable):,}",
+        ),
+        Check(
+            "each dead flight has its five failed deliveries on record",
+            not few,
+            f"{sum(outcome.incidents.values()):,} incidents",
+        ),
+        Check(
+            "sent = consumed + dead",
+            outcome.sent == expected.flights == outcome.consumed + len(outcome.dead),
+            f"{outcome.sent:,} = {outcome.consumed:,} + {len(outcome.dead):,}",
+        ),
+        Check(
+            "nothing was consumed twice",
+            outcome.consumed == outcome.consumed_distinct == usable,
+            f"{outcome.consumed_distinct:,} distinct",
+        ),
+        Check("nothing is left in the queue", outcome.left == 0, f"{outcome.left} left"),
+    ]
+
+
+def show(console: Console, run: Run, statements: list[Check]) -> None:
+    """Print carriers and checks."""
+    carriers = Table(title="Mean delay by carrier, in minutes", title_justify="left", header_style="bold")
+    carriers.add_column("carrier")
+    for heading in ("flights", "departure", "arrival"):
+        carriers.add_column(heading, justify="right")
+    for carrier, (flights, departure, arrival) in sorted(run.outcome.totals.items(), key=lambda item: -item[1][0]):
+        carriers.add_row(carrier, f"{flights:,}", f"{departure / flights:.1f}", f"{arrival / flights:.1f}")
+    console.print(carriers)
+    table = Table(title="Checked against the file", title_justify="left", header_style="bold")
+    for heading in ("", "statement", "found"):
+        table.add_column(heading)
+    for check in statements:
+        table.add_row("[green]yes[/]" if check.holds else "[red]NO[/]", check.statement, check.detail)
+    console.print(table)
+    killed = run.outcome.killed_in_handler
+    if run.killed_pid is not None:
+        console.print(
+            f"  Worker process {run.killed_pid} was killed on the way: "
+            + (
+                f"{killed} flight(s) inside a handler went back with an incident for it."
+                if killed
+                else "no flight was inside a handler."
+            )
+        )

@@ -1,0 +1,134 @@
+"""The demo's course: send, handle, kill a worker on the way, check against the file, audit with Spark."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+from ...engine import Session, connect
+from ...workers import Supervisor
+from . import stage
+from .flights import QUEUE, Expected, read
+
+BATCH = 1000
+KILL_AT = 0.4
+"""Share of the flights after which one worker process is killed."""
+
+
+@dataclass
+class Timings:
+    """Seconds that each part took."""
+
+    prepare: float = 0
+    send: float = 0
+    handle: float = 0
+    audit: float = 0
+
+
+@dataclass
+class Run:
+    """What happened, for the report."""
+
+    expected: Expected
+    outcome: stage.Outcome
+    timings: Timings
+    killed_pid: int | None
+    log: Path
+
+
+class Sender(threading.Thread):
+    """Sends every flight of the file, a thousand in a transaction, and notes what the file says."""
+
+    def __init__(self, dsn: str, limit: int | None) -> None:
+        super().__init__(name="sender", daemon=True)
+        self.expected = Expected()
+        self.sent = 0
+        self.seconds = 0.0
+        self.error: BaseException | None = None
+        self._dsn = dsn
+        self._limit = limit
+
+    def run(self) -> None:
+        """Read and send; an error is kept for the main thread."""
+        started = time.monotonic()
+        try:
+            with connect(self._dsn, max_size=2) as connection, connection.session() as session:
+                bodies: list[dict[str, str]] = []
+                for row, flight in enumerate(read()):
+                    if row == self._limit:
+                        break
+                    self.expected.add(row, flight)
+                    bodies.append(flight)
+                    if len(bodies) == BATCH:
+                        self._send(session, bodies, row + 1)
+                        bodies = []
+                self._send(session, bodies, self.expected.flights)
+        except BaseException as error:  # noqa: BLE001 - reported by the main thread
+            self.error = error
+        self.seconds = time.monotonic() - started
+
+    def _send(self, session: Session, bodies: list[dict[str, str]], end: int) -> None:
+        rows = [str(row) for row in range(end - len(bodies), end)]
+        with session.transaction():
+            session.send_many(QUEUE, bodies, correlation_ids=rows, message_types=["flight"] * len(bodies))
+        self.sent = end
+
+
+def handle_all(dsn: str, console: Console, *, processes: int, sessions: int, limit: int | None, log: Path) -> Run:
+    """Send and handle every flight; returns when nothing is left in the queue."""
+    timings = Timings()
+    supervisor = Supervisor(
+        "howdah.cli.demo.flights:app", dsn, processes=processes, sessions=sessions, log_level="ERROR", log_file=log
+    )
+    total = limit or 336_776
+    killed: int | None = None
+    sender = Sender(dsn, limit)
+    columns = (
+        TextColumn("  {task.description:28}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+    )
+    started = time.monotonic()
+    with (
+        psycopg.connect(dsn, autocommit=True) as connection,
+        Progress(*columns, console=console, refresh_per_second=4) as bars,
+    ):
+        sending = bars.add_task("sent", total=total)
+        handling = bars.add_task("consumed or dead", total=total)
+        supervisor.start()
+        sender.start()
+        try:
+            while True:
+                supervisor.check_once()
+                done = stage.progress(connection)
+                bars.update(sending, completed=sender.sent)
+                bars.update(handling, completed=done.consumed + done.dead)
+                if killed is None and done.consumed > KILL_AT * total and supervisor.pids:
+                    killed = supervisor.pids[0]
+                    os.kill(killed, signal.SIGKILL)
+                    bars.console.print(
+                        f"  [yellow]killed worker process {killed} with SIGKILL; the supervisor replaces it[/]"
+                    )
+                if sender.error is not None:
+                    raise sender.error
+                if not sender.is_alive() and done.waiting == 0:
+                    break
+                time.sleep(0.25)
+            timings.send = sender.seconds
+            timings.handle = time.monotonic() - started
+            supervisor.stop()
+            while supervisor.check_once():
+                time.sleep(0.05)
+        finally:
+            supervisor.close()
+        return Run(sender.expected, stage.outcome(connection), timings, killed, log)

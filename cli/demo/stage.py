@@ -1,0 +1,100 @@
+"""The demo's database: made anew beside the user's own, and asked for figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from ...engine.errors import CannotConnect
+from ...migrations import migrate
+from .flights import QUEUE, TABLE, TOTALS
+
+DATABASE = "howdah_demo"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the messages are."""
+
+    waiting: int
+    consumed: int
+    dead: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the database says at the end."""
+
+    totals: dict[str, tuple[int, int, int]]
+    #: Row numbers of the flights in the exception destination.
+    dead: set[int]
+    #: Number of incidents of each dead flight, by row number.
+    incidents: dict[int, int]
+    #: Incidents that a supervisor recorded for a killed process.
+    killed_in_handler: int
+    sent: int
+    consumed: int
+    consumed_distinct: int
+    left: int
+
+
+def prepare(dsn: str) -> str:
+    """Make the demo's database on the server of ``dsn``, migrate it and create the queue; returns its DSN."""
+    try:
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            connection.execute(sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(DATABASE)))
+            connection.execute(sql.SQL("create database {}").format(sql.Identifier(DATABASE)))
+    except psycopg.OperationalError as error:
+        raise CannotConnect(f"cannot connect: {str(error).strip()}", "Check --dsn or HOWDAH_DSN.") from error
+    demo = psycopg.conninfo.make_conninfo(dsn, dbname=DATABASE)
+    migrate(demo)
+    with psycopg.connect(demo) as connection:
+        connection.execute(TABLE)
+        connection.execute(
+            "select howdah.create_queue(%s, %s::jsonb)",
+            (QUEUE, '{"journal_level": "full", "redelivery_delay_ms": 250}'),
+        )
+    return demo
+
+
+def progress(connection: psycopg.Connection[Any]) -> Progress:
+    """Where the messages are now."""
+    row = connection.execute(
+        "select live + parked, consumed, dead from howdah.queue_stats(%s::text)", (QUEUE,)
+    ).fetchone()
+    assert row is not None
+    return Progress(*row)
+
+
+def outcome(connection: psycopg.Connection[Any]) -> Outcome:
+    """Everything the report compares with the file."""
+
+    def rows(query: str) -> list[tuple[Any, ...]]:
+        return connection.execute(query.encode(), (QUEUE,) if "%s" in query else None).fetchall()
+
+    incidents = rows(
+        "select m.correlation_id, count(i.incident_id), count(*) filter (where i.error_class = 'WorkerDied')"
+        " from howdah.audit_messages m left join howdah.audit_incidents i on i.message_id = m.message_id"
+        " where m.state = 'dead' and m.origin_queue = %s group by 1"
+    )
+    killed = rows("select count(*) from howdah.audit_incidents where error_class = 'WorkerDied' and queue = %s")
+    events = {
+        event: (count, distinct)
+        for event, count, distinct in rows(
+            "select event, count(*), count(distinct message_id) from howdah.audit_journal where queue = %s group by event"
+        )
+    }
+    left = rows("select count(*) from howdah.audit_messages where queue = %s")
+    return Outcome(
+        totals={carrier: (flights, departure, arrival) for carrier, flights, departure, arrival in rows(TOTALS)},
+        dead={int(row) for row, _, _ in incidents},
+        incidents={int(row): count for row, count, _ in incidents},
+        killed_in_handler=killed[0][0],
+        sent=events.get("sent", (0, 0))[0],
+        consumed=events.get("consumed", (0, 0))[0],
+        consumed_distinct=events.get("consumed", (0, 0))[1],
+        left=left[0][0],
+    )

@@ -1,0 +1,116 @@
+"""What an application registers: a plain function for each queue, or for each type of message in it."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+
+from ..engine import HowdahError, Message, Session
+
+BATCH_DEFAULT = 50
+
+
+class AppError(HowdahError):
+    """The application to run cannot be found or is not one."""
+
+
+class UnknownMessageType(HowdahError):
+    """No handler is registered for a message of this type in its queue."""
+
+
+class RollbackOnly(HowdahError):
+    """The handler asked for its transaction to be rolled back."""
+
+
+class Transaction:
+    """The open transaction that a message was received in; what a handler does here commits with its consumption."""
+
+    def __init__(self, connection: psycopg.Connection[Any], worker: str) -> None:
+        #: psycopg's connection, for the application's own statements. Commit and rollback are the worker's.
+        self.connection = connection
+        #: Howdah's verbs in the same transaction: a message sent here is sent if this one is consumed.
+        self.session = Session(connection)
+        #: Name of the session that handles the message, unique among those alive.
+        self.worker = worker
+        self.rollback_only = False
+
+    def set_rollback_only(self) -> None:
+        """Roll back when the handler returns, and count it as a failed delivery."""
+        self.rollback_only = True
+
+
+Handler = Callable[[Message, Transaction], None]
+
+
+@dataclass
+class Binding:
+    """The handlers of one queue and how many messages are received at once."""
+
+    queue: str
+    batch: int = BATCH_DEFAULT
+    handlers: dict[str | None, Handler] = field(default_factory=dict)
+
+    def handler_for(self, message: Message) -> Handler:
+        """The handler of the message's type, else the queue's general one. Raises UnknownMessageType."""
+        handler = self.handlers.get(message.message_type) or self.handlers.get(None)
+        if handler is None:
+            known = ", ".join(sorted(str(kind) for kind in self.handlers))
+            raise UnknownMessageType(
+                f"no handler for message type {message.message_type!r}", f"Registered are: {known}."
+            )
+        return handler
+
+
+class App:
+    """Queues and their handlers."""
+
+    def __init__(self, name: str = "app") -> None:
+        self.name = name
+        self.bindings: dict[str, Binding] = {}
+
+    def handler(
+        self, queue: str, *, message_type: str | None = None, batch: int | None = None
+    ) -> Callable[[Handler], Handler]:
+        """Register the decorated function for a queue (and message type); ``batch`` is the most received at once, 1 to 10000."""
+        if batch is not None and not 1 <= batch <= 10000:
+            raise AppError(f"batch must be 1 to 10000, not {batch}")
+
+        def register(function: Handler) -> Handler:
+            binding = self.bindings.setdefault(queue, Binding(queue))
+            if message_type in binding.handlers:
+                raise AppError(f"queue {queue} has a handler for message type {message_type!r} already")
+            binding.handlers[message_type] = function
+            if batch is not None:
+                binding.batch = batch
+            return function
+
+        return register
+
+
+def load(target: str) -> App:
+    """The App that ``module:name`` names; the working directory is searched too. Raises AppError."""
+    module_name, colon, attribute = target.partition(":")
+    if not colon or not module_name or not attribute:
+        raise AppError(
+            f"{target!r} does not name an application", "Write it as MODULE:APP, such as myproject.tasks:app."
+        )
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:
+        raise AppError(f"module {module_name} does not import: {type(error).__name__}: {error}") from error
+    app = getattr(module, attribute, None)
+    if not isinstance(app, App):
+        raise AppError(
+            f"{target} is {'missing' if app is None else 'not a howdah App'}", "Make one with howdah.workers.App()."
+        )
+    if not app.bindings:
+        raise AppError(f"{target} has no handlers", "Register a function with @app.handler(queue).")
+    return app

@@ -1,0 +1,108 @@
+"""The log vocabulary: every line that workers write, in one place.
+
+Code calls these functions; ``configure`` decides whether a line is text for people or JSON for machines.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+from typing import Any
+
+log = logging.getLogger("howdah.worker")
+
+
+def _emit(level: int, event: str, **fields: Any) -> None:
+    log.log(level, event, extra={"fields": {name: value for name, value in fields.items() if value is not None}})
+
+
+def worker_started(worker: str, sessions: int, queues: list[str]) -> None:
+    """A worker process is ready."""
+    _emit(logging.INFO, "worker started", worker=worker, sessions=sessions, queues=queues)
+
+
+def worker_stopping(worker: str, signal: str) -> None:
+    """A worker process finishes what it has in hand."""
+    _emit(logging.INFO, "worker stopping", worker=worker, signal=signal)
+
+
+def worker_stopped(worker: str, handled: int, failed: int) -> None:
+    """A worker process has ended in order."""
+    _emit(logging.INFO, "worker stopped", worker=worker, handled=handled, failed=failed)
+
+
+def worker_died(worker: str, pid: int, code: int) -> None:
+    """A worker process ended by itself or was killed; code is negative for a signal."""
+    _emit(logging.ERROR, "worker died", worker=worker, pid=pid, code=code)
+
+
+def failure_recorded(worker: str, queue: str, message_id: int, attempt: int, outcome: str, error: str) -> None:
+    """A failed delivery was recorded."""
+    _emit(
+        logging.WARNING,
+        "delivery failed",
+        worker=worker,
+        queue=queue,
+        message=message_id,
+        attempt=attempt,
+        outcome=outcome,
+        error=error,
+    )
+
+
+def retried(worker: str, queue: str, error: BaseException) -> None:
+    """A transaction failed for a reason that blames no message."""
+    _emit(logging.INFO, "transaction retried", worker=worker, queue=queue, error=f"{type(error).__name__}: {error}")
+
+
+def connection_lost(worker: str, error: BaseException, pause: float) -> None:
+    """The database does not answer; another attempt follows after ``pause`` seconds."""
+    _emit(logging.WARNING, "database lost", worker=worker, error=str(error), retry_seconds=round(pause, 2))
+
+
+def receive_refused(worker: str, queue: str, error: BaseException) -> None:
+    """A queue is paused, missing or forbidden; it is tried again later."""
+    _emit(logging.WARNING, "cannot receive", worker=worker, queue=queue, error=str(error))
+
+
+def maintained(worker: str, service: str, count: int) -> None:
+    """A maintenance service did something."""
+    _emit(logging.INFO, "maintenance", worker=worker, service=service, count=count)
+
+
+def maintenance_failed(worker: str, service: str, error: BaseException) -> None:
+    """A maintenance service failed; its next run is not affected."""
+    _emit(logging.WARNING, "maintenance failed", worker=worker, service=service, error=str(error))
+
+
+class _Formatter(logging.Formatter):
+    """One line a record: JSON, or text with name=value pairs."""
+
+    converter = staticmethod(time.gmtime)
+
+    def __init__(self, as_json: bool) -> None:
+        super().__init__(datefmt="%Y-%m-%dT%H:%M:%S")
+        self._as_json = as_json
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields = getattr(record, "fields", {})
+        at = f"{self.formatTime(record, self.datefmt)}.{int(record.msecs):03d}Z"
+        if record.exc_info:
+            fields = {**fields, "traceback": self.formatException(record.exc_info)}
+        if self._as_json:
+            head = {"at": at, "level": record.levelname.lower(), "event": record.getMessage()}
+            return json.dumps(head | fields, default=str)
+        pairs = " ".join(f"{name}={value!s}" for name, value in fields.items())
+        return f"{at} {record.levelname.lower():7} {record.getMessage()} {pairs}".rstrip()
+
+
+def configure(*, as_json: bool, level: str = "INFO") -> None:
+    """Write the log to standard error."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Formatter(as_json))
+    root = logging.getLogger("howdah")
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+    root.propagate = False
