@@ -9,7 +9,7 @@ SHIPPED := $(notdir $(wildcard src/howdah/*))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format bench wheel clean
+.PHONY: help demo test check lint format docs bench wheel clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ lint: $(VENV)/.dev ## Check format, lint, layers and types
 format: $(VENV)/.dev ## Put the code in its format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: $(VENV)/.dev ## Write docs/sql-api.md from the procedures' headers
+	$(BIN)/python -m howdah.procedures.reference > docs/sql-api.md
 
 bench: $(VENV)/.dev ## Measure speed against the floors that PostgreSQL itself sets
 	$(BIN)/python benchmarks/run.py
