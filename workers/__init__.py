@@ -6,7 +6,8 @@ outside; ``hands`` tells the ``supervisor`` what a killed process held.
 
 from __future__ import annotations
 
+from ..engine import Message
 from .app import App, AppError, Transaction, load
 from .supervisor import Supervisor
 
-__all__ = ["App", "AppError", "Supervisor", "Transaction", "load"]
+__all__ = ["App", "AppError", "Message", "Supervisor", "Transaction", "load"]
