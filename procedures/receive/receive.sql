@@ -64,7 +64,8 @@ begin
            or howdah._dispose(v_destination, c.claim, v_now, not p_remove);
         get diagnostics v_taken = row_count;
         v_left := v_left - v_taken;
-        exit when v_left = 0 or current_setting('howdah.disposed', true) is distinct from 'yes';
+        -- Held rows would be met again by another round, for nobody's own locks are passed by.
+        exit when v_left = 0 or not p_remove and v_taken > 0 or current_setting('howdah.disposed', true) is distinct from 'yes';
         perform set_config('howdah.disposed', '', true);
     end loop;
 end
