@@ -17,7 +17,15 @@ help: ## Show this list
 demo: $(VENV)/.demo ## Run 336,776 real flights through the queue and audit the result
 	$(BIN)/howdah demo
 
-test: $(VENV)/.dev ## Run the tests on real PostgreSQL servers (HOWDAH_TEST_PG=16 for another version)
+# What depends on the version on each other version that is here, then everything on 18.
+OTHERS := 16 $(patsubst /usr/lib/postgresql/%/bin/postgres,%,$(wildcard /usr/lib/postgresql/1[4-7]/bin/postgres))
+
+test: $(VENV)/.dev ## Run the tests on real PostgreSQL servers: 18, then 16 and what Debian has installed
+	@for version in $(OTHERS); do \
+	  echo "PostgreSQL $$version: procedures, migrations, restarts"; \
+	  HOWDAH_TEST_PG=$$version $(BIN)/pytest -q tests/procedures tests/migrations tests/server || exit; \
+	done
+	@echo "PostgreSQL 18: everything"
 	$(BIN)/pytest -q
 
 check: lint test ## Format, lint, layers, types, tests: all that must pass before a commit

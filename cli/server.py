@@ -6,12 +6,14 @@ import json
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from psycopg.conninfo import conninfo_to_dict
 
-from ..engine.embedded import EmbeddedServer, EmbeddedServerError, ServerInfo, StopMode
+from .common import NOT_READY, Json
+
+if TYPE_CHECKING:
+    from ..engine.embedded import EmbeddedServer, ServerInfo
 
 app = typer.Typer(no_args_is_help=True, help="The embedded PostgreSQL.")
 
@@ -21,25 +23,26 @@ Data = Annotated[
 ]
 Version = Annotated[
     int | None,
-    typer.Option("--pg-version", help="Major version, 16 or 18. [default: the folder's, or 18]"),
+    typer.Option("--pg-version", help="Major version: 16, 18 or one that Debian has installed. [default: the folder's, or 18]"),
 ]
-Json = Annotated[bool, typer.Option("--json", help="For machines.")]
 
 
 @app.command()
 def start(data: Data = None, pg_version: Version = None, as_json: Json = False) -> None:
     """Start it, making its folder the first time. A running one is left as it is."""
-    show(EmbeddedServer(data, pg_version).start(), as_json=as_json)
+    show(_server(data, pg_version).start(), as_json=as_json)
 
 
 @app.command()
 def stop(
     data: Data = None,
-    mode: Annotated[StopMode, typer.Option(help="fast sends clients away, smart waits.")] = "fast",
+    mode: Annotated[
+        Literal["smart", "fast", "immediate"], typer.Option(help="fast sends clients away, smart waits.")
+    ] = "fast",
     as_json: Json = False,
 ) -> None:
     """Stop it and wait for its end. Does nothing if it does not run."""
-    server = EmbeddedServer(data)
+    server = _server(data)
     stopped = server.stop(mode)
     if as_json:
         typer.echo(json.dumps({"stopped": stopped}))
@@ -50,18 +53,22 @@ def stop(
 @app.command()
 def status(data: Data = None, as_json: Json = False) -> None:
     """Say whether it runs, and where. Exit code 3 if it does not."""
-    server = EmbeddedServer(data)
+    server = _server(data)
     if info := server.status():
         show(info, as_json=as_json)
         return
     typer.echo(json.dumps({"running": False}) if as_json else f"no server runs in {server.folder}")
-    raise typer.Exit(3)
+    raise typer.Exit(NOT_READY)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def psql(context: typer.Context, data: Data = None) -> None:
     """Open psql on it; all other arguments are psql's own (after --, if they look like ours)."""
-    server = EmbeddedServer(data)
+    from psycopg.conninfo import conninfo_to_dict
+
+    from ..engine.embedded import EmbeddedServerError
+
+    server = _server(data)
     info = server.status()
     if info is None:
         raise EmbeddedServerError(f"no server runs in {server.folder}: howdah server start")
@@ -76,6 +83,12 @@ def psql(context: typer.Context, data: Data = None) -> None:
     }
     access = {names[key]: str(value) for key, value in conninfo_to_dict(info.dsn).items()}
     os.execve(program, [str(program), *context.args], os.environ | access)
+
+
+def _server(data: Path | None, version: int | None = None) -> EmbeddedServer:
+    from ..engine.embedded import EmbeddedServer
+
+    return EmbeddedServer(data, version)
 
 
 def show(info: ServerInfo, *, as_json: bool) -> None:

@@ -67,7 +67,8 @@ class ServerInfo:
 class EmbeddedServer:
     """The server of one folder, default_folder() if none is given.
 
-    `version` is the major version, 16 or 18; None is the one the folder was made with, or 18.
+    `version` is the major version: 16, 18, or one that Debian has installed; None is the one the
+    folder was made with, or 18.
     Making this object touches nothing. Every method raises EmbeddedServerError.
     """
 

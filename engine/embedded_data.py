@@ -63,7 +63,6 @@ def make_data(layout: Layout, programs: Path, version: int, account: Account) ->
         "--encoding=UTF8",
         *locale,
         "--data-checksums",
-        *(f"--set={name}={value}" for name, value in SETTINGS.items()),
     ]
     # Without its server PostgreSQL takes SQL from standard input.
     single = ["--single", "-D", "data", "-c", "logging_collector=off", "-c", "exit_on_error=on"]
@@ -73,5 +72,8 @@ def make_data(layout: Layout, programs: Path, version: int, account: Account) ->
         if done.returncode != 0:
             shutil.rmtree(draft, ignore_errors=True)
             raise EmbeddedServerError(f"no database could be made:\n{done.stdout.strip()[-2000:]}")
+    # Not by initdb's --set, which PostgreSQL 15 does not have.
+    with (draft / "data" / "postgresql.conf").open("a") as configuration:
+        configuration.writelines(f"{name} = '{value}'\n" for name, value in SETTINGS.items())
     (draft / "data").rename(layout.data)
     shutil.rmtree(draft)

