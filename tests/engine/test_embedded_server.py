@@ -273,7 +273,7 @@ def test_a_folder_of_another_version_is_refused_and_left_alone(server_folder: Pa
 
 
 def test_a_version_that_is_not_packaged_is_refused(server_folder: Path) -> None:
-    with pytest.raises(EmbeddedServerError, match="no embedded PostgreSQL 9: there are 16 and 18"):
+    with pytest.raises(EmbeddedServerError, match="no embedded PostgreSQL 9: the package brings 16 and 18"):
         EmbeddedServer(server_folder, 9).start()
     assert not server_folder.exists()
 
