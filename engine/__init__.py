@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from .admin import Admin
 from .calls import Body, Call, Incident
-from .connection import Connection, ConnectionFactory, connect
+from .connection import Connection
 from .errors import HowdahError, is_innocent
+from .factory import ConnectionFactory, connect
 from .message import Message
 from .producer import Browser, Consumer, Producer
 from .session import Session
+from .typed_map import TypedMap
 
 __all__ = [
     "Admin",
@@ -27,6 +29,7 @@ __all__ = [
     "Message",
     "Producer",
     "Session",
+    "TypedMap",
     "connect",
     "is_innocent",
 ]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from .calls import Call, scalar, table, to_json
+from .errors import BadArgument
 
 QUEUE_COLUMNS = (
     "queue, is_system, sending_paused, receiving_paused, max_failed_deliveries, exception_mode, exception_queue,"
@@ -21,7 +22,9 @@ INCIDENT_COLUMNS = (
     " duration_ms, conversation_id, details, recorded_at, recorded_by"
 )
 WORKER_COLUMNS = "worker_id, name, host, pid, sessions, queues, started_at, silent_for, in_hand"
+SERVICES = ("workers", "totals", "backlog", "journal", "dropped")
 
+T = TypeVar("T")
 Rows = list[dict[str, Any]]
 
 
@@ -29,11 +32,15 @@ class Admin:
     """Administrative verbs over anything that runs a call: a connection, a session, a test."""
 
     def __init__(self, run: Callable[[Call[Any]], Any]) -> None:
-        self._run = run
+        self._runner = run
+
+    def _run(self, call: Call[T]) -> T:
+        # asyncio's runner returns an awaitable of T: see aio.AsyncAdmin.
+        return cast(T, self._runner(call))
 
     def create_queue(self, queue: str, **options: Any) -> int:
         """Create a queue; options as listed in the SQL API. Raises QueueExists, BadName, BadOption."""
-        return int(self._run(scalar("create_queue", queue=("text", queue), options=("jsonb", to_json(options)))))
+        return self._run(scalar("create_queue", queue=("text", queue), options=("jsonb", to_json(options))).then(int))
 
     def alter_queue(self, queue: str, **options: Any) -> None:
         """Change options of a queue."""
@@ -41,11 +48,11 @@ class Admin:
 
     def drop_queue(self, queue: str, *, force: bool = False) -> int:
         """Drop a queue; with force the messages in it too, whose number is returned. Raises QueueNotEmpty."""
-        return int(self._run(scalar("drop_queue", queue=("text", queue), force=("boolean", force))))
+        return self._run(scalar("drop_queue", queue=("text", queue), force=("boolean", force)).then(int))
 
     def purge_queue(self, queue: str) -> int:
         """Discard a queue's messages and return their number."""
-        return int(self._run(scalar("purge_queue", queue=("text", queue))))
+        return self._run(scalar("purge_queue", queue=("text", queue)).then(int))
 
     def pause(self, queue: str, *, sending: bool = True, receiving: bool = True) -> None:
         """Stop sending to a queue, receiving from it, or both."""
@@ -57,11 +64,11 @@ class Admin:
 
     def list_queues(self) -> Rows:
         """Every queue with its options."""
-        return list(self._run(table("list_queues", QUEUE_COLUMNS)))
+        return self._run(table("list_queues", QUEUE_COLUMNS))
 
     def queue_stats(self, queue: str | None = None) -> Rows:
         """Figures of one queue or of all."""
-        return list(self._run(table("queue_stats", STATS_COLUMNS, queue=("text", queue))))
+        return self._run(table("queue_stats", STATS_COLUMNS, queue=("text", queue)))
 
     def incidents(self, queue: str | None = None, message_id: int | None = None, max_incidents: int = 100) -> Rows:
         """Recorded failures, newest first."""
@@ -70,7 +77,7 @@ class Admin:
             "message_id": ("bigint", message_id),
             "max_incidents": ("integer", max_incidents),
         }
-        return list(self._run(table("incidents", INCIDENT_COLUMNS, **arguments)))
+        return self._run(table("incidents", INCIDENT_COLUMNS, **arguments))
 
     def replay(
         self,
@@ -87,7 +94,7 @@ class Admin:
             "target": ("text", target),
             "max_messages": ("bigint", max_messages),
         }
-        return int(self._run(scalar("replay", **arguments)))
+        return self._run(scalar("replay", **arguments).then(int))
 
     def discard(self, queue: str, message_ids: Sequence[int], reason: str | None = None) -> int:
         """Throw messages away for good; returns how many."""
@@ -96,11 +103,11 @@ class Admin:
             "message_ids": ("bigint[]", list(message_ids)),
             "reason": ("text", reason),
         }
-        return int(self._run(scalar("discard", **arguments)))
+        return self._run(scalar("discard", **arguments).then(int))
 
     def list_workers(self) -> Rows:
         """The registered worker processes."""
-        return list(self._run(table("list_workers", WORKER_COLUMNS)))
+        return self._run(table("list_workers", WORKER_COLUMNS))
 
     def register_worker(self, name: str, host: str, pid: int, sessions: int, queues: Sequence[str]) -> str:
         """Make a worker process known; returns its identity."""
@@ -111,7 +118,7 @@ class Admin:
             "sessions": ("integer", sessions),
             "queues": ("text[]", list(queues)),
         }
-        return str(self._run(scalar("register_worker", **arguments)))
+        return self._run(scalar("register_worker", **arguments).then(str))
 
     def heartbeat(self, worker_id: str, in_hand: dict[str, int]) -> None:
         """Say that a worker lives. Raises UnknownWorker if it was taken for dead."""
@@ -128,16 +135,18 @@ class Admin:
             "holder": ("text", holder),
             "seconds": ("numeric", seconds),
         }
-        epoch = self._run(scalar("acquire_lock", **arguments))
-        return None if epoch is None else int(epoch)
+        epoch: Call[int | None] = scalar("acquire_lock", **arguments)
+        return self._run(epoch)
 
     def release_lock(self, name: str, epoch: int) -> None:
         """Give a lease up. Raises LockLost if it is not the caller's any more."""
         self._run(scalar("release_lock", name=("text", name), epoch=("bigint", epoch)))
 
     def maintain(self, service: str, epoch: int | None = None) -> int:
-        """Run one of workers, totals, backlog, journal, dropped; returns what the procedure counts."""
-        return int(self._run(scalar(f"maintain_{service}", lock_epoch=("bigint", epoch))))
+        """Run one of SERVICES; returns what the procedure counts."""
+        if service not in SERVICES:
+            raise BadArgument(f"there is no maintenance service {service!r}", f"Known are: {', '.join(SERVICES)}.")
+        return self._run(scalar(f"maintain_{service}", lock_epoch=("bigint", epoch)).then(int))
 
 
 def _switch(verb: str, queue: str, sending: bool, receiving: bool) -> Call[Any]:

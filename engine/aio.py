@@ -1,35 +1,35 @@
-"""The same calls for asyncio: sessions over psycopg's async connections."""
+"""The same calls for asyncio: sessions over psycopg's or SQLAlchemy's async connections."""
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
 import psycopg
-from psycopg_pool import AsyncConnectionPool
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
 
-from . import calls
+from . import calls, runner
+from .admin import Admin
 from .calls import Body, Call
-from .errors import CannotConnect
+from .errors import CannotConnect, IllegalState, lost_translated
+from .factory import cannot_connect, check_sizes, complete, pool_settings
 from .message import Message
-from .runner import run_async
-from .session import POLL_SECONDS_MAX, POLL_SECONDS_MIN
+from .waiting import pauses
 
 T = TypeVar("T")
 
 
 class AsyncSession:
-    """Verbs over an async connection whose transaction the caller ends."""
+    """Verbs over an async connection, psycopg's or SQLAlchemy's, whose transaction the caller ends."""
 
-    def __init__(self, connection: psycopg.AsyncConnection[Any]) -> None:
+    def __init__(self, connection: runner.AsyncConnection) -> None:
         self.connection = connection
 
     async def call(self, call: Call[T]) -> T:
         """Run any call in the connection's transaction."""
-        return await run_async(self.connection, call)
+        return await runner.run_async(self.connection, call)
 
     async def send(self, queue: str, body: Body, **options: Any) -> int:
         """As ``Session.send``."""
@@ -41,19 +41,31 @@ class AsyncSession:
 
     async def receive(self, queue: str, max_messages: int = 1, *, wait: float = 0) -> list[Message]:
         """As ``Session.receive``: up to ``wait`` seconds for the first message."""
-        deadline = time.monotonic() + wait
-        pause = POLL_SECONDS_MIN
-        while True:
-            messages = await self.call(calls.receive(queue, max_messages))
-            left = deadline - time.monotonic()
-            if messages or left <= 0:
+        for pause in pauses(wait):
+            if messages := await self.call(calls.receive(queue, max_messages)):
                 return messages
-            await asyncio.sleep(min(pause, left))
-            pause = min(pause * 2, POLL_SECONDS_MAX)
+            await asyncio.sleep(pause)
+        return []
 
     async def browse(self, queue: str, max_messages: int = 100, *, after: Message | None = None) -> list[Message]:
         """As ``Session.browse``."""
         return await self.call(calls.browse(queue, max_messages, after=after))
+
+    @property
+    def admin(self) -> AsyncAdmin:
+        """The administrator's verbs in the connection's transaction."""
+        return AsyncAdmin(self.call)
+
+
+class AsyncAdmin:
+    """The verbs of Admin, each to be awaited: ``await connection.admin.create_queue("orders")``."""
+
+    def __init__(self, run: Callable[[Call[Any]], Awaitable[Any]]) -> None:
+        self._admin = Admin(run)
+
+    def __getattr__(self, verb: str) -> Callable[..., Awaitable[Any]]:
+        method: Callable[..., Awaitable[Any]] = getattr(self._admin, verb)
+        return method
 
 
 class AsyncConnection:
@@ -64,9 +76,47 @@ class AsyncConnection:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
-        """A session in a transaction: committed at the end of the block, rolled back if it raises."""
-        async with self.pool.connection() as connection:
-            yield AsyncSession(connection)
+        """A session in a transaction: committed at the end of the block, rolled back if it raises.
+
+        Raises CannotConnect if no connection came free, ConnectionLost if it broke.
+        """
+        try:
+            connection = await self.pool.getconn()
+        except PoolClosed as error:
+            raise IllegalState("the connection is closed") from error
+        except (PoolTimeout, TooManyRequests) as error:
+            raise CannotConnect(
+                f"no database connection came free: {error}", "Check the DSN, or raise max_size."
+            ) from error
+        try:
+            try:
+                yield AsyncSession(connection)
+            except BaseException:
+                with suppress(psycopg.Error):
+                    await connection.rollback()
+                raise
+            with lost_translated():
+                await connection.commit()
+        finally:
+            lost = connection.closed
+            await self.pool.putconn(connection)
+            if lost:
+                with suppress(psycopg.Error):
+                    await self.pool.check()
+
+    async def call(self, call: Call[T]) -> T:
+        """Run one call in a transaction of its own."""
+        async with self.transaction() as session:
+            return await session.call(call)
+
+    async def send(self, queue: str, body: Body, **options: Any) -> int:
+        """Send one message in a transaction of its own; when this returns, the message is stored durably."""
+        return await self.call(calls.send(queue, body, **options))
+
+    @property
+    def admin(self) -> AsyncAdmin:
+        """The administrator's verbs, each in a transaction of its own."""
+        return AsyncAdmin(self.call)
 
     async def close(self) -> None:
         """Close the pool."""
@@ -75,18 +125,23 @@ class AsyncConnection:
 
 @asynccontextmanager
 async def connect_async(
-    dsn: str, *, min_size: int = 1, max_size: int = 10, timeout: float = 30
+    dsn: str | None = None, *, min_size: int = 0, max_size: int = 10, timeout: float = 30, prepare: bool = True
 ) -> AsyncIterator[AsyncConnection]:
-    """Connect by DSN; the pool is closed at the end of the block. Raises CannotConnect."""
-    pool: AsyncConnectionPool[psycopg.AsyncConnection[Any]] = AsyncConnectionPool(
-        dsn, min_size=min_size, max_size=max_size, timeout=timeout, open=False
-    )
+    """Connect by DSN, as ``connect``; the pool is closed at the end of the block. Raises CannotConnect, BadArgument."""
+    check_sizes(min_size, max_size)
+    conninfo = complete(dsn, timeout)
     try:
-        await pool.open(wait=True, timeout=timeout)
+        await (await psycopg.AsyncConnection.connect(conninfo)).close()
     except psycopg.Error as error:
-        await pool.close()
-        raise CannotConnect(f"cannot connect: {str(error).strip()}", "Check the DSN.") from error
-    try:
+        raise cannot_connect(error) from error
+    pool: AsyncConnectionPool[psycopg.AsyncConnection[Any]] = AsyncConnectionPool(
+        conninfo,
+        kwargs=pool_settings(prepare),
+        min_size=min_size,
+        max_size=max_size,
+        timeout=timeout,
+        open=False,
+        name="howdah",
+    )
+    async with pool:
         yield AsyncConnection(pool)
-    finally:
-        await pool.close()

@@ -17,8 +17,10 @@ from psycopg.types.json import Jsonb
 
 from .errors import BadArgument
 from .message import COLUMNS, Message
+from .typed_map import TypedMap
 
 T = TypeVar("T")
+U = TypeVar("U")
 Row = tuple[Any, ...]
 Body = str | bytes | bytearray | memoryview | dict[str, Any] | list[Any] | int | float | bool
 Seconds = float | timedelta
@@ -31,6 +33,10 @@ class Call(Generic[T]):
     sql: str
     arguments: tuple[Any, ...]
     decode: Callable[[Sequence[Row]], T]
+
+    def then(self, function: Callable[[T], U]) -> Call[U]:
+        """The same call, with ``function`` applied to its result."""
+        return Call(self.sql, self.arguments, lambda rows: function(self.decode(rows)))
 
 
 def _invoke(
@@ -64,22 +70,25 @@ def _interval(name: str, value: Seconds | None) -> timedelta | None:
 
 
 def to_json(value: Any) -> Jsonb:
-    return Jsonb(value, dumps=lambda v: json.dumps(v, ensure_ascii=False, allow_nan=False))
-
-
-def encode(body: Any) -> tuple[str, Any]:
-    """The SQL type of a body and its value: text for str, bytea for bytes, jsonb for everything JSON can hold."""
-    if isinstance(body, str):
-        return "text", body
-    if isinstance(body, bytes | bytearray | memoryview):
-        return "bytea", bytes(body)
-    if body is None:
-        return "text", None
+    """A value as jsonb, written out at once, so that what JSON cannot hold is refused here. Raises BadArgument."""
     try:
-        json.dumps(body, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise BadArgument(f"a body of type {type(body).__name__} is neither text, bytes nor JSON: {error}") from error
-    return "jsonb", to_json(body)
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadArgument(f"a value of type {type(value).__name__} cannot be JSON: {error}") from error
+    return Jsonb(text, dumps=str)
+
+
+def encode(body: Any) -> tuple[str, Any, str | None]:
+    """A body's SQL type, its value and the content type it needs: text for str, bytea for bytes, jsonb for the rest."""
+    if isinstance(body, str):
+        return "text", body, None
+    if isinstance(body, bytes | bytearray | memoryview):
+        return "bytea", bytes(body), None
+    if body is None:
+        return "text", None, None
+    if isinstance(body, TypedMap):
+        return "jsonb", to_json(body.tagged()), TypedMap.CONTENT_TYPE
+    return "jsonb", to_json(body), None
 
 
 def send(
@@ -98,9 +107,10 @@ def send(
     content_type: str | None = None,
 ) -> Call[int]:
     """Send one message; the result is its number. time_to_live and delay are seconds or timedelta."""
+    kind, value, needed = encode(body)
     invocation, arguments = _invoke(
         "send",
-        {"queue": ("text", queue), "body": encode(body)},
+        {"queue": ("text", queue), "body": (kind, value)},
         {
             "headers": ("jsonb", None if headers is None else to_json(headers)),
             "priority": ("integer", priority),
@@ -111,7 +121,7 @@ def send(
             "time_to_live": ("interval", _interval("time_to_live", time_to_live)),
             "delay": ("interval", _interval("delay", delay)),
             "delivery_mode": ("text", delivery_mode),
-            "content_type": ("text", content_type),
+            "content_type": ("text", content_type or needed),
         },
     )
     return Call(f"select {invocation}", arguments, _scalar)
@@ -134,12 +144,14 @@ def send_many(
 ) -> Call[list[int]]:
     """Send many messages of one kind of body in one statement, all or nothing; the result is their numbers in order."""
     encoded = [encode(body) for body in bodies]
-    kinds = {kind for kind, value in encoded if value is not None} or {"text"}
+    kinds = {(kind, needed) for kind, value, needed in encoded if value is not None} or {("text", None)}
     if len(kinds) > 1:
-        raise BadArgument(f"the bodies of one batch must be of one kind, not {' and '.join(sorted(kinds))}")
+        names = sorted(needed or kind for kind, needed in kinds)
+        raise BadArgument(f"the bodies of one batch must be of one kind, not {' and '.join(names)}")
+    ((kind, needed),) = kinds
     invocation, arguments = _invoke(
         "send_batch",
-        {"queue": ("text", queue), "bodies": (f"{kinds.pop()}[]", [value for _, value in encoded])},
+        {"queue": ("text", queue), "bodies": (f"{kind}[]", [value for _, value, _ in encoded])},
         {
             "headers": ("jsonb[]", None if headers is None else [None if h is None else to_json(h) for h in headers]),
             "priorities": ("integer[]", None if priorities is None else list(priorities)),
@@ -150,7 +162,7 @@ def send_many(
             "time_to_live": ("interval", _interval("time_to_live", time_to_live)),
             "delay": ("interval", _interval("delay", delay)),
             "delivery_mode": ("text", delivery_mode),
-            "content_type": ("text", content_type),
+            "content_type": ("text", content_type or needed),
         },
     )
     return Call(f"select {invocation}", arguments, _scalar)

@@ -4,72 +4,105 @@ from __future__ import annotations
 
 import logging
 import threading
-import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+import psycopg
+
+from . import calls
 from .errors import HowdahError, is_innocent
+from .failure import failure_of
 from .message import Message
+from .waiting import PAUSE_MAX, PAUSE_MIN
 
 if TYPE_CHECKING:
     from .session import Session
+
+__all__ = ["Dispatcher", "Listener", "failure_of"]
 
 log = logging.getLogger("howdah.listener")
 
 Listener = Callable[[Message], None]
 
-
-def failure_of(message: Message, error: BaseException) -> dict[str, object]:
-    """What ``record_failures`` wants to know of a message and the error its handler raised."""
-    return {
-        "message_id": message.message_id,
-        "priority": message.priority,
-        "position": message.position,
-        "stage": message.stage,
-        "conversation_id": str(message.conversation_id) if message.conversation_id else None,
-        "error_class": type(error).__name__,
-        "error_text": str(error).replace("\x00", "\\0"),
-        "sqlstate": getattr(error, "sqlstate", None),
-        "traceback": "".join(traceback.format_exception(error)).replace("\x00", "\\0"),
-    }
+#: After errors: a lost server comes back no sooner for being asked often.
+PAUSE_MAX_FAILING = 5.0
+RENEW_TIMEOUT = 2.0
 
 
 class Dispatcher(threading.Thread):
     """Receives for every listener in turn: commits if it returns, else rolls back and records the failure outside."""
 
-    def __init__(self, session: Session, record: Callable[[str, dict[str, object]], None]) -> None:
+    def __init__(self, session: Session) -> None:
         super().__init__(name="howdah-session", daemon=True)
         self._session = session
-        self._record = record
-        self.listeners: dict[str, Listener] = {}
-        self.stopping = threading.Event()
+        self._listeners: dict[object, tuple[str, Listener]] = {}
+        self._stopping = threading.Event()
+        self._delivering = threading.Lock()
+
+    def listen(self, key: object, queue: str, listener: Listener | None) -> None:
+        """Add, replace or (None) remove a listener; removing waits for its message in hand."""
+        if listener is not None:
+            self._listeners[key] = (queue, listener)
+            if not self.is_alive():
+                self.start()
+            return
+        self._listeners.pop(key, None)
+        if self is not threading.current_thread():
+            with self._delivering:
+                pass
+
+    def stop(self) -> None:
+        """End after the message in hand; the session is closed then."""
+        self._stopping.set()
 
     def run(self) -> None:
-        """Until ``stopping`` is set: one pass over the listeners, then a pause if none had a message."""
-        pause = 0.005
-        while not self.stopping.is_set():
-            busy = False
-            for queue, listener in list(self.listeners.items()):
-                try:
-                    busy = self._deliver_one(queue, listener) or busy
-                except HowdahError as error:
-                    if self.stopping.is_set():
-                        return
-                    log.warning("listener of queue %s cannot receive: %s", queue, error)
-            pause = 0.005 if busy else min(pause * 2, 0.25)
-            if not busy:
-                self.stopping.wait(pause)
-
-    def _deliver_one(self, queue: str, listener: Listener) -> bool:
-        messages = self._session.receive_now(queue)
-        if not messages:
-            return False
+        """Until stopped: one pass over the listeners, then a pause if none had a message."""
+        pause = PAUSE_MIN
         try:
-            listener(messages[0])
-        except Exception as error:  # noqa: BLE001 - whatever a listener raises is a failed delivery
-            self._session.rollback()
-            if not is_innocent(error):
-                self._record(queue, failure_of(messages[0], error))
+            while not self._stopping.is_set():
+                busy = failing = False
+                for key in list(self._listeners):
+                    try:
+                        busy = self._deliver_one(key) or busy
+                    except Exception as error:  # noqa: BLE001 - the thread must live on
+                        failing = True
+                        self._recover(key, error)
+                    if self._stopping.is_set():
+                        return
+                pause = PAUSE_MIN if busy else min(pause * 2, PAUSE_MAX_FAILING if failing else PAUSE_MAX)
+                if not busy:
+                    self._stopping.wait(pause)
+        finally:
+            self._session.finish()
+
+    def _deliver_one(self, key: object) -> bool:
+        """Deliver a message if there is one. Raises what is not the message's fault."""
+        with self._delivering:
+            queue, listener = self._listeners.get(key, ("", None))
+            if listener is None:
+                return False
+            messages = self._session.receive_now(queue)
+            if not messages:
+                return False
+            try:
+                listener(messages[0])
+                self._session.commit()
+            except (Exception, SystemExit) as error:
+                # Whatever a listener raises is a failed delivery, and so is a commit refused by a deferred constraint.
+                if is_innocent(error):
+                    raise
+                self._session.rollback()
+                self._session.call(calls.record_failures(queue, [failure_of(messages[0], error)]))
+                self._session.commit()
             return True
-        self._session.commit()
-        return True
+
+    def _recover(self, key: object, error: Exception) -> None:
+        """Roll back, and if the connection is gone get another, so that the next pass starts afresh."""
+        log.warning(
+            "listener of %s goes on after %s: %s", self._listeners.get(key, ("?",))[0], type(error).__name__, error
+        )
+        with suppress(HowdahError, psycopg.Error):
+            self._session.rollback()
+        with suppress(HowdahError, psycopg.Error):
+            self._session.renew(RENEW_TIMEOUT)

@@ -153,32 +153,45 @@ def _subclasses(cls: type[HowdahError]) -> Iterator[type[HowdahError]]:
 
 BY_SQLSTATE = {cls.sqlstate: cls for cls in _subclasses(HowdahError) if cls.sqlstate is not None}
 
-_NOT_MIGRATED = {"3F000", "42883", "42P01", "42704"}
+# Our statements name nothing but our own objects: what is missing is Howdah, or fits another version of it.
+_NOT_MIGRATED = {"3F000", "42883", "42P01", "42703", "42704"}
 _CONNECTION = ("08", "57P0")
-_BAD_TEXT = {"22021", "22P05", "22P02"}
+#: Serialization failure, deadlock, lock time-out.
+_RETRIED = {"40001", "40P01", "55P03"}
+#: Classes of errors in a statement's data: values out of range, broken text, JSON nested too deep.
+_BAD_VALUE = ("22", "54")
 
 
 def translate(error: psycopg.Error) -> HowdahError | None:
-    """Howdah's exception for a driver's error, or None if it is not ours to translate."""
+    """Howdah's exception for an error of one of its own statements, or None if it is not ours to translate."""
     diagnosis = error.diag
     state = error.sqlstate
     text = diagnosis.message_primary or str(error).strip()
     if state in BY_SQLSTATE:
         return BY_SQLSTATE[state](text, diagnosis.message_hint)
+    if is_lost(error):
+        return ConnectionLost(text)
     if state == "42501":
         return NotAllowed(text, "See the roles of Howdah in the operations guide.")
-    if state in _NOT_MIGRATED and "howdah" in text:
+    if state in _NOT_MIGRATED:
         return NotMigrated(f"this database has no Howdah that fits: {text}", "Run howdah migrate.")
-    if state in _BAD_TEXT or (state is None and isinstance(error, psycopg.DataError)):
+    if (state or "").startswith(_BAD_VALUE):
         return BadArgument(text)
-    if (state is None and isinstance(error, psycopg.OperationalError)) or (state or "").startswith(_CONNECTION):
-        return ConnectionLost(text)
+    if state is None and isinstance(error, psycopg.DataError | psycopg.ProgrammingError):
+        return BadArgument(text)
     return None
+
+
+def is_lost(error: psycopg.Error) -> bool:
+    """Whether the error means that the connection is gone: class 08, shutdown, or no SQLSTATE at all."""
+    if error.sqlstate is None:
+        return isinstance(error, psycopg.OperationalError)
+    return error.sqlstate.startswith(_CONNECTION)
 
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Raise Howdah's exception in place of the driver's, which stays as the cause."""
+    """Raise Howdah's exception in place of the driver's, which stays as the cause. For Howdah's own statements."""
     try:
         yield
     except psycopg.Error as error:
@@ -186,26 +199,45 @@ def translated() -> Iterator[None]:
         if ours is None:
             raise
         raise ours from error
+    except UnicodeEncodeError as error:
+        raise BadArgument(f"text that the database cannot store: {error}") from error
+
+
+@contextmanager
+def lost_translated() -> Iterator[None]:
+    """Raise ConnectionLost in place of the driver's error. For COMMIT and ROLLBACK, which run the application's triggers."""
+    try:
+        yield
+    except psycopg.Error as error:
+        if is_lost(error):
+            raise ConnectionLost(str(error).strip()) from error
+        raise
 
 
 def is_innocent(error: BaseException) -> bool:
     """Whether an error says nothing against the message that was being handled.
 
     Serialization failures, deadlocks, lock time-outs, lost connections and shutdowns (SQLSTATE 40001, 40P01, 55P03,
-    57P0x, class 08) are retried without an incident. The whole chain of causes is looked at, since frameworks wrap.
+    57P0x, class 08) are retried without an incident. The whole chain of causes is looked at, since frameworks wrap;
+    ``raise … from None`` cuts it.
     """
+    for current in chain(error):
+        if isinstance(current, ConnectionLost | CannotConnect):
+            return True
+        if isinstance(current, psycopg.Error) and (current.sqlstate in _RETRIED or is_lost(current)):
+            return True
+    return False
+
+
+def chain(error: BaseException) -> Iterator[BaseException]:
+    """An error and what is behind it: what SQLAlchemy wrapped, else its cause, else its context."""
     seen: set[int] = set()
     current: BaseException | None = error
     while current is not None and id(current) not in seen:
         seen.add(id(current))
-        if isinstance(current, ConnectionLost):
-            return True
-        if isinstance(current, psycopg.Error):
-            state = current.sqlstate or ""
-            if state in {"40001", "40P01", "55P03"} or state.startswith(_CONNECTION):
-                return True
-            if not state and isinstance(current, psycopg.OperationalError):
-                return True
+        yield current
         original = getattr(current, "orig", None)
-        current = original if isinstance(original, BaseException) else current.__cause__ or current.__context__
-    return False
+        if isinstance(original, BaseException):
+            current = original
+        else:
+            current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)

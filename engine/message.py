@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from .typed_map import TypedMap
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -48,8 +50,11 @@ class Message:
 
     @property
     def data(self) -> Any:
-        """The body, parsed if it is JSON."""
-        if isinstance(self.body, str) and self.content_type.split(";")[0].strip().endswith("json"):
+        """The body, parsed if its content type says that it is JSON. Raises ValueError if it is none after all."""
+        kind = self.content_type.split(";")[0].strip().lower()
+        if kind == TypedMap.CONTENT_TYPE:
+            return TypedMap.from_tagged(json.loads(self.body))
+        if kind == "application/json" or kind.endswith("+json"):
             return json.loads(self.body)
         return self.body
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .calls import Body
@@ -22,10 +22,17 @@ class Producer:
 
     def send(self, body: Body, *, queue: str | None = None, **options: Any) -> int:
         """Send one message; options as in ``calls.send``."""
+        return self._session.send(self._target(queue), body, **options)
+
+    def send_many(self, bodies: Sequence[Body], *, queue: str | None = None, **options: Any) -> list[int]:
+        """Send many messages in one statement; options as in ``calls.send_many``."""
+        return self._session.send_many(self._target(queue), bodies, **options)
+
+    def _target(self, queue: str | None) -> str:
         target = self.queue if queue is None else queue
         if target is None:
             raise BadArgument("this producer has no queue of its own", "Name one: send(body, queue=…).")
-        return self._session.send(target, body, **options)
+        return target
 
 
 class Consumer:
@@ -41,13 +48,8 @@ class Consumer:
         """The next message; None after ``timeout`` seconds (None: no limit) or when consumer or session is closed."""
         if self._listener is not None:
             raise IllegalState("a consumer with a listener cannot be asked to receive")
-        while not self._closed:
-            messages = self._session.receive(self.queue, wait=1.0 if timeout is None else timeout)
-            if messages:
-                return messages[0]
-            if timeout is not None or self._session.closed:
-                return None
-        return None
+        messages = self._session.receive_until(self.queue, 1, timeout, lambda: self._closed)
+        return messages[0] if messages else None
 
     def receive_nowait(self) -> Message | None:
         """The next message if there is one now."""
@@ -60,8 +62,10 @@ class Consumer:
 
     @listener.setter
     def listener(self, function: Callable[[Message], None] | None) -> None:
+        if self._closed and function is not None:
+            raise IllegalState("the consumer is closed")
+        self._session.listen(self.queue, function, consumer=self)
         self._listener = function
-        self._session.listen(self.queue, function)
 
     def __iter__(self) -> Iterator[Message]:
         """Messages until the session or consumer is closed."""
@@ -69,9 +73,10 @@ class Consumer:
             yield message
 
     def close(self) -> None:
-        """Receive nothing more; the session's transaction is not touched."""
+        """Receive nothing more, after the message a listener has in hand; the session's transaction is not touched."""
         self._closed = True
-        if self._listener is not None:
+        self._session.wake()
+        if self._listener is not None and not self._session.closed:
             self.listener = None
 
 

@@ -1,7 +1,7 @@
 """Runs calls on a connection that somebody else owns: psycopg's or SQLAlchemy's, sync or async.
 
 Transactions are the owner's: nothing here begins, commits or rolls back, so that a business row and a message commit
-together.
+together. Of SQLAlchemy only the connection beneath is used, once its transaction has begun.
 """
 
 from __future__ import annotations
@@ -11,34 +11,15 @@ from typing import Any, TypeVar
 import psycopg
 import sqlalchemy
 from sqlalchemy import orm
+from sqlalchemy.ext import asyncio as sqlalchemy_asyncio
 
 from .calls import Call
-from .errors import IllegalState, translated
+from .errors import ConnectionLost, IllegalState, translated
 
 T = TypeVar("T")
 
-SyncConnection = psycopg.Connection[Any] | sqlalchemy.Connection | orm.Session
-
-
-def driver(connection: SyncConnection) -> psycopg.Connection[Any]:
-    """The psycopg connection beneath, with SQLAlchemy's transaction begun if it had not been.
-
-    Raises IllegalState if SQLAlchemy uses another driver than psycopg 3.
-    """
-    if isinstance(connection, psycopg.Connection):
-        return connection
-    if isinstance(connection, orm.Session):
-        connection.flush()
-        connection = connection.connection()
-    if not connection.in_transaction():
-        connection.begin()
-    raw = connection.connection.driver_connection
-    if not isinstance(raw, psycopg.Connection):
-        raise IllegalState(
-            f"Howdah speaks through psycopg 3, not {type(raw).__module__}",
-            "Use an engine made from postgresql+psycopg://…",
-        )
-    return raw
+SyncConnection = psycopg.Connection[Any] | sqlalchemy.Connection | orm.Session | orm.scoped_session[Any]
+AsyncConnection = psycopg.AsyncConnection[Any] | sqlalchemy_asyncio.AsyncConnection | sqlalchemy_asyncio.AsyncSession
 
 
 def run(connection: SyncConnection, call: Call[T]) -> T:
@@ -46,14 +27,69 @@ def run(connection: SyncConnection, call: Call[T]) -> T:
 
     Raises HowdahError by SQLSTATE; other database errors pass as the driver raised them.
     """
-    with translated(), driver(connection).cursor(row_factory=psycopg.rows.tuple_row) as cursor:
+    if isinstance(connection, psycopg.Connection):
+        return _execute(connection, call)
+    if not isinstance(connection, sqlalchemy.Connection):
+        connection.flush()
+        connection = connection.connection()
+    try:
+        return _execute(driver(connection), call)
+    except ConnectionLost as error:
+        connection.invalidate(error)
+        raise
+
+
+def driver(connection: sqlalchemy.Connection) -> psycopg.Connection[Any]:
+    """The psycopg connection beneath, with SQLAlchemy's transaction begun if it had not been.
+
+    Raises IllegalState if SQLAlchemy uses another driver than psycopg 3.
+    """
+    if not connection.in_transaction():
+        connection.begin()
+    raw = connection.connection.driver_connection
+    if not isinstance(raw, psycopg.Connection):
+        raise _other_driver(raw, "postgresql+psycopg://…")
+    return raw
+
+
+def _execute(connection: psycopg.Connection[Any], call: Call[T]) -> T:
+    with translated(), connection.cursor(row_factory=psycopg.rows.tuple_row) as cursor:
         cursor.execute(call.sql, call.arguments)
         return call.decode(cursor.fetchall())
 
 
-async def run_async(connection: psycopg.AsyncConnection[Any], call: Call[T]) -> T:
+async def run_async(connection: AsyncConnection, call: Call[T]) -> T:
     """As run, on an asyncio connection."""
+    if isinstance(connection, psycopg.AsyncConnection):
+        return await _execute_async(connection, call)
+    if isinstance(connection, sqlalchemy_asyncio.AsyncSession):
+        await connection.flush()
+        connection = await connection.connection()
+    try:
+        return await _execute_async(await driver_async(connection), call)
+    except ConnectionLost as error:
+        await connection.invalidate(error)
+        raise
+
+
+async def driver_async(connection: sqlalchemy_asyncio.AsyncConnection) -> psycopg.AsyncConnection[Any]:
+    """As driver, for asyncio."""
+    if not connection.in_transaction():
+        await connection.begin()
+    raw = (await connection.get_raw_connection()).driver_connection
+    if not isinstance(raw, psycopg.AsyncConnection):
+        raise _other_driver(raw, "postgresql+psycopg_async://…")
+    return raw
+
+
+async def _execute_async(connection: psycopg.AsyncConnection[Any], call: Call[T]) -> T:
     with translated():
         async with connection.cursor(row_factory=psycopg.rows.tuple_row) as cursor:
             await cursor.execute(call.sql, call.arguments)
             return call.decode(await cursor.fetchall())
+
+
+def _other_driver(raw: object, url: str) -> IllegalState:
+    return IllegalState(
+        f"Howdah speaks through psycopg 3, not {type(raw).__module__}", f"Use an engine made from {url}"
+    )

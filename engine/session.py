@@ -7,9 +7,8 @@ by ``Connection.session()`` own theirs.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -18,51 +17,42 @@ import psycopg
 from . import calls
 from .calls import Body, Call
 from .dispatch import Dispatcher, Listener
-from .errors import IllegalState, translated
+from .errors import ConnectionLost, IllegalState, lost_translated
+from .loans import Loans, PgConnection
 from .message import Message
+from .producer import Browser, Consumer, Producer
 from .runner import SyncConnection, run
+from .waiting import pauses
 
 if TYPE_CHECKING:
-    from .producer import Browser, Consumer, Producer
+    from .connection import Connection
 
 T = TypeVar("T")
 
-POLL_SECONDS_MIN = 0.005
-POLL_SECONDS_MAX = 0.25
-
 
 class Session:
-    """Verbs over one connection; not for use by two threads at once."""
+    """Verbs over one connection; not for use by two threads at once, but any thread may close it."""
 
     def __init__(self, connection: SyncConnection) -> None:
         self._connection: SyncConnection | None = connection
-        self._owned = False
+        self._owner: Connection | None = None
+        self._loans: Loans | None = None
         self._transacted = True
-        self._release: Callable[[], None] = lambda: None
-        self._started: Callable[[], bool] = lambda: True
-        self._record: Callable[[str, dict[str, object]], None] | None = None
         self._dispatcher: Dispatcher | None = None
-        self._closing = threading.Event()
+        self._closing = False
+        #: Ends the pause of a waiting receive.
+        self._wake = threading.Event()
+        #: Held while a statement runs, so that close gives no connection away in the middle of one.
         self._in_use = threading.RLock()
 
     @classmethod
-    def owning(
-        cls,
-        connection: psycopg.Connection[Any],
-        *,
-        transacted: bool,
-        started: Callable[[], bool],
-        release: Callable[[], None],
-        record: Callable[[str, dict[str, object]], None],
-    ) -> Self:
+    def owning(cls, owner: Connection, loans: Loans, *, transacted: bool) -> Self:
         """A session that commits and rolls back itself and gives its connection back when it is closed.
 
         Not transacted: every call commits at once, so a received message is gone before ``receive`` returns.
         """
-        session = cls(connection)
-        session._owned, session._transacted = True, transacted
-        session._release, session._started, session._record = release, started, record
-        connection.autocommit = not transacted
+        session = cls(loans.borrow(autocommit=not transacted))
+        session._owner, session._loans, session._transacted = owner, loans, transacted
         return session
 
     @property
@@ -73,7 +63,7 @@ class Session:
     @property
     def closed(self) -> bool:
         """Whether it was closed."""
-        return self._closing.is_set()
+        return self._closing
 
     @property
     def connection(self) -> Any:
@@ -81,14 +71,25 @@ class Session:
         return self._live()
 
     def _live(self) -> SyncConnection:
-        if self._connection is None or self._closing.is_set():
+        if self._connection is None or self._closing:
             raise IllegalState("the session is closed")
+        dispatcher = self._dispatcher
+        if dispatcher is not None and dispatcher.is_alive() and dispatcher is not threading.current_thread():
+            raise IllegalState("a session with listeners belongs to their thread", "Make another session.")
         return self._connection
 
     def call(self, call: Call[T]) -> T:
-        """Run any call in this session's transaction."""
+        """Run any call in this session's transaction. If it fails as the first one, no broken transaction is left."""
         with self._in_use:
-            return run(self._live(), call)
+            connection = self._live()
+            idle = self._is_idle()
+            try:
+                return run(connection, call)
+            except Exception:
+                if idle:
+                    with suppress(ConnectionLost, psycopg.Error):
+                        self.rollback()
+                raise
 
     # -- messages -------------------------------------------------------------------------------------------------
 
@@ -105,123 +106,153 @@ class Session:
 
         The transaction stays open with them: commit consumes them, rollback puts them back.
         """
-        deadline = time.monotonic() + wait
-        pause = POLL_SECONDS_MIN
-        while not self._closing.is_set():
-            messages = self.receive_now(queue, max_messages)
-            if messages:
+        return self.receive_until(queue, max_messages, wait, lambda: False)
+
+    def receive_until(
+        self, queue: str, max_messages: int, wait: float | None, given_up: Callable[[], bool]
+    ) -> list[Message]:
+        """As receive, also ended by ``wake`` once ``given_up`` is true; wait None: no limit."""
+        for pause in pauses(wait):
+            with self._in_use:
+                messages = [] if self._closing or given_up() else self.receive_now(queue, max_messages)
+            if messages or self._closing or given_up():
                 return messages
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return []
-            self._closing.wait(min(pause, left))
-            pause = min(pause * 2, POLL_SECONDS_MAX)
+            if self._wake.wait(pause):
+                self._wake.clear()
         return []
+
+    def wake(self) -> None:
+        """Have a waiting receive look again at once."""
+        self._wake.set()
 
     def receive_now(self, queue: str, max_messages: int = 1) -> list[Message]:
         """Up to max_messages messages that are there now; without any, no transaction is left open that was not before."""
-        if not self._started():
+        if self._owner is not None and not self._owner.started:
             return []
-        idle = self._is_idle()
-        messages = self.call(calls.receive(queue, max_messages))
-        if idle and not messages:
-            self.rollback()
-        return messages
+        with self._in_use:
+            idle = self._is_idle()
+            messages = self.call(calls.receive(queue, max_messages))
+            if idle and not messages:
+                # Not a rollback: what was received may have been expired messages and poison, which are gone now.
+                self.commit()
+            return messages
 
     def browse(self, queue: str, max_messages: int = 100, *, after: Message | None = None) -> list[Message]:
         """One page of ready messages; nothing is taken or locked."""
-        return self.call(calls.browse(queue, max_messages, after=after))
+        with self._in_use:
+            idle = self._is_idle()
+            messages = self.call(calls.browse(queue, max_messages, after=after))
+            if idle:
+                self.commit()
+            return messages
 
     def producer(self, queue: str | None = None) -> Producer:
         """A producer for one queue, or for a queue named at each send."""
-        from .producer import Producer
-
         return Producer(self, queue)
 
     def consumer(self, queue: str) -> Consumer:
         """A consumer of one queue."""
-        from .producer import Consumer
-
         return Consumer(self, queue)
 
     def browser(self, queue: str) -> Browser:
         """A browser of one queue."""
-        from .producer import Browser
-
         return Browser(self, queue)
 
-    def listen(self, queue: str, listener: Listener | None) -> None:
+    def listen(self, queue: str, listener: Listener | None, *, consumer: object = None) -> None:
         """Call ``listener`` with each message of a queue, on this session's own thread; None ends it.
 
         The session belongs to that thread from then on. A listener that returns commits; one that raises rolls back,
-        and the failure is recorded outside.
+        and the failure is recorded outside. ``consumer`` tells two listeners of one queue apart.
         """
-        self._own()
-        if self._record is None or not self._transacted:
+        if self._connection is None or self._closing:
+            raise IllegalState("the session is closed")
+        if self._loans is None or not self._transacted:
             raise IllegalState("listeners need a transacted session of a connection")
         if self._dispatcher is None:
-            self._dispatcher = Dispatcher(self, self._record)
-        if listener is None:
-            self._dispatcher.listeners.pop(queue, None)
-        else:
-            self._dispatcher.listeners[queue] = listener
-            if not self._dispatcher.is_alive():
-                self._dispatcher.start()
+            self._dispatcher = Dispatcher(self)
+        self._dispatcher.listen(consumer or queue, queue, listener)
 
     # -- transaction ----------------------------------------------------------------------------------------------
 
-    def _own(self) -> psycopg.Connection[Any]:
+    def _own(self) -> PgConnection:
         connection = self._live()
-        if not self._owned or not isinstance(connection, psycopg.Connection):
+        if self._loans is None or not isinstance(connection, psycopg.Connection):
             raise IllegalState("the transaction belongs to the caller's connection", "Commit or roll back there.")
         return connection
 
     def _is_idle(self) -> bool:
         """Whether this session owns its transaction and none is open."""
         connection = self._connection
-        if not self._owned or not self._transacted or not isinstance(connection, psycopg.Connection):
+        if self._loans is None or not self._transacted or not isinstance(connection, psycopg.Connection):
             return False
         return connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
 
+    def _end(self, how: Callable[[PgConnection], None]) -> None:
+        with self._in_use:
+            connection = self._own()
+            if not self._transacted:
+                raise IllegalState("a session that is not transacted has no transaction to end")
+            with lost_translated():
+                how(connection)
+
     def commit(self) -> None:
         """Make what was sent, received and written since the last commit permanent."""
-        connection = self._own()
-        if not self._transacted:
-            raise IllegalState("a session that is not transacted has nothing to commit")
-        with translated():
-            connection.commit()
+        self._end(psycopg.Connection.commit)
 
     def rollback(self) -> None:
         """Undo what was sent, received and written since the last commit; messages are back in their place."""
-        connection = self._own()
-        if not self._transacted:
-            raise IllegalState("a session that is not transacted has nothing to roll back")
-        with translated():
-            connection.rollback()
+        self._end(psycopg.Connection.rollback)
 
     @contextmanager
     def transaction(self) -> Iterator[Self]:
         """Commit at the end of the block, roll back if it raises."""
+        if not self._transacted:
+            raise IllegalState("a session that is not transacted has no transactions")
+        self._own()
         try:
             yield self
         except BaseException:
-            if not self._closing.is_set():
+            # The block's own error is the one to be seen.
+            with suppress(ConnectionLost, IllegalState, psycopg.Error):
                 self.rollback()
             raise
         self.commit()
 
-    def close(self) -> None:
-        """Roll back what is open and give the connection back; a waiting ``receive`` returns []. A second call does nothing."""
-        if self._closing.is_set():
-            return
-        if self._dispatcher is not None:
-            self._dispatcher.stopping.set()
-            if self._dispatcher.is_alive() and self._dispatcher is not threading.current_thread():
-                self._dispatcher.join()
-        self._closing.set()
+    # -- its life -------------------------------------------------------------------------------------------------
+
+    def renew(self, timeout: float | None = None) -> None:
+        """If the connection broke, put another in its place; what was open on it is rolled back by the server.
+
+        Raises CannotConnect if there is none within ``timeout`` seconds.
+        """
         with self._in_use:
-            self._connection = None
-        self._release()
+            connection = self._own()
+            if self._loans is not None and connection.closed:
+                self._loans.give_back(connection)
+                self._connection = self._loans.borrow(autocommit=not self._transacted, timeout=timeout)
+
+    def close(self) -> None:
+        """Roll back what is open and give the connection back; a waiting ``receive`` returns []. A second call does nothing.
+
+        Listeners finish the message they have in hand; one that closes its own session closes it after that.
+        """
+        dispatcher = self._dispatcher
+        if dispatcher is not None and dispatcher.is_alive():
+            dispatcher.stop()
+            if dispatcher is threading.current_thread():
+                return
+            dispatcher.join()
+        self.finish()
+
+    def finish(self) -> None:
+        """The end of ``close``, once no listener runs any more."""
+        self._closing = True
+        self._wake.set()
+        with self._in_use:
+            connection, self._connection = self._connection, None
+        if self._loans is not None and self._owner is not None and isinstance(connection, psycopg.Connection):
+            self._owner.forget(self)
+            self._loans.give_back(connection)
 
     def __enter__(self) -> Self:
         return self

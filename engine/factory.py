@@ -1,0 +1,121 @@
+"""How connections are made: by DSN, by the application's own pool, or by a factory that keeps the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg_pool import ConnectionPool
+
+from .connection import Connection
+from .errors import BadArgument, CannotConnect, translated
+from .loans import PgConnection
+
+
+def connect(
+    dsn: str | None = None,
+    *,
+    pool: ConnectionPool[PgConnection] | None = None,
+    min_size: int = 0,
+    max_size: int = 10,
+    timeout: float = 30,
+    started: bool = True,
+    role: str | None = None,
+    prepare: bool = True,
+) -> Connection:
+    """Connect by DSN (libpq's form; None: HOWDAH_DSN, else the embedded server) or by the application's own pool.
+
+    min_size, max_size: database connections kept and allowed; timeout: seconds to wait for one.
+    role: SET ROLE on each connection. prepare: False where a pooler in transaction mode (PgBouncer before 1.21) loses
+    prepared statements. A DSN may name several hosts, tried in order: host=a,b target_session_attrs=read-write.
+    Raises CannotConnect if the server does not answer, BadArgument for wrong sizes, NotAllowed for a role not granted.
+    """
+    if pool is not None:
+        return Connection(pool, owns_pool=False, started=started)
+    check_sizes(min_size, max_size)
+    conninfo = complete(dsn, timeout)
+    try:
+        probe = psycopg.connect(conninfo)
+    except psycopg.Error as error:
+        raise cannot_connect(error) from error
+    configure = None if role is None else _set_role(role)
+    with probe, translated():
+        if configure is not None:
+            configure(probe)
+    made: ConnectionPool[PgConnection] = ConnectionPool(
+        conninfo,
+        kwargs=pool_settings(prepare),
+        min_size=min_size,
+        max_size=max_size,
+        timeout=timeout,
+        open=False,
+        configure=configure,
+        name="howdah",
+    )
+    made.open()
+    return Connection(made, owns_pool=True, started=started)
+
+
+def check_sizes(min_size: int, max_size: int) -> None:
+    """Refuse a pool that could not grow. Raises BadArgument."""
+    if min_size < 0 or max_size <= min_size:
+        raise BadArgument(
+            f"max_size {max_size} is not above min_size {min_size}, or min_size is negative",
+            "max_size is at least 1, and min_size 0 (the default) or more.",
+        )
+
+
+def complete(dsn: str | None, timeout: float) -> str:
+    """The DSN, HOWDAH_DSN or the embedded server's, with a time-out and a name for what it leaves open.
+
+    Raises CannotConnect if it is none.
+    """
+    if dsn is None:
+        from .embedded import default_dsn
+
+        dsn = default_dsn()
+    try:
+        given = conninfo_to_dict(dsn)
+        defaults: dict[str, Any] = {"connect_timeout": max(2, int(timeout)), "fallback_application_name": "howdah"}
+        return make_conninfo(dsn, **{name: value for name, value in defaults.items() if name not in given})
+    except psycopg.Error as error:
+        raise cannot_connect(error) from error
+
+
+def pool_settings(prepare: bool) -> dict[str, Any]:
+    """What every connection of a pool is made with."""
+    return {} if prepare else {"prepare_threshold": None}
+
+
+def cannot_connect(error: psycopg.Error) -> CannotConnect:
+    """Howdah's exception for a server that does not answer."""
+    return CannotConnect(f"cannot connect: {str(error).strip()}", "Check --dsn or HOWDAH_DSN.")
+
+
+def _set_role(role: str) -> Callable[[PgConnection], None]:
+    def configure(connection: PgConnection) -> None:
+        connection.execute("select set_config('role', %s, false)", (role,))
+        connection.commit()
+
+    return configure
+
+
+class ConnectionFactory:
+    """Settings for connections that are created stopped, as JMS has it."""
+
+    def __init__(
+        self, dsn: str | None = None, user: str | None = None, password: str | None = None, **settings: Any
+    ) -> None:
+        """Without a DSN, HOWDAH_DSN or the embedded server's; settings: min_size, max_size, timeout, role, prepare."""
+        self._dsn = dsn
+        self._account = {name: value for name, value in (("user", user), ("password", password)) if value is not None}
+        self._settings = settings
+
+    def create_connection(self) -> Connection:
+        """A new connection, stopped: call ``start`` when its consumers are ready. Raises as ``connect``."""
+        dsn = self._dsn
+        if self._account:
+            dsn = make_conninfo(complete(dsn, self._settings.get("timeout", 30)), **self._account)
+        return connect(dsn, started=False, **self._settings)
