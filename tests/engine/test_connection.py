@@ -1,0 +1,207 @@
+"""Connections: the factory, several hosts, start and stop, the pool, and what close leaves behind."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import psycopg
+import psycopg_pool
+import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from support import Db, one, wait_until
+
+from howdah.engine import Connection, ConnectionFactory, Message, Session, connect
+from howdah.engine.errors import BadArgument, CannotConnect, IllegalState, NotAllowed
+
+
+def backends(db: Db) -> int:
+    """Connections to the test's database other than this one."""
+    count: int = one(
+        db,
+        "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
+        " and backend_type = 'client backend'",
+    )
+    return count
+
+
+@pytest.mark.behaviour("AMQ-03")
+def test_a_factory_connects_with_defaults(dsn: str, db: Db, monkeypatch: pytest.MonkeyPatch) -> None:
+    db.execute("create role howdah_test_guest login password 'secret' in role howdah_producer, howdah_admin")
+    try:
+        monkeypatch.setenv("HOWDAH_DSN", dsn)
+        with ConnectionFactory().create_connection() as connection:
+            assert one(connection.session().connection, "select current_user") == db.info.user
+        with ConnectionFactory(user="howdah_test_guest", password="secret").create_connection() as connection:
+            assert not connection.started
+            connection.admin.create_queue("orders")
+            assert one(connection.session().connection, "select current_user") == "howdah_test_guest"
+        # What the DSN leaves out comes from libpq's own environment.
+        parts = conninfo_to_dict(dsn)
+        for name, variable in (("host", "PGHOST"), ("port", "PGPORT"), ("dbname", "PGDATABASE")):
+            monkeypatch.setenv(variable, str(parts[name]))
+        with ConnectionFactory("", "howdah_test_guest", "secret", max_size=2).create_connection() as connection:
+            connection.send("orders", "x")
+    finally:
+        db.execute("drop owned by howdah_test_guest; drop role howdah_test_guest")
+
+
+@pytest.mark.behaviour("AMQ-04")
+def test_the_first_host_is_down_and_the_second_answers(dsn: str, dead_port: int) -> None:
+    parts = conninfo_to_dict(dsn)
+    host, port = parts["host"], parts["port"]
+    several = make_conninfo(dsn, host=f"{host},{host}", port=f"{dead_port},{port}", target_session_attrs="read-write")
+    with connect(several) as connection:
+        connection.admin.create_queue("orders")
+        connection.send("orders", "x")
+        with connection.session() as session:
+            assert session.connection.info.port == int(str(port))
+            assert len(session.receive("orders")) == 1
+    # The order is kept: the first that answers is taken.
+    with connect(make_conninfo(several, port=f"{port},{dead_port}")) as connection:
+        connection.send("orders", "y")
+
+
+@pytest.mark.behaviour("AMQ-05")
+def test_a_connection_is_created_stopped(dsn: str, orders: str) -> None:
+    with ConnectionFactory(dsn).create_connection() as connection:
+        sent = connection.send(orders, "x")  # sending needs no start
+        session = connection.session()
+        consumer = session.consumer(orders)
+        received: list[Message] = []
+        assert session.receive(orders) == []
+        began = time.monotonic()
+        assert consumer.receive(0.3) is None
+        assert time.monotonic() - began >= 0.3
+        consumer.listener = received.append
+        time.sleep(0.3)
+        assert received == []
+        connection.start()
+        wait_until(lambda: received)
+        assert received[0].message_id == sent
+        connection.stop()
+        connection.send(orders, "y")
+        time.sleep(0.3)
+        assert len(received) == 1
+
+
+@pytest.mark.behaviour("AMQ-25")
+def test_close_frees_everything(dsn: str, db: Db, orders: str) -> None:
+    before = set(threading.enumerate())
+    connection = connect(dsn, min_size=2)
+    sessions = [connection.session() for _ in range(3)]
+    sessions[0].send(orders, "open")
+    sessions[1].consumer(orders).listener = print
+    threading.Thread(target=sessions[2].consumer(orders).receive).start()
+    connection.send_async(orders, "last", delivery_mode="non-persistent")
+    assert backends(db) >= 3
+    connection.close()
+    connection.close()
+    assert all(session.closed for session in sessions)
+    wait_until(lambda: set(threading.enumerate()) <= before)
+    wait_until(lambda: backends(db) <= 1)  # the fixture's own connection may still hold one
+    assert one(db, "select count(*) from howdah.workers") == 0
+    assert one(db, "select count(*) from pg_locks where locktype = 'advisory'") == 0
+    for verb in (connection.session, lambda: connection.send(orders, "x"), lambda: connection.admin.list_queues()):
+        with pytest.raises(IllegalState):
+            verb()
+    with pytest.raises(IllegalState):
+        connection.send_async(orders, "x")
+
+
+@pytest.mark.behaviour("AMQ-66")
+@pytest.mark.behaviour("IMQ-11")
+def test_the_pool_honours_its_maximum_and_a_further_session_waits(dsn: str, db: Db) -> None:
+    before = backends(db)
+    with connect(dsn, max_size=2, timeout=10) as connection:
+        first, _second = connection.session(), connection.session()
+        third: list[Session] = []
+        waiting = threading.Thread(target=lambda: third.append(connection.session()))
+        waiting.start()
+        time.sleep(0.3)
+        assert third == []
+        assert backends(db) - before == 2
+        first.close()
+        waiting.join(5)
+        assert len(third) == 1
+        assert one(third[0].connection, "select 1") == 1
+        assert backends(db) - before == 2
+    with connect(dsn, max_size=1, timeout=0.3) as connection, connection.session():
+        began = time.monotonic()
+        with pytest.raises(CannotConnect):
+            connection.session()
+        assert 0.3 <= time.monotonic() - began < 2
+
+
+@pytest.mark.behaviour("IMQ-12")
+@pytest.mark.parametrize(("min_size", "max_size"), [(0, 0), (1, 1), (3, 2), (0, -1), (-1, 5)])
+def test_the_maximum_must_be_positive_and_above_the_minimum(dsn: str, min_size: int, max_size: int) -> None:
+    with pytest.raises(BadArgument):
+        connect(dsn, min_size=min_size, max_size=max_size)
+
+
+def test_one_connection_at_most_is_possible(dsn: str) -> None:
+    with connect(dsn, max_size=1) as connection:
+        connection.admin.create_queue("orders")
+        connection.send("orders", "x")
+
+
+def test_the_applications_own_pool_is_used_and_left_as_it_was(dsn: str, orders: str) -> None:
+    with psycopg_pool.ConnectionPool(dsn, min_size=1, max_size=2, kwargs={"autocommit": True}) as pool:
+        with connect(pool=pool) as connection:
+            connection.send(orders, "x")
+            with connection.session() as session, session.transaction():
+                assert len(session.receive(orders)) == 1
+        with pool.connection() as own:
+            assert own.autocommit
+        assert not pool.closed
+    with pytest.raises(IllegalState):
+        connect(pool=pool).send(orders, "x")
+
+
+def test_closing_while_sessions_are_made_leaves_none_behind(dsn: str, db: Db) -> None:
+    connection = connect(dsn, max_size=4, timeout=5)
+
+    def make() -> None:
+        try:
+            while True:
+                connection.session().close()
+        except IllegalState:
+            pass
+
+    threads = [threading.Thread(target=make) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.2)
+    connection.close()
+    for thread in threads:
+        thread.join(10)
+        assert not thread.is_alive()
+    wait_until(lambda: backends(db) == 0)
+
+
+def test_a_role_is_taken_on_every_connection(dsn: str, orders: str) -> None:
+    with connect(dsn, role="howdah_producer") as connection:
+        connection.send(orders, "x")
+        with connection.session() as session, pytest.raises(NotAllowed):
+            session.receive(orders)
+    with pytest.raises(BadArgument, match="no_such_role"):
+        connect(dsn, role="no_such_role")
+
+
+def test_without_prepared_statements(dsn: str, connection: Connection, orders: str) -> None:
+    with connect(dsn, prepare=False) as unprepared, unprepared.session() as session:
+        for _ in range(10):
+            session.send(orders, "x")
+        assert one(session.connection, "select count(*) from pg_prepared_statements") == 0
+
+
+@pytest.mark.parametrize("dsn", ["postgresql://127.0.0.1:{port}/x", "host=127.0.0.1 port={port}", "nonsense"])
+def test_a_dsn_that_does_not_answer(dsn: str, dead_port: int) -> None:
+    began = time.monotonic()
+    with pytest.raises(CannotConnect) as caught:
+        connect(dsn.format(port=dead_port), timeout=5)
+    assert isinstance(caught.value.__cause__, psycopg.Error)
+    with pytest.raises(CannotConnect):
+        ConnectionFactory(dsn.format(port=dead_port), user="u").create_connection()
+    assert time.monotonic() - began < 4
