@@ -24,6 +24,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from .errors import HowdahError
+
 # sockaddr_un holds 108 bytes, the closing zero among them.
 SOCKET_PATH_LIMIT = 107
 # Below the range from which systems take ports for outgoing connections, so that
@@ -33,7 +35,7 @@ PORTS = range(20000, 32000)
 NO_SUCH_PID = 4194305
 
 
-class EmbeddedServerError(Exception):
+class EmbeddedServerError(HowdahError):
     """The embedded server cannot be started, stopped or found; the text says what to do."""
 
 
