@@ -1,29 +1,57 @@
-"""The `howdah` command: one sub-command a file, put together here."""
+"""The `howdah` command: one noun a file, put together here."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import cache
+from typing import Any
 
 import typer
 
-from ..engine.embedded import EmbeddedServerError
-from . import server
+from . import audit, migrate, poison, queue, receive, send, server, worker, workers
+from .common import EXIT_CODES, INTERRUPTED, describe
+from .demo.command import demo
 
 app = typer.Typer(
     name="howdah",
     help="A message queue that lives in PostgreSQL.",
+    epilog=EXIT_CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 app.add_typer(server.app, name="server")
+app.command("migrate")(migrate.migrate)
+app.add_typer(queue.app, name="queue")
+app.command("send")(send.send)
+app.command("receive")(receive.receive)
+app.command("browse")(receive.browse)
+app.add_typer(poison.app, name="poison")
+app.command("worker")(worker.worker)
+app.command("workers")(workers.workers)
+app.command("audit")(audit.audit)
+app.command("demo")(demo)
 
 
-def main() -> None:
-    """Run the command. Errors that we know are one line on stderr, with exit code 1."""
+@cache
+def _command() -> Callable[..., Any]:
+    """The command built from ``app``, once: Typer takes as long for it as most commands run."""
+    return typer.main.get_command(app)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command; None means the words of the command line. Errors that we know get one line on stderr."""
     try:
-        app()
-    except EmbeddedServerError as error:
-        sys.exit(f"howdah: {error}")
+        _command()(arguments, prog_name="howdah")
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    except Exception as error:
+        known = describe(error)
+        if known is None:
+            raise
+        text, code = known
+        print(f"howdah: {text}", file=sys.stderr)
+        sys.exit(code)
 
 
 if __name__ == "__main__":

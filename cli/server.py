@@ -23,7 +23,9 @@ Data = Annotated[
 ]
 Version = Annotated[
     int | None,
-    typer.Option("--pg-version", help="Major version: 16, 18 or one that Debian has installed. [default: the folder's, or 18]"),
+    typer.Option(
+        "--pg-version", help="Major version: 16, 18 or one that Debian has installed. [default: the folder's, or 18]"
+    ),
 ]
 
 

@@ -1,0 +1,149 @@
+"""What the commands share: their options, exit codes, connection and the one line that an error gets."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+# howdah.engine brings the driver, half a second on a small machine: commands import it when they run, so that --help
+# and completion answer at once.
+if TYPE_CHECKING:
+    from ..engine import Connection, Session
+
+OK = 0
+#: Refused or failed: the line on stderr says why, and nothing was changed unless it says so.
+FAILED = 1
+#: The words of the command were wrong.
+USAGE = 2
+#: What the command needs is not there: no server runs or answers, the database is not migrated or not current.
+NOT_READY = 3
+#: Ctrl-C.
+INTERRUPTED = 130
+
+EXIT_CODES = "Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not running or not current, 130 interrupted."
+
+CONNECT_SECONDS = 10
+
+Dsn = Annotated[
+    str | None,
+    typer.Option(
+        "--dsn",
+        envvar="HOWDAH_DSN",
+        show_envvar=True,
+        metavar="DSN",
+        help="The database, in libpq's form. [default: the embedded server, started if needed]",
+    ),
+]
+Role = Annotated[str | None, typer.Option("--role", metavar="ROLE", help="SET ROLE to this first.")]
+Json = Annotated[bool, typer.Option("--json", help="For machines.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Queue = Annotated[str, typer.Argument(metavar="QUEUE", help="Name of the queue.", show_default=False)]
+
+
+@contextmanager
+def connected(dsn: str | None, role: str | None) -> Iterator[Connection]:
+    """A connection for one command; ``admin`` calls are transactions of their own."""
+    from ..engine import connect
+
+    # The pool tells its troubles to the log as well, which would end up on stderr.
+    logging.getLogger("psycopg").addHandler(logging.NullHandler())
+    with connect(dsn, role=role, max_size=1, timeout=_seconds_to_connect(dsn)) as connection:
+        yield connection
+
+
+@contextmanager
+def transaction(dsn: str | None, role: str | None) -> Iterator[Session]:
+    """A session in a transaction: committed at the end of the block, rolled back if it raises."""
+    with connected(dsn, role) as connection, connection.session() as session, session.transaction():
+        yield session
+
+
+def resolve_dsn(dsn: str | None) -> str:
+    """The DSN given, else that of the embedded server, started if need be."""
+    from ..engine.embedded import default_dsn
+
+    return default_dsn() if dsn is None else dsn
+
+
+def _seconds_to_connect(dsn: str | None) -> float:
+    """What the DSN or libpq's environment says, else CONNECT_SECONDS."""
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+
+    said = os.environ.get("PGCONNECT_TIMEOUT")
+    try:
+        return int(conninfo_to_dict(dsn or "").get("connect_timeout") or said or 0) or CONNECT_SECONDS
+    except (ValueError, psycopg.Error):
+        return CONNECT_SECONDS  # connecting will say what is wrong with it
+
+
+def pairs(words: list[str] | None, option: str) -> dict[str, Any]:
+    """``key=value`` words as a dictionary; a value that is JSON is taken as such, any other as text."""
+    found: dict[str, Any] = {}
+    for word in words or []:
+        key, equals, value = word.partition("=")
+        if not equals or not key:
+            raise typer.BadParameter(f"{word!r} is not key=value", param_hint=option)
+        if key in found:
+            raise typer.BadParameter(f"{key} is given twice", param_hint=option)
+        try:
+            found[key] = json.loads(value, parse_constant=_no_constant)
+        except ValueError:
+            found[key] = value
+    return found
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Go on only if the person agrees; without a terminal to ask at, only with --yes."""
+    from ..engine.errors import HowdahError
+
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise HowdahError("not done: this needs to be confirmed, and stdin is no terminal", "Say --yes.")
+    if not typer.confirm(question, err=True):
+        raise HowdahError("not done")
+
+
+def describe(error: Exception) -> tuple[str, int] | None:
+    """What to print for an error, and the exit code; None for an error that is a bug of ours."""
+    import psycopg
+    from alembic.util import CommandError
+    from sqlalchemy.exc import DBAPIError
+
+    from ..engine.embedded import EmbeddedServerError
+    from ..engine.errors import CannotConnect, HowdahError, NotMigrated, translate
+    from ..migrations import MigrationError
+
+    if isinstance(error, DBAPIError) and isinstance(error.orig, Exception):
+        return describe(error.orig)
+    if isinstance(error, psycopg.Error):
+        ours = translate(error)
+        if ours is not None:
+            return describe(ours)
+        return one_line(error.diag.message_primary or str(error) or type(error).__name__), FAILED
+    if isinstance(error, MigrationError | EmbeddedServerError):
+        return str(error), FAILED  # a script for the administrator, or the end of a log: their lines count
+    if isinstance(error, HowdahError):
+        return one_line(str(error)), NOT_READY if isinstance(error, CannotConnect | NotMigrated) else FAILED
+    if isinstance(error, UnicodeError):
+        return f"text that cannot be written or read: {one_line(str(error))}", FAILED
+    if isinstance(error, CommandError | OSError):
+        return one_line(str(error)), FAILED
+    return None
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks."""
+    return " ".join(text.split())

@@ -1,0 +1,167 @@
+"""What the commands print: Rich tables for people, JSON for machines. Data is never taken for markup."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ..engine import Message
+
+#: Columns where no terminal says how many there are: files and pipes get tables that are not cut.
+WIDTH_WITHOUT_TERMINAL = 200
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Rich's console on stdout or stderr as they are now."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else WIDTH_WITHOUT_TERMINAL
+    return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
+
+
+def printable(text: str) -> str:
+    """Text without characters that would steer the terminal."""
+    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+
+
+def to_json(value: Any) -> str:
+    """One JSON document on one line. Times in ISO 8601, durations in seconds, bytes in base64."""
+    return _no_line_ends(json.dumps(value, default=_plain, ensure_ascii=False))
+
+
+def _no_line_ends(text: str) -> str:
+    """JSON text on one line, in the eyes of those too who split at Unicode's line ends. They stand only in its strings."""
+    return re.sub("[\x85\u2028\u2029]", lambda match: f"\\u{ord(match[0]):04x}", re.sub("[\r\n]", " ", text))
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case datetime():
+            return value.isoformat()
+        case timedelta():
+            return value.total_seconds()
+        case bytes():
+            return base64.b64encode(value).decode()
+    return str(value)
+
+
+def cell(value: Any) -> str:
+    """A value as people read it."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case datetime():
+            return value.isoformat(" ", "seconds")
+        case timedelta():
+            return str(timedelta(seconds=round(value.total_seconds(), 1 if value < timedelta(seconds=10) else 0)))
+        case list():
+            return ", ".join(map(cell, value))
+        case dict():
+            return printable(to_json(value)) if value else ""
+        case bytes():
+            return "\\x" + value.hex()
+        case UUID():
+            return str(value)
+    return printable(str(value))
+
+
+def write(text: str) -> None:
+    """A line on stdout, now: an error of the stream is raised here and not at the end of the program."""
+    print(text, flush=True)
+
+
+def table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, as_json: bool, empty: str) -> None:
+    """Rows as one JSON array with every key, or as a table of ``columns``: key to title; ``empty`` if there are none."""
+    if as_json:
+        write(to_json(rows))
+        return
+    if not rows:
+        write(empty)
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for key, title in columns.items():
+        number = all(isinstance(row[key], int | float | None) and not isinstance(row[key], bool) for row in rows)
+        shown.add_column(title, justify="right" if number else "left", overflow="fold")
+    for row in rows:
+        shown.add_row(*(Text(cell(row[key])) for key in columns))
+    console().print(shown)
+
+
+def facts(row: Mapping[str, Any], *, as_json: bool) -> None:
+    """One thing: a JSON object, or a line for each fact."""
+    if as_json:
+        write(to_json(row))
+        return
+    width = max(map(len, row))
+    write("\n".join(f"{key:<{width}}  {cell(value)}".rstrip() for key, value in row.items()))
+
+
+def said(text: str, *, as_json: bool, **result: Any) -> None:
+    """What was done: a sentence, or its facts as JSON."""
+    write(to_json(result) if as_json else printable(text))
+
+
+def body_preview(body: str | bytes, length: int = 60) -> str:
+    """The beginning of a body, on one line."""
+    # Cut first: a body may have 70 MB.
+    start = body[: length * 4]
+    text = cell(start) if isinstance(start, bytes) else printable(" ".join(start.split()))
+    return text if len(text) <= length and len(start) == len(body) else text[: length - 1] + "…"
+
+
+def message_json(message: Message) -> str:
+    """A message on one line, a JSON body as it was sent, digit by digit; ``send --file`` understands it."""
+    fields = {name: getattr(message, name) for name in message.__dataclass_fields__ if name != "body"}
+    if isinstance(message.body, bytes):
+        return to_json({**fields, "body_base64": message.body})
+    body = to_json(message.body)
+    if is_json(message.content_type):
+        try:
+            # A JSON string stays a string of JSON text: else it could not be told from a text body.
+            if not isinstance(json.loads(message.body), str):
+                body = _no_line_ends(message.body)
+        except ValueError:
+            pass
+    return f'{to_json(fields)[:-1]}, "body": {body}}}'
+
+
+def is_json(content_type: str) -> bool:
+    """Whether a MIME type means JSON."""
+    kind = content_type.split(";")[0].strip().lower()
+    return kind == "application/json" or kind.endswith("+json")
+
+
+def message_text(message: Message) -> str:
+    """A message as people read it: a line about it, its headers, its whole body."""
+    about = [
+        f"message {message.message_id}",
+        f"priority {message.priority}",
+        f"sent {cell(message.sent_at)}",
+        message.content_type,
+    ]
+    if message.redelivered:
+        about.append(f"delivery {message.delivery_count}")
+    for name in ("message_type", "correlation_id", "reply_to", "conversation_id", "expires_at", "origin_queue"):
+        if (value := getattr(message, name)) is not None:
+            about.append(f"{name.replace('_', ' ')} {cell(value)}")
+    if message.headers:
+        about.append(f"headers {cell(message.headers)}")
+    return f"{printable(' · '.join(about))}\n{cell(message.body)}"

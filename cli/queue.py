@@ -1,0 +1,184 @@
+"""howdah queue: make queues, look at them, change, pause, empty and drop them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from . import output
+from .common import Dsn, Json, Queue, Role, Yes, confirm, connected, pairs
+
+app = typer.Typer(no_args_is_help=True, help="Queues and their options.")
+
+Options = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        "-o",
+        metavar="KEY=VALUE",
+        help="An option of the queue, such as max_failed_deliveries=3; a wrong one is told the names of all.",
+    ),
+]
+Sending = Annotated[bool, typer.Option("--sending", help="Sending only. [default: sending and receiving]")]
+Receiving = Annotated[bool, typer.Option("--receiving", help="Receiving only.")]
+
+LIST_COLUMNS = {
+    "queue": "queue",
+    "paused": "paused",
+    "max_failed_deliveries": "failures allowed",
+    "exception": "dead messages go to",
+    "default_priority": "priority",
+    "journal_level": "journal",
+    "created_at": "created",
+}
+STATS_COLUMNS = {
+    "queue_name": "queue",
+    "live": "live",
+    "in_hand": "in hand",
+    "parked": "parked",
+    "dead": "dead",
+    "enqueued": "in",
+    "dequeued": "out",
+    "consumed": "consumed",
+    "expired": "expired",
+    "discarded": "discarded",
+    "moved_out": "moved out",
+    "lost": "lost",
+    "consumers": "workers",
+    "oldest_age": "oldest",
+    "counted": "counted",
+}
+
+
+@app.command()
+def create(queue: Queue, option: Options = None, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+    """Create a queue."""
+    options = pairs(option, "--option")
+    with connected(dsn, role) as connection:
+        number = connection.admin.create_queue(queue, **options)
+    output.said(f"queue {queue} created", as_json=as_json, queue=queue, destination_id=number)
+
+
+@app.command()
+def alter(queue: Queue, option: Options = None, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+    """Change options of a queue; those not named stay."""
+    options = pairs(option, "--option")
+    if not options:
+        raise typer.BadParameter("name at least one: -o KEY=VALUE", param_hint="--option")
+    with connected(dsn, role) as connection:
+        connection.admin.alter_queue(queue, **options)
+    output.said(f"queue {queue} altered: {', '.join(options)}", as_json=as_json, queue=queue, altered=options)
+
+
+@app.command("list")
+def list_(dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+    """Show every queue."""
+    with connected(dsn, role) as connection:
+        rows = connection.admin.list_queues()
+    if not as_json:
+        rows = [{**row, "paused": _paused(row), "exception": _exception(row)} for row in rows]
+    output.table(rows, LIST_COLUMNS, as_json=as_json, empty="no queues")
+
+
+@app.command()
+def show(queue: Queue, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+    """Show one queue with all its options."""
+    from ..engine.errors import NoSuchQueue
+
+    with connected(dsn, role) as connection:
+        rows = [row for row in connection.admin.list_queues() if row["queue"] == queue]
+    if not rows:
+        raise NoSuchQueue(f"there is no queue {queue!r}", "See howdah queue list.")
+    output.facts(rows[0], as_json=as_json)
+
+
+@app.command()
+def stats(
+    queue: Annotated[str | None, typer.Argument(metavar="QUEUE", help="Only this one.", show_default=False)] = None,
+    dsn: Dsn = None,
+    role: Role = None,
+    as_json: Json = False,
+) -> None:
+    """Show what lies in the queues and what became of their messages."""
+    with connected(dsn, role) as connection:
+        rows = connection.admin.queue_stats(queue)
+    if not as_json:
+        rows = [{**row, "counted": "now" if row["exact"] else f"{output.cell(row['figures_age'])} ago"} for row in rows]
+    output.table(rows, STATS_COLUMNS, as_json=as_json, empty="no queues")
+
+
+@app.command()
+def purge(queue: Queue, yes: Yes = False, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+    """Discard the messages of a queue that nobody has in hand just now."""
+    with connected(dsn, role) as connection:
+        confirm(f"Discard all messages of {output.printable(queue)} for good?", yes=yes)
+        discarded = connection.admin.purge_queue(queue)
+    output.said(f"{discarded} messages of {queue} discarded", as_json=as_json, queue=queue, discarded=discarded)
+
+
+@app.command()
+def drop(
+    queue: Queue,
+    force: Annotated[bool, typer.Option("--force", help="Discard the messages in it too.")] = False,
+    yes: Yes = False,
+    dsn: Dsn = None,
+    role: Role = None,
+    as_json: Json = False,
+) -> None:
+    """Drop a queue; one that holds messages only with --force."""
+    with connected(dsn, role) as connection:
+        confirm(f"Drop {output.printable(queue)}{' and all its messages' if force else ''} for good?", yes=yes)
+        discarded = connection.admin.drop_queue(queue, force=force)
+    text = f"queue {queue} dropped" + (f", {discarded} messages discarded" if discarded else "")
+    output.said(text, as_json=as_json, queue=queue, discarded=discarded)
+
+
+@app.command()
+def pause(
+    queue: Queue,
+    sending: Sending = False,
+    receiving: Receiving = False,
+    dsn: Dsn = None,
+    role: Role = None,
+    as_json: Json = False,
+) -> None:
+    """Refuse sending to a queue, receiving from it, or both, until it is resumed."""
+    sides = _sides(sending, receiving)
+    with connected(dsn, role) as connection:
+        connection.admin.pause(queue, **sides)
+    output.said(f"{queue}: {_words(sides)} paused", as_json=as_json, queue=queue, paused=sides)
+
+
+@app.command()
+def resume(
+    queue: Queue,
+    sending: Sending = False,
+    receiving: Receiving = False,
+    dsn: Dsn = None,
+    role: Role = None,
+    as_json: Json = False,
+) -> None:
+    """Allow it again."""
+    sides = _sides(sending, receiving)
+    with connected(dsn, role) as connection:
+        connection.admin.resume(queue, **sides)
+    output.said(f"{queue}: {_words(sides)} resumed", as_json=as_json, queue=queue, resumed=sides)
+
+
+def _sides(sending: bool, receiving: bool) -> dict[str, bool]:
+    both = sending == receiving
+    return {"sending": sending or both, "receiving": receiving or both}
+
+
+def _words(sides: dict[str, bool]) -> str:
+    return " and ".join(side for side, meant in sides.items() if meant)
+
+
+def _paused(row: dict[str, Any]) -> str:
+    return _words({"sending": row["sending_paused"], "receiving": row["receiving_paused"]})
+
+
+def _exception(row: dict[str, Any]) -> str:
+    # None: a message at its limit stays and is tried again later.
+    return str({"system": "the system's", "none": "(they stay)"}.get(row["exception_mode"], row["exception_queue"]))

@@ -1,0 +1,67 @@
+"""howdah receive and howdah browse: take messages, or only look at them."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Annotated
+
+import typer
+
+from . import output
+from .common import Dsn, Json, Queue, Role, transaction
+
+BROWSE_COLUMNS = {
+    "message_id": "message",
+    "priority": "priority",
+    "sent_at": "sent",
+    "content_type": "content",
+    "headers": "headers",
+    "delivery_count": "delivery",
+    "preview": "body",
+}
+PAGE = 1000
+
+
+def receive(
+    queue: Queue,
+    number: Annotated[int, typer.Option("--number", "-n", help="How many at most.")] = 1,
+    wait: Annotated[float, typer.Option("--wait", help="Seconds to wait for the first.")] = 0,
+    dsn: Dsn = None,
+    role: Role = None,
+    as_json: Json = False,
+) -> None:
+    """Take messages and print them; they are consumed once they are printed, and put back if that fails."""
+    if not wait >= 0:
+        raise typer.BadParameter(f"{wait} is not 0 or more", param_hint="--wait")
+    with transaction(dsn, role) as session:
+        messages = session.receive(queue, number, wait=wait)
+        for message in messages:
+            output.write(output.message_json(message) if as_json else output.message_text(message))
+    if not messages and not as_json:
+        typer.echo(f"no message in {output.printable(queue)}", err=True)
+
+
+def browse(
+    queue: Queue,
+    number: Annotated[int, typer.Option("--number", "-n", help="How many at most.")] = 20,
+    dsn: Dsn = None,
+    role: Role = None,
+    as_json: Json = False,
+) -> None:
+    """Show ready messages in their order; nothing is taken or held."""
+    if number < 1:
+        raise typer.BadParameter(f"{number} is not 1 or more", param_hint="--number")
+    from ..engine import Browser
+
+    with transaction(dsn, role) as session:
+        messages = list(islice(Browser(session, queue, min(number, PAGE)), number))
+    if as_json:
+        for message in messages:
+            output.write(output.message_json(message))
+        return
+    rows = [
+        {key: getattr(message, key) for key in BROWSE_COLUMNS if key != "preview"}
+        | {"preview": output.body_preview(message.body)}
+        for message in messages
+    ]
+    output.table(rows, BROWSE_COLUMNS, as_json=False, empty=f"no ready message in {output.printable(queue)}")

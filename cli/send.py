@@ -1,0 +1,135 @@
+"""howdah send: one message, or a file of them."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import output
+from .common import Dsn, Json, Queue, Role, connected, pairs, transaction
+
+if TYPE_CHECKING:
+    from .batches import Outcome
+
+
+def send(
+    queue: Queue,
+    body: Annotated[str | None, typer.Argument(metavar="BODY", help="Its text.", show_default=False)] = None,
+    file: Annotated[
+        typer.FileBinaryRead | None,
+        typer.Option(
+            "--file",
+            "-f",
+            metavar="F",
+            help='A message a line: {"body": …, "headers": {}, "priority": 4, "correlation_id": "", "message_type": ""}.'
+            " A body that is no string is sent as JSON. - is stdin.",
+        ),
+    ] = None,
+    raw_lines: Annotated[
+        bool, typer.Option("--raw-lines", help="Each line of the file is the text of a body.")
+    ] = False,
+    from_line: Annotated[int, typer.Option("--from-line", metavar="N", min=1, help="Begin at this line.")] = 1,
+    batch: Annotated[
+        int, typer.Option("--batch", metavar="N", min=1, max=10000, help="Lines in a transaction.")
+    ] = 1000,
+    priority: Annotated[int | None, typer.Option("--priority", "-p", help="0 to 9; 9 comes first.")] = None,
+    header: Annotated[list[str] | None, typer.Option("--header", "-H", metavar="KEY=VALUE")] = None,
+    correlation_id: Annotated[str | None, typer.Option("--correlation-id")] = None,
+    message_type: Annotated[str | None, typer.Option("--type")] = None,
+    reply_to: Annotated[str | None, typer.Option("--reply-to", metavar="QUEUE")] = None,
+    ttl: Annotated[float | None, typer.Option("--ttl", metavar="SECONDS", help="Expire after this time.")] = None,
+    delay: Annotated[float | None, typer.Option("--delay", metavar="SECONDS", help="Deliver after this time.")] = None,
+    non_persistent: Annotated[
+        bool, typer.Option("--non-persistent", help="Cheaper; any restart of the server loses it.")
+    ] = False,
+    content_type: Annotated[
+        str | None, typer.Option("--content-type", help="[default: text/plain, or application/json for JSON]")
+    ] = None,
+    dsn: Dsn = None,
+    role: Role = None,
+    as_json: Json = False,
+) -> None:
+    """Send one message, or with --file one for each line; options hold for every line that does not say otherwise."""
+    if (body is None) == (file is None):
+        raise typer.BadParameter("give either a BODY or a --file", param_hint="BODY")
+    if file is None and (raw_lines or from_line > 1):
+        raise typer.BadParameter("--raw-lines and --from-line need a --file", param_hint="--file")
+    message = {
+        "headers": pairs(header, "--header") or None,
+        "priority": priority,
+        "correlation_id": correlation_id,
+        "message_type": message_type,
+        "reply_to": reply_to,
+        "content_type": content_type,
+    }
+    common = {
+        "time_to_live": ttl,
+        "delay": delay,
+        "delivery_mode": "non-persistent" if non_persistent else None,
+    }
+    if file is not None:
+        outcome = _send_file(
+            file, queue, message, common, raw=raw_lines, start=from_line, batch=batch, dsn=dsn, role=role
+        )
+        result = {"queue": queue, "sent": outcome.sent, "last_line": outcome.last_line}
+        output.said(f"{outcome.sent} messages sent to {queue}", as_json=as_json, **result)
+        return
+    assert body is not None
+    from .lines import check_text
+
+    check_text(body, content_type)
+    with transaction(dsn, role) as session:
+        message_id = session.send(queue, body, **message, **common)
+    output.said(f"message {message_id} sent to {queue}", as_json=as_json, queue=queue, message_id=message_id)
+
+
+def _send_file(
+    file: IO[bytes],
+    queue: str,
+    message: dict[str, Any],
+    common: dict[str, Any],
+    *,
+    raw: bool,
+    start: int,
+    batch: int,
+    dsn: str | None,
+    role: str | None,
+) -> Outcome:
+    from . import lines
+    from .batches import Sender
+
+    with connected(dsn, role) as connection, connection.session() as session, _progress(file) as (advance, count):
+        sender = Sender(session, queue, message, common, batch=batch, start=start, sent=count)
+        found = lines.read(file, raw=raw, start=start, content_type=message["content_type"], advance=advance)
+        return sender.send_all(found)
+
+
+@contextmanager
+def _progress(file: IO[bytes]) -> Iterator[tuple[Any, Any]]:
+    """A bar on stderr, if that is a terminal: what to call with bytes read and with messages sent."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    facts = os.fstat(file.fileno()) if _has_descriptor(file) else None
+    size = facts.st_size if facts and stat.S_ISREG(facts.st_mode) else None
+    columns = (BarColumn(), TextColumn("{task.fields[sent]:,} sent"), TimeElapsedColumn())
+    console = output.console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
+        task = progress.add_task("send", total=size, sent=0)
+        yield (
+            lambda read: progress.advance(task, read),
+            lambda sent: progress.update(task, sent=sent),
+        )
+
+
+def _has_descriptor(file: IO[bytes]) -> bool:
+    try:
+        file.fileno()
+    except (OSError, AttributeError):
+        return False
+    return True
