@@ -1,0 +1,121 @@
+"""What holds for every command: exit codes, one line for an error, help, quick starts."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+from command import howdah, refused, start
+from support import Db, one, wait_until
+
+READING = [("queue", "list"), ("queue", "stats"), ("workers",), ("poison", "list"), ("send", "q", "x"), ("audit",)]
+
+
+def test_a_database_that_is_not_migrated(empty_dsn: str) -> None:
+    for words in (*READING, ("receive", "q"), ("send", "q", "-f", "-")):
+        refused(howdah(empty_dsn, *words, stdin='{"body": 1}'), "this database has no Howdah", 3)
+
+
+@pytest.mark.parametrize("words", [*READING, ("migrate",), ("migrate", "--check")])
+def test_a_dsn_that_does_not_answer(words: tuple[str, ...]) -> None:
+    closed = howdah("postgresql://howdah:secret@127.0.0.1:1/x", *words)
+    refused(closed, "cannot connect", 3)
+    assert "secret" not in closed.err
+    refused(howdah("what is this", *words), "cannot connect", 3)
+
+
+def test_a_server_that_says_nothing() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        begun = time.monotonic()
+        dsn = f"postgresql://howdah@127.0.0.1:{silent.getsockname()[1]}/x?connect_timeout=2&sslmode=disable"
+        refused(howdah(dsn, "queue", "list"), "cannot connect", 3)
+        assert time.monotonic() - begun < 8
+
+
+def test_exit_codes_of_a_real_program(dsn: str, empty_dsn: str) -> None:
+    codes = {}
+    for database, *words in (
+        (dsn, "queue", "list"),
+        (dsn, "queue", "show", "nowhere"),
+        (dsn, "queue", "show"),
+        (empty_dsn, "queue", "list"),
+    ):
+        process = start(database, *words)
+        _, err = process.communicate(timeout=60)
+        codes[tuple(words), database] = process.returncode
+        assert b"Traceback" not in err
+        if process.returncode in (1, 3):
+            assert err.count(b"\n") == 1
+    assert list(codes.values()) == [0, 1, 2, 3]
+
+
+def test_ctrl_c(dsn: str, db: Db) -> None:
+    howdah(dsn, "queue", "create", "q")
+    process = start(dsn, "receive", "q", "--wait", 60)
+    wait_until(
+        lambda: one(
+            db, "select count(*) from pg_stat_activity where query like '%howdah.receive(%' and pid <> pg_backend_pid()"
+        )
+    )
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+
+    assert (process.returncode, out) == (130, b"")
+    assert b"Traceback" not in err
+
+
+def test_a_closed_pipe_ends_a_listing_quietly(dsn: str) -> None:
+    for json_option in ([], ["--json"]):
+        reading, writing = os.pipe()
+        os.close(reading)
+        process = start(dsn, "queue", "list", *json_option, stdout=writing)
+        os.close(writing)
+        assert process.communicate(timeout=60)[1] == b""
+        assert process.returncode == 1
+
+
+def test_help_needs_neither_the_driver_nor_spark() -> None:
+    program = (
+        "import sys\n"
+        "from howdah.cli.main import main\n"
+        "sys.argv = ['howdah', '--help']\n"
+        "try:\n    main()\n"
+        "except SystemExit:\n    pass\n"
+        "print(sorted({'psycopg', 'sqlalchemy', 'alembic', 'pyspark', 'apscheduler'} & set(sys.modules)))"
+    )
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+
+    assert shown.stdout.splitlines()[-1] == "[]"
+    assert "Exit codes: 0 done" in shown.stdout
+
+
+def test_workers(dsn: str, db: Db) -> None:
+    assert howdah(dsn, "workers").out == "no workers\n"
+    assert howdah(dsn, "workers", "--json").json == []
+    db.execute("select howdah.register_worker('w1', 'host1', 7, 2, array['a', 'b'])")
+
+    (row,) = howdah(dsn, "workers", "--json").json
+    assert (row["name"], row["pid"], row["queues"], row["in_hand"]) == ("w1", 7, ["a", "b"], {})
+    assert "a, b" in howdah(dsn, "workers").out
+
+
+def test_without_the_extra_the_audit_says_how_to_get_it(dsn: str) -> None:
+    program = "import sys\nsys.modules['pyspark'] = None\nfrom howdah.cli.main import main\nmain(['audit'])"
+    shown = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"HOWDAH_DSN": dsn},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+    assert shown.returncode == 1
+    assert shown.stderr == "howdah: the audit needs Spark, which is not installed (pip install 'howdah[audit]')\n"
+
+
+def test_an_audit_that_cannot_be_made_is_one_line(dsn: str, tmp_path: object) -> None:
+    refused(howdah(dsn, "audit", "--jdbc-jar", "/nowhere.jar"), "/nowhere.jar")

@@ -1,0 +1,89 @@
+"""howdah migrate: install, check, go back."""
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from command import howdah, refused
+from psycopg.conninfo import make_conninfo
+from support import Db, Server, identifier, one
+
+
+@pytest.fixture
+def weak_dsn(server: Server, empty_dsn: str) -> Iterator[str]:
+    """A database whose owner may not create roles."""
+    with psycopg.connect(server.dsn, autocommit=True) as admin:
+        if not one(admin, "select rolsuper from pg_roles where rolname = current_user"):
+            pytest.skip("needs a superuser, to make a role without rights")
+        database = psycopg.conninfo.conninfo_to_dict(empty_dsn)["dbname"]
+        admin.execute("create role howdah_test_weak login password 'weak'")
+        try:
+            name = identifier(str(database))
+            admin.execute(psycopg.sql.SQL("alter database {} owner to howdah_test_weak").format(name))
+            yield make_conninfo(empty_dsn, user="howdah_test_weak", password="weak")
+            owner = identifier(admin.info.user)
+            admin.execute(psycopg.sql.SQL("alter database {} owner to {}").format(name, owner))
+            with psycopg.connect(empty_dsn, autocommit=True) as db:
+                db.execute("drop owned by howdah_test_weak cascade")
+        finally:
+            admin.execute("drop role howdah_test_weak")
+
+
+def test_install_check_again(empty_dsn: str) -> None:
+    before = howdah(empty_dsn, "migrate", "--check", "--json")
+    assert before.code == 3
+    assert (before.json["revision"], before.json["current"]) == (None, False)
+    assert howdah(empty_dsn, "migrate", "--status").code == 0
+
+    first = howdah(empty_dsn, "migrate", "--engine-name", "mine")
+    assert first.out.startswith("tables: none -> ")
+    assert "procedures: installed\n" in first.out
+    assert howdah(empty_dsn, "migrate").out.startswith("nothing to do: revision ")
+    assert howdah(empty_dsn, "migrate", "--json").json["current"] is True
+    assert howdah(empty_dsn, "migrate", "--check").code == 0
+    (system,) = [row["queue"] for row in howdah(empty_dsn, "queue", "list", "--json").json]
+    assert system == "_SYSTEM.Exception.Destination.mine"
+
+
+def test_old_procedures_are_not_current(dsn: str, db: Db) -> None:
+    db.execute("update howdah.engine set procedures_checksum = 'x'")
+
+    assert "procedures  older\n" in howdah(dsn, "migrate", "--status").out
+    assert howdah(dsn, "migrate", "--check").code == 3
+    assert howdah(dsn, "migrate").out == "procedures: installed\n"
+
+
+def test_going_back_asks_first(dsn: str, db: Db) -> None:
+    refused(howdah(dsn, "migrate", "--to", "base"), "stdin is no terminal")
+    assert howdah(dsn, "migrate", "--check").code == 0
+
+    gone = howdah(dsn, "migrate", "--to", "base", "--yes")
+    assert gone.code == 0
+    assert " -> none\n" in gone.out
+    assert one(db, "select to_regclass('howdah.msgs')") is None
+    assert howdah(dsn, "migrate").code == 0
+    assert howdah(dsn, "migrate", "--check").code == 0
+
+
+def test_bad_revisions_and_options(dsn: str) -> None:
+    refused(howdah(dsn, "migrate", "--to", "nonsense"), "nonsense")
+    assert howdah(dsn, "migrate", "--one-role", "--role-prefix", "x").code == 2
+    assert howdah(dsn, "migrate", "--check").code == 0
+
+
+def test_a_newer_database_is_refused(dsn: str, db: Db) -> None:
+    db.execute("update howdah.alembic_version set version_num = '9999'")
+
+    refused(howdah(dsn, "migrate"), "newer than the code")
+    assert howdah(dsn, "migrate", "--check").code == 3
+
+
+def test_who_may_not_make_roles_gets_the_script(weak_dsn: str) -> None:
+    failed = howdah(weak_dsn, "migrate", "--role-prefix", "howdah_absent")
+
+    assert failed.code == 1
+    assert '\ncreate role "howdah_absent_admin" nologin;\n' in failed.err
+    assert "Traceback" not in failed.err
+    assert howdah(weak_dsn, "migrate", "--one-role").code == 0
+    assert howdah(weak_dsn, "queue", "create", "q").code == 0
+    assert howdah(weak_dsn, "migrate").out.startswith("nothing to do")
