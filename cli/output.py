@@ -67,7 +67,10 @@ def cell(value: Any) -> str:
         case datetime():
             return value.isoformat(" ", "seconds")
         case timedelta():
-            return str(timedelta(seconds=round(value.total_seconds(), 1 if value < timedelta(seconds=10) else 0)))
+            # Below zero is a clock's jitter, which timedelta would write as "-1 day, 23:59:59".
+            return str(
+                timedelta(seconds=round(max(value.total_seconds(), 0), 1 if value < timedelta(seconds=10) else 0))
+            )
         case list():
             return ", ".join(map(cell, value))
         case dict():
