@@ -68,9 +68,7 @@ def cell(value: Any) -> str:
             return value.isoformat(" ", "seconds")
         case timedelta():
             # Below zero is a clock's jitter, which timedelta would write as "-1 day, 23:59:59".
-            return str(
-                timedelta(seconds=round(max(value.total_seconds(), 0), 1 if value < timedelta(seconds=10) else 0))
-            )
+            return str(timedelta(seconds=round(max(value.total_seconds(), 0))))
         case list():
             return ", ".join(map(cell, value))
         case dict():
