@@ -57,6 +57,8 @@ FILES = (
     "failure/replay",
     "failure/discard",
     # and is looked at
+    "internal/backlog",
+    "internal/journal_totals",
     "inspect/browse",
     "inspect/incidents",
     "inspect/queue_stats",

@@ -6,7 +6,7 @@ from . import types
 from .base import SCHEMA, metadata
 from .destinations import NAME_LENGTH_MAX, destination_grants, destinations
 from .failures import poison_details
-from .journal import EVENTS, backlog_figures, journal, journal_totals
+from .journal import EVENTS, backlog_figures, dead_figures, journal, journal_totals
 from .messages import message_id_seq, msgs, msgs_nonpersistent, parked
 from .runtime import acks, engine, lock, workers
 
@@ -16,6 +16,7 @@ __all__ = [
     "SCHEMA",
     "acks",
     "backlog_figures",
+    "dead_figures",
     "destination_grants",
     "destinations",
     "engine",

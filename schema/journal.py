@@ -90,3 +90,13 @@ backlog_figures = Table(
     Column("counted_at", TIMESTAMPTZ, nullable=False, comment="When the figures were counted."),
     comment="Counts of large queues, refreshed in the background.",
 )
+
+dead_figures = Table(
+    "dead_figures",
+    metadata,
+    Column("destination_id", Integer, nullable=False, comment="The exception destination."),
+    Column("origin_id", Integer, nullable=False, comment="The destination its messages came from."),
+    Column("dead", BigInteger, nullable=False, comment="Number of them at backlog_figures.counted_at."),
+    PrimaryKeyConstraint("destination_id", "origin_id"),
+    comment="Counts of dead messages by origin, of exception destinations that are in backlog_figures.",
+)

@@ -119,6 +119,15 @@ def upgrade() -> None:
         comment="Counts of large queues, refreshed in the background.",
     )
     op.create_table(
+        "dead_figures",
+        sa.Column("destination_id", sa.Integer(), nullable=False, comment="The exception destination."),
+        sa.Column("origin_id", sa.Integer(), nullable=False, comment="The destination its messages came from."),
+        sa.Column("dead", sa.BigInteger(), nullable=False, comment="Number of them at backlog_figures.counted_at."),
+        sa.PrimaryKeyConstraint("destination_id", "origin_id", name=op.f("pk_dead_figures")),
+        schema="howdah",
+        comment="Counts of dead messages by origin, of exception destinations that are in backlog_figures.",
+    )
+    op.create_table(
         "destinations",
         sa.Column(
             "id",
@@ -841,6 +850,7 @@ def downgrade() -> None:
     op.drop_table("engine", schema="howdah")
     op.drop_table("destinations", schema="howdah")
     op.drop_table("backlog_figures", schema="howdah")
+    op.drop_table("dead_figures", schema="howdah")
     op.drop_table("acks", schema="howdah")
     op.execute("DROP TYPE howdah.message, howdah.claimed")
     op.execute("DROP SEQUENCE howdah.message_id_seq")

@@ -9,6 +9,7 @@ create or replace function howdah.browse(
     queue text, max_messages integer default 100, after_priority integer default null, after_position bigint default null
 ) returns setof howdah.message
 language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp
+    set enable_seqscan = off set enable_sort = off set jit = off
 as $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'browse');

@@ -8,13 +8,14 @@
 -- Raises   HD001 no such queue; HD010 not allowed.
 -- Role     howdah_admin howdah_browser howdah_consumer howdah_auditor
 --
+-- Sequential scans are off, since fresh statistics cannot be relied on where rows come and go by the million.
 -- enqueued is derived from the messages present and the journal; at journal_level off what has left is not known.
 create or replace function howdah.queue_stats(queue text default null) returns table (
     queue_name text, live bigint, in_hand bigint, parked bigint, dead bigint, enqueued bigint, dequeued bigint,
     consumed bigint, expired bigint, discarded bigint, moved_out bigint, moved_in bigint, lost bigint, consumers integer,
     oldest_age interval, exact boolean, figures_age interval
 )
-language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp
+language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off set jit = off
 as $$
 declare
     v_now timestamptz := howdah.now();
@@ -58,88 +59,4 @@ begin
     left join registered r on r.queue_name = d.name
     order by d.name;
 end
-$$;
-
--- howdah._backlog(p_destination_id): the messages lying in a destination: counted, or if there are many, as last counted.
---
--- Returns  live, parked, when the oldest live one was sent, whether the numbers are exact, and when they were counted.
--- Role     internal
-create or replace function howdah._backlog(p_destination_id integer)
-returns table (live bigint, parked bigint, oldest_sent_at timestamptz, exact boolean, counted_at timestamptz)
-language plpgsql stable
-as $$
-declare
-    v_limit constant integer := 100001;
-begin
-    select f.live, f.parked, f.oldest_sent_at, false, f.counted_at into live, parked, oldest_sent_at, exact, counted_at
-    from howdah.backlog_figures f where f.destination_id = p_destination_id;
-    if not found then
-        select count(*), min(m.sent_at) into live, oldest_sent_at
-        from (select c.sent_at from howdah.msgs c where c.destination_id = p_destination_id limit v_limit) m;
-        select live + count(*), least(oldest_sent_at, min(n.sent_at)) into live, oldest_sent_at
-        from (select c.sent_at from howdah.msgs_nonpersistent c
-              where c.destination_id = p_destination_id and c.boot = pg_postmaster_start_time() limit v_limit) n;
-        select count(*) into parked
-        from (select from howdah.parked c where c.destination_id = p_destination_id
-                and (c.boot is null or c.boot = pg_postmaster_start_time()) limit v_limit) p;
-        exact := live < v_limit and parked < v_limit;
-        counted_at := howdah.now();
-    end if;
-    return next;
-end
-$$;
-
--- howdah._dead(): how many messages of each destination lie in exception destinations.
---
--- Returns  origin_id and their number.
--- Role     internal
-create or replace function howdah._dead() returns table (origin_id integer, dead bigint)
-language sql stable
-as $$
-    select g.origin_id, count(*)
-    from (
-        select m.origin_id from howdah.destinations e join howdah.msgs m on m.destination_id = e.id
-        where (e.is_system or e.name in (select d.exception_queue from howdah.destinations d))
-          and m.origin_id is not null
-        union all
-        select n.origin_id from howdah.msgs_nonpersistent n
-        where n.origin_id is not null and n.boot = pg_postmaster_start_time()
-    ) g
-    group by g.origin_id
-$$;
-
--- howdah._journal_since(p_since, p_until): messages by destination and event that the journal gained between two snapshots.
---
--- Returns  as howdah._journal_totals. p_since NULL means from the beginning, p_until NULL up to now.
--- Role     internal
---
--- By snapshots and not by time or number, so that a transaction that commits late is counted, once.
-create or replace function howdah._journal_since(p_since pg_snapshot, p_until pg_snapshot)
-returns table (destination_id integer, event text, messages bigint)
-language sql stable
-as $$
-    with fresh as (
-        select j.destination_id, j.other_destination_id, j.event, cardinality(j.message_ids) as messages
-        from howdah.journal j
-        where j.xid >= coalesce(pg_snapshot_xmin(p_since)::text::bigint, 0)
-          and (p_since is null or not pg_visible_in_snapshot(j.xid::text::xid8, p_since))
-          and (p_until is null or pg_visible_in_snapshot(j.xid::text::xid8, p_until))
-    )
-    select f.destination_id, f.event, sum(f.messages)::bigint from fresh f group by f.destination_id, f.event
-    union all
-    select f.other_destination_id, f.event || '_in', sum(f.messages)::bigint from fresh f
-    where f.other_destination_id is not null group by f.other_destination_id, f.event
-$$;
-
--- howdah._journal_totals(): messages by destination and event: the totals kept and what the journal has beyond them.
---
--- Returns  destination_id, event (with moved_in and replayed_in at the receiving destination) and the number of messages.
--- Role     internal
-create or replace function howdah._journal_totals() returns table (destination_id integer, event text, messages bigint)
-language sql stable
-as $$
-    select t.destination_id, t.event, t.messages from howdah.journal_totals t
-    union all
-    select u.destination_id, u.event, u.messages
-    from howdah.engine e cross join lateral howdah._journal_since(e.totals_snapshot, null) u
 $$;

@@ -30,6 +30,9 @@ begin
                group by c.destination_id) n on n.destination_id = l.id
     left join (select c.destination_id, count(*) as parked from howdah.parked c
                where c.destination_id = any (v_large) group by c.destination_id) p on p.destination_id = l.id;
+    delete from howdah.dead_figures f;
+    insert into howdah.dead_figures (destination_id, origin_id, dead)
+    select l.id, c.origin_id, c.dead from unnest(v_large) l(id) cross join lateral howdah._count_dead(l.id) c;
     return coalesce(cardinality(v_large), 0);
 end
 $$;

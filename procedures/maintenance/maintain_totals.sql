@@ -6,7 +6,7 @@
 --
 -- lock_epoch NULL: run by hand.
 create or replace function howdah.maintain_totals(lock_epoch bigint default null) returns bigint
-language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set jit = off
 as $$
 declare
     v_since pg_snapshot;

@@ -6,6 +6,7 @@
 create or replace function howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[])
 returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+    set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off
 as $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');

@@ -6,8 +6,11 @@
 --
 -- Messages that other transactions are receiving are passed by. Expired ones are discarded, and one whose recorded
 -- failures have reached the queue's limit goes to the exception destination instead of to the caller.
+-- Sorting and sequential scans are off so that the claim walks the key: a plan made while the queue was short, or
+-- without fresh statistics, would read and sort the whole of a long one, and sessions keep their plans.
 create or replace function howdah.receive(queue text, max_messages integer default 1) returns setof howdah.message
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+    set enable_seqscan = off set enable_sort = off set jit = off
 as $$
 begin
     return query select * from howdah._receive(queue, max_messages, true);

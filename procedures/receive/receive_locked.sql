@@ -8,6 +8,7 @@
 -- are back in their place at COMMIT, so one bad message need not undo the batch. This is Oracle AQ's LOCKED mode.
 create or replace function howdah.receive_locked(queue text, max_messages integer default 1) returns setof howdah.message
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+    set enable_seqscan = off set enable_sort = off set jit = off
 as $$
 begin
     return query select * from howdah._receive(queue, max_messages, false);
