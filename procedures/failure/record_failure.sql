@@ -16,6 +16,7 @@ create or replace function howdah.record_failure(
     delay interval default null
 ) returns table (incident_id bigint, attempt integer, outcome text)
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+    set enable_seqscan = off
 as $$
 begin
     return query

@@ -9,6 +9,7 @@
 create or replace function howdah.record_failures(queue text, failures jsonb)
 returns table (message_id bigint, incident_id bigint, attempt integer, outcome text)
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+    set enable_seqscan = off
 as $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');

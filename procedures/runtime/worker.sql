@@ -29,7 +29,7 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 begin
     if in_hand is null or jsonb_typeof(in_hand) <> 'object'
-       or jsonb_path_exists(in_hand, '$.* ? (@.type() != "number" || @ < 0 || @ > 1000000000 || @.floor() != @)') then
+       or jsonb_path_exists(in_hand, 'strict $.* ? (@.type() != "number" || @ < 0 || @ > 1000000000 || @.floor() != @)') then
         raise exception using errcode = 'HD005', message = 'in_hand must be a JSON object of queue name to number of messages';
     end if;
     update howdah.workers w set heartbeat_at = howdah.now(), in_hand = heartbeat.in_hand where w.worker_id = heartbeat.worker_id;

@@ -1,0 +1,162 @@
+"""What the catalog says about the SQL API, and whether the headers of its files tell the truth."""
+
+import re
+from pathlib import Path
+
+import pytest
+from support import Db, column, one
+
+from howdah import procedures
+from howdah.procedures import FILES, headers, source
+
+ROOT = Path(procedures.__file__).parent
+FUNCTION = re.compile(
+    r"create or replace function howdah\.(?P<name>\w+)\s*\((?P<arguments>.*?)\)\s*returns.*?as \$\$(?P<body>.*?)\$\$;?",
+    re.DOTALL,
+)
+HEADERS = {header.name: header for name in FILES for header in headers(source(name)) if header.kind == "function"}
+BODIES: dict[str, str] = {}
+for _name in FILES:
+    for _match in FUNCTION.finditer(source(_name)):
+        BODIES[_match["name"]] = BODIES.get(_match["name"], "") + _match["body"]
+PUBLIC = sorted(name for name in BODIES if not name.startswith("_"))
+
+
+def raises(name: str, seen: frozenset[str] = frozenset()) -> set[str]:
+    """The codes that a function raises itself or through the internal functions it calls."""
+    if name in seen:
+        return set()
+    body = re.sub(r"--[^\n]*", "", BODIES[name])
+    codes = set(re.findall(r"errcode = '(HD\d{3})'", body))
+    body = re.sub(r"'(?:[^']|'')*'", "''", body)
+    for called in set(re.findall(r"howdah\.(\w+)\s*\(", body)) & BODIES.keys():
+        codes |= raises(called, seen | {name})
+    return codes
+
+
+def said_raises(header: str) -> set[str]:
+    """The codes on the `Raises` lines of a header."""
+    lines = re.search(r"^-- Raises(.*\n(?:-- {10,}.*\n)*)", header, re.MULTILINE)
+    return set(re.findall(r"HD\d{3}", lines[1])) if lines else set()
+
+
+def test_every_file_is_listed_once_and_every_listed_file_exists() -> None:
+    assert len(set(FILES)) == len(FILES)
+    assert {str(path.relative_to(ROOT).with_suffix("")) for path in ROOT.rglob("*.sql")} == set(FILES)
+
+
+def test_what_runs_with_the_owners_rights_has_its_search_path_pinned_with_pg_temp_last(db: Db) -> None:
+    rows = db.execute(
+        "select p.oid::regprocedure::text, p.proname::text, p.prosecdef, p.proconfig from pg_proc p"
+        " where p.pronamespace = 'howdah'::regnamespace"
+    ).fetchall()
+    assert rows
+    for signature, name, definer, config in rows:
+        if definer:
+            assert "search_path=pg_catalog, howdah, pg_temp" in config, signature
+        assert definer == (not name.startswith("_") and name != "now"), signature
+
+
+def test_public_may_execute_and_read_nothing(db: Db) -> None:
+    assert column(
+        db,
+        "select p.oid::regprocedure::text from pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a"
+        " where p.pronamespace = 'howdah'::regnamespace and a.grantee = 0",
+    ) == []  # fmt: skip
+    assert one(db, "select has_schema_privilege('public', 'howdah', 'usage')") is False
+
+
+def test_no_table_is_granted_to_anybody_but_the_owner(db: Db) -> None:
+    granted = column(
+        db,
+        "select c.relname::text from pg_class c, aclexplode(c.relacl) a where c.relnamespace = 'howdah'::regnamespace"
+        " and c.relkind in ('r', 'p', 'S') and a.grantee <> c.relowner",
+    )
+    assert granted == []
+
+
+def test_every_public_function_table_view_type_and_column_has_a_comment(db: Db) -> None:
+    assert column(
+        db,
+        "select p.oid::regprocedure::text from pg_proc p where p.pronamespace = 'howdah'::regnamespace"
+        " and p.proname not like '\\_%' and coalesce(obj_description(p.oid, 'pg_proc'), '') = ''",
+    ) == []  # fmt: skip
+    assert column(
+        db,
+        "select c.relname::text from pg_class c where c.relnamespace = 'howdah'::regnamespace"
+        " and c.relkind in ('r', 'p', 'v') and c.relname <> 'alembic_version'"
+        " and coalesce(obj_description(c.oid, 'pg_class'), '') = ''",
+    ) == []  # fmt: skip
+    assert column(
+        db,
+        "select c.relname || '.' || a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0"
+        " where c.relnamespace = 'howdah'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition"
+        " and c.relname <> 'alembic_version' and not a.attisdropped and coalesce(col_description(c.oid, a.attnum), '') = ''",
+    ) == []  # fmt: skip
+    assert one(db, "select obj_description('howdah.message'::regtype, 'pg_type')")
+
+
+@pytest.mark.parametrize("name", sorted(BODIES))
+def test_a_function_has_a_header_with_a_summary_and_a_role(name: str) -> None:
+    header = HEADERS[name]
+    assert header.summary
+    assert (header.roles == ("internal",)) == name.startswith("_")
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_the_errors_in_a_header_are_those_the_function_can_raise(name: str) -> None:
+    assert said_raises(HEADERS[name].text) == raises(name)
+
+
+@pytest.mark.parametrize("name", sorted(set(BODIES) - set(PUBLIC)))
+def test_an_internal_functions_header_names_the_errors_it_raises_itself(name: str) -> None:
+    own = set(re.findall(r"errcode = '(HD\d{3})'", BODIES[name]))
+    assert own <= said_raises(HEADERS[name].text) <= raises(name)
+
+
+def test_the_role_line_is_what_is_granted(db: Db) -> None:
+    rows = db.execute(
+        "select p.proname::text, array_agg(distinct a.grantee::regrole::text) filter (where a.grantee <> p.proowner)"
+        " from pg_proc p left join aclexplode(p.proacl) a on true where p.pronamespace = 'howdah'::regnamespace group by 1"
+    ).fetchall()
+    if one(db, "select admin_role = producer_role from howdah.engine"):
+        pytest.skip("installed in one-role mode")
+    everybody = {f"howdah_{kind}" for kind in ("admin", "producer", "consumer", "browser", "auditor")}
+    for name, granted in rows:
+        said = set(HEADERS[name].roles) - {"internal"}
+        assert set(granted or []) == (everybody if said == {"everybody"} else said), name
+
+
+def test_views_are_granted_to_auditors_and_administrators_for_reading_only(db: Db) -> None:
+    rows = db.execute(
+        "select distinct a.grantee::regrole::text, a.privilege_type from pg_class c, aclexplode(c.relacl) a"
+        " where c.relnamespace = 'howdah'::regnamespace and c.relkind = 'v' and a.grantee <> c.relowner order by 1"
+    ).fetchall()
+    assert rows == [("howdah_admin", "SELECT"), ("howdah_auditor", "SELECT")]
+
+
+def test_the_header_names_the_function_and_its_arguments_in_order(db: Db) -> None:
+    for name, arguments in db.execute(
+        "select p.proname::text, p.proargnames[1:p.pronargs] from pg_proc p"
+        " where p.pronamespace = 'howdah'::regnamespace"
+    ).fetchall():
+        first = HEADERS[name].text.split("\n", 1)[0]
+        match = re.match(r"-- howdah\.(\w+)\((.*?)\): ", first)
+        assert match is not None, first
+        said = [argument for argument in match[2].split(", ") if argument]
+        assert match[1] == name
+        if said and said[-1] == "…":
+            said.pop()
+            assert (arguments or [])[: len(said)] in (said, [*said[:-1], "bodies"]), name
+        else:
+            assert said == (arguments or []), name
+
+
+def test_dynamic_sql_is_run_by_the_keeper_of_partitions_alone() -> None:
+    dynamic = {name for name, body in BODIES.items() if re.search(r"\bexecute\b", re.sub(r"--[^\n]*", "", body))}
+    assert dynamic == {"maintain_journal"}
+
+
+def test_no_function_reads_another_clock() -> None:
+    clocks = re.compile(r"(?<!howdah\.)\bnow\(\)|clock_timestamp|current_timestamp|localtime|statement_timestamp")
+    assert {name for name, body in BODIES.items() if clocks.search(re.sub(r"--[^\n]*", "", body))} == {"now"}

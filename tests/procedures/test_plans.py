@@ -1,0 +1,74 @@
+"""How a receive finds its messages, by PostgreSQL's own counters of the calling transaction."""
+
+import pytest
+from support import Clock, Connect, Db, fail, one, receive
+
+LARGE = 100_000
+TABLES = ("msgs", "msgs_nonpersistent", "parked", "poison_details")
+
+
+def sequential(db: Db) -> dict[str, int]:
+    """Rows that the open transaction has read by sequential scans of the hot tables."""
+    rows = db.execute(
+        "select relname::text, seq_tup_read from pg_stat_xact_user_tables where schemaname = 'howdah'"
+        " and relname = any (%s) and seq_tup_read > 0",
+        (list(TABLES),),
+    ).fetchall()
+    return dict(rows)
+
+
+def fill(db: Db, extra: str = "") -> None:
+    one(db, f"select cardinality(howdah.send_batch('q', array(select 'x' from generate_series(1, {LARGE})){extra}))")
+
+
+@pytest.mark.parametrize("verb", ["receive", "receive_locked", "browse"])
+@pytest.mark.parametrize("analyzed", [True, False])
+def test_a_call_reads_a_long_queue_by_its_key_though_its_plan_was_made_when_the_queue_was_empty(
+    db: Db, verb: str, analyzed: bool
+) -> None:
+    one(db, "select howdah.create_queue('q')")
+    db.execute("vacuum analyze howdah.msgs")
+    for _ in range(8):
+        receive(db, verb=verb)
+    fill(db)
+    if analyzed:
+        db.execute("analyze howdah.msgs")
+    for count in (1, 100):
+        with db.transaction():
+            assert len(receive(db, n=count, verb=verb)) == count
+            assert sequential(db) == {}
+
+
+@pytest.mark.parametrize("analyzed", [True, False])
+def test_a_queue_with_parked_and_non_persistent_messages_is_read_by_keys_too(
+    db: Db, clock: Clock, analyzed: bool
+) -> None:
+    one(db, "select howdah.create_queue('q')")
+    one(db, "select howdah.send('q', 'x', delay => '1 s')")
+    one(db, "select howdah.send('q', 'x', delivery_mode => 'non-persistent')")
+    clock.advance(1)
+    db.execute("vacuum analyze howdah.msgs, howdah.msgs_nonpersistent, howdah.parked, howdah.poison_details")
+    for _ in range(8):
+        receive(db)
+    fill(db, ", delay => '1 hour'")
+    fill(db, ", delivery_mode => 'non-persistent'")
+    if analyzed:
+        db.execute("analyze howdah.msgs, howdah.msgs_nonpersistent, howdah.parked, howdah.poison_details")
+    with db.transaction():
+        assert len(receive(db, n=10)) == 10
+        assert sequential(db) == {}
+    clock.advance(3600)
+    with db.transaction():
+        assert len(receive(db, n=10)) == 10
+        assert sequential(db) == {}
+
+
+def test_a_failure_is_recorded_by_keys(db: Db, connect: Connect) -> None:
+    one(db, "select howdah.create_queue('q')")
+    for _ in range(8):
+        fail(db, one(db, "select howdah.send('q', 'x')"))
+    fill(db)
+    (message,) = receive(db, verb="browse")
+    with db.transaction():
+        assert fail(db, message.message_id, priority=message.priority, position=message.position)[2] == "returned"
+        assert sequential(db) == {}
