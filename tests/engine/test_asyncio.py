@@ -1,0 +1,112 @@
+"""The verbs for asyncio, over psycopg."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import psycopg
+import pytest
+from support import Db, column, one
+
+from howdah.engine.aio import AsyncSession, connect_async
+from howdah.engine.errors import BadArgument, CannotConnect, ConnectionLost, IllegalState, NoSuchQueue, QueueExists
+
+
+def test_business_row_and_message_commit_together(dsn: str, db: Db, orders: str) -> None:
+    db.execute("create table account (balance integer)")
+
+    async def scenario() -> None:
+        async with await psycopg.AsyncConnection.connect(dsn) as own:
+            session = AsyncSession(own)
+            await own.execute("insert into account values (1)")
+            sent = await session.send(orders, {"n": 1})
+            assert column(db, "select message_id from howdah.browse(%s)", (orders,)) == []
+            await own.commit()
+            assert [m.message_id for m in await session.receive(orders)] == [sent]
+            await own.execute("update account set balance = 2")
+            await own.rollback()
+            (message,) = await session.browse(orders)
+            assert message.data == {"n": 1}
+        assert one(db, "select balance from account") == 1
+
+    asyncio.run(scenario())
+
+
+def test_a_connection_commits_or_rolls_back_its_blocks(dsn: str, db: Db) -> None:
+    async def fail(session: AsyncSession) -> None:
+        await session.send("orders", "undone")
+        raise ZeroDivisionError
+
+    async def scenario() -> None:
+        async with connect_async(dsn) as connection:
+            await connection.admin.create_queue("orders", max_failed_deliveries=2)
+            with pytest.raises(QueueExists):
+                await connection.admin.create_queue("orders")
+            await connection.send("orders", "first")
+            with pytest.raises(ZeroDivisionError):
+                async with connection.transaction() as session:
+                    await fail(session)
+            async with connection.transaction() as session:
+                with pytest.raises(NoSuchQueue):
+                    await session.send("nowhere", "x")
+            async with connection.transaction() as session:
+                assert [m.body for m in await session.receive("orders", 5)] == ["first"]
+                began = time.monotonic()
+                assert await session.receive("orders", wait=0.2) == []
+                assert 0.2 <= time.monotonic() - began < 1
+            (stats,) = await connection.admin.queue_stats("orders")
+            assert (stats["live"], stats["consumed"]) == (0, 1)
+        with pytest.raises(IllegalState):
+            await connection.send("orders", "x")
+
+    asyncio.run(scenario())
+
+
+def test_a_waiting_receive_gets_a_message_sent_meanwhile_and_can_be_cancelled(dsn: str, orders: str) -> None:
+    async def scenario() -> None:
+        async with connect_async(dsn, max_size=2) as connection:
+            async with connection.transaction() as session:
+                waiting = asyncio.create_task(session.receive(orders, wait=10))
+                await asyncio.sleep(0.1)
+                sent = await connection.send(orders, "x")
+                assert [m.message_id for m in await waiting] == [sent]
+
+            async def receive_for_ever() -> None:
+                async with connection.transaction() as session:
+                    await session.receive(orders, wait=60)
+
+            task = asyncio.create_task(receive_for_ever())
+            await asyncio.sleep(0.1)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert await connection.send(orders, "y") > sent
+
+    asyncio.run(scenario())
+
+
+def test_lost_connections_and_ones_that_cannot_be_had(dsn: str, db: Db, orders: str, dead_port: int) -> None:
+    async def lose(session: AsyncSession) -> None:
+        await session.send(orders, "x")
+        db.execute("select pg_terminate_backend(%s, 5000)", (session.connection.info.backend_pid,))  # type: ignore[union-attr]
+
+    async def scenario() -> None:
+        async with connect_async(dsn, max_size=1, timeout=1) as connection:
+            with pytest.raises(ConnectionLost):
+                async with connection.transaction() as session:
+                    await lose(session)
+            await connection.send(orders, "y")
+            async with connection.transaction():
+                with pytest.raises(CannotConnect):
+                    await connection.send(orders, "z")
+        for dsn_of_none in (f"host=127.0.0.1 port={dead_port}", "nonsense"):
+            with pytest.raises(CannotConnect):
+                async with connect_async(dsn_of_none):
+                    pass
+        with pytest.raises(BadArgument):
+            async with connect_async(dsn, min_size=1, max_size=1):
+                pass
+
+    asyncio.run(scenario())
+    assert column(db, "select body from howdah.browse(%s)", (orders,)) == ["y"]

@@ -1,0 +1,241 @@
+"""Every exception is found by its SQLSTATE, and a real call raises it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from uuid import uuid4
+
+import psycopg
+import pytest
+import sqlalchemy
+from support import Connect, Db, one
+
+from howdah.engine import Connection, Session, calls, connect, errors, is_innocent
+from howdah.engine.failure import failure_of, sqlstate_of, storable
+from howdah.procedures import FILES, source
+
+Act = Callable[[Connection], object]
+
+
+def paused(connection: Connection) -> None:
+    connection.admin.pause("orders")
+
+
+RAISED: dict[str, tuple[Act, Act]] = {
+    "HD001": (lambda c: None, lambda c: c.send("nowhere", "x")),
+    "HD002": (lambda c: None, lambda c: c.admin.create_queue("orders")),
+    "HD003": (lambda c: None, lambda c: c.admin.create_queue("x'; drop table howdah.msgs")),
+    "HD004": (lambda c: None, lambda c: c.admin.alter_queue("orders", colour="red")),
+    "HD005": (lambda c: None, lambda c: c.send("orders", None)),  # type: ignore[arg-type]
+    "HD006": (lambda c: None, lambda c: c.send("orders", "x", priority=10)),
+    "HD007": (lambda c: c.admin.alter_queue("orders", max_message_bytes=1), lambda c: c.send("orders", "xx")),
+    "HD008": (paused, lambda c: c.send("orders", "x")),
+    "HD009": (paused, lambda c: c.session().receive("orders")),
+    "HD010": (lambda c: None, lambda c: c.send("_SYSTEM.Exception.Destination.howdah", "x")),
+    "HD011": (lambda c: c.send("orders", "x"), lambda c: c.admin.drop_queue("orders")),
+    "HD012": (lambda c: None, lambda c: c.admin.drop_queue("_SYSTEM.Exception.Destination.howdah")),
+    "HD013": (lambda c: None, lambda c: c.admin.discard("orders", [12345])),
+    "HD014": (lambda c: None, lambda c: c.admin.release_lock("maintenance", 12345)),
+    "HD015": (lambda c: None, lambda c: c.admin.heartbeat(str(uuid4()), {})),
+}
+
+
+def system_queue(connection: Connection) -> str:
+    (name,) = (row["queue"] for row in connection.admin.list_queues() if row["is_system"])
+    return str(name)
+
+
+@pytest.mark.parametrize("sqlstate", sorted(errors.BY_SQLSTATE))
+def test_every_sqlstate_is_raised_by_a_real_call(connection: Connection, orders: str, sqlstate: str) -> None:
+    prepare, act = RAISED[sqlstate]
+    prepare(connection)
+    if sqlstate in ("HD010", "HD012"):
+        assert system_queue(connection) == "_SYSTEM.Exception.Destination.howdah"
+    with pytest.raises(errors.BY_SQLSTATE[sqlstate]) as caught:
+        act(connection)
+    assert type(caught.value) is errors.BY_SQLSTATE[sqlstate]
+    assert caught.value.sqlstate == sqlstate
+    cause = caught.value.__cause__
+    assert isinstance(cause, psycopg.Error)
+    assert cause.sqlstate == sqlstate
+    assert caught.value.message == cause.diag.message_primary
+    assert caught.value.hint == cause.diag.message_hint
+    if caught.value.hint:
+        assert str(caught.value) == f"{caught.value.message} ({caught.value.hint})"
+
+
+def test_the_table_of_errors_is_complete() -> None:
+    raised = {word for file in FILES for word in source(file).split("'") if word.startswith("HD") and len(word) == 5}
+    assert raised == set(errors.BY_SQLSTATE) == set(RAISED)
+    page = (Path(__file__).parents[2] / "docs" / "errors.md").read_text(encoding="utf-8")
+    for sqlstate, cls in errors.BY_SQLSTATE.items():
+        assert sqlstate in page
+        assert cls.__name__ in page
+        assert cls.__doc__
+
+
+def test_a_database_without_howdah(empty_dsn: str) -> None:
+    with connect(empty_dsn) as connection:
+        for act in (
+            lambda: connection.send("orders", "x"),
+            lambda: connection.session().receive("orders"),
+            lambda: connection.admin.list_queues(),
+        ):
+            with pytest.raises(errors.NotMigrated, match="howdah migrate"):
+                act()
+
+
+def test_a_database_whose_howdah_is_older(connection: Connection, db: Db, orders: str) -> None:
+    db.execute("drop function howdah.list_workers()")
+    with pytest.raises(errors.NotMigrated, match="list_workers"):
+        connection.admin.list_workers()
+
+
+@pytest.mark.parametrize(
+    ("role", "allowed"),
+    [
+        ("howdah_producer", {"send"}),
+        ("howdah_consumer", {"receive", "browse"}),
+        ("howdah_browser", {"browse"}),
+        ("howdah_auditor", set()),
+        ("howdah_admin", {"send", "receive", "browse", "create"}),
+    ],
+)
+def test_a_role_without_the_right(connect: Connect, orders: str, role: str, allowed: set[str]) -> None:
+    session = Session(connect(role))
+    verbs: dict[str, Callable[[], object]] = {
+        "send": lambda: session.send(orders, "x"),
+        "receive": lambda: session.receive(orders),
+        "browse": lambda: session.browse(orders),
+        "create": lambda: session.call(calls.scalar("create_queue", queue=("text", "other"))),
+    }
+    for verb, act in verbs.items():
+        if verb in allowed:
+            act()
+        else:
+            with pytest.raises(errors.NotAllowed) as caught:
+                act()
+            assert isinstance(caught.value, PermissionError)
+
+
+def test_the_applications_own_errors_pass_as_they_are(connection: Connection, db: Db, orders: str) -> None:
+    db.execute("create table once (n integer unique deferrable initially deferred); insert into once values (1)")
+    with connection.session() as session:
+        session.send(orders, "x")
+        session.connection.execute("insert into once values (1)")
+        with pytest.raises(psycopg.errors.UniqueViolation):
+            session.commit()
+        # A trigger's missing table at commit does not mean that Howdah is missing.
+        db.execute(
+            "create function boom() returns trigger language plpgsql as 'begin perform from nowhere; end';"
+            " create constraint trigger t after insert on once deferrable initially deferred"
+            " for each row execute function boom()"
+        )
+        session.send(orders, "x")
+        session.connection.execute("insert into once values (2)")
+        with pytest.raises(psycopg.errors.UndefinedTable):
+            session.commit()
+    assert one(db, "select count(*) from howdah.msgs") == 0
+
+
+def test_a_statement_time_out_is_the_applications(connection: Connection, connect: Connect, orders: str) -> None:
+    connect().execute("begin; lock table howdah.msgs")
+    with connection.session() as session:
+        session.connection.execute("set local statement_timeout = 50")
+        with pytest.raises(psycopg.errors.QueryCanceled) as caught:
+            session.send(orders, "x")
+        assert not is_innocent(caught.value)
+        session.rollback()
+        session.connection.execute("set local lock_timeout = 50")
+        with pytest.raises(psycopg.errors.LockNotAvailable) as blocked:
+            session.send(orders, "x")
+        assert is_innocent(blocked.value)
+
+
+def raised(make: Callable[[], object]) -> BaseException:
+    try:
+        make()
+    except Exception as error:  # noqa: BLE001 - whatever it is
+        return error
+    raise AssertionError
+
+
+def wrapped(inner: BaseException, how: str) -> Callable[[], object]:
+    def act() -> None:
+        if how == "bare":
+            raise inner
+        if how == "sqlalchemy":
+            raise sqlalchemy.exc.OperationalError("select 1", {}, inner)
+        try:
+            raise inner
+        except BaseException as error:
+            if how == "cause":
+                raise ValueError("no use") from error
+            if how == "cut":
+                raise ValueError("no use") from None
+            raise ValueError("no use")  # noqa: B904
+
+    return act
+
+
+@pytest.mark.parametrize("how", ["bare", "cause", "context", "sqlalchemy"])
+@pytest.mark.parametrize(
+    "inner",
+    [
+        psycopg.errors.SerializationFailure("x"),
+        psycopg.errors.DeadlockDetected("x"),
+        psycopg.errors.LockNotAvailable("x"),
+        psycopg.errors.AdminShutdown("x"),
+        psycopg.errors.CannotConnectNow("x"),
+        psycopg.errors.ConnectionFailure("x"),
+        psycopg.OperationalError("x"),
+        errors.ConnectionLost("x"),
+        errors.CannotConnect("x"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_blames_no_message(inner: BaseException, how: str) -> None:
+    assert is_innocent(raised(wrapped(inner, how)))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("x"),
+        psycopg.errors.UniqueViolation("x"),
+        psycopg.errors.QueryCanceled("x"),
+        psycopg.ProgrammingError("x"),
+        errors.NoSuchQueue("x"),
+        sqlalchemy.exc.IntegrityError("insert", {}, psycopg.errors.UniqueViolation("x")),
+        raised(wrapped(psycopg.errors.DeadlockDetected("x"), "cut")),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_blames_the_message(error: BaseException) -> None:
+    assert not is_innocent(error)
+
+
+def test_a_failure_can_be_told_of_any_error(connection: Connection, orders: str) -> None:
+    class Unprintable(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    connection.send(orders, "x")
+    with connection.session() as session:
+        (message,) = session.receive(orders)
+    loop = ValueError("loop")
+    loop.__cause__ = KeyError("inner")
+    loop.__cause__.__cause__ = loop
+    several = [
+        Unprintable(),
+        loop,
+        ValueError("\x00\ud800" + "x" * 1_000_000),
+        ExceptionGroup("both", [ValueError("1")]),
+        sqlalchemy.exc.IntegrityError("insert", {}, psycopg.errors.UniqueViolation("x")),
+    ]
+    for error in several:
+        connection.call(calls.record_failures(orders, [failure_of(message, error)]))
+    assert sqlstate_of(several[-1]) == "23505"
+    assert len(storable("x" * 1_000_000)) < 101_000
+    assert len(connection.admin.incidents(orders)) == 5
