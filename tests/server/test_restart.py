@@ -1,0 +1,138 @@
+"""What a restart, a crash and a killed backend leave, on a server of the test's own."""
+
+import os
+import signal
+
+import psycopg
+import pytest
+from support import SYSTEM, Db, column, fail, one, receive, refused, wait_until
+
+from howdah.engine.embedded import EmbeddedServer
+
+
+def open_db(server: EmbeddedServer) -> Db:
+    return psycopg.connect(server.start().dsn, autocommit=True)
+
+
+@pytest.mark.parametrize("mode", ["fast", "immediate"])
+@pytest.mark.behaviour("AMQ-34")
+@pytest.mark.behaviour("AMQ-33")
+@pytest.mark.behaviour("AMQ-32")
+@pytest.mark.behaviour("AMQ-15")
+@pytest.mark.behaviour("IMQ-34")
+@pytest.mark.behaviour("IMQ-46")
+@pytest.mark.behaviour("IMQ-50")
+def test_of_ten_messages_sent_in_alternating_modes_five_survive_a_restart_clean_or_not(
+    private_server: EmbeddedServer, mode: str
+) -> None:
+    with open_db(private_server) as db:
+        one(db, """select howdah.create_queue('q', '{"max_failed_deliveries": 3, "journal_level": "full"}')""")
+        one(db, "select howdah.create_queue('other', '{\"default_priority\": 8}')")
+        persistent = []
+        for number in range(10):
+            kind = "non-persistent" if number % 2 else "persistent"
+            sent = one(db, "select howdah.send('q', %s, delivery_mode => %s)", (str(number), kind))
+            if number % 2 == 0:
+                persistent.append(sent)
+        one(db, "select howdah.send('other', 'x', delivery_mode => 'non-persistent', delay => '1 ms')")
+        parked = one(db, "select howdah.send('other', 'y', delay => '1 ms')")
+        fail(db, persistent[0])
+        queues = db.execute("select * from howdah.list_queues()").fetchall()
+        held = psycopg.connect(private_server.start().dsn)
+        held.execute("select howdah.receive('q', 3)")
+    private_server.stop("immediate" if mode == "immediate" else "fast")
+    with pytest.raises(psycopg.OperationalError):
+        held.execute("select 1")
+    held.close()
+
+    with open_db(private_server) as db:
+        assert db.execute("select * from howdah.list_queues()").fetchall() == queues
+        assert [m.message_id for m in receive(db, n=100, verb="browse")] == persistent
+        assert one(db, "select live from howdah.queue_stats('q')") == 5
+        with db.transaction():
+            got = receive(db, n=100)
+        assert [m.message_id for m in got] == persistent
+        assert [m.delivery_count for m in got] == [2, 1, 1, 1, 1]
+        assert [m.message_id for m in receive(db, "other", 9)] == [parked]
+        assert one(db, "select count(*) from howdah.audit_messages") == 0
+        assert one(db, "select count(*) from howdah.msgs_nonpersistent") == 0
+        assert receive(db, n=100) == []
+        one(db, "select howdah.send('q', 'new', delivery_mode => 'non-persistent')")
+        assert [m.body for m in receive(db)] == ["new"]
+        if mode == "fast":
+            assert one(db, "select lost from howdah.queue_stats('q')") == 5
+
+
+@pytest.mark.behaviour("IMQ-22")
+@pytest.mark.behaviour("WAS-21")
+@pytest.mark.behaviour("IMQ-49")
+def test_what_was_answered_is_there_after_kills_and_a_prepared_transaction_can_still_be_ended(
+    private_server: EmbeddedServer,
+) -> None:
+    with open_db(private_server) as db:
+        one(db, """select howdah.create_queue('q', '{"max_failed_deliveries": 1}')""")
+        one(db, "select howdah.create_queue('to')")
+        sent = one(db, "select howdah.send('q', 'x')")
+        prepared = one(db, "select howdah.send('to', 'prepared')")
+        db.execute("begin")
+        assert len(receive(db, "to")) == 1
+        late = one(db, "select howdah.send('to', 'late')")
+        db.execute("prepare transaction 'p'")
+    for _ in range(3):
+        mover = open_db(private_server)
+        mover.execute("begin")
+        one(mover, "select howdah.replay('q', %s, 'to')", ([sent],))
+        os.kill(mover.info.backend_pid, signal.SIGKILL)
+
+        def answers() -> bool:
+            try:
+                with psycopg.connect(private_server.start().dsn) as fresh:
+                    return one(fresh, "select not pg_is_in_recovery()") is True
+            except psycopg.OperationalError:
+                return False
+
+        def broken(mover: Db = mover) -> bool:
+            try:
+                mover.execute("select 1")
+            except psycopg.Error:
+                return True
+            return False
+
+        wait_until(broken)
+        mover.close()
+        wait_until(answers, 60)
+        with open_db(private_server) as db:
+            assert column(db, "select message_id from howdah.audit_messages order by 1") == [sent, prepared]
+    with open_db(private_server) as db:
+        answered = one(db, "select howdah.send('q', 'y')")
+        private_server.stop("immediate")
+    with open_db(private_server) as db:
+        assert [m.message_id for m in receive(db, n=9, verb="browse")] == [sent, answered]
+        assert receive(db, "to") == []
+        db.execute("commit prepared 'p'")
+        assert [m.message_id for m in receive(db, "to", 9)] == [late]
+        assert fail(db, sent)[2] == "moved"
+        assert [m.message_id for m in receive(db, SYSTEM)] == [sent]
+
+
+@pytest.mark.behaviour("IMQ-121")
+def test_a_send_whose_standby_does_not_answer_does_not_return(private_server: EmbeddedServer) -> None:
+    with open_db(private_server) as db:
+        one(db, "select howdah.create_queue('q')")
+        db.execute("alter system set synchronous_standby_names = 'nobody'")
+        one(db, "select pg_reload_conf()")
+        wait_until(lambda: one(db, "select current_setting('synchronous_standby_names')") == "nobody")
+        sender = psycopg.connect(private_server.start().dsn, autocommit=True)
+        sender.execute("select 1")
+        pid = sender.info.backend_pid
+        sender.pgconn.send_query(b"select howdah.send('q', 'x')")
+        waiting = "select count(*) from pg_stat_activity where pid = %s and wait_event = 'SyncRep'"
+        wait_until(lambda: one(db, waiting, (pid,)) == 1)
+        assert receive(db, verb="browse") == []
+        db.execute("set synchronous_commit = local")
+        db.execute("alter system reset synchronous_standby_names")
+        one(db, "select pg_reload_conf()")
+        wait_until(lambda: one(db, waiting, (pid,)) == 0)
+        wait_until(lambda: len(receive(db, verb="browse")) == 1)
+        sender.close()
+        refused(db, "HD001", "select howdah.receive('none')")
