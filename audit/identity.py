@@ -1,0 +1,75 @@
+"""The accounting identity of each queue.
+
+sent + moved in + replayed in + unrecorded entries = consumed + moved out + replayed out + expired + discarded + lost
+non-persistent + unrecorded exits + live + parked + dead.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from .ledger import ENTRIES, EXITS, STATES, total
+
+IDENTITY_COLUMNS = (
+    "queue",
+    "journal_level",
+    "messages",
+    *ENTRIES,
+    "unrecorded_in",
+    *EXITS,
+    "unrecorded_out",
+    *STATES,
+    "difference",
+    "faults",
+    "verdict",
+)
+
+PROOFS = {
+    "full": "proved",
+    "exits": "sends not recorded independently",
+    "off": "only what is present is known",
+}
+"""The verdict on a queue without faults, by journal_level."""
+
+
+def identity(ledger: DataFrame, policies: DataFrame, findings: DataFrame) -> DataFrame:
+    """One row of IDENTITY_COLUMNS for each queue that has a ledger row or is not dropped, by name.
+
+    ledger: of judge_rows. findings: of checks.find_all. lost counts recorded losses and inferred ones. Errors are
+    counted by message (``faults``), so a missing message and a doubled one do not cancel out as they do in
+    ``difference``. verdict: one of PROOFS, or "not balanced".
+    """
+    sums = ledger.groupBy("destination_id").agg(
+        F.count(F.lit(1)).alias("messages"),
+        *[F.sum(term).alias(term) for term in (*ENTRIES, *EXITS, *STATES)],
+        _sum_of("lost").alias("inferred"),
+        (-_sum_of("unrecorded_entry")).alias("unrecorded_in"),
+        _sum_of("unrecorded_exit").alias("unrecorded_out"),
+    )
+    faults = (
+        findings.where(F.col("severity") == "error")
+        .groupBy("destination_id")
+        .agg(F.count_distinct("message_id").alias("faults"))
+    )
+    terms = ("messages", *ENTRIES, "unrecorded_in", *EXITS, "inferred", "unrecorded_out", *STATES, "faults")
+    complete = (
+        policies.join(sums, on="destination_id", how="left")
+        .join(faults, on="destination_id", how="left")
+        .where(F.col("dropped_at").isNull() | F.col("messages").isNotNull())
+        .select("destination_id", "queue", "journal_level", *[F.coalesce(term, F.lit(0)).alias(term) for term in terms])
+        .withColumn("lost", F.col("lost") + F.col("inferred"))
+    )
+    difference = total((*ENTRIES, "unrecorded_in")) - total((*EXITS, "unrecorded_out")) - total(STATES)
+    proof = F.create_map(*[F.lit(word) for pair in PROOFS.items() for word in pair])[F.col("journal_level")]
+    wrong = (F.col("difference") != 0) | (F.col("faults") > 0)
+    return (
+        complete.withColumn("difference", difference)
+        .withColumn("verdict", F.when(wrong, "not balanced").otherwise(proof))
+        .select("destination_id", *IDENTITY_COLUMNS)
+        .orderBy("queue", "destination_id")
+    )
+
+
+def _sum_of(verdict: str) -> Column:
+    return F.sum(F.when(F.col("verdict") == verdict, F.col("balance")).otherwise(0))

@@ -1,0 +1,197 @@
+"""The ledger: one row for each message and each queue it was ever in, with what came, what went and what is there.
+
+Pure functions from DataFrames to DataFrames. A message that passes a queue several times (moved away and replayed) has
+still one row there: ``entered`` - ``exited`` must be 1 if it is present and 0 if not.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+ENTRIES = ("sent", "moved_in", "replayed_in")
+EXITS = ("consumed", "moved_out", "replayed_out", "expired", "discarded", "lost")
+STATES = ("live", "parked", "dead")
+ENDS = ("consumed", "expired", "discarded", "lost")
+"""Exits after which a message is nowhere, for good."""
+
+VERDICTS = ("ok", "lost", "unrecorded_entry", "unrecorded_exit", "missing", "from_nowhere", "twice")
+"""What a row of the ledger may be judged as; the last three are faults.
+
+ok: entries, exits and presence agree. lost: non-persistent, and the server was restarted since it came.
+unrecorded_entry, unrecorded_exit: they disagree by one event that the journal need not have recorded.
+"""
+
+LEVEL_GRACE = "INTERVAL 1 MINUTE"
+"""Senders whose transaction began before journal_level was changed still follow the old level for so long."""
+
+CREATION_GRACE = "INTERVAL 1 SECOND"
+"""journal_level_at of a queue made with a journal_level option is later than created_at by less than this."""
+
+
+def occurrences(journal: DataFrame, messages: DataFrame) -> DataFrame:
+    """Everything that puts a message into a queue, takes it out or shows it there.
+
+    Columns: destination_id, message_id, kind (one of ENTRIES, EXITS, STATES), at (of entries), nonpersistent, sent_at
+    and stage (of what is present). A move or replay is an exit of one queue and an entry of another.
+    """
+    absent = (F.lit(None).cast("timestamp").alias("sent_at"), F.lit(None).cast("int").alias("stage"))
+    transferred = F.col("event").isin("moved", "replayed")
+    out = journal.select(
+        "destination_id",
+        "message_id",
+        F.when(transferred, F.concat("event", F.lit("_out"))).otherwise(F.col("event")).alias("kind"),
+        F.when(F.col("event") == "sent", F.col("at")).alias("at"),
+        "nonpersistent",
+        *absent,
+    )
+    into = journal.where(transferred).select(
+        F.col("other_destination_id").alias("destination_id"),
+        "message_id",
+        F.concat("event", F.lit("_in")).alias("kind"),
+        "at",
+        "nonpersistent",
+        *absent,
+    )
+    present = messages.select(
+        "destination_id",
+        "message_id",
+        F.col("state").alias("kind"),
+        F.lit(None).cast("timestamp").alias("at"),
+        "nonpersistent",
+        "sent_at",
+        "stage",
+    )
+    return out.unionByName(into).unionByName(present)
+
+
+def count_rows(occurred: DataFrame) -> DataFrame:
+    """The ledger without judgement, from ``occurrences``.
+
+    Columns: destination_id, message_id, one count for each kind, entered, exited, present, nonpersistent, entered_at
+    (the last recorded entry), sent_at and stage (of a present message), ends_everywhere (how often, in all queues
+    together, the message ended or is present: at most 1 in a sound database) and sent_everywhere (likewise).
+    """
+    counts = [F.count(F.when(F.col("kind") == kind, 1)).alias(kind) for kind in (*ENTRIES, *EXITS, *STATES)]
+    # One shuffle, by message: it serves the grouping and the window over all queues of a message.
+    grouped = (
+        occurred.repartition("message_id")
+        .groupBy("destination_id", "message_id")
+        .agg(
+            *counts,
+            F.max("nonpersistent").alias("nonpersistent"),
+            F.max("at").alias("entered_at"),
+            F.min("sent_at").alias("sent_at"),
+            F.min("stage").alias("stage"),
+        )
+    )
+    everywhere = Window.partitionBy("message_id")
+    return grouped.select(
+        "destination_id",
+        "message_id",
+        *ENTRIES,
+        *EXITS,
+        *STATES,
+        total(ENTRIES).alias("entered"),
+        total(EXITS).alias("exited"),
+        total(STATES).alias("present"),
+        "nonpersistent",
+        "entered_at",
+        "sent_at",
+        "stage",
+        F.sum(total(ENDS) + total(STATES)).over(everywhere).alias("ends_everywhere"),
+        F.sum("sent").over(everywhere).alias("sent_everywhere"),
+    )
+
+
+def queue_policies(destinations: DataFrame) -> DataFrame:
+    """What each queue's journal can be expected to hold, one row a queue.
+
+    Columns: destination_id, queue, journal_level, max_failed_deliveries, exception_mode, server_started_at, dropped_at;
+    recorded_from (events before it may be missing from the journal; NULL: none may), records_sends (every entry by
+    send from recorded_from on is in the journal), silent_moves (a message may have come by a move or replay that some
+    other queue did not record).
+    """
+    changed = F.col("journal_level_at") > F.col("created_at") + F.expr(CREATION_GRACE)
+    pruned = F.col("journal_kept_from") > F.col("created_at")
+    level_from = F.when(changed, F.col("journal_level_at") + F.expr(LEVEL_GRACE))
+    kept_from = F.when(pruned, F.col("journal_kept_from"))
+    silent = (F.col("journal_level") == "off") | changed | pruned
+    whole = Window.partitionBy(F.lit(0))
+    return destinations.select(
+        "destination_id",
+        "queue",
+        "journal_level",
+        "max_failed_deliveries",
+        "exception_mode",
+        "server_started_at",
+        "dropped_at",
+        F.greatest(level_from, kept_from).alias("recorded_from"),
+        # Nobody can send to a system destination: each of its messages was moved there.
+        ((F.col("journal_level") == "full") | F.col("is_system")).alias("records_sends"),
+        (F.sum(silent.cast("int")).over(whole) > silent.cast("int")).alias("silent_moves"),
+    )
+
+
+def judge_rows(counted: DataFrame, policies: DataFrame) -> DataFrame:
+    """The ledger: ``count_rows`` with ``queue_policies`` of its queue and a verdict.
+
+    Columns: those of count_rows; queue, journal_level, records_sends; balance (entered - exited - present) and verdict
+    (one of VERDICTS).
+    """
+    joined = counted.join(F.broadcast(policies), on="destination_id", how="left")
+    balance = F.col("entered") - F.col("exited") - F.col("present")
+    off = F.col("journal_level") == "off"
+    verdict = (
+        F.when(balance == 0, "ok")
+        .when(off, F.when(balance > 0, "unrecorded_exit").otherwise("unrecorded_entry"))
+        .when((balance == 1) & _lost_with_server(), "lost")
+        .when((balance == 1) & (F.col("entered_at") < F.col("recorded_from")), "unrecorded_exit")
+        .when(balance > 0, "missing")
+        .when((balance == -1) & (_sent_unrecorded() | _moved_unrecorded()), "unrecorded_entry")
+        .when((balance == -1) & (F.col("entered") == 0), "from_nowhere")
+        .otherwise("twice")
+    )
+    return joined.select(
+        "destination_id",
+        "message_id",
+        *ENTRIES,
+        *EXITS,
+        *STATES,
+        "entered",
+        "exited",
+        "present",
+        "ends_everywhere",
+        "sent_everywhere",
+        "queue",
+        "journal_level",
+        "records_sends",
+        balance.alias("balance"),
+        verdict.alias("verdict"),
+    )
+
+
+def total(names: tuple[str, ...]) -> Column:
+    """The sum of several columns of a row."""
+    return F.expr(" + ".join(names))
+
+
+def _lost_with_server() -> Column:
+    """Whether a restart of the server explains that a message is gone: a crash leaves no journal row."""
+    return F.col("nonpersistent") & (F.col("present") == 0) & (F.col("entered_at") < F.col("server_started_at"))
+
+
+def _sent_unrecorded() -> Column:
+    """Whether the missing entry can be a send that the journal did not record.
+
+    sent_at and stage are known of a present message alone; a message of stage 0 was never moved.
+    """
+    early = F.col("recorded_from").isNotNull() & (
+        F.col("sent_at").isNull() | (F.col("sent_at") < F.col("recorded_from"))
+    )
+    return (F.col("sent") == 0) & (~F.col("records_sends") | early)
+
+
+def _moved_unrecorded() -> Column:
+    """Whether the missing entry can be a move that the queue it came from did not record."""
+    return F.col("silent_moves") & (F.coalesce(F.col("stage"), F.lit(1)) > 0)

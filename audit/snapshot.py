@@ -1,0 +1,116 @@
+"""One snapshot of the database that all of an audit's connections read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+import psycopg
+from psycopg import IsolationLevel, errors
+from psycopg.sql import SQL, Identifier
+
+from .errors import AuditError
+
+VIEWS = ("audit_destinations", "audit_messages", "audit_journal", "audit_incidents")
+"""The public views, in schema howdah."""
+
+_PASSED_ON = {"sslmode": "sslmode", "sslrootcert": "sslrootcert", "options": "options"}
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """An exported snapshot: its identifier, how JDBC reaches the same server, and the ids within it.
+
+    properties hold the password: they go to Spark as options, never into the URL or a log.
+    bounds: least and greatest message_id of the views that have one; (0, 0) where a view is empty.
+    locked: whether the tables under the views cannot be dropped or truncated meanwhile.
+    """
+
+    identifier: str
+    url: str
+    properties: dict[str, str] = field(repr=False)
+    bounds: dict[str, tuple[int, int]]
+    locked: bool
+    taken_at: str
+
+
+@contextmanager
+def exported(dsn: str) -> Iterator[Snapshot]:
+    """Export a snapshot of the database at ``dsn`` (libpq's form) and hold it until the block is left.
+
+    It pins the database's oldest visible transaction, so leave the block as soon as everything is read.
+    Raises AuditError: no answer, a standby, a database without Howdah, a role that may not read, no TCP.
+    """
+    try:
+        connection = psycopg.connect(dsn, autocommit=True, application_name="howdah audit")
+    except psycopg.Error as error:
+        raise AuditError(f"cannot connect: {str(error).strip()}") from error
+    with connection:
+        _check(connection)
+        url, properties = _jdbc(connection)
+        connection.isolation_level = IsolationLevel.REPEATABLE_READ
+        connection.read_only = True
+        with connection.transaction():
+            # Locks come first: LOCK takes no snapshot, so nothing can vanish between the two.
+            locked = _lock(connection)
+            row = connection.execute("select pg_export_snapshot(), now()::text").fetchone()
+            assert row is not None
+            yield Snapshot(row[0], url, properties, _bounds(connection), locked, row[1])
+
+
+def _check(connection: psycopg.Connection) -> None:
+    """Refuse what cannot be audited, and turn off the time-outs that would end an idle transaction."""
+    row = connection.execute(
+        "select pg_is_in_recovery(), array_agg(v.name) filter (where to_regclass('howdah.' || v.name) is null),"
+        " array_agg(v.name) filter (where not has_table_privilege(to_regclass('howdah.' || v.name), 'select')),"
+        " current_user from unnest(%s::text[]) v(name)",
+        [list(VIEWS)],
+    ).fetchone()
+    assert row is not None
+    standby, absent, closed, me = row
+    if standby:
+        raise AuditError("this server is a standby: a snapshot for an audit can only be exported on the primary")
+    if absent:
+        raise AuditError("the database has no audit views: run howdah migrate first")
+    if closed:
+        raise AuditError(f"role {me} may not read howdah.{closed[0]}: grant it the role howdah_auditor")
+    connection.execute(
+        "select set_config(s.name, '0', false) from pg_settings s where s.name in"
+        " ('idle_in_transaction_session_timeout', 'transaction_timeout', 'statement_timeout')"
+    )
+
+
+def _lock(connection: psycopg.Connection) -> bool:
+    """Lock the views, and with them the tables beneath, against DROP and TRUNCATE; False where the role may not."""
+    try:
+        with connection.transaction():
+            views = SQL(", ").join(Identifier("howdah", view) for view in VIEWS)
+            connection.execute(SQL("lock table {} in access share mode").format(views))
+    except errors.InsufficientPrivilege:
+        return False
+    return True
+
+
+def _bounds(connection: psycopg.Connection) -> dict[str, tuple[int, int]]:
+    """Least and greatest message_id of each view that has one."""
+    found = {}
+    for view in VIEWS[1:]:
+        query = SQL("select coalesce(min(message_id), 0), coalesce(max(message_id), 0) from {}")
+        row = connection.execute(query.format(Identifier("howdah", view))).fetchone()
+        assert row is not None
+        found[view] = (row[0], row[1])
+    return found
+
+
+def _jdbc(connection: psycopg.Connection) -> tuple[str, dict[str, str]]:
+    """URL (without credentials) and properties by which JDBC reaches the server that this connection reached."""
+    info = connection.info
+    if info.host.startswith(("/", "@")) or not info.host:
+        raise AuditError(f"Spark needs TCP, and this DSN reaches the server by the socket {info.host}: name a host")
+    host = f"[{info.host}]" if ":" in info.host else info.host
+    given = info.get_parameters()
+    properties = {jdbc: given[name] for name, jdbc in _PASSED_ON.items() if given.get(name)}
+    properties |= {"user": info.user, "password": info.password, "ApplicationName": "howdah audit"}
+    return f"jdbc:postgresql://{host}:{info.port}/{quote(info.dbname, safe='')}", properties

@@ -1,0 +1,128 @@
+"""A sound database gives no findings, whatever its messages went through."""
+
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+from rich.console import Console
+from support import Db
+
+from howdah.audit import AuditError, print_report, run_audit, to_dict
+from howdah.engine.embedded import EmbeddedServer
+from howdah.migrations import migrate
+
+from .conftest import Audit
+from .traffic import live_through_everything, receive, send
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SYSTEM = "_SYSTEM.Exception.Destination.howdah"
+
+
+def test_every_fate_of_a_message_is_accounted_for_at_every_journal_level(
+    audit: Audit, dsn: str, db: Db, tmp_path: Path, spark: "SparkSession"
+) -> None:
+    for level in ("full", "exits", "off"):
+        live_through_everything(db, f"q.{level}", level)
+    with psycopg.connect(dsn) as sender, psycopg.connect(dsn) as receiver:
+        send(sender, "q.full", 5)
+        assert receive(receiver, "q.full", 3)
+        result = audit(output=tmp_path / "out")
+
+    assert result.ok, result.rules
+    assert [rule.name for rule in result.rules if rule.count] == ["unrecorded"]
+    # The queue without a journal sent one to the system's dead messages, and nobody wrote it down.
+    assert result.rule("unrecorded").count == 1
+    assert result.rule("unrecorded").queues == (SYSTEM,)
+    assert {name: result.queue(f"q.{name}").verdict for name in ("full", "exits", "off")} == {
+        "full": "proved",
+        "exits": "sends not recorded independently",
+        "off": "only what is present is known",
+    }
+    full = result.queue("q.full")
+    assert (full.sent, full.replayed_in, full.moved_out, full.expired) == (28, 2, 5, 3)
+    # What the open transactions sent and received is as if it had not been.
+    assert (full.consumed, full.live, full.parked) == (8, 8, 6)
+    dead = result.queue("q.full.dead")
+    assert (dead.moved_in, dead.replayed_out, dead.discarded, dead.moved_out, dead.dead) == (5, 2, 1, 1, 1)
+    exits = result.queue("q.exits")
+    assert (exits.sent, exits.unrecorded_in, exits.replayed_in) == (0, 28, 2)
+    assert result.locked
+    kept = spark.read.parquet(str(tmp_path / "out" / "journal"))
+    assert kept.count() == result.rows["journal"] == 68
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "destinations", "messages", "journal", "incidents", "identity", "rules"
+    }  # fmt: skip
+
+    json.dumps(to_dict(result))
+    page = Console(file=io.StringIO(), width=80)
+    print_report(result, page)
+    assert isinstance(page.file, io.StringIO)
+    assert "Every message is accounted for" in page.file.getvalue()
+
+    with pytest.raises(AuditError, match="not empty"):
+        audit(output=tmp_path / "out")
+
+
+def test_an_empty_database_is_sound(audit: Audit) -> None:
+    assert audit().ok
+
+
+def test_sends_before_the_level_was_raised_are_unrecorded_and_no_fault(audit: Audit, db: Db) -> None:
+    db.execute("select howdah.create_queue('q')")
+    send(db, "q", 6)
+    db.execute("update howdah.destinations set created_at = created_at - interval '1 day' where name = 'q'")
+    db.execute("select howdah.alter_queue('q', '{\"journal_level\": \"full\"}')")
+    receive(db, "q", 3)
+    send(db, "q", 2)
+    result = audit()
+
+    assert result.ok, result.rules
+    assert result.queue("q").unrecorded_in == 6
+    assert result.rule("unrecorded").count == 6
+
+
+def test_a_raised_limit_does_not_accuse_messages_that_died_under_the_old_one(audit: Audit, db: Db) -> None:
+    live_through_everything(db, "q", "full")
+    db.execute("select howdah.alter_queue('q', '{\"max_failed_deliveries\": 9}')")
+    db.execute("select howdah.alter_queue('q.dead', '{\"max_failed_deliveries\": 9}')")
+
+    assert audit().rule("dead_without_incidents").passed
+
+
+def test_non_persistent_messages_lost_by_a_crash_are_told_from_missing_ones(
+    server_folder: Path, spark: "SparkSession"
+) -> None:
+    server = EmbeddedServer(server_folder)
+    dsn = server.start().dsn
+    migrate(dsn)
+    with psycopg.connect(dsn, autocommit=True) as db:
+        db.execute("select howdah.create_queue('q', '{\"journal_level\": \"full\"}')")
+        send(db, "q", 4, delivery_mode="non-persistent")
+        receive(db, "q")
+        send(db, "q", 2)
+    server.stop("immediate")
+    dsn = server.start().dsn
+    result = run_audit(dsn, spark=spark, partitions=2)
+
+    assert result.ok, result.rules
+    assert (result.queue("q").lost, result.queue("q").live) == (3, 2)
+
+
+def test_an_auditor_needs_no_more_than_the_views(audit: Audit, db: Db, dsn: str, spark: "SparkSession") -> None:
+    live_through_everything(db, "q", "full")
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("create role audit_test login password 'secret' in role howdah_auditor")
+        try:
+            theirs = make_conninfo(dsn, user="audit_test", password="secret")
+            result = run_audit(theirs, spark=spark, partitions=2)
+        finally:
+            connection.execute("drop role audit_test")
+
+    assert result.ok
+    assert result.locked

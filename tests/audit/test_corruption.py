@@ -1,0 +1,106 @@
+"""What is wrong in a database is found, named and counted."""
+
+import pytest
+from support import Db, one
+
+from .conftest import Audit
+from .traffic import fail, live_through_everything, receive, send
+
+
+@pytest.fixture(autouse=True)
+def queue(db: Db) -> None:
+    """A lived-in full-journal queue, and another of the default level, among which the fault must be found."""
+    live_through_everything(db, "q", "full")
+    live_through_everything(db, "other", "exits")
+
+
+def found(audit: Audit) -> dict[str, tuple[int, ...]]:
+    """The samples of each broken error rule; the audit must have failed, and through no other queue than q."""
+    result = audit()
+    assert not result.ok
+    assert not result.queue("q").balanced
+    assert all(queue.balanced for queue in result.queues if queue.queue not in ("q", "q.dead"))
+    return {rule.name: rule.samples for rule in result.rules if rule.count and rule.severity == "error"}
+
+
+def test_a_deleted_message_is_missing(audit: Audit, db: Db) -> None:
+    (message,) = send(db, "q", 1)
+    db.execute("delete from howdah.msgs where message_id = %s", [message])
+
+    assert found(audit) == {"missing": (message,), "identity": (message,)}
+
+
+def test_a_message_consumed_twice_is_found_though_another_one_is_missing(audit: Audit, db: Db) -> None:
+    gone, *_ = send(db, "q", 3)
+    db.execute("delete from howdah.msgs where message_id = %s", [gone])
+    (consumed,) = receive(db, "q")
+    db.execute(
+        "insert into howdah.journal (at, destination_id, event, message_ids) select clock_timestamp(), d.id, 'consumed', %s"
+        " from howdah.destinations d where d.name = 'q'",
+        [[consumed]],
+    )
+
+    assert found(audit) == {"missing": (gone,), "consumed_twice": (consumed,)}
+
+
+def test_a_message_that_nobody_sent_is_found(audit: Audit, db: Db) -> None:
+    forged = one(
+        db,
+        "insert into howdah.msgs (seq, message_id, sent_at, destination_id, rank, is_text, content_type, body)"
+        " select 900000, 900000, clock_timestamp(), d.id, 5, true, 'text/plain', 'x' from howdah.destinations d"
+        " where d.name = 'q' returning message_id",
+    )
+
+    assert found(audit) == {"from_nowhere": (forged,), "identity": (forged,)}
+
+
+def test_a_consumed_message_that_is_put_back_is_found(audit: Audit, db: Db) -> None:
+    (message,) = send(db, "q", 1, priorities=[9])
+    db.execute("create table saved as select * from howdah.msgs where message_id = %s", [message])
+    assert receive(db, "q") == [message]
+    db.execute("insert into howdah.msgs select * from saved")
+
+    assert found(audit) == {"consumed_twice": (message,), "identity": (message,)}
+
+
+def test_dead_messages_whose_incidents_were_deleted_are_found(audit: Audit, db: Db) -> None:
+    db.execute("select howdah.alter_queue('q', '{\"redelivery_delay_ms\": 0}')")
+    first, last, untouched = send(db, "q", 3)
+    for message in (first, last, untouched):
+        assert fail(db, "q", message, 2) == "moved"
+    for message, attempt in ((first, 1), (last, 2)):
+        db.execute("delete from howdah.poison_details where message_id = %s and attempt = %s", [message, attempt])
+    result = audit()
+
+    assert not result.ok
+    assert result.rule("dead_without_incidents").samples == (first, last)
+    assert result.rule("dead_without_incidents").queues == ("q.dead",)
+
+
+def test_faults_are_found_without_a_full_journal(audit: Audit, db: Db) -> None:
+    message, copied = send(db, "other", 2, priorities=[9, 9])
+    db.execute("create table saved as select * from howdah.msgs where message_id = %s", [message])
+    assert receive(db, "other", 1) == [message]
+    db.execute("insert into howdah.msgs select * from saved")
+    db.execute(
+        "insert into howdah.parked select m.*, clock_timestamp(), 'delay', null from howdah.msgs m where message_id = %s",
+        [copied],
+    )
+    result = audit()
+
+    assert not result.ok
+    assert result.rule("consumed_twice").samples == (message, copied)
+    assert result.queue("q").balanced
+
+
+def test_incidents_beyond_reason_are_warned_of(audit: Audit, db: Db) -> None:
+    db.execute("select howdah.create_queue('strict', '{\"journal_level\": \"full\"}')")
+    (message,) = send(db, "strict", 1)
+    fail(db, "strict", 987654321)
+    fail(db, "strict", message, 4)
+    db.execute("update howdah.destinations set max_failed_deliveries = 3 where name = 'strict'")
+    result = audit()
+
+    assert result.ok
+    assert result.rule("unknown_message").samples == (987654321,)
+    assert result.rule("incidents_over_limit").samples == (message,)
