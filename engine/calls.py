@@ -176,14 +176,10 @@ def receive(queue: str, max_messages: int = 1, *, locked: bool = False) -> Call[
 
 def consume_locked(queue: str, messages: Sequence[Message]) -> Call[None]:
     """Take messages that were received with ``locked``, in the same transaction."""
-    arguments = (
-        queue,
-        [message.message_id for message in messages],
-        [message.priority for message in messages],
-        [message.position for message in messages],
-    )
     return Call(
-        "select howdah.consume_locked(%s::text, %s::bigint[], %s::integer[], %s::bigint[])", arguments, _nothing
+        "select howdah.consume_locked(%s::text, %s::bigint[], %s::integer[], %s::bigint[])",
+        (queue, *_keys(messages)),
+        _nothing,
     )
 
 
@@ -211,13 +207,30 @@ class Incident:
     outcome: str
 
 
-def record_failures(queue: str, failures: Sequence[Mapping[str, Any]]) -> Call[list[Incident]]:
-    """Record failed deliveries, outside the transaction that failed. Keys are the arguments of howdah.record_failure."""
+def record_failures(queue: str, failures: Sequence[Mapping[str, Any]], *, in_hand: bool = False) -> Call[list[Incident]]:
+    """Record failed deliveries, outside the transaction that failed. Keys are the arguments of howdah.record_failure.
+
+    in_hand: the transaction that received them is still open; call ``settle_failures`` afterwards.
+    """
     return Call(
-        "select message_id, incident_id, attempt, outcome from howdah.record_failures(%s::text, %s::jsonb)",
-        (queue, to_json([dict(failure) for failure in failures])),
+        "select message_id, incident_id, attempt, outcome from howdah.record_failures(%s::text, %s::jsonb, %s::boolean)",
+        (queue, to_json([dict(failure) for failure in failures]), in_hand),
         lambda rows: [Incident(*row) for row in rows],
     )
+
+
+def settle_failures(queue: str, messages: Sequence[Message]) -> Call[dict[int, str]]:
+    """Apply the queue's policy to messages whose failures were recorded in hand; the result is what was done, by number."""
+    return Call(
+        "select message_id, outcome from howdah.settle_failures(%s::text, %s::bigint[], %s::integer[], %s::bigint[])",
+        (queue, *_keys(messages)),
+        lambda rows: {message_id: outcome for message_id, outcome in rows},
+    )
+
+
+def _keys(messages: Sequence[Message]) -> tuple[list[int], list[int], list[int]]:
+    """Numbers, priorities and positions: what finds messages again."""
+    return [m.message_id for m in messages], [m.priority for m in messages], [m.position for m in messages]
 
 
 def table(function: str, columns: str, **arguments: tuple[str, Any]) -> Call[list[dict[str, Any]]]:

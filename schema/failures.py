@@ -40,7 +40,7 @@ poison_details = Table(
     Column("recorded_by", Text, nullable=False, comment="The role that recorded the failure."),
     Column("details", JSONB, comment="Anything else the recorder wished to keep, a JSON object."),
     CheckConstraint("outcome IN ('returned', 'delayed', 'blocked', 'moved', 'held', 'gone')", name="outcome"),
-    Index("ix_poison_details_message", "destination_id", "message_id", "stage"),
+    Index("ix_poison_details_message", "message_id", "stage", "destination_id"),
     Index("ix_poison_details_conversation", "conversation_id"),
     Index("uq_poison_details_failure_key", "failure_key", unique=True),
     comment="One row for each failed delivery. INSERT-only; written in a transaction of its own so that no rollback erases it.",

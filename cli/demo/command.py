@@ -9,13 +9,14 @@ import os
 import tempfile
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from ..common import Dsn
-from . import report, run, stage
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 EXIT_MISMATCH = 1
 EXIT_NO_AUDIT = 4
@@ -32,6 +33,8 @@ def demo(
     ] = None,
 ) -> None:
     """Send 336,776 flights through a queue, kill a worker on the way, and prove that every one is accounted for."""
+    from rich.console import Console
+
     from ...engine.embedded import EmbeddedServer
 
     console = Console()
@@ -63,9 +66,13 @@ def course(
     started: float,
 ) -> int:
     """Run it all; returns the exit code."""
+    from ...workers import events
+    from . import report, run, stage
+
     demo_dsn = stage.prepare(dsn)
     handle, log = tempfile.mkstemp(prefix="howdah-demo-", suffix=".log")
     os.close(handle)
+    events.configure(as_json=False, level="WARNING", path=Path(log))
     console.print(
         f"Each flight of 2013 out of New York is a message to queue [bold]flights[/]; {processes} worker processes of"
         f" {sessions} sessions\nadd its delays in the transaction that receives it. Workers' log: {log}"

@@ -783,7 +783,7 @@ def upgrade() -> None:
     op.create_index(
         "ix_poison_details_message",
         "poison_details",
-        ["destination_id", "message_id", "stage"],
+        ["message_id", "stage", "destination_id"],
         unique=False,
         schema="howdah",
     )

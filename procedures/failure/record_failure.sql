@@ -25,6 +25,6 @@ begin
         'message_id', message_id, 'error_text', error_text, 'error_class', error_class, 'sqlstate', sqlstate,
         'traceback', traceback, 'duration_ms', duration_ms, 'worker', worker, 'failure_key', failure_key,
         'details', details, 'priority', priority, 'position', "position", 'stage', stage,
-        'delay_ms', extract(epoch from delay) * 1000)) r;
+        'delay_ms', extract(epoch from delay) * 1000), false) r;
 end
 $$;

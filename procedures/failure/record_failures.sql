@@ -1,12 +1,14 @@
--- howdah.record_failures(queue, failures): record the failed deliveries of a batch, in one call.
+-- howdah.record_failures(queue, failures, in_hand): record the failed deliveries of a batch, in one call.
 --
 -- Returns  message_id, incident_id, attempt and outcome of each, as howdah.record_failure.
 -- Raises   HD001 no such queue; HD005 failures is no JSON array of objects with a message_id; HD010 not allowed.
 -- Role     howdah_consumer howdah_admin
 --
 -- failures is a JSON array of objects whose keys are the arguments of howdah.record_failure (delay in milliseconds as
--- delay_ms). Messages are taken in ascending order, so that two such calls cannot deadlock.
-create or replace function howdah.record_failures(queue text, failures jsonb)
+-- delay_ms). Messages are taken in ascending order, so that two such calls cannot deadlock. in_hand: another transaction
+-- of the caller still holds the messages, so that nobody can take them before they are counted; the policy is applied by
+-- howdah.settle_failures, and the outcome is what that is going to do.
+create or replace function howdah.record_failures(queue text, failures jsonb, in_hand boolean default false)
 returns table (message_id bigint, incident_id bigint, attempt integer, outcome text)
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set enable_seqscan = off
@@ -23,6 +25,6 @@ begin
     return query
     select (f.value ->> 'message_id')::bigint, r.incident_id, r.attempt, r.outcome
     from (select e.value from jsonb_array_elements(failures) e order by (e.value ->> 'message_id')::bigint) f,
-        howdah._record_failure(v_destination, f.value) r;
+        howdah._record_failure(v_destination, f.value, coalesce(in_hand, false)) r;
 end
 $$;

@@ -50,7 +50,7 @@ begin
         coalesce(t.consumed + t.expired + t.discarded + t.moved_out + t.lost, 0),
         coalesce(t.consumed, 0), coalesce(t.expired, 0), coalesce(t.discarded, 0), coalesce(t.moved_out, 0),
         coalesce(t.moved_in, 0), coalesce(t.lost, 0), coalesce(r.consumers, 0),
-        v_now - b.oldest_sent_at, b.exact, case when b.exact then interval '0' else v_now - b.counted_at end
+        v_now - b.oldest_sent_at, b.exact, case when b.exact then interval '0' else greatest(v_now - b.counted_at, interval '0') end
     from destination d
     cross join lateral howdah._backlog(d.id) b
     left join howdah._dead() x on x.origin_id = d.id

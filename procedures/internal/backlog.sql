@@ -1,28 +1,36 @@
--- howdah._backlog(p_destination_id): the messages lying in a destination: counted, or if there are many, as last counted.
+-- howdah._backlog(p_destination_id): the messages lying in a destination: counted, or, of a large one, as last counted in the background.
 --
--- Returns  live, parked, when the oldest live one was sent, whether the numbers are exact, and when they were counted.
+-- Returns  live, parked, when the oldest live one was sent, whether that is so now, and when it was counted if not.
 -- Role     internal
 create or replace function howdah._backlog(p_destination_id integer)
 returns table (live bigint, parked bigint, oldest_sent_at timestamptz, exact boolean, counted_at timestamptz)
 language plpgsql stable
 as $$
-declare
-    v_limit constant integer := 100001;
 begin
     select f.live, f.parked, f.oldest_sent_at, false, f.counted_at into live, parked, oldest_sent_at, exact, counted_at
     from howdah.backlog_figures f where f.destination_id = p_destination_id;
     if not found then
-        select count(*), min(m.sent_at) into live, oldest_sent_at
-        from (select c.sent_at from howdah.msgs c where c.destination_id = p_destination_id limit v_limit) m;
-        select live + count(*), least(oldest_sent_at, min(n.sent_at)) into live, oldest_sent_at
-        from (select c.sent_at from howdah.msgs_nonpersistent c
-              where c.destination_id = p_destination_id and c.boot = pg_postmaster_start_time() limit v_limit) n;
-        select count(*) into parked
-        from (select from howdah.parked c where c.destination_id = p_destination_id
-                and (c.boot is null or c.boot = pg_postmaster_start_time()) limit v_limit) p;
-        exact := live < v_limit and parked < v_limit;
-        counted_at := howdah.now();
+        select c.live, c.parked, c.oldest_sent_at into live, parked, oldest_sent_at from howdah._count(p_destination_id) c;
+        exact := true;
     end if;
+    return next;
+end
+$$;
+
+-- howdah._count(p_destination_id): the messages lying in a destination, counted.
+--
+-- Returns  live, parked, and when the oldest live one was sent.
+-- Role     internal
+create or replace function howdah._count(p_destination_id integer)
+returns table (live bigint, parked bigint, oldest_sent_at timestamptz)
+language plpgsql stable
+as $$
+begin
+    select count(*), min(c.sent_at) into live, oldest_sent_at from howdah.msgs c where c.destination_id = p_destination_id;
+    select live + count(*), least(oldest_sent_at, min(c.sent_at)) into live, oldest_sent_at from howdah.msgs_nonpersistent c
+    where c.destination_id = p_destination_id and c.boot = pg_postmaster_start_time();
+    select count(*) into parked from howdah.parked c
+    where c.destination_id = p_destination_id and (c.boot is null or c.boot = pg_postmaster_start_time());
     return next;
 end
 $$;

@@ -1,11 +1,12 @@
--- howdah._record_failure(p_destination, p_failure): store one incident and apply the queue's policy if the message is free.
+-- howdah._record_failure(p_destination, p_failure, p_in_hand): store one incident and apply the queue's policy if the message is free.
 --
--- Returns  incident_id, attempt and outcome, as howdah.record_failure.
+-- Returns  incident_id, attempt and outcome, as howdah.record_failure. With p_in_hand nothing is applied, and the outcome is
+--          what howdah.settle_failures is going to do.
 -- Raises   HD005 wrong argument.
 -- Role     internal
 --
 -- An advisory lock by message orders the counting, so that two failures of one message are the first and the second.
-create or replace function howdah._record_failure(p_destination howdah.destinations, p_failure jsonb)
+create or replace function howdah._record_failure(p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean)
 returns table (incident_id bigint, attempt integer, outcome text)
 language plpgsql volatile
 as $$
@@ -13,7 +14,6 @@ declare
     v_failure record;
     v_found record;
     v_stage smallint;
-    v_delay_ms bigint;
 begin
     begin
         select * into v_failure from jsonb_to_record(p_failure) f(
@@ -42,21 +42,15 @@ begin
     from howdah._find(p_destination.id, v_failure.message_id, v_failure.priority, v_failure."position");
     v_stage := coalesce((v_found.message).stage, v_failure.stage, 0);
     attempt := howdah._failures(p_destination.id, v_failure.message_id, v_stage) + 1;
-    v_delay_ms := coalesce(v_failure.delay_ms, p_destination.redelivery_delay_ms);
     if v_found.place is null then
         outcome := 'gone';
+    elsif p_in_hand then
+        outcome := howdah._verdict(p_destination, attempt, v_failure.delay_ms::bigint);
     elsif not v_found.free then
         outcome := 'held';
-    elsif attempt >= p_destination.max_failed_deliveries and p_destination.max_failed_deliveries > 0 then
-        perform howdah._remove(v_found.message, v_found.place);
-        outcome := howdah._bury(p_destination, v_found.message, v_found.nonpersistent, 'failed deliveries reached the limit');
-    elsif v_delay_ms > 0 then
-        perform howdah._remove(v_found.message, v_found.place);
-        perform howdah._park(v_found.message, v_found.nonpersistent,
-            howdah.now() + v_delay_ms * interval '1 millisecond', 'redelivery');
-        outcome := 'delayed';
     else
-        outcome := 'returned';
+        outcome := howdah._settle(p_destination, v_found.message, v_found.place, v_found.nonpersistent, attempt,
+            v_failure.delay_ms::bigint);
     end if;
     insert into howdah.poison_details as i (message_id, recorded_at, destination_id, attempt, duration_ms, stage, outcome,
         conversation_id, failure_key, error_class, error_text, sqlstate, traceback, worker, recorded_by, details)

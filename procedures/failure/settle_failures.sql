@@ -1,0 +1,47 @@
+-- howdah.settle_failures(queue, message_ids, priorities, positions): apply the queue's policy to messages whose failures were recorded in hand.
+--
+-- Returns  message_id and what was done: returned, delayed, blocked, moved; held (another session has it; its next receive
+--          decides) or gone.
+-- Raises   HD001 no such queue; HD005 arrays of different length; HD010 not allowed.
+-- Role     howdah_consumer howdah_admin
+--
+-- Either in the transaction that holds them by howdah.receive_locked, or after the rollback of the one that received them.
+-- A message without recorded failures is left as it is. Not calling this loses nothing but the delay: a message at its
+-- limit is moved by the next receive.
+create or replace function howdah.settle_failures(queue text, message_ids bigint[], priorities integer[], positions bigint[])
+returns table (message_id bigint, outcome text)
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+    set enable_seqscan = off
+as $$
+declare
+    v_destination howdah.destinations := howdah._destination(queue, 'receive');
+    v_wanted record;
+    v_found record;
+    v_failures integer;
+begin
+    if cardinality(message_ids) is distinct from cardinality(priorities)
+       or cardinality(message_ids) is distinct from cardinality(positions) then
+        raise exception using errcode = 'HD005', message = 'message_ids, priorities and positions must be of equal length';
+    end if;
+    for v_wanted in
+        select w.message_id, w.priority, w.seq
+        from unnest(message_ids, priorities, positions) w(message_id, priority, seq) order by w.message_id
+    loop
+        message_id := v_wanted.message_id;
+        outcome := 'gone';
+        select * into v_found
+        from howdah._find(v_destination.id, v_wanted.message_id, v_wanted.priority, v_wanted.seq);
+        if v_found.place is not null then
+            outcome := 'held';
+        end if;
+        if v_found.free then
+            outcome := 'returned';
+            v_failures := howdah._failures(v_destination.id, v_wanted.message_id, (v_found.message).stage);
+            if v_failures > 0 then
+                outcome := howdah._settle(v_destination, v_found.message, v_found.place, v_found.nonpersistent, v_failures, null);
+            end if;
+        end if;
+        return next;
+    end loop;
+end
+$$;
