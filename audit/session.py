@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from .driver import find_driver
+from .errors import AuditError
 from .java import find_java
 
 _LOGGING = Path(__file__).with_name("log4j2.properties")
@@ -39,9 +41,13 @@ def spark_session(
     """A session for the block, stopped at its end.
 
     partitions: those of a shuffle. The first session of a process starts Java (1 to 3 seconds), which stays until the
-    process ends, and with it Java's memory and class path. Raises AuditError if there is no Java.
+    process ends, and with it Java's memory and class path. Raises AuditError if there is no Java,
+    if Spark does not start, or if the process has a session already: it would be that one, and stopped.
     """
-    settings = _SETTINGS | find_driver(jdbc_jar).spark_settings()
+    if SparkSession.getActiveSession() is not None:
+        raise AuditError("a Spark session runs in this process already: hand it to the audit")
+    driver = find_driver(jdbc_jar)
+    settings = _SETTINGS | driver.spark_settings()
     settings["spark.sql.shuffle.partitions"] = str(partitions)
     java_options = f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}"
     if master.startswith("local"):
@@ -55,6 +61,9 @@ def spark_session(
             # Spark says this of pandas 3, which no part of an audit uses.
             warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
             spark = SparkSession.builder.master(master).config(map=dict(settings)).getOrCreate()
+    except PySparkRuntimeError as error:
+        hint = "" if driver.jar else ": no PostgreSQL JDBC driver came from Maven; name one by --jdbc-jar"
+        raise AuditError(f"Spark did not start{hint}") from error
     finally:
         if before is None:
             del os.environ["JAVA_HOME"]

@@ -90,7 +90,7 @@ def test_the_driver_falls_back_to_download_and_then_to_maven(monkeypatch: pytest
     monkeypatch.setattr("howdah.audit.driver.DEBIAN_JAR", tmp_path / "usr" / "share" / "java" / "postgresql.jar")
     monkeypatch.setattr("howdah.audit.driver.download", lambda folder: None)
     monkeypatch.delenv("HOWDAH_JDBC_JAR", raising=False)
-    assert find_driver().spark_settings() == {"spark.jars.packages": MAVEN}
+    assert find_driver().spark_settings()["spark.jars.packages"] == MAVEN
 
 
 def test_debian_gives_the_driver_without_root(cache: Path) -> None:

@@ -93,3 +93,5 @@ def test_what_cannot_be_audited_says_why(dsn: str, spark: "SparkSession") -> Non
         run_audit(make_conninfo(dsn, port=1), spark=spark)
     with pytest.raises(AuditError, match="partitions"):
         run_audit(dsn, spark=spark, partitions=0)
+    with pytest.raises(AuditError, match="hand it to the audit"):
+        run_audit(dsn)
