@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlalchemy import Connection, text
+from sqlalchemy.exc import ProgrammingError
 
 from ..procedures import Roles, identifier
 
@@ -55,7 +56,15 @@ def ensure_roles(connection: Connection, roles: Roles) -> None:
         connection.execute(text(f"create role {identifier(name)} nologin"))
     member = text("select pg_has_role(current_user, :owner, 'MEMBER')")
     if not connection.scalar(member, {"owner": roles.owner}):
-        connection.execute(text(f"grant {identifier(roles.owner)} to {identifier(me)}"))
+        grant = f"grant {identifier(roles.owner)} to {identifier(me)}"
+        try:
+            with connection.begin_nested():
+                connection.execute(text(grant))
+        except ProgrammingError as error:
+            raise MigrationError(
+                f"role {me} may not act as {roles.owner}. Let an administrator run:\n\n{grant};\n\n"
+                "or install in one-role mode: howdah migrate --one-role"
+            ) from error
     version = int(str(connection.scalar(text("show server_version_num"))))
     if version >= 160000 and not mine[1] and roles.owner in missing:
         # Since PostgreSQL 16 the creator of a role gets ADMIN only and must grant itself the right to act as it.

@@ -218,6 +218,16 @@ def test_one_who_may_not_gets_the_script_for_an_administrator_and_it_suffices(em
         assert migrate(dsn, roles=roles).current
 
 
+def test_one_who_is_no_member_of_the_owner_gets_the_grant_for_an_administrator(
+    dsn: str, template: str, superuser: None
+) -> None:
+    with _user(dsn, "") as outsider:
+        with pytest.raises(MigrationError) as refused:
+            migrate(outsider, roles=Roles())
+        assert f'grant "howdah_owner" to "{conninfo_to_dict(outsider)["user"]}";' in str(refused.value)
+        assert state(dsn).current
+
+
 @pytest.mark.behaviour("IMQ-57")
 def test_in_one_role_mode_the_installer_may_do_everything_and_nobody_else_anything(
     empty_dsn: str, superuser: None

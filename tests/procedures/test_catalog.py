@@ -132,7 +132,8 @@ def test_views_are_granted_to_auditors_and_administrators_for_reading_only(db: D
         "select distinct a.grantee::regrole::text, a.privilege_type from pg_class c, aclexplode(c.relacl) a"
         " where c.relnamespace = 'howdah'::regnamespace and c.relkind = 'v' and a.grantee <> c.relowner order by 1"
     ).fetchall()
-    assert rows == [("howdah_admin", "SELECT"), ("howdah_auditor", "SELECT")]
+    one_role = one(db, "select admin_role = producer_role from howdah.engine")
+    assert rows == ([] if one_role else [("howdah_admin", "SELECT"), ("howdah_auditor", "SELECT")])
 
 
 def test_the_header_names_the_function_and_its_arguments_in_order(db: Db) -> None:
