@@ -30,11 +30,22 @@ class _Database:
 
 
 def chosen_roles(connection: Connection) -> Roles:
-    """The caller's choice, else what is installed, else the environment, else the six default roles."""
-    roles: Roles | None = context.config.attributes.get("roles") or installed_roles(connection)
-    if roles is None and os.environ.get("HOWDAH_ONE_ROLE"):
-        roles = Roles.one(str(connection.scalar(text("select current_user"))))
-    return roles or Roles()
+    """What is installed, else the caller's choice, else the environment's, else the six default roles.
+
+    Raises MigrationError if the caller asks for other roles than are installed.
+    """
+    wanted: Roles | None = context.config.attributes.get("roles")
+    installed = installed_roles(connection)
+    if installed is not None:
+        if wanted is not None and wanted != installed:
+            raise MigrationError(
+                f"Howdah is installed with the roles of {installed.owner}, and they cannot be changed by a migration."
+                " Leave --one-role and --role-prefix out."
+            )
+        return installed
+    if wanted is None and os.environ.get("HOWDAH_ONE_ROLE"):
+        wanted = Roles.one(str(connection.scalar(text("select current_user"))))
+    return wanted or Roles()
 
 
 def prepare(connection: Connection, roles: Roles) -> None:

@@ -13,7 +13,22 @@ class MigrationError(Exception):
 
 
 def installed_roles(connection: Connection) -> Roles | None:
-    """The roles an earlier installation used, or None if there was none."""
+    """The roles an earlier installation used, or None if there was none.
+
+    Raises MigrationError if there was one that the installer may not act for.
+    """
+    owner = connection.scalar(
+        text(
+            "select pg_get_userbyid(nspowner)::text from pg_namespace where nspname = 'howdah'"
+            " and not pg_has_role(current_user, nspowner, 'MEMBER')"
+        )
+    )
+    if owner is not None:
+        me = str(connection.scalar(text("select current_user")))
+        raise MigrationError(
+            f"Howdah is installed here and belongs to {owner}, as which role {me} may not act."
+            f" Let an administrator run:\n\ngrant {identifier(owner)} to {identifier(me)};"
+        )
     if connection.scalar(text("select to_regclass('howdah.engine')")) is None:
         return None
     row = connection.execute(

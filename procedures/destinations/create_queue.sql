@@ -15,6 +15,7 @@ declare
 begin
     perform howdah._check_name(queue);
     v_destination := howdah._with_options(howdah._new_destination(queue), options);
+    v_destination.journal_level_at := v_destination.created_at;
     return howdah._add_destination(v_destination);
 end
 $$;

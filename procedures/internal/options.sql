@@ -80,8 +80,10 @@ begin
                 p_destination.default_time_to_live_ms :=
                     case when v_value = 'null' then null else howdah._option_number(v_key, v_value, 1, v_most) end;
             when 'journal_level' then
-                p_destination.journal_level := howdah._option_choice(v_key, v_value, array['off', 'exits', 'full']);
-                p_destination.journal_level_at := howdah.now();
+                if howdah._option_choice(v_key, v_value, array['off', 'exits', 'full']) <> p_destination.journal_level then
+                    p_destination.journal_level := v_value #>> '{}';
+                    p_destination.journal_level_at := howdah.now();
+                end if;
             else
                 raise exception using errcode = 'HD004',
                     message = format('there is no option %s', quote_literal(left(v_key, 100))),

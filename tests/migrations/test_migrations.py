@@ -334,3 +334,9 @@ def test_the_engines_name_is_set_once(new_database: NEW) -> None:
 def test_a_database_without_howdah_says_so(empty_dsn: str) -> None:
     nothing = state(empty_dsn)
     assert (nothing.revision, nothing.procedures_current, nothing.current) == (None, False, False)
+
+
+def test_other_roles_than_the_installed_ones_are_refused_in_words(dsn: str) -> None:
+    with pytest.raises(MigrationError, match="installed with the roles of howdah_owner"):
+        migrate(dsn, roles=Roles.with_prefix("other"))
+    assert migrate(dsn, roles=Roles()).current

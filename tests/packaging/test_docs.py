@@ -1,0 +1,42 @@
+"""The pages that can be checked against the code are."""
+
+import re
+from pathlib import Path
+
+from howdah.engine.errors import BY_SQLSTATE
+from howdah.procedures import reference
+from howdah.schema import metadata
+
+ROOT = Path(__file__).parents[2]
+
+
+def page(name: str) -> str:
+    return (ROOT / "docs" / name).read_text()
+
+
+def test_the_sql_page_is_what_the_headers_say() -> None:
+    assert page("sql-api.md") == reference.render(), "run: make docs"
+
+
+def test_every_error_stands_on_the_errors_page_with_its_python_class() -> None:
+    listed = dict(re.findall(r"^\| `(HD\d{3})` \| `(\w+)` \|", page("errors.md"), re.MULTILINE))
+    assert listed == {code: cls.__name__ for code, cls in BY_SQLSTATE.items()}
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for source in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", source.read_text()):
+            assert (source.parent / target).exists(), f"{source.name} links to {target}"
+
+
+def test_the_readme_names_the_extras_and_targets_that_exist() -> None:
+    readme = (ROOT / "README.md").read_text()
+    targets = set(re.findall(r"^([a-z]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"\$ make ([a-z]+)", readme)) <= targets
+
+
+def test_every_table_and_column_has_a_comment() -> None:
+    for table in metadata.tables.values():
+        assert table.comment, table.name
+        for column in table.columns:
+            assert column.comment, f"{table.name}.{column.name}"
