@@ -33,6 +33,9 @@ class Loans:
         except PoolClosed as error:
             raise IllegalState(f"the pool is closed: {error}") from error
         except (PoolTimeout, TooManyRequests) as error:
+            # The pool forgets to tell one that came while it was being closed, until its time is up.
+            if self.pool.closed:
+                raise IllegalState("the pool is closed") from error
             raise CannotConnect(
                 f"no database connection came free: {error}", "Check the DSN, or raise max_size."
             ) from error

@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import psycopg
@@ -113,9 +112,15 @@ class Session:
     ) -> list[Message]:
         """As receive, also ended by ``wake`` once ``given_up`` is true; wait None: no limit."""
         for pause in pauses(wait):
-            with self._in_use:
-                messages = [] if self._closing or given_up() else self.receive_now(queue, max_messages)
-            if messages or self._closing or given_up():
+            if self._closing or given_up():
+                return []
+            try:
+                messages = self.receive_now(queue, max_messages)
+            except IllegalState:
+                if not self._closing:
+                    raise
+                return []
+            if messages:
                 return messages
             if self._wake.wait(pause):
                 self._wake.clear()
@@ -246,7 +251,7 @@ class Session:
 
     def finish(self) -> None:
         """The end of ``close``, once no listener runs any more."""
-        self._closing = True
+        self._closing = True  # before a call under way is waited for, so that none follows it
         self._wake.set()
         with self._in_use:
             connection, self._connection = self._connection, None
@@ -257,7 +262,5 @@ class Session:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()

@@ -160,7 +160,7 @@ def test_the_applications_own_pool_is_used_and_left_as_it_was(dsn: str, orders: 
 
 
 def test_closing_while_sessions_are_made_leaves_none_behind(dsn: str, db: Db) -> None:
-    connection = connect(dsn, max_size=4, timeout=5)
+    connection = connect(dsn, max_size=4, timeout=3)
 
     def make() -> None:
         try:
