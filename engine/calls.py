@@ -207,7 +207,9 @@ class Incident:
     outcome: str
 
 
-def record_failures(queue: str, failures: Sequence[Mapping[str, Any]], *, in_hand: bool = False) -> Call[list[Incident]]:
+def record_failures(
+    queue: str, failures: Sequence[Mapping[str, Any]], *, in_hand: bool = False
+) -> Call[list[Incident]]:
     """Record failed deliveries, outside the transaction that failed. Keys are the arguments of howdah.record_failure.
 
     in_hand: the transaction that received them is still open; call ``settle_failures`` afterwards.
