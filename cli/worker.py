@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from .common import Dsn, resolve_dsn
+from .common import Dsn, connected, resolve_dsn
 
 
 def worker(

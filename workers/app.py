@@ -7,11 +7,9 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
-
-import psycopg
 
 from ..engine import HowdahError, Message, Session
+from .guard import HandlerConnection
 
 BATCH_DEFAULT = 50
 
@@ -31,8 +29,8 @@ class RollbackOnly(HowdahError):
 class Transaction:
     """The open transaction that a message was received in; what a handler does here commits with its consumption."""
 
-    def __init__(self, connection: psycopg.Connection[Any], worker: str) -> None:
-        #: psycopg's connection, for the application's own statements. Commit and rollback are the worker's.
+    def __init__(self, connection: HandlerConnection, worker: str) -> None:
+        #: psycopg's connection, for the application's own statements. Commit is the worker's.
         self.connection = connection
         #: Howdah's verbs in the same transaction: a message sent here is sent if this one is consumed.
         self.session = Session(connection)
@@ -104,7 +102,7 @@ def load(target: str) -> App:
         sys.path.insert(0, os.getcwd())
     try:
         module = importlib.import_module(module_name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise AppError(f"module {module_name} does not import: {type(error).__name__}: {error}") from error
     app = getattr(module, attribute, None)
     if not isinstance(app, App):

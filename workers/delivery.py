@@ -4,10 +4,13 @@ A batch is handled in one of three ways:
 
 - *together*: one receive, one handler call after another, one commit. The first error rolls all of it back, and its
   message is recorded as failed.
-- *apart*: the batch is only locked at first and each handler runs in a savepoint. Those that fail stay in the queue and
-  are recorded after the commit; the others are consumed by it. Used after a batch that failed together, for as long as
-  batches go on failing, so that innocent messages are neither blamed nor handled one by one.
+- *apart*: the batch is only locked at first and each handler runs in a savepoint. The failures are recorded and the queue's
+  policy is applied to their messages; the others are consumed, and all is committed. Used after a batch that failed
+  together, for as long as batches go on failing, so that innocent messages are neither blamed nor handled one by one.
 - *singly*: one message a transaction, after a commit failed (a deferred constraint, say) and could blame nobody.
+
+A failure is recorded while the transaction that received the message still holds it, on another connection: so nobody can
+receive it before the failure counts, and no message is delivered more often than its limit.
 """
 
 from __future__ import annotations
@@ -20,15 +23,25 @@ from typing import Any
 from uuid import UUID
 
 import psycopg
+from psycopg.pq import TransactionStatus
 
-from ..engine import Message, calls, is_innocent
+from ..engine import Incident, Message, calls, is_innocent
 from ..engine.dispatch import failure_of
+from ..engine.errors import ConnectionLost
 from ..engine.runner import run
 from . import events
 from .app import Binding, RollbackOnly, Transaction
+from .guard import HandlerConnection
 from .hands import Hands
+from .recorder import Failures
 
-Failures = list[dict[str, Any]]
+Record = Callable[[str, Failures, bool], list[Incident]]
+"""Records failures of a queue on another connection; the last argument: the messages are still in this session's hands."""
+
+# One round trip for each message, where psycopg's nested transactions need two.
+SAVE = b"savepoint howdah_handler"
+SAVE_NEXT = b"release savepoint howdah_handler; savepoint howdah_handler"
+UNDO = b"rollback to savepoint howdah_handler"
 
 
 class Way(Enum):
@@ -45,6 +58,8 @@ class Done:
 
     handled: int = 0
     failed: int = 0
+    #: Why a message is to be tried again although it is not to blame.
+    again: BaseException | None = None
 
 
 class _Blamed(Exception):
@@ -67,7 +82,7 @@ class Delivery:
         worker: str,
         hands: Hands,
         slot: int,
-        record: Callable[[str, Failures], None],
+        record: Record,
     ) -> None:
         self._binding = binding
         self._queue_index = queue_index
@@ -78,66 +93,92 @@ class Delivery:
         self._way = Way.TOGETHER
         self._singly_left = 0
 
-    def run_once(self, connection: psycopg.Connection[Any]) -> Done:
+    def run_once(self, connection: HandlerConnection) -> Done:
         """Deliver one batch. Raises what blames no message, such as a lost connection; then nothing was consumed."""
+        connection.watch()
         try:
             if self._way is Way.APART:
                 return self._apart(connection)
             return self._together(connection, 1 if self._way is Way.SINGLY else self._binding.batch)
         finally:
-            self._hands.set_count(self._slot, 0)
+            self._hands.hold(self._slot, self._queue_index, 0)
 
-    def _together(self, connection: psycopg.Connection[Any], batch: int) -> Done:
+    def _together(self, connection: HandlerConnection, batch: int) -> Done:
         messages: list[Message] = []
+        to_settle: list[Message] = []
         try:
             with connection.transaction():
-                messages = run(connection, calls.receive(self._binding.queue, batch))
-                self._hands.set_count(self._slot, len(messages))
+                messages = self._receive(connection, batch)
                 transaction = Transaction(connection, self._worker)
                 for message in messages:
-                    self._handle(message, transaction)
-        except _Blamed as blamed:
-            self._settle([blamed.failure])
+                    try:
+                        self._handle(message, transaction)
+                    except _Blamed as blamed:
+                        to_settle = self._count([blamed], in_hand=not _is_over(connection))
+                        raise
+        except _Blamed:
+            self._settle(connection, to_settle)
             self._way = Way.APART if batch > 1 else self._way
             self._count_singly(1)
             return Done(0, 1)
-        except psycopg.Error as error:
-            if not messages or is_innocent(error):
-                raise
-            self._commit_failed(messages, error)
-            return Done(0, 1 if len(messages) == 1 else 0)
+        except Exception as error:
+            if messages and isinstance(error, psycopg.Error) and not is_innocent(error):
+                return self._commit_failed(connection, messages, error)
+            if len(messages) > 1 and not connection.closed:
+                # What a lock holds up, say, must not hold up the rest of its batch each time that it is tried again.
+                self._way = Way.APART
+            raise
         self._count_singly(len(messages))
-        return Done(len(messages), 0)
+        return Done(len(messages))
 
-    def _apart(self, connection: psycopg.Connection[Any]) -> Done:
-        failures: Failures = []
+    def _apart(self, connection: HandlerConnection) -> Done:
+        blamed: list[_Blamed] = []
         messages: list[Message] = []
         handled: list[Message] = []
+        again: BaseException | None = None
+        counted = False
         try:
             with connection.transaction():
-                messages = run(connection, calls.receive(self._binding.queue, self._binding.batch, locked=True))
-                self._hands.set_count(self._slot, len(messages))
+                messages = self._receive(connection, self._binding.batch, locked=True)
+                connection.execute(SAVE, prepare=False)
                 for message in messages:
                     try:
-                        with connection.transaction():
-                            self._handle(message, Transaction(connection, self._worker))
-                    except _Blamed as blamed:
-                        failures.append(blamed.failure)
+                        self._handle(message, Transaction(connection, self._worker))
+                    except Exception as error:
                         self._hands.leave(self._slot)
+                        if isinstance(error, _Blamed):
+                            blamed.append(error)
+                        else:
+                            again = error
+                        if _is_over(connection):
+                            raise
+                        connection.execute(UNDO, prepare=False)
                     else:
                         handled.append(message)
+                        connection.execute(SAVE_NEXT, prepare=False)
+                counted, to_settle = True, self._count(blamed, in_hand=True)
+                if to_settle:
+                    run(connection, calls.settle_failures(self._binding.queue, to_settle))
                 if handled:
                     run(connection, calls.consume_locked(self._binding.queue, handled))
+        except _Blamed:  # its handler ended the whole transaction
+            handled, again = [], None
+            self._count(blamed, in_hand=False)
         except Exception as error:
-            self._settle(failures)
-            if not isinstance(error, psycopg.Error) or not messages or is_innocent(error):
-                raise
-            self._commit_failed(messages, error)
-            return Done(0, len(failures))
-        self._settle(failures)
-        if not failures:
+            if not counted:
+                self._count(blamed, in_hand=False)
+            if messages and isinstance(error, psycopg.Error) and not is_innocent(error):
+                done = self._commit_failed(connection, messages, error)
+                return Done(0, len(blamed) + done.failed)
+            raise
+        if not blamed and again is None:
             self._way = Way.TOGETHER
-        return Done(len(handled), len(failures))
+        return Done(len(handled), len(blamed), again)
+
+    def _receive(self, connection: HandlerConnection, batch: int, *, locked: bool = False) -> list[Message]:
+        messages = run(connection, calls.receive(self._binding.queue, batch, locked=locked))
+        self._hands.hold(self._slot, self._queue_index, len(messages))
+        return messages
 
     def _handle(self, message: Message, transaction: Transaction) -> None:
         """Call the handler. Raises _Blamed if the message is to blame, else the error that is not the message's fault."""
@@ -145,13 +186,8 @@ class Delivery:
         key = self._hands.take(self._slot, self._queue_index, message, started)
         try:
             self._binding.handler_for(message)(message, transaction)
-            if transaction.rollback_only:
-                raise RollbackOnly("the handler set its transaction to roll back only")
-            if transaction.connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE:
-                raise RollbackOnly(
-                    "the handler ended the transaction itself", "Leave commit and rollback to the worker."
-                )
-        except (Exception, SystemExit) as error:
+            _check(transaction)
+        except BaseException as error:
             if is_innocent(error):
                 self._hands.leave(self._slot)
                 raise
@@ -160,29 +196,71 @@ class Delivery:
 
     def _failure(self, message: Message, error: BaseException, started: float, key: UUID) -> dict[str, Any]:
         return failure_of(message, error) | {
-            "duration_ms": round((time.time() - started) * 1000),
+            "duration_ms": max(0, round((time.time() - started) * 1000)),
             "worker": self._worker,
             "failure_key": str(key),
         }
 
-    def _settle(self, failures: Failures) -> None:
-        """Record failures on another connection; only then does the supervisor stop watching over the message."""
-        if failures:
-            self._record(self._binding.queue, failures)
-        self._hands.leave(self._slot)
+    def _count(self, blamed: list[_Blamed], *, in_hand: bool) -> list[Message]:
+        """Record failures on another connection; only then does the supervisor stop watching over the message.
 
-    def _commit_failed(self, messages: list[Message], error: BaseException) -> None:
+        Returns the messages whose failures were counted in hand and that are not simply to go back to their place.
+        """
+        outcomes: dict[int, str] = {}
+        if blamed:
+            incidents = self._record(self._binding.queue, [one.failure for one in blamed], in_hand)
+            outcomes = {incident.message_id: incident.outcome for incident in incidents}
+        self._hands.leave(self._slot)
+        if not in_hand:
+            return []
+        return [one.message for one in blamed if outcomes[one.message.message_id] in ("delayed", "moved", "blocked")]
+
+    def _settle(self, connection: HandlerConnection, messages: list[Message]) -> None:
+        """Apply the queue's policy after a rollback; if the connection is lost, the next receive sees to the limit."""
+        if messages and not connection.closed:
+            with connection.transaction():
+                run(connection, calls.settle_failures(self._binding.queue, messages))
+
+    def _commit_failed(self, connection: HandlerConnection, messages: list[Message], error: BaseException) -> Done:
         """The transaction failed after its handlers: of one message it is to blame, of several each is tried alone."""
-        if len(messages) == 1:
-            key = self._hands.take(self._slot, self._queue_index, messages[0], time.time())
-            self._settle([self._failure(messages[0], error, time.time(), key)])
-            self._count_singly(1)
-            return
-        events.retried(self._worker, self._binding.queue, error)
-        self._way, self._singly_left = Way.SINGLY, len(messages)
+        if len(messages) > 1:
+            events.retried(self._worker, self._binding.queue, error)
+            self._way, self._singly_left = Way.SINGLY, len(messages)
+            return Done()
+        now = time.time()
+        key = self._hands.take(self._slot, self._queue_index, messages[0], now)
+        self._count([_Blamed(messages[0], self._failure(messages[0], error, now, key))], in_hand=False)
+        self._count_singly(1)
+        return Done(0, 1)
 
     def _count_singly(self, messages: int) -> None:
         if self._way is Way.SINGLY:
             self._singly_left -= max(messages, 1)
             if self._singly_left <= 0:
                 self._way = Way.TOGETHER
+
+
+def _is_over(connection: HandlerConnection) -> bool:
+    """Whether the transaction is gone, and not only a statement of it failed."""
+    return connection.rolled_back or connection.info.transaction_status in (
+        TransactionStatus.IDLE,
+        TransactionStatus.UNKNOWN,
+    )
+
+
+def _check(transaction: Transaction) -> None:
+    """Whether the transaction can be committed after a handler returned. Raises RollbackOnly, or ConnectionLost."""
+    connection = transaction.connection
+    if transaction.rollback_only:
+        raise RollbackOnly("the handler set its transaction to roll back only")
+    if connection.closed and connection.broken:
+        raise ConnectionLost("the connection was lost while the handler ran")
+    if connection.closed:
+        raise RollbackOnly("the handler closed its worker's connection", "It is not the handler's to close.")
+    if _is_over(connection):
+        raise RollbackOnly("the handler ended the transaction itself", "Leave commit and rollback to the worker.")
+    if connection.info.transaction_status is TransactionStatus.INERROR:
+        raise RollbackOnly(
+            "a statement failed, and the handler returned as if it had not",
+            "Wrap statements that may fail: with transaction.connection.transaction(): …",
+        ) from connection.last_error

@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import threading
 import time
+from pathlib import Path
 from typing import Any
 
 log = logging.getLogger("howdah.worker")
@@ -33,6 +35,11 @@ def worker_stopped(worker: str, handled: int, failed: int) -> None:
     _emit(logging.INFO, "worker stopped", worker=worker, handled=handled, failed=failed)
 
 
+def not_started(target: str, error: BaseException) -> None:
+    """A worker process does not find its application."""
+    _emit(logging.ERROR, "worker not started", target=target, error=str(error))
+
+
 def worker_died(worker: str, pid: int, code: int) -> None:
     """A worker process ended by itself or was killed; code is negative for a signal."""
     _emit(logging.ERROR, "worker died", worker=worker, pid=pid, code=code)
@@ -50,6 +57,11 @@ def failure_recorded(worker: str, queue: str, message_id: int, attempt: int, out
         outcome=outcome,
         error=error,
     )
+
+
+def failures_lost(worker: str, queue: str, messages: list[int], error: BaseException) -> None:
+    """Failed deliveries could not be recorded: the messages are back in the queue with nothing counted against them."""
+    _emit(logging.ERROR, "failures not recorded", worker=worker, queue=queue, messages=messages, error=str(error))
 
 
 def retried(worker: str, queue: str, error: BaseException) -> None:
@@ -77,7 +89,7 @@ def maintenance_failed(worker: str, service: str, error: BaseException) -> None:
     _emit(logging.WARNING, "maintenance failed", worker=worker, service=service, error=str(error))
 
 
-class _Formatter(logging.Formatter):
+class LineFormatter(logging.Formatter):
     """One line a record: JSON, or text with name=value pairs."""
 
     converter = staticmethod(time.gmtime)
@@ -95,14 +107,23 @@ class _Formatter(logging.Formatter):
             head = {"at": at, "level": record.levelname.lower(), "event": record.getMessage()}
             return json.dumps(head | fields, default=str)
         pairs = " ".join(f"{name}={value!s}" for name, value in fields.items())
-        return f"{at} {record.levelname.lower():7} {record.getMessage()} {pairs}".rstrip()
+        return " ".join(f"{at} {record.levelname.lower():7} {record.getMessage()} {pairs}".split())
 
 
-def configure(*, as_json: bool, level: str = "INFO") -> None:
-    """Write the log to standard error."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Formatter(as_json))
-    root = logging.getLogger("howdah")
-    root.handlers[:] = [handler]
-    root.setLevel(level.upper())
-    root.propagate = False
+def configure(*, as_json: bool, level: str = "INFO", path: Path | None = None) -> None:
+    """Write the log to a file, or to standard error if none is given.
+
+    Whatever else is said in the process, by libraries or a dying thread, takes the same form.
+    """
+    handler = logging.FileHandler(path, encoding="utf-8") if path else logging.StreamHandler(sys.stderr)
+    handler.setFormatter(LineFormatter(as_json))
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    logging.captureWarnings(True)
+    logging.getLogger("howdah").setLevel(level.upper())
+    threading.excepthook = _thread_died
+
+
+def _thread_died(died: threading.ExceptHookArgs) -> None:
+    if died.exc_value is not None:
+        name = died.thread.name if died.thread else None
+        log.error("thread died", exc_info=died.exc_value, extra={"fields": {"thread": name}})

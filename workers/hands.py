@@ -14,10 +14,13 @@ from pathlib import Path
 
 from ..engine import Message
 
-_SLOT = struct.Struct("<?xhhhqqd16sI")
-"""flag, queue index, priority, stage, message id, position, start (Unix seconds), failure key, messages in hand."""
-_COUNT = struct.Struct("<I")
-_COUNT_AT = _SLOT.size - _COUNT.size
+_HEADER = 8
+_STARTED_AT, _ABANDONED_AT = 0, 1
+_SLOT = struct.Struct("<?xhhhqqd16sHxxI")
+"""flag, queue of the message, its priority, stage, number, position, start (Unix seconds) and failure key; then the queue
+that messages are held of, and how many."""
+_HELD = struct.Struct("<HxxI")
+_HELD_AT = _SLOT.size - _HELD.size
 
 
 @dataclass(frozen=True)
@@ -37,24 +40,35 @@ class Hands:
     """The slots of one process, one a session."""
 
     def __init__(self, path: Path, sessions: int) -> None:
-        self._size = _SLOT.size * sessions
         self._sessions = sessions
         with path.open("r+b") as file:
-            self._memory = mmap.mmap(file.fileno(), self._size)
+            self._memory = mmap.mmap(file.fileno(), _HEADER + _SLOT.size * sessions)
 
     @classmethod
     def create(cls, path: Path, sessions: int) -> Hands:
         """Make the file, empty."""
-        path.write_bytes(bytes(_SLOT.size * sessions))
+        path.write_bytes(bytes(_HEADER + _SLOT.size * sessions))
         return cls(path, sessions)
+
+    @property
+    def started(self) -> bool:
+        """Whether the process came so far as to start its sessions."""
+        return self._memory[_STARTED_AT] == 1
+
+    def start(self) -> None:
+        """The process starts its sessions."""
+        self._memory[_STARTED_AT] = 1
+
+    def abandon(self) -> None:
+        """The process rolls everything back and ends: no message is to blame, whatever the slots say from now on."""
+        self._memory[_ABANDONED_AT] = 1
 
     def take(self, slot: int, queue_index: int, message: Message, started: float) -> uuid.UUID:
         """The session begins to handle a message; returns the key under which its failure would be recorded."""
         key = uuid.uuid4()
-        at = slot * _SLOT.size
-        count = self.count(slot)
+        at = self._at(slot)
         packed = _SLOT.pack(
-            True,
+            False,
             queue_index,
             message.priority,
             message.stage,
@@ -62,39 +76,45 @@ class Hands:
             message.position,
             started,
             key.bytes,
-            count,
+            0,
+            0,
         )
-        self._memory[at + 1 : at + _SLOT.size] = packed[1:]
+        self._memory[at] = 0
+        self._memory[at + 1 : at + _HELD_AT] = packed[1:_HELD_AT]
         self._memory[at] = 1
         return key
 
     def leave(self, slot: int) -> None:
         """The handler has ended, or its failure has been recorded."""
-        self._memory[slot * _SLOT.size] = 0
+        self._memory[self._at(slot)] = 0
 
-    def set_count(self, slot: int, messages: int) -> None:
-        """How many messages the session has received and not yet committed."""
-        _COUNT.pack_into(self._memory, slot * _SLOT.size + _COUNT_AT, messages)
+    def hold(self, slot: int, queue_index: int, messages: int) -> None:
+        """How many messages of a queue the session has received and not yet committed."""
+        _HELD.pack_into(self._memory, self._at(slot) + _HELD_AT, queue_index, messages)
 
-    def count(self, slot: int) -> int:
-        """What ``set_count`` last said."""
-        return int(_COUNT.unpack_from(self._memory, slot * _SLOT.size + _COUNT_AT)[0])
-
-    def queue_of(self, slot: int) -> int:
-        """Index of the queue the session last took a message from."""
-        return int(_SLOT.unpack_from(self._memory, slot * _SLOT.size)[1])
-
-    def read(self) -> list[Hand]:
-        """The messages that are inside handlers."""
+    def held(self) -> list[tuple[int, int]]:
+        """Queue index and number of messages that each session holds."""
         found = []
         for slot in range(self._sessions):
-            flag, queue, priority, stage, message_id, position, started, key, _ = _SLOT.unpack_from(
-                self._memory, slot * _SLOT.size
+            queue_index, messages = _HELD.unpack_from(self._memory, self._at(slot) + _HELD_AT)
+            found.append((queue_index, messages))
+        return found
+
+    def read(self) -> list[Hand]:
+        """The messages that are inside handlers; none if the process rolled back on purpose."""
+        found = []
+        for slot in range(self._sessions):
+            flag, queue, priority, stage, message_id, position, started, key, _, _ = _SLOT.unpack_from(
+                self._memory, self._at(slot)
             )
-            if flag:
+            if flag and not self._memory[_ABANDONED_AT]:
                 found.append(Hand(queue, message_id, priority, position, stage, started, uuid.UUID(bytes=key)))
         return found
 
     def close(self) -> None:
         """Unmap the file."""
         self._memory.close()
+
+    @staticmethod
+    def _at(slot: int) -> int:
+        return _HEADER + slot * _SLOT.size

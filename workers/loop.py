@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
-import random
 import threading
-from typing import Any
+import time
+from dataclasses import dataclass, field
 
 import psycopg
+from psycopg.pq import TransactionStatus
 
-from ..engine import HowdahError, Incident, calls, is_innocent
-from ..engine.errors import ReceivingPaused
-from ..engine.runner import run
+from ..engine import HowdahError, is_innocent
 from . import events
 from .app import App
-from .delivery import Delivery, Failures
+from .backoff import Backoff
+from .delivery import Delivery
+from .guard import HandlerConnection
 from .hands import Hands
+from .recorder import RETRY_SECONDS_MAX, RETRY_SECONDS_MIN, Recorder
 
 IDLE_SECONDS_MIN = 0.005
 IDLE_SECONDS_MAX = 0.25
-RETRY_SECONDS_MIN = 0.05
-RETRY_SECONDS_MAX = 5.0
+REFUSED_SECONDS = 0.5
+"""How long a paused, missing or forbidden queue is left alone."""
 
 
-class Backoff:
-    """Pauses that double from one failure to the next, with jitter, up to a limit."""
+def _backoff() -> Backoff:
+    return Backoff(RETRY_SECONDS_MIN, RETRY_SECONDS_MAX)
 
-    def __init__(self, least: float, most: float) -> None:
-        self._least, self._most = least, most
-        self._next = least
 
-    def reset(self) -> None:
-        """Begin with the shortest pause again."""
-        self._next = self._least
+@dataclass
+class _Turn:
+    """One queue of the session, which waits for its own troubles only."""
 
-    def pause(self) -> float:
-        """The next pause in seconds."""
-        seconds = self._next
-        self._next = min(self._next * 2, self._most)
-        return seconds * random.uniform(0.75, 1.25)
+    queue: str
+    delivery: Delivery
+    retry: Backoff = field(default_factory=_backoff)
+    not_before: float = 0.0
+    refused: str = ""
 
 
 class SessionLoop(threading.Thread):
@@ -50,98 +49,79 @@ class SessionLoop(threading.Thread):
         self._dsn = dsn
         self._worker = f"{worker}/{slot}"
         self._stopping = stopping
-        self._receiving: psycopg.Connection[Any] | None = None
-        self._recording: psycopg.Connection[Any] | None = None
-        self._deliveries = [
-            Delivery(binding, index, worker=self._worker, hands=hands, slot=slot, record=self._record)
+        self._connection: HandlerConnection | None = None
+        self._recorder = Recorder(dsn, self._worker, stopping)
+        self._turns = [
+            _Turn(
+                binding.queue,
+                Delivery(binding, index, worker=self._worker, hands=hands, slot=slot, record=self._recorder.record),
+            )
             for index, binding in enumerate(app.bindings.values())
         ]
-        self._queues = list(app.bindings)
 
     def run(self) -> None:
         """Until ``stopping`` is set: a pass over the queues, then a pause if none had anything."""
         idle = Backoff(IDLE_SECONDS_MIN, IDLE_SECONDS_MAX)
-        retry = Backoff(RETRY_SECONDS_MIN, RETRY_SECONDS_MAX)
+        retry = _backoff()
         while not self._stopping.is_set():
             try:
-                busy = self._pass()
-            except Exception as error:  # noqa: BLE001 - a session outlives whatever one pass meets
-                self._recover(error, retry)
+                busy = self._pass(self._connect())
+            except (HowdahError, psycopg.Error) as error:
+                pause = retry.pause()
+                events.connection_lost(self._worker, error, pause)
+                self._stopping.wait(pause)
                 continue
             retry.reset()
             if busy:
                 idle.reset()
             else:
                 self._stopping.wait(idle.pause())
-        self._close()
+        if self._connection is not None:
+            self._connection.close()
+        self._recorder.close()
 
-    def _pass(self) -> bool:
-        """One batch of each queue; whether there was any."""
-        if self._receiving is None:
-            self._receiving = psycopg.connect(self._dsn, application_name=self._worker[-63:])
+    def _connect(self) -> HandlerConnection:
+        connection = self._connection
+        if connection is not None and connection.info.transaction_status is TransactionStatus.IDLE:
+            return connection
+        if connection is not None:
+            connection.close()
+        self._connection = None  # so that a failed attempt leaves none
+        self._connection = HandlerConnection.open(self._dsn, self._worker)
+        return self._connection
+
+    def _pass(self, connection: HandlerConnection) -> bool:
+        """One batch of each queue; whether there was any. Raises only if the connection is lost."""
         busy = False
-        for queue, delivery in zip(self._queues, self._deliveries, strict=True):
-            if self._stopping.is_set():
+        for turn in self._turns:
+            if self._stopping.is_set() or connection.closed:
                 break
+            if time.monotonic() < turn.not_before:
+                continue
             try:
-                done = delivery.run_once(self._receiving)
-            except HowdahError as error:
-                if is_innocent(error):
+                done = turn.delivery.run_once(connection)
+            except Exception as error:
+                if connection.closed and is_innocent(error):
                     raise
-                events.receive_refused(self._worker, queue, error)
-                self._stopping.wait(0.2 if isinstance(error, ReceivingPaused) else 1.0)
+                self._put_off(turn, error)
                 continue
             self.handled += done.handled
             self.failed += done.failed
+            turn.refused = ""
             busy = busy or done.handled + done.failed > 0
+            if done.again is not None and not done.handled:
+                self._put_off(turn, done.again)
+            elif done.handled:
+                turn.retry.reset()
         return busy
 
-    def _recover(self, error: BaseException, retry: Backoff) -> None:
-        """Pause after an error that blames no message; a broken connection is replaced by the next pass."""
-        pause = retry.pause()
-        connection = self._receiving
-        if connection is None or connection.closed or connection.broken:
-            self._receiving = None
-            events.connection_lost(self._worker, error, pause)
-        else:
-            events.retried(self._worker, ",".join(self._queues), error)
-        self._stopping.wait(pause)
-
-    def _record(self, queue: str, failures: Failures) -> None:
-        """Record failures in a transaction of their own, however often the database must be asked.
-
-        Each failure has a key, so one that was stored although the answer was lost is not stored twice. While the
-        worker is stopping, three attempts are made.
-        """
-        retry = Backoff(RETRY_SECONDS_MIN, RETRY_SECONDS_MAX)
-        attempts_left = 3
-        while True:
-            try:
-                if self._recording is None:
-                    self._recording = psycopg.connect(self._dsn, autocommit=True, application_name=self._worker[-63:])
-                incidents = run(self._recording, calls.record_failures(queue, failures))
-            except (HowdahError, psycopg.Error) as error:
-                if self._recording is not None and (self._recording.closed or self._recording.broken):
-                    self._recording = None
-                elif not is_innocent(error) and self._recording is not None:
-                    raise
-                attempts_left -= 1 if self._stopping.is_set() else 0
-                if attempts_left <= 0:
-                    raise
-                pause = retry.pause()
-                events.connection_lost(self._worker, error, pause)
-                self._stopping.wait(pause)
-                continue
-            self._report(queue, failures, incidents)
+    def _put_off(self, turn: _Turn, error: BaseException) -> None:
+        """Leave a queue alone for a while after an error that blames no message of it."""
+        if not isinstance(error, HowdahError) or is_innocent(error):
+            events.retried(self._worker, turn.queue, error)
+            turn.not_before = time.monotonic() + turn.retry.pause()
             return
-
-    def _report(self, queue: str, failures: Failures, incidents: list[Incident]) -> None:
-        errors = {failure["message_id"]: f"{failure['error_class']}: {failure['error_text']}" for failure in failures}
-        for incident in incidents:
-            error = errors[incident.message_id].splitlines()[0][:200]
-            events.failure_recorded(self._worker, queue, incident.message_id, incident.attempt, incident.outcome, error)
-
-    def _close(self) -> None:
-        for connection in (self._receiving, self._recording):
-            if connection is not None:
-                connection.close()
+        if turn.refused != str(error):
+            turn.refused = str(error)
+            events.receive_refused(self._worker, turn.queue, error)
+        turn.not_before = time.monotonic() + REFUSED_SECONDS

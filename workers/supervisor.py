@@ -8,23 +8,29 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
 import psycopg
 
-from ..engine import HowdahError, calls
-from ..engine.runner import run
+from ..engine import HowdahError
 from . import events
 from .app import App, load
+from .backoff import Backoff
 from .hands import Hand, Hands
-from .loop import Backoff
-from .process import EXIT_ROLLED_BACK
+from .recorder import Recorder
 
 CHECK_SECONDS = 0.05
-RECORD_ATTEMPTS = 60
+STEADY_SECONDS = 10.0
+"""A process that lives so long is replaced without delay when it dies."""
+KILL_SECONDS = 2.0
+"""A process that a second signal has not ended by then (its handler holds the interpreter) is killed."""
+EXIT_NOT_STARTED = 2
+EXIT_ROLLED_BACK = 143
+"""Exit code of a process that a second SIGTERM made roll back: what it held blames nobody."""
 
 
 @dataclass
@@ -33,6 +39,16 @@ class _Child:
     hands: Hands
     path: Path
     started: float
+    signalled: int = 0
+
+
+@dataclass
+class _Place:
+    """One of the processes: who fills it, or when it is to be filled (never: it could not start)."""
+
+    child: _Child | None = None
+    fill_at: float | None = 0.0
+    restart: Backoff = field(default_factory=lambda: Backoff(0.05, 5.0))
 
 
 class Supervisor:
@@ -56,72 +72,89 @@ class Supervisor:
         self._app: App = load(target)
         self._target = target
         self._dsn = dsn
-        self._processes = processes
+        self._places = [_Place() for _ in range(processes)]
         self._sessions = sessions
         self._options = ["--log-level", log_level, *(["--log-json"] if log_json else [])]
         self._log_file = log_file
-        self._children: list[_Child] = []
-        self._signals = 0
         self._folder = tempfile.TemporaryDirectory(prefix="howdah-worker-")
         self._made = 0
-        self._restart = Backoff(0.05, 5.0)
+        self._recording: list[threading.Thread] = []
+        self._signals = 0
+        self._stopping = threading.Event()
+        self._kill_at = 0.0
 
     @property
     def pids(self) -> list[int]:
         """Process ids of the living worker processes."""
-        return [child.process.pid for child in self._children if child.process.poll() is None]
+        return [child.process.pid for child in self._children() if child.process.poll() is None]
 
     def start(self) -> None:
         """Start the processes."""
-        self._children = [self._spawn() for _ in range(self._processes)]
+        for place in self._places:
+            place.child = self._spawn()
 
     def check_once(self) -> bool:
-        """Replace processes that have died and settle what they held; whether any process is left."""
-        for child in list(self._children):
-            code = child.process.poll()
-            if code is None:
-                if time.monotonic() - child.started > 10:
-                    self._restart.reset()
-                continue
-            self._children.remove(child)
-            if code not in (0, EXIT_ROLLED_BACK):
-                events.worker_died(f"{self._app.name}:{child.process.pid}", child.process.pid, code)
-                self._record(child, code)
-            self._forget(child)
-            if not self._signals and code != 2:
-                if code != 0:
-                    time.sleep(self._restart.pause())
-                self._children.append(self._spawn())
-        return bool(self._children)
+        """Replace processes that have died and see to what they held; whether anything is left to wait for."""
+        now = time.monotonic()
+        for place in self._places:
+            child = place.child
+            if child is not None:
+                code = child.process.poll()
+                if code is not None:
+                    place.child, place.fill_at = None, self._ended(place, child, code)
+                elif now - child.started > STEADY_SECONDS:
+                    place.restart.reset()
+            if place.child is None and place.fill_at is not None and now >= place.fill_at and not self._signals:
+                place.child = self._spawn()
+        self._signal()
+        self._recording = [thread for thread in self._recording if thread.is_alive()]
+        if self._signals:
+            return bool(self._children() or (self._recording and self._signals < 2))
+        return any(place.child or place.fill_at is not None for place in self._places)
 
     def stop(self) -> None:
         """Let every process finish what it has in hand; a second call makes them roll back at once."""
         self._signals += 1
-        for child in self._children:
-            if child.process.poll() is None:
-                child.process.send_signal(signal.SIGTERM)
+        self._stopping.set()
+        self._kill_at = time.monotonic() + KILL_SECONDS
+        self._signal()
 
     def run(self) -> int:
         """Work until SIGTERM or SIGINT; returns the exit code: 0, or 1 if the processes could not run."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_signal)
-        self.start()
-        while self.check_once():
-            time.sleep(CHECK_SECONDS)
-        self.close()
+        try:
+            self.start()
+            while self.check_once():
+                time.sleep(CHECK_SECONDS)
+        finally:
+            self.close()
         return 0 if self._signals else 1
 
     def close(self) -> None:
         """Kill what is left and remove the shared memory."""
-        for child in self._children:
-            child.process.kill()
-            child.process.wait()
-            self._forget(child)
-        self._children = []
+        for place in self._places:
+            if place.child is not None:
+                place.child.process.kill()
+                place.child.process.wait()
+                self._forget(place.child)
+            place.child = None
         self._folder.cleanup()
+
+    def _children(self) -> list[_Child]:
+        return [place.child for place in self._places if place.child is not None]
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self.stop()
+
+    def _signal(self) -> None:
+        """Pass on what the supervisor has been told, one signal a call: two at once would arrive as one."""
+        for child in self._children():
+            if child.signalled < min(self._signals, 2):
+                child.signalled += 1
+                child.process.send_signal(signal.SIGTERM)
+            elif self._signals > 1 and time.monotonic() > self._kill_at:
+                child.process.kill()
 
     def _spawn(self) -> _Child:
         self._made += 1
@@ -131,46 +164,58 @@ class Supervisor:
         with contextlib.ExitStack() as opened:
             log = opened.enter_context(self._log_file.open("ab")) if self._log_file else None
             process = subprocess.Popen(
-                [*command, "--hands", str(path), *self._options],
+                [*command, "--hands", str(path), "--parent", str(os.getpid()), *self._options],
                 env=os.environ | {"HOWDAH_DSN": self._dsn},
                 start_new_session=True,
                 stderr=log,
             )
         return _Child(process, hands, path, time.monotonic())
 
+    def _ended(self, place: _Place, child: _Child, code: int) -> float | None:
+        """See to what a process left; returns when it is to be replaced."""
+        started = child.hands.started
+        # A second signal rolls back: whoever was killed for not obeying it had messages that blame nobody.
+        hands = child.hands.read() if self._signals < 2 else []
+        if hands or (code not in (0, EXIT_ROLLED_BACK) and not (self._signals and not started)):
+            events.worker_died(f"{self._app.name}:{child.process.pid}", child.process.pid, code)
+        if hands:
+            thread = threading.Thread(target=self._record, args=(hands, child.process.pid, code), daemon=True)
+            thread.start()
+            self._recording.append(thread)
+        self._forget(child)
+        if code == EXIT_NOT_STARTED and not started:
+            return None
+        return time.monotonic() + (place.restart.pause() if code else 0)
+
     def _forget(self, child: _Child) -> None:
         child.hands.close()
         child.path.unlink(missing_ok=True)
 
-    def _record(self, child: _Child, code: int) -> None:
-        """Record the messages that were inside handlers when the process died."""
-        cause = f"killed by signal {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
-        queues = list(self._app.bindings)
-        for hand in child.hands.read():
-            self._record_one(queues[hand.queue_index], hand, child.process.pid, cause)
-
-    def _record_one(self, queue: str, hand: Hand, pid: int, cause: str) -> None:
+    def _record(self, hands: list[Hand], pid: int, code: int) -> None:
+        """Record the messages that were inside handlers when the process died. Runs beside the supervisor's watch."""
+        cause = f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
         worker = f"{self._app.name}:{pid}"
-        failure = {
-            "message_id": hand.message_id,
-            "priority": hand.priority,
-            "position": hand.position,
-            "stage": hand.stage,
-            "failure_key": str(hand.failure_key),
-            "error_class": "WorkerDied",
-            "error_text": f"the worker process was {cause}",
-            "worker": worker,
-            "duration_ms": max(0, round((time.time() - hand.started) * 1000)),
-        }
-        pauses = Backoff(0.05, 5.0)
-        for _ in range(RECORD_ATTEMPTS):
-            try:
-                with psycopg.connect(self._dsn, autocommit=True) as connection:
-                    (incident,) = run(connection, calls.record_failures(queue, [failure]))
-            except (HowdahError, psycopg.Error) as error:
-                pause = pauses.pause()
-                events.connection_lost(worker, error, pause)
-                time.sleep(pause)
-                continue
-            events.failure_recorded(worker, queue, hand.message_id, incident.attempt, incident.outcome, cause)
-            return
+        queues = list(self._app.bindings)
+        recorder = Recorder(self._dsn, worker, self._stopping)
+        for hand in hands:
+            failure = {
+                "message_id": hand.message_id,
+                "priority": hand.priority,
+                "position": hand.position,
+                "stage": hand.stage,
+                "failure_key": str(hand.failure_key),
+                "error_class": "WorkerDied",
+                "error_text": f"the worker process {cause}",
+                "worker": worker,
+                "duration_ms": max(0, round((time.time() - hand.started) * 1000)),
+            }
+            with contextlib.suppress(HowdahError, psycopg.Error):  # said by the recorder
+                recorder.record(queues[hand.queue_index], [failure])
+        recorder.close()
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

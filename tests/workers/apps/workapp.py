@@ -1,0 +1,183 @@
+"""What the tests run in worker processes. Each message's body says what is to be done with it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from typing import Any
+
+import psycopg
+
+from howdah.engine import Message
+from howdah.workers import App, Transaction
+
+app = App("test")
+typed = App("typed")
+several = App("several")
+empty = App("empty")
+not_an_app = object()
+
+
+def effect(message: Message, transaction: Transaction) -> None:
+    """The business change: a row for each time that a message was handled and committed."""
+    transaction.connection.execute(
+        "insert into work.effects (message_id, delivery, worker) values (%s, %s, %s)",
+        (message.message_id, message.delivery_count, transaction.worker),
+    )
+
+
+def say(message: Message, transaction: Transaction) -> None:
+    """Note outside the transaction, as rolled back work leaves nothing inside, that a handler got a message."""
+    with psycopg.connect(os.environ["HOWDAH_DSN"], autocommit=True) as outside:
+        outside.execute(
+            "insert into work.trace (message_id, body, delivery, redelivered, pid) values (%s, %s, %s, %s, %s)",
+            (message.message_id, str(message.body), message.delivery_count, message.redelivered, os.getpid()),
+        )
+
+
+@app.handler("work", batch=100)
+def work(message: Message, transaction: Transaction) -> None:
+    """Do what the body says."""
+    effect(message, transaction)
+    if message.body != "plain":
+        say(message, transaction)
+        ACTIONS[str(message.body)](transaction)
+
+
+@app.handler("single", batch=1)
+def single(message: Message, transaction: Transaction) -> None:
+    """The same, one message a transaction."""
+    work(message, transaction)
+
+
+def wait_for_gate(transaction: Transaction) -> None:
+    """Wait on the worker's connection until the test lets go of an advisory lock."""
+    transaction.connection.execute("select pg_advisory_xact_lock_shared(7)")
+
+
+def wait_in_python(transaction: Transaction) -> None:
+    """The same without the worker's connection."""
+    with psycopg.connect(os.environ["HOWDAH_DSN"], autocommit=True) as outside:
+        outside.execute("select pg_advisory_lock_shared(7)")
+
+
+def fail(transaction: Transaction) -> None:
+    """A bug."""
+    raise ValueError("cannot be handled\x00")
+
+
+def swallow(transaction: Transaction) -> None:
+    """A statement error that the handler overlooks."""
+    with contextlib.suppress(psycopg.Error):
+        transaction.connection.execute("select 1 / 0")
+
+
+def overcome(transaction: Transaction) -> None:
+    """A statement error that the handler rightly overcomes, in a savepoint."""
+    with contextlib.suppress(psycopg.Error), transaction.connection.transaction():
+        transaction.connection.execute("select 1 / 0")
+
+
+def roll_back_and_raise(transaction: Transaction) -> None:
+    """What a careful application does that knows nothing of workers."""
+    try:
+        raise ValueError("after a rollback")
+    except ValueError:
+        transaction.connection.rollback()
+        raise
+
+
+def roll_back_and_go_on(transaction: Transaction) -> None:
+    """Its second insert must not be committed without its message."""
+    transaction.connection.execute("ROLLBACK")
+    transaction.connection.execute("insert into work.effects (message_id, worker) values (-1, 'stray')")
+
+
+def once(transaction: Transaction, action: Any) -> None:
+    """Do something at the first time only, over all processes."""
+    with psycopg.connect(os.environ["HOWDAH_DSN"], autocommit=True) as outside:
+        first = outside.execute("insert into work.once values (1) on conflict do nothing").rowcount == 1
+    if first:
+        action()
+
+
+def lock_time_out(transaction: Transaction) -> None:
+    """Give up on a lock at once, which says nothing against the message."""
+    with transaction.connection.transaction():
+        transaction.connection.execute("set local lock_timeout = '10ms'")
+        transaction.connection.execute("lock table work.locked in share mode")
+
+
+def wrapped_serialization_failure() -> None:
+    """As SQLAlchemy wraps it."""
+    from sqlalchemy.exc import OperationalError
+
+    raise OperationalError("update", {}, psycopg.errors.SerializationFailure("could not serialize"))
+
+
+class Strange(BaseException):
+    """No Exception."""
+
+
+def strange(transaction: Transaction) -> None:
+    """What ends a thread that only expects exceptions."""
+    raise Strange("no exception")
+
+
+def violate_at_commit(transaction: Transaction) -> None:
+    """Break a deferred constraint, which only the commit notices."""
+    transaction.connection.execute("insert into work.checked values (1), (1)")
+
+
+def terminate_self(transaction: Transaction) -> None:
+    """Lose the connection while handling."""
+    transaction.connection.execute("select pg_terminate_backend(pg_backend_pid())")
+
+
+ACTIONS: dict[str, Any] = {
+    "note": lambda transaction: None,
+    "slow": lambda transaction: time.sleep(0.2),
+    "gate": wait_for_gate,
+    "gate-python": wait_in_python,
+    "gate-at-commit": lambda t: t.connection.execute("insert into work.gated values (1)"),
+    "fail": fail,
+    "fail-once": lambda t: once(t, lambda: fail(t)),
+    "only": lambda transaction: transaction.set_rollback_only(),
+    "exit": lambda transaction: sys.exit(3),
+    "exit-process": lambda transaction: os._exit(0),
+    "strange": strange,
+    "swallow": swallow,
+    "overcome": overcome,
+    "commit": lambda transaction: transaction.connection.commit(),
+    "sql-commit": lambda transaction: transaction.connection.execute("/* all done */ Commit"),
+    "hidden-commit": lambda transaction: transaction.connection.execute("select 1; commit; select 2"),
+    "rollback-raise": roll_back_and_raise,
+    "rollback-go-on": roll_back_and_go_on,
+    "close": lambda transaction: transaction.connection.close(),
+    "lock-time-out": lock_time_out,
+    "serialization": lambda t: once(t, wrapped_serialization_failure),
+    "terminate": lambda t: once(t, lambda: terminate_self(t)),
+    "violate": violate_at_commit,
+}
+
+
+@typed.handler("work", message_type="order")
+def order(message: Message, transaction: Transaction) -> None:
+    """Orders."""
+    transaction.connection.execute(
+        "insert into work.effects (message_id, worker) values (%s, 'order')", (message.message_id,)
+    )
+
+
+@typed.handler("work", message_type="bill")
+def bill(message: Message, transaction: Transaction) -> None:
+    """Bills."""
+    transaction.connection.execute(
+        "insert into work.effects (message_id, worker) values (%s, 'bill')", (message.message_id,)
+    )
+
+
+several.handler("missing")(work)
+several.handler("work")(work)

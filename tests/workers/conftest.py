@@ -1,0 +1,37 @@
+"""What tests of workers ask for: the tables that handlers write to, and supervisors with real processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support import Db
+from workers_support import APPS, TABLES, StartWorkers, Work, running
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sample applications can be imported, here and in worker processes."""
+    monkeypatch.syspath_prepend(str(APPS))
+    monkeypatch.setenv("PYTHONPATH", str(APPS))
+
+
+@pytest.fixture
+def tables(db: Db) -> Db:
+    """The handlers' tables in the test's database, and its queues."""
+    db.execute(TABLES)
+    return db
+
+
+@pytest.fixture
+def start(tables: Db, dsn: str, tmp_path: Path) -> Iterator[StartWorkers]:
+    """Starts workers on the test's database: one process with one session, unless told otherwise."""
+    with running(tmp_path / "log") as begin:
+        yield lambda *target, **options: begin(dsn, *target, **options)
+
+
+@pytest.fixture
+def jobs(tables: Db, dsn: str) -> Work:
+    """The test's queue and tables."""
+    return Work(tables, dsn)

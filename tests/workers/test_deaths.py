@@ -1,0 +1,229 @@
+"""Processes that are killed, at every point of a message's way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import psycopg
+import pytest
+from support import Db, column, one, wait_until
+from workers_support import StartWorkers, Work
+
+
+def gone(pid: int) -> bool:
+    """Whether a process has ended."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+@pytest.mark.behaviour("AMQ-19")
+def test_killed_while_idle_blames_nobody_and_the_queue_keeps_its_messages(jobs: Work, start: StartWorkers) -> None:
+    kept = jobs.send("plain")  # no consumer yet
+    assert jobs.left() == 1
+    workers = start()
+    jobs.wait_empty()
+    workers.kill()
+    kept += jobs.send("plain", "plain")
+    jobs.wait_empty()
+    assert jobs.effects() == kept
+    assert jobs.blamed() == set()
+    assert [line["code"] for line in workers.events("worker died")] == [-9]
+
+
+def test_killed_while_receiving_blames_nobody(jobs: Work, dsn: str, start: StartWorkers) -> None:
+    """Its receive waits, for the table is locked, when the process dies."""
+    workers = start()
+    workers.wait_started()
+    with psycopg.connect(dsn) as locking:
+        locking.execute("lock table howdah.msgs in access exclusive mode")
+        wait_until(
+            lambda: column(
+                jobs.db,
+                "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+                " and query like %s and application_name like %s",
+                ("%howdah.receive(%", "%:test:%"),
+            )
+        )
+        workers.kill()
+        wait_until(lambda: workers.events("worker started")[1:])
+        locking.execute("select howdah.send('work', 'plain')")
+    jobs.wait_empty()
+    assert len(jobs.effects()) == 1
+    assert jobs.blamed() == set()
+
+
+@pytest.mark.parametrize("body", ["gate", "gate-python"])
+def test_killed_in_the_handler_is_recorded_by_the_supervisor(jobs: Work, start: StartWorkers, body: str) -> None:
+    first, held, last = jobs.send("plain", body, "plain")
+    workers = start()
+    with jobs.gate():
+        pid = jobs.wait_in_handler(held)
+        workers.kill(pid)
+        wait_until(lambda: jobs.incidents(held) == ["WorkerDied"])
+        # It is in a handler again although the gate is still closed: the server noticed that its client is gone.
+        assert jobs.wait_in_handler(held, 2) != pid
+    jobs.wait_empty()
+    assert jobs.effects() == [first, held, last]
+    assert jobs.trace(held) == [1, 2]
+    assert jobs.blamed() == {held}
+    text, worker, duration = jobs.db.execute(
+        "select error_text, worker, duration_ms from howdah.incidents()"
+    ).fetchall()[0]
+    assert text == "the worker process was killed by SIGKILL"
+    assert worker == f"test:{pid}"
+    assert duration >= 0
+
+
+def test_killed_after_the_handler_before_the_commit_blames_nobody(jobs: Work, start: StartWorkers) -> None:
+    sent = jobs.send("gate-at-commit", "plain")
+    workers = start()
+    with jobs.gate():
+        jobs.wait_in_handler(sent[0])
+        wait_until(
+            lambda: column(
+                jobs.db, "select 1 from pg_stat_activity where query ilike 'commit%' and wait_event = 'advisory'"
+            )
+        )
+        workers.kill()
+        wait_until(lambda: workers.events("worker started")[1:])
+    jobs.wait_empty()
+    # A commit that had begun when its client died may still take place: handled once, either way.
+    assert jobs.effects() == sent
+    assert jobs.blamed() == set()
+
+
+def test_a_handler_that_kills_its_process_ends_in_the_exception_destination(jobs: Work, start: StartWorkers) -> None:
+    one(jobs.db, """select howdah.alter_queue('work', '{"max_failed_deliveries": 2}')""")
+    first, guilty, last = jobs.send("plain", "exit-process", "plain")
+    workers = start()
+    jobs.wait_empty()
+    assert jobs.incidents(guilty) == ["WorkerDied"] * 2
+    assert jobs.dead() == [guilty]
+    assert jobs.effects() == [first, last]
+    assert [line["code"] for line in workers.events("worker died")] == [0, 0]
+
+
+@pytest.mark.behaviour("IMQ-29")
+def test_a_message_of_a_killed_consumer_goes_to_the_other_one_flagged(jobs: Work, start: StartWorkers) -> None:
+    a = start()
+    with jobs.gate():
+        (held,) = jobs.send("gate-python")
+        killed = jobs.wait_in_handler(held)
+        a.stop()  # no replacement for the one that is killed
+        a.kill(killed)
+        wait_until(lambda: jobs.incidents(held) == ["WorkerDied"])
+        b = start()
+        other = jobs.wait_in_handler(held, 2)
+        assert [other] == b.pids
+    jobs.wait_empty()
+    flags = jobs.db.execute("select redelivered, pid from work.trace order by at").fetchall()
+    assert flags == [(False, killed), (True, other)]
+
+
+def test_sigterm_finishes_what_is_in_hand(jobs: Work, start: StartWorkers) -> None:
+    (held,) = jobs.send("gate")
+    workers = start()
+    with jobs.gate():
+        jobs.wait_in_handler(held)
+        left = jobs.send("plain", "plain")
+        workers.stop()
+        wait_until(lambda: workers.events("worker stopping"))
+        assert workers.pids
+    workers.wait_ended()
+    assert jobs.effects() == [held]
+    assert column(jobs.db, "select message_id from howdah.browse('work')") == left
+    assert workers.events("worker stopped")[0]["handled"] == 1
+    assert one(jobs.db, "select count(*) from howdah.list_workers()") == 0
+
+
+@pytest.mark.parametrize("body", ["gate", "gate-python"])
+def test_a_second_sigterm_rolls_back_at_once_and_blames_nobody(jobs: Work, start: StartWorkers, body: str) -> None:
+    sent = jobs.send("plain", body)
+    workers = start()
+    with jobs.gate():
+        jobs.wait_in_handler(sent[1])
+        workers.stop()
+        wait_until(lambda: workers.events("worker stopping"))
+        workers.stop()
+        workers.wait_ended(10)
+        wait_until(lambda: len(column(jobs.db, "select message_id from howdah.receive_locked('work', 9)")) == 2)
+    assert jobs.effects() == []
+    assert jobs.blamed() == set()
+
+
+def test_workers_end_by_themselves_when_their_supervisor_is_killed(jobs: Work, dsn: str) -> None:
+    (held,) = jobs.send("gate")
+    with jobs.gate():
+        command = [sys.executable, "-m", "howdah.cli.main", "worker", "workapp:app", "--dsn", dsn]
+        with subprocess.Popen([*command, "--sessions", "2"], stderr=subprocess.DEVNULL) as supervisor:
+            pid = jobs.wait_in_handler(held)
+            supervisor.kill()
+    left_later = jobs.send("plain")
+    wait_until(lambda: gone(pid) or one(jobs.db, "select count(*) from howdah.list_workers()") == 0)
+    wait_until(lambda: gone(pid))
+    assert held in jobs.effects()
+    assert len(jobs.effects()) + jobs.left() == len([held, *left_later])
+    assert jobs.blamed() == set()
+
+
+def test_a_crash_loop_is_slowed_down_and_still_obeys(jobs: Work, start: StartWorkers) -> None:
+    one(jobs.db, """select howdah.alter_queue('work', '{"max_failed_deliveries": 0}')""")
+    (guilty,) = jobs.send("exit-process")
+    workers = start()
+    wait_until(lambda: len(jobs.incidents(guilty)) >= 3)
+    workers.stop()
+    workers.wait_ended(10)
+    assert jobs.left() == 1
+
+
+def run_worker(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "howdah.cli.main", "worker", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("nowhere:app", "module nowhere does not import: ModuleNotFoundError: No module named 'nowhere'"),
+        ("broken:app", "module broken does not import: RuntimeError: half written"),
+        ("workapp", "'workapp' does not name an application (Write it as MODULE:APP, such as myproject.tasks:app.)"),
+        ("workapp:none", "workapp:none is missing (Make one with howdah.workers.App().)"),
+        ("workapp:not_an_app", "workapp:not_an_app is not a howdah App (Make one with howdah.workers.App().)"),
+        ("workapp:empty", "workapp:empty has no handlers (Register a function with @app.handler(queue).)"),
+    ],
+)
+def test_a_target_that_cannot_run_is_one_line(target: str, said: str) -> None:
+    done = run_worker(target, "--dsn", "host=127.0.0.1 port=1")
+    assert done.returncode == 1
+    assert done.stderr == f"howdah: {said}\n"
+
+
+def test_a_database_that_cannot_be_used_is_one_line(empty_dsn: str) -> None:
+    for dsn in ("host=127.0.0.1 port=1", empty_dsn):
+        done = run_worker("workapp:app", "--dsn", dsn)
+        assert done.returncode == 3, done.stderr
+        assert done.stderr.startswith("howdah: ")
+        assert done.stderr.count("\n") == 1
+
+
+def test_the_command_runs_and_sigterm_ends_it_with_0(jobs: Work, db: Db, dsn: str) -> None:
+    jobs.send("plain")
+    command = [sys.executable, "-m", "howdah.cli.main", "worker", "workapp:app", "--dsn", dsn, "--log-json"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        jobs.wait_empty()
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert '"event": "worker stopped"' in said
+    assert dsn not in said

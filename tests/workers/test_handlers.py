@@ -1,0 +1,260 @@
+"""What handlers may do, what becomes of their messages, and who is blamed."""
+
+from __future__ import annotations
+
+import pytest
+from support import column, one, wait_until
+from workers_support import StartWorkers, Work
+
+
+@pytest.mark.behaviour("WAS-03")
+def test_set_rollback_only_counts_as_a_failed_delivery(jobs: Work, start: StartWorkers) -> None:
+    one(jobs.db, """select howdah.alter_queue('work', '{"redelivery_delay_ms": 60000}')""")
+    (message,) = jobs.send("only")
+    start()
+    wait_until(lambda: jobs.incidents(message) == ["RollbackOnly"])
+    assert jobs.effects() == []
+    assert jobs.left() == 1
+    assert jobs.trace(message) == [1]
+    one(jobs.db, """select howdah.alter_queue('work', '{"redelivery_delay_ms": 0}')""")
+    assert one(jobs.db, "select state from howdah.audit_messages where message_id = %s", (message,)) == "parked"
+
+
+@pytest.mark.behaviour("WAS-06")
+@pytest.mark.behaviour("WAS-10")
+@pytest.mark.behaviour("WAS-22")
+@pytest.mark.behaviour("SSB-10")
+@pytest.mark.behaviour("SSB-23")
+def test_an_always_failing_message_is_delivered_five_times_then_dead(jobs: Work, start: StartWorkers) -> None:
+    (message,) = jobs.send("fail")
+    start()
+    jobs.wait_empty()
+    trace = jobs.db.execute("select delivery, redelivered from work.trace order by at").fetchall()
+    assert trace == [(1, False), (2, True), (3, True), (4, True), (5, True)]
+    assert jobs.incidents(message) == ["ValueError"] * 5
+    assert jobs.dead() == [message]
+    assert jobs.effects() == []
+    assert column(jobs.db, "select outcome from howdah.incidents() order by incident_id") == ["returned"] * 4 + [
+        "moved"
+    ]
+
+
+@pytest.mark.behaviour("SSB-13")
+@pytest.mark.behaviour("SSB-15")
+def test_an_incident_says_who_when_and_why(jobs: Work, start: StartWorkers) -> None:
+    conversation = "01234567-89ab-cdef-0123-456789abcdef"
+    one(jobs.db, "select howdah.send('work', 'fail', conversation_id => %s)", (conversation,))
+    start()
+    jobs.wait_empty()
+    row = jobs.db.execute(
+        "select incident_id > 0, conversation_id::text, queue_name, error_class, error_text, sqlstate, traceback,"
+        " attempt, worker, duration_ms >= 0, recorded_at <= howdah.now() from howdah.incidents() where attempt = 1"
+    ).fetchone()
+    assert row is not None
+    assert row[:6] == (True, conversation, "work", "ValueError", "cannot be handled\\0", None)
+    assert 'raise ValueError("cannot be handled' in row[6]
+    assert row[7] == 1
+    assert ":test:" in row[8]
+    assert row[9:] == (True, True)
+
+
+WRONG = {
+    "swallow": "RollbackOnly",
+    "commit": "ProgrammingError",
+    "sql-commit": "IllegalState",
+    "hidden-commit": "IllegalState",
+    "rollback-raise": "ValueError",
+    "rollback-go-on": "RollbackOnly",
+    "close": "RollbackOnly",
+    "exit": "SystemExit",
+    "strange": "Strange",
+    "violate": "UniqueViolation",
+}
+
+
+@pytest.mark.behaviour("SSB-16")
+@pytest.mark.behaviour("SSB-22")
+def test_whatever_handlers_do_wrong_is_one_incident_a_delivery_and_harms_no_other(
+    jobs: Work, start: StartWorkers
+) -> None:
+    """All in one batch, among innocent messages."""
+    one(jobs.db, """select howdah.alter_queue('work', '{"max_failed_deliveries": 2}')""")
+    bodies = [body for wrong in WRONG for body in (wrong, "plain")]
+    sent = jobs.send(*bodies)
+    workers = start()
+    jobs.wait_empty()
+    guilty = dict(zip(sent[::2], WRONG.values(), strict=True))
+    assert {message: jobs.incidents(message) for message in guilty} == {
+        message: [error_class] * 2 for message, error_class in guilty.items()
+    }
+    assert jobs.blamed() == set(guilty)
+    assert jobs.dead() == sent[::2]
+    assert jobs.effects() == sent[1::2]
+    assert len(workers.pids) == 1
+    assert workers.events("worker died") == workers.events("thread died") == []
+
+
+def test_the_statement_that_failed_is_in_the_incident_of_a_handler_that_overlooked_it(
+    jobs: Work, start: StartWorkers
+) -> None:
+    jobs.send("swallow")
+    start()
+    jobs.wait_empty()
+    assert set(column(jobs.db, "select sqlstate from howdah.incidents()")) == {"22012"}
+    assert "select 1 / 0" in one(jobs.db, "select traceback from howdah.incidents() where attempt = 1")
+
+
+def test_an_error_that_the_handler_overcomes_is_none(jobs: Work, start: StartWorkers) -> None:
+    (message,) = jobs.send("overcome")
+    start()
+    jobs.wait_empty()
+    assert jobs.effects() == [message]
+    assert jobs.blamed() == set()
+
+
+@pytest.mark.parametrize("body", ["serialization", "terminate"])
+def test_errors_that_blame_nobody_are_retried_without_an_incident(jobs: Work, start: StartWorkers, body: str) -> None:
+    sent = jobs.send("plain", body, "plain")
+    start()
+    jobs.wait_empty()
+    assert jobs.trace(sent[1]) == [1, 1]
+    assert jobs.effects() == sent
+    assert jobs.blamed() == set()
+
+
+def test_a_message_held_up_by_a_lock_holds_up_no_other(jobs: Work, start: StartWorkers) -> None:
+    first, stuck, last = jobs.send("plain", "lock-time-out", "plain")
+    with jobs.db.transaction():
+        jobs.db.execute("insert into work.locked values (1)")
+        start()
+        wait_until(lambda: jobs.db.execute("select count(*) from work.effects").fetchone() == (2,))
+        wait_until(lambda: len(jobs.trace(stuck)) > 3)
+    jobs.wait_empty()
+    assert jobs.effects() == [first, stuck, last]
+    assert set(jobs.trace(stuck)) == {1}
+    assert jobs.blamed() == set()
+
+
+def test_only_the_guilty_of_a_batch_of_100_are_blamed(jobs: Work, start: StartWorkers) -> None:
+    bodies = ["fail" if n % 33 == 5 else "only" if n == 50 else "note" for n in range(100)]
+    sent = jobs.send(*bodies)
+    start()
+    jobs.wait_empty()
+    guilty = [message for message, body in zip(sent, bodies, strict=True) if body != "note"]
+    assert len(guilty) == 4
+    assert jobs.blamed() == set(guilty)
+    assert jobs.dead() == guilty
+    assert {tuple(sorted(set(jobs.trace(message)))) for message in guilty} == {(1, 2, 3, 4, 5)}
+    assert [jobs.incidents(message) for message in guilty] == [
+        [{"fail": "ValueError", "only": "RollbackOnly"}[bodies[sent.index(message)]]] * 5 for message in guilty
+    ]
+    assert jobs.effects() == [message for message in sent if message not in guilty]
+    # Not handled one by one: a transaction each would be 96.
+    consumed = one(jobs.db, "select count(*) from howdah.audit_journal where event = 'consumed'")
+    assert consumed == 96
+    assert one(jobs.db, "select count(distinct tx) from work.effects") <= 12
+
+
+def test_batches_that_fail_at_commit_are_handled_one_by_one_for_one_round(jobs: Work, start: StartWorkers) -> None:
+    one(jobs.db, """select howdah.alter_queue('work', '{"redelivery_delay_ms": 60000}')""")
+    sent = jobs.send(*["plain"] * 5, "violate", *["plain"] * 5)
+    start()
+    wait_until(lambda: len(jobs.effects()) == 10)
+    wait_until(lambda: jobs.incidents(sent[5]) == ["UniqueViolation"])
+    assert jobs.blamed() == {sent[5]}
+    more = jobs.send(*["plain"] * 50)
+    wait_until(lambda: len(jobs.effects()) == 60)
+    assert jobs.effects() == [*sent[:5], *sent[6:], *more]
+
+
+@pytest.mark.behaviour("SSB-17")
+def test_one_message_a_transaction_where_the_batch_is_one(jobs: Work, start: StartWorkers) -> None:
+    sent = jobs.send(*["plain"] * 10, queue="single")
+    start()
+    jobs.wait_empty("single")
+    assert jobs.effects() == sent
+    assert one(jobs.db, "select count(distinct tx) from work.effects") == 10
+
+
+@pytest.mark.behaviour("SSB-18")
+def test_an_idle_worker_leaves_no_open_transaction_and_no_trace(jobs: Work, start: StartWorkers) -> None:
+    workers = start()
+    workers.wait_started()
+    wait_until(lambda: one(jobs.db, "select count(*) from howdah.list_workers()") == 1)
+
+    def idle() -> bool:
+        states = column(
+            jobs.db,
+            "select state from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
+            " and application_name like %s",
+            ("%:test:%/0",),
+        )
+        return states == ["idle"]
+
+    wait_until(idle)
+    assert one(jobs.db, "select count(*) from howdah.incidents()") == 0
+    assert one(jobs.db, "select count(*) from howdah.audit_journal") == 0
+
+
+@pytest.mark.behaviour("SSB-20")
+def test_a_poison_message_is_disposed_of_in_one_transaction_by_whoever_meets_it(
+    jobs: Work, start: StartWorkers
+) -> None:
+    """One whose limit was lowered below its failures goes at the next receive, with no handler called."""
+    one(jobs.db, """select howdah.alter_queue('work', '{"redelivery_delay_ms": 300}')""")
+    (message,) = jobs.send("fail")
+    start()
+    wait_until(lambda: len(jobs.incidents(message)) == 2)
+    one(jobs.db, """select howdah.alter_queue('work', '{"max_failed_deliveries": 2}')""")
+    wait_until(lambda: jobs.dead() == [message])
+    assert jobs.trace(message) == [1, 2]
+    assert jobs.left() == 0
+    moved = jobs.db.execute(
+        "select count(*), min(message_id) from howdah.audit_journal where event = 'moved'"
+    ).fetchone()
+    assert moved == (1, message)
+
+
+@pytest.mark.behaviour("SSB-21")
+def test_message_types_reach_their_handlers_and_an_unknown_one_ends_dead(jobs: Work, start: StartWorkers) -> None:
+    order = one(jobs.db, "select howdah.send('work', 'o', message_type => 'order')")
+    bill = one(jobs.db, "select howdah.send('work', 'b', message_type => 'bill')")
+    unknown = one(jobs.db, "select howdah.send('work', 'x', message_type => 'letter')")
+    none = one(jobs.db, "select howdah.send('work', 'y')")
+    start("workapp:typed")
+    jobs.wait_empty()
+    rows = jobs.db.execute("select message_id, worker from work.effects order by 1").fetchall()
+    assert rows == [(order, "order"), (bill, "bill")]
+    assert jobs.dead() == [unknown, none]
+    assert jobs.incidents(unknown) == jobs.incidents(none) == ["UnknownMessageType"] * 5
+    text = one(jobs.db, "select error_text from howdah.incidents() where message = %s and attempt = 1", (unknown,))
+    assert text == "no handler for message type 'letter' (Registered are: bill, order.)"
+
+
+def test_delays_between_redeliveries_and_of_messages_are_kept(jobs: Work, start: StartWorkers) -> None:
+    one(jobs.db, """select howdah.alter_queue('work', '{"redelivery_delay_ms": 400}')""")
+    late = one(jobs.db, "select howdah.send('work', 'note', delay => '700 ms')")
+    (again,) = jobs.send("fail-once")
+    start()
+    jobs.wait_empty()
+    assert jobs.effects() == [late, again]
+    assert jobs.trace(again) == [1, 2]
+    assert set(jobs.trace(late)) == {1}
+    assert column(jobs.db, "select outcome from howdah.incidents()") == ["delayed"]
+
+
+def test_a_missing_or_paused_queue_delays_no_other_and_is_taken_up_later(jobs: Work, start: StartWorkers) -> None:
+    workers = start("workapp:several")
+    wait_until(lambda: len(workers.events("cannot receive")) == 1)
+    sent = jobs.send("plain")
+    jobs.wait_empty()
+    one(jobs.db, "select howdah.pause('work')")
+    wait_until(lambda: len(workers.events("cannot receive")) == 2)
+    one(jobs.db, "select howdah.create_queue('missing')")
+    sent += jobs.send("plain", queue="missing")
+    jobs.wait_empty("missing")
+    one(jobs.db, "select howdah.resume('work')")
+    sent += jobs.send("plain")
+    jobs.wait_empty()
+    assert jobs.effects() == sent
+    assert [line["queue"] for line in workers.events("cannot receive")] == ["missing", "work"]

@@ -1,0 +1,73 @@
+"""Records failures on a connection of its own, however often the database must be asked."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import psycopg
+
+from ..engine import HowdahError, Incident, calls, is_innocent
+from ..engine.runner import run
+from . import events
+from .backoff import Backoff
+
+Failures = list[dict[str, Any]]
+
+RETRY_SECONDS_MIN = 0.05
+RETRY_SECONDS_MAX = 5.0
+PATIENCE_STOPPING = 10.0
+"""Seconds that a lost database is waited for once the worker has been told to stop."""
+
+
+class Recorder:
+    """One recording connection. Each failure has a key, so one that was stored before the answer was lost stays single."""
+
+    def __init__(self, dsn: str, worker: str, stopping: threading.Event) -> None:
+        self._dsn = dsn
+        self._worker = worker
+        self._stopping = stopping
+        self._connection: psycopg.Connection[Any] | None = None
+
+    def record(self, queue: str, failures: Failures, in_hand: bool = False) -> list[Incident]:
+        """Record failures in a transaction of their own. Raises what a repetition would not cure.
+
+        in_hand: the session still holds the messages, and applies the queue's policy itself.
+        """
+        retry = Backoff(RETRY_SECONDS_MIN, RETRY_SECONDS_MAX)
+        patience = PATIENCE_STOPPING
+        while True:
+            try:
+                incidents = run(self._connect(), calls.record_failures(queue, failures, in_hand=in_hand))
+                break
+            except (HowdahError, psycopg.Error) as error:
+                if not is_innocent(error) or patience <= 0:
+                    events.failures_lost(self._worker, queue, [failure["message_id"] for failure in failures], error)
+                    raise
+                pause = retry.pause()
+                events.connection_lost(self._worker, error, pause)
+                if self._stopping.is_set():
+                    pause = min(pause, 0.5)
+                    patience -= pause
+                    time.sleep(pause)
+                else:
+                    self._stopping.wait(pause)
+        self._report(queue, failures, incidents)
+        return incidents
+
+    def close(self) -> None:
+        """Close the connection, if there is one."""
+        if self._connection is not None:
+            self._connection.close()
+
+    def _connect(self) -> psycopg.Connection[Any]:
+        if self._connection is None or self._connection.closed:
+            self._connection = psycopg.connect(self._dsn, autocommit=True, application_name="howdah recording")
+        return self._connection
+
+    def _report(self, queue: str, failures: Failures, incidents: list[Incident]) -> None:
+        errors = {failure["message_id"]: f"{failure['error_class']}: {failure['error_text']}" for failure in failures}
+        for incident in incidents:
+            error = errors[incident.message_id].splitlines()[0][:200]
+            events.failure_recorded(self._worker, queue, incident.message_id, incident.attempt, incident.outcome, error)

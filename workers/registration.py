@@ -1,0 +1,77 @@
+"""A worker process in the registry: there from its first heartbeat to its orderly end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import time
+from typing import Any
+
+import psycopg
+
+from ..engine import Admin, HowdahError
+from ..engine.errors import UnknownWorker
+from ..engine.runner import run
+from . import events
+from .backoff import Backoff
+from .hands import Hands
+
+HEARTBEAT_SECONDS = 2.0
+
+
+class Registration:
+    """Says at intervals that the process lives and what it has in hand, over a connection of its own."""
+
+    def __init__(self, dsn: str, worker: str, sessions: int, queues: list[str], hands: Hands) -> None:
+        self._dsn = dsn
+        self._worker = worker
+        self._sessions = sessions
+        self._queues = queues
+        self._hands = hands
+        self._connection: psycopg.Connection[Any] | None = None
+        self._worker_id: str | None = None
+        self._retry = Backoff(0.1, 5.0)
+        self._next = 0.0
+
+    def beat(self) -> None:
+        """Register or say that the process lives, if it is time; a failure waits for a later call."""
+        if time.monotonic() < self._next:
+            return
+        try:
+            admin = self._admin()
+            if self._worker_id is None:
+                self._worker_id = admin.register_worker(
+                    self._worker, socket.gethostname(), os.getpid(), self._sessions, self._queues
+                )
+            admin.heartbeat(self._worker_id, self._in_hand())
+        except UnknownWorker:  # silent for so long that it was taken for dead
+            self._worker_id = None
+        except (HowdahError, psycopg.Error) as error:
+            pause = self._retry.pause()
+            self._next = time.monotonic() + pause
+            events.connection_lost(self._worker, error, pause)
+        else:
+            self._next = time.monotonic() + HEARTBEAT_SECONDS
+            self._retry.reset()
+
+    def end(self) -> None:
+        """Leave the registry."""
+        if self._connection is None:
+            return
+        with contextlib.suppress(HowdahError, psycopg.Error):
+            if self._worker_id is not None:
+                self._admin().unregister_worker(self._worker_id)
+        self._connection.close()
+
+    def _admin(self) -> Admin:
+        if self._connection is None or self._connection.closed:
+            self._connection = psycopg.connect(self._dsn, autocommit=True, application_name="howdah heartbeat")
+        connection = self._connection
+        return Admin(lambda call: run(connection, call))
+
+    def _in_hand(self) -> dict[str, int]:
+        counts = dict.fromkeys(self._queues, 0)
+        for queue_index, messages in self._hands.held():
+            counts[self._queues[queue_index]] += messages
+        return counts
