@@ -42,6 +42,9 @@ Record = Callable[[str, Failures, bool], list[Incident]]
 SAVE = b"savepoint howdah_handler"
 SAVE_NEXT = b"release savepoint howdah_handler; savepoint howdah_handler"
 UNDO = b"rollback to savepoint howdah_handler"
+DONE = b"release savepoint howdah_handler"
+APART_MAX = 60
+"""Messages at most in a batch with savepoints: a transaction of over 64 subtransactions slows every snapshot down."""
 
 
 class Way(Enum):
@@ -139,7 +142,7 @@ class Delivery:
         counted = False
         try:
             with connection.transaction():
-                messages = self._receive(connection, self._binding.batch, locked=True)
+                messages = self._receive(connection, min(self._binding.batch, APART_MAX), locked=True)
                 connection.execute(SAVE, prepare=False)
                 for message in messages:
                     try:
@@ -156,6 +159,8 @@ class Delivery:
                     else:
                         handled.append(message)
                         connection.execute(SAVE_NEXT, prepare=False)
+                # Outside the savepoint, like the locks: else PostgreSQL makes a multixact of each row.
+                connection.execute(DONE, prepare=False)
                 counted, to_settle = True, self._count(blamed, in_hand=True)
                 if to_settle:
                     run(connection, calls.settle_failures(self._binding.queue, to_settle))

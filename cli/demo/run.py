@@ -123,7 +123,7 @@ def handle_all(dsn: str, console: Console, *, processes: int, sessions: int, lim
                     raise sender.error
                 if not sender.is_alive() and done.waiting == 0:
                     break
-                time.sleep(0.25)
+                time.sleep(0.5)
             timings.send = sender.seconds
             timings.handle = time.monotonic() - started
             supervisor.stop()

@@ -55,7 +55,7 @@ def prepare(dsn: str) -> str:
         connection.execute(TABLE)
         connection.execute(
             "select howdah.create_queue(%s, %s::jsonb)",
-            (QUEUE, '{"journal_level": "full", "redelivery_delay_ms": 250}'),
+            (QUEUE, '{"journal_level": "full", "redelivery_delay_ms": 1000}'),
         )
     return demo
 
