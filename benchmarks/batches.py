@@ -11,10 +11,11 @@ from typing import Any
 
 import psycopg
 
-from howdah.engine import Message, calls
+from howdah.engine import Incident, Message, calls
 from howdah.engine.runner import run
 from howdah.workers import App, Transaction
 from howdah.workers.delivery import Delivery, Way
+from howdah.workers.guard import HandlerConnection
 from howdah.workers.hands import Hands
 
 MESSAGES = 6000
@@ -52,7 +53,7 @@ def drain(dsn: str, bad: str, pin: Callable[[Delivery], None]) -> float:
     """Seconds to drain the queue through a Delivery whose way ``pin`` may hold fast."""
     binding = application().bindings[QUEUE]
     with (
-        psycopg.connect(dsn) as connection,
+        HandlerConnection.open(dsn, "bench") as connection,
         psycopg.connect(dsn, autocommit=True) as recording,
         tempfile.NamedTemporaryFile() as file,
     ):
@@ -60,8 +61,8 @@ def drain(dsn: str, bad: str, pin: Callable[[Delivery], None]) -> float:
         run(recording, calls.send_many(QUEUE, bodies(bad)))
         hands = Hands.create(Path(file.name), 1)
 
-        def record(queue: str, failures: list[dict[str, Any]]) -> None:
-            run(recording, calls.record_failures(queue, failures))
+        def record(queue: str, failures: list[dict[str, Any]], in_hand: bool) -> list[Incident]:
+            return run(recording, calls.record_failures(queue, failures, in_hand=in_hand))
 
         delivery = Delivery(binding, 0, worker="bench", hands=hands, slot=0, record=record)
         started = time.perf_counter()
