@@ -47,13 +47,13 @@ CREATE TYPE howdah.claimed AS (
     seq bigint, message_id bigint, sent_at timestamptz, expires_at timestamptz, dead_at timestamptz,
     destination_id integer, origin_id integer, rank smallint, stage smallint, is_text boolean, content_type text,
     body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid,
-    dead_reason text, place text, nonpersistent boolean, failures integer
+    dead_reason text, place text, nonpersistent boolean
 )
 """
 
 CLAIMED_COMMENT = (
-    "COMMENT ON TYPE howdah.claimed IS 'A row of msgs with the place it was taken from (msgs, msgs_nonpersistent or parked)"
-    " and the failures of its stage. Internal.'"
+    "COMMENT ON TYPE howdah.claimed IS 'A row of msgs with the place it was taken from:"
+    " msgs, msgs_nonpersistent or parked. Internal.'"
 )
 
 DROP_PROCEDURES = """

@@ -4,7 +4,6 @@
 -- Role     internal
 --
 -- The rows are locked by the same statement that deletes them, so a TID scan is safe and cannot be planned wrongly.
--- Failures are counted in the statement itself: a call of howdah._failures for each row costs 3 microseconds.
 create or replace function howdah._take_ready(
     p_destination_id integer, p_first integer, p_last integer, p_want integer, p_remove boolean
 ) returns setof howdah.claimed
@@ -20,15 +19,11 @@ begin
                 order by c.rank, c.seq limit p_want for update skip locked))
             returning m.*
         )
-        select t.*, 'msgs', false,
-            (select count(*)::integer from howdah.poison_details f
-             where f.destination_id = p_destination_id and f.message_id = t.message_id and f.stage = t.stage)
+        select t.*, 'msgs', false
         from taken t order by t.rank, t.seq;
     else
         return query
-        select m.*, 'msgs', false,
-            (select count(*)::integer from howdah.poison_details f
-             where f.destination_id = p_destination_id and f.message_id = m.message_id and f.stage = m.stage)
+        select m.*, 'msgs', false
         from howdah.msgs m
         where m.destination_id = p_destination_id and m.rank between p_first and p_last
         order by m.rank, m.seq limit p_want for update skip locked;
@@ -54,9 +49,7 @@ begin
     select n.seq, n.message_id, n.sent_at, n.expires_at, n.dead_at, n.destination_id, n.origin_id, n.rank, n.stage,
         n.is_text, n.content_type, n.body, n.headers, n.correlation_id, n.reply_to, n.message_type, n.conversation_id,
         n.dead_reason,
-        'msgs_nonpersistent', true,
-            (select count(*)::integer from howdah.poison_details f
-             where f.destination_id = p_destination_id and f.message_id = n.message_id and f.stage = n.stage)
+        'msgs_nonpersistent', true
     from howdah.msgs_nonpersistent n where n.ctid = any (v_tids) order by n.seq;
     if p_remove then
         delete from howdah.msgs_nonpersistent n where n.ctid = any (v_tids);
@@ -84,9 +77,7 @@ begin
     select p.seq, p.message_id, p.sent_at, p.expires_at, p.dead_at, p.destination_id, p.origin_id, p.rank, p.stage,
         p.is_text, p.content_type, p.body, p.headers, p.correlation_id, p.reply_to, p.message_type, p.conversation_id,
         p.dead_reason,
-        'parked', p.boot is not null,
-            (select count(*)::integer from howdah.poison_details f
-             where f.destination_id = p_destination_id and f.message_id = p.message_id and f.stage = p.stage)
+        'parked', p.boot is not null
     from howdah.parked p where p.ctid = any (v_tids) order by p.due_at, p.seq;
     if p_remove then
         delete from howdah.parked p where p.ctid = any (v_tids);

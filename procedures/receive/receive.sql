@@ -47,9 +47,14 @@ begin
     loop
         v_now := howdah.now();
         return query
-        with claimed as materialized (
-            select c as claim, c.*, coalesce(c.expires_at <= v_now, false) or c.failures >= v_limit as ended
-            from howdah._claim(v_destination, v_left, v_now, p_remove) c
+        with taken as materialized (
+            select t as claim, t.*, row_number() over () as number from howdah._claim(v_destination, v_left, v_now, p_remove) t
+        ), failed as materialized (
+            select f.* from howdah._count_failures(v_destination.id, array(select t.message_id from taken t)) f
+        ), claimed as materialized (
+            select t.*, coalesce(f.failures, 0) as failures,
+                coalesce(t.expires_at <= v_now, false) or coalesce(f.failures, 0) >= v_limit as ended
+            from taken t left join failed f on f.message_id = t.message_id and f.stage = t.stage
         ), journaled as (
             insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids)
             select v_now, v_destination.id, c.nonpersistent, 'consumed', array_agg(c.message_id)
@@ -64,7 +69,8 @@ begin
             c.dead_reason, c.dead_at
         from claimed c
         where not c.ended
-           or howdah._dispose(v_destination, c.claim, v_now, not p_remove);
+           or howdah._dispose(v_destination, c.claim, v_now, not p_remove)
+        order by c.number;
         get diagnostics v_taken = row_count;
         v_left := v_left - v_taken;
         -- Held rows would be met again by another round, for nobody's own locks are passed by.
