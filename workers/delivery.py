@@ -10,7 +10,8 @@ A batch is handled in one of three ways:
 - *singly*: one message a transaction, after a commit failed (a deferred constraint, say) and could blame nobody.
 
 A failure is recorded while the transaction that received the message still holds it, on another connection: so nobody can
-receive it before the failure counts, and no message is delivered more often than its limit.
+receive it before the failure counts, and no message is delivered more often than its limit. (A killed worker's message is
+free before its supervisor can record anything.)
 """
 
 from __future__ import annotations
@@ -112,6 +113,10 @@ class Delivery:
         try:
             with connection.transaction():
                 messages = self._receive(connection, batch)
+                if messages:
+                    # A statement that fails then undoes no more than the handlers' work: without a savepoint PostgreSQL would
+                    # let the messages go at once, before the failure is recorded.
+                    connection.execute(SAVE, prepare=False)
                 transaction = Transaction(connection, self._worker)
                 for message in messages:
                     try:

@@ -155,6 +155,22 @@ def test_only_the_guilty_of_a_batch_of_100_are_blamed(jobs: Work, start: StartWo
     assert one(jobs.db, "select count(distinct tx) from work.effects") <= 12
 
 
+@pytest.mark.parametrize("queue", ["work", "single"])
+@pytest.mark.parametrize("body", ["fail", "fail-in-sql"])
+def test_many_sessions_deliver_no_message_more_often_than_its_limit(
+    jobs: Work, start: StartWorkers, queue: str, body: str
+) -> None:
+    """Each failure is counted before anybody else can have the message, in batches and one by one."""
+    sent = jobs.send(*[body] * 60, queue=queue)
+    start(processes=2, sessions=4)
+    jobs.wait_empty(queue, timeout=60)
+    assert jobs.dead() == sent
+    counts = jobs.db.execute("select count(*) from howdah.incidents(max_incidents => 1000) group by message").fetchall()
+    assert counts == [(5,)] * 60
+    deliveries = column(jobs.db, "select array_agg(delivery order by at) from work.trace group by message_id")
+    assert deliveries == [[1, 2, 3, 4, 5]] * 60
+
+
 def test_batches_that_fail_at_commit_are_handled_one_by_one_for_one_round(jobs: Work, start: StartWorkers) -> None:
     one(jobs.db, """select howdah.alter_queue('work', '{"redelivery_delay_ms": 60000}')""")
     sent = jobs.send(*["plain"] * 5, "violate", *["plain"] * 5)

@@ -68,6 +68,11 @@ def fail(transaction: Transaction) -> None:
     raise ValueError("cannot be handled\x00")
 
 
+def fail_in_sql(transaction: Transaction) -> None:
+    """A bug that the database finds, which aborts the transaction at once."""
+    transaction.connection.execute("select 1 / 0")
+
+
 def swallow(transaction: Transaction) -> None:
     """A statement error that the handler overlooks."""
     with contextlib.suppress(psycopg.Error):
@@ -143,6 +148,7 @@ ACTIONS: dict[str, Any] = {
     "gate-python": wait_in_python,
     "gate-at-commit": lambda t: t.connection.execute("insert into work.gated values (1)"),
     "fail": fail,
+    "fail-in-sql": fail_in_sql,
     "fail-once": lambda t: once(t, lambda: fail(t)),
     "only": lambda transaction: transaction.set_rollback_only(),
     "exit": lambda transaction: sys.exit(3),
