@@ -68,7 +68,8 @@ def _verdict(queue: Queue) -> Text:
 
 
 def _rules_table(broken: list[RuleResult]) -> Table:
-    table = Table(title="Broken rules", title_justify="left")
+    failed = any(rule.severity == "error" for rule in broken)
+    table = Table(title="Broken rules" if failed else "Warnings", title_justify="left")
     for name in ("rule", "meaning", "queues", "for example"):
         table.add_column(name, overflow="fold")
     table.add_column("count", justify="right")

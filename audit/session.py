@@ -44,9 +44,9 @@ def spark_session(
     process ends, and with it Java's memory and class path. Raises AuditError if there is no Java,
     if Spark does not start, or if the process has a session already: it would be that one, and stopped.
     """
+    driver = find_driver(jdbc_jar)
     if SparkSession.getActiveSession() is not None:
         raise AuditError("a Spark session runs in this process already: hand it to the audit")
-    driver = find_driver(jdbc_jar)
     settings = _SETTINGS | driver.spark_settings()
     settings["spark.sql.shuffle.partitions"] = str(partitions)
     java_options = f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}"

@@ -27,7 +27,10 @@ NOT_READY = 3
 #: Ctrl-C.
 INTERRUPTED = 130
 
-EXIT_CODES = "Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 not running or not current, 130 interrupted."
+EXIT_CODES = (
+    "Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 no answer, not running, not migrated or not current,"
+    " 4 demo without its audit, 130 interrupted."
+)
 
 CONNECT_SECONDS = 10
 

@@ -28,6 +28,8 @@ def checks(run: Run) -> list[Check]:
         if expected.totals.get(carrier) != outcome.totals.get(carrier)
     }
     few = {row for row, count in outcome.incidents.items() if count < 5}
+    # A killed process leaves a moment before its supervisor has counted the failure.
+    over = {row for row, count in outcome.incidents.items() if count > 5}
     usable = expected.flights - len(expected.unusable)
     return [
         Check(
@@ -42,7 +44,7 @@ def checks(run: Run) -> list[Check]:
         ),
         Check(
             "each dead flight has its five failed deliveries on record",
-            not few,
+            not few and len(over) <= outcome.killed_in_handler,
             f"{sum(outcome.incidents.values()):,} incidents",
         ),
         Check(

@@ -39,6 +39,20 @@ def test_an_always_failing_message_is_delivered_five_times_then_dead(jobs: Work,
     ]
 
 
+@pytest.mark.parametrize("queue", ["work", "single"])
+def test_a_failure_counts_before_another_session_gets_the_message(jobs: Work, start: StartWorkers, queue: str) -> None:
+    """Even after a statement error, by which the server lets go of everything at once."""
+    one(jobs.db, "select howdah.alter_queue(%s, '{\"max_failed_deliveries\": 3}')", (queue,))
+    sent = jobs.send(*["divide"] * 100, queue=queue)
+    start(processes=2, sessions=3)
+    jobs.wait_empty(queue)
+    assert jobs.dead() == sent
+    incidents = jobs.db.execute(
+        "select message, array_agg(attempt order by attempt) from howdah.incidents(max_incidents => 1000) group by 1"
+    ).fetchall()
+    assert incidents == [(message, [1, 2, 3]) for message in sent]
+
+
 @pytest.mark.behaviour("SSB-13")
 @pytest.mark.behaviour("SSB-15")
 def test_an_incident_says_who_when_and_why(jobs: Work, start: StartWorkers) -> None:
@@ -69,6 +83,7 @@ WRONG = {
     "exit": "SystemExit",
     "strange": "Strange",
     "violate": "UniqueViolation",
+    "record-itself": "ValueError",
 }
 
 

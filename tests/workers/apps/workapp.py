@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import threading
 import time
 from typing import Any
 
@@ -18,6 +19,8 @@ typed = App("typed")
 several = App("several")
 empty = App("empty")
 not_an_app = object()
+
+CURRENT = threading.local()
 
 
 def effect(message: Message, transaction: Transaction) -> None:
@@ -41,6 +44,7 @@ def say(message: Message, transaction: Transaction) -> None:
 def work(message: Message, transaction: Transaction) -> None:
     """Do what the body says."""
     effect(message, transaction)
+    CURRENT.message_id = message.message_id
     if message.body != "plain":
         say(message, transaction)
         ACTIONS[str(message.body)](transaction)
@@ -77,6 +81,17 @@ def swallow(transaction: Transaction) -> None:
     """A statement error that the handler overlooks."""
     with contextlib.suppress(psycopg.Error):
         transaction.connection.execute("select 1 / 0")
+
+
+def divide_by_zero(transaction: Transaction) -> None:
+    """A statement error, which aborts the transaction before the worker hears of it."""
+    transaction.connection.execute("select 1 / 0")
+
+
+def record_itself(transaction: Transaction) -> None:
+    """Record the failure where it is bound to be rolled back, and lock out those who record it properly."""
+    transaction.connection.execute("select howdah.record_failure('work', %s)", (CURRENT.message_id,))
+    raise ValueError("recorded in vain")
 
 
 def overcome(transaction: Transaction) -> None:
@@ -155,6 +170,8 @@ ACTIONS: dict[str, Any] = {
     "exit-process": lambda transaction: os._exit(0),
     "strange": strange,
     "swallow": swallow,
+    "divide": divide_by_zero,
+    "record-itself": record_itself,
     "overcome": overcome,
     "commit": lambda transaction: transaction.connection.commit(),
     "sql-commit": lambda transaction: transaction.connection.execute("/* all done */ Commit"),
