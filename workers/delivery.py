@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -122,9 +123,15 @@ class Delivery:
                     try:
                         self._handle(message, transaction)
                     except _Blamed as blamed:
-                        to_settle = self._count([blamed], in_hand=not _is_over(connection))
+                        if not _is_over(connection):
+                            # A failed statement has already let go of the messages; this takes them in hand again.
+                            connection.execute(UNDO, prepare=False)
+                            with suppress(psycopg.errors.LockNotAvailable):
+                                counted, to_settle = True, self._count([blamed], in_hand=True)
                         raise
-        except _Blamed:
+        except _Blamed as blamed:
+            if not counted:
+                self._count([blamed], in_hand=False)
             self._settle(connection, to_settle)
             self._way = Way.APART if batch > 1 else self._way
             self._count_singly(1)

@@ -19,6 +19,7 @@ RETRY_SECONDS_MIN = 0.05
 RETRY_SECONDS_MAX = 5.0
 PATIENCE_STOPPING = 10.0
 """Seconds that a lost database is waited for once the worker has been told to stop."""
+LOCK_TIMEOUT = "2s"
 
 
 class Recorder:
@@ -33,7 +34,8 @@ class Recorder:
     def record(self, queue: str, failures: Failures, in_hand: bool = False) -> list[Incident]:
         """Record failures in a transaction of their own. Raises what a repetition would not cure.
 
-        in_hand: the session still holds the messages, and applies the queue's policy itself.
+        in_hand: the session still holds the messages, and applies the queue's policy itself. LockNotAvailable is then
+        raised at once: what recording waits for is probably that session's own transaction.
         """
         retry = Backoff(RETRY_SECONDS_MIN, RETRY_SECONDS_MAX)
         patience = PATIENCE_STOPPING
@@ -42,6 +44,8 @@ class Recorder:
                 incidents = run(self._connect(), calls.record_failures(queue, failures, in_hand=in_hand))
                 break
             except (HowdahError, psycopg.Error) as error:
+                if in_hand and isinstance(error, psycopg.errors.LockNotAvailable):
+                    raise
                 if not is_innocent(error) or patience <= 0:
                     events.failures_lost(self._worker, queue, [failure["message_id"] for failure in failures], error)
                     raise
@@ -64,6 +68,7 @@ class Recorder:
     def _connect(self) -> psycopg.Connection[Any]:
         if self._connection is None or self._connection.closed:
             self._connection = psycopg.connect(self._dsn, autocommit=True, application_name="howdah recording")
+            self._connection.execute("select set_config('lock_timeout', %s, false)", (LOCK_TIMEOUT,))
         return self._connection
 
     def _report(self, queue: str, failures: Failures, incidents: list[Incident]) -> None:

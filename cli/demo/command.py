@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 EXIT_MISMATCH = 1
 EXIT_NO_AUDIT = 4
+VERDICTS = {
+    0: "All holds.",
+    EXIT_MISMATCH: "Not all holds.",
+    EXIT_NO_AUDIT: "All holds so far, but nothing was audited.",
+}
 
 
 def demo(
@@ -36,20 +41,23 @@ def demo(
     from rich.console import Console
 
     from ...engine.embedded import EmbeddedServer
+    from .stage import DATABASE
 
     console = Console()
     started = time.monotonic()
     server: EmbeddedServer | None = None
+    look = f"database {DATABASE} on your server"
     if dsn is None and not os.environ.get("HOWDAH_DSN"):
         embedded = EmbeddedServer()
         server = embedded if embedded.status() is None else None
         info = embedded.start()
         dsn = info.dsn
+        look = f"howdah server {'psql' if server is None else 'start; howdah server psql'} {DATABASE}"
         console.print(f"[bold]PostgreSQL {info.version}[/], embedded, on port {info.port}, data in {info.data}")
     try:
-        raise typer.Exit(
-            course(console, dsn or os.environ["HOWDAH_DSN"], processes, sessions, limit, audit, jdbc_jar, started)
-        )
+        code = course(console, dsn or os.environ["HOWDAH_DSN"], processes, sessions, limit, audit, jdbc_jar)
+        console.print(f"[bold]{VERDICTS[code]}[/] {time.monotonic() - started:.0f} s in all. Look around: {look}")
+        raise typer.Exit(code)
     finally:
         if server is not None:
             server.stop()
@@ -63,7 +71,6 @@ def course(
     limit: int | None,
     audit: bool,
     jdbc_jar: Path | None,
-    started: float,
 ) -> int:
     """Run it all; returns the exit code."""
     from ...workers import events
@@ -75,7 +82,7 @@ def course(
     events.configure(as_json=False, level="WARNING", path=Path(log))
     console.print(
         f"Each flight of 2013 out of New York is a message to queue [bold]flights[/]; {processes} worker processes of"
-        f" {sessions} sessions\nadd its delays in the transaction that receives it. Workers' log: {log}"
+        f" {sessions} sessions add its delays in the transaction that receives it. Workers' log: {log}"
     )
     done = run.handle_all(demo_dsn, console, processes=processes, sessions=sessions, limit=limit, log=Path(log))
     statements = report.checks(done)
@@ -86,12 +93,8 @@ def course(
         f"  {done.timings.handle:.0f} s from the first send to the last commit: {rate:,.0f} flights a second,"
         f" with {sum(done.outcome.incidents.values()):,} failed deliveries among them."
     )
-    if audit:
-        code = prove(console, demo_dsn, jdbc_jar) or code
-    console.print(
-        f"[bold]{'All holds.' if code == 0 else 'Not all holds.'}[/] {time.monotonic() - started:.0f} s in all. Look around: howdah server psql {stage.DATABASE}"
-    )
-    return code
+    audited = prove(console, demo_dsn, jdbc_jar) if audit else 0
+    return code or audited
 
 
 def prove(console: Console, dsn: str, jdbc_jar: Path | None) -> int:

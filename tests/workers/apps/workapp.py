@@ -44,7 +44,7 @@ def say(message: Message, transaction: Transaction) -> None:
 def work(message: Message, transaction: Transaction) -> None:
     """Do what the body says."""
     effect(message, transaction)
-    CURRENT.message_id = message.message_id
+    CURRENT.queue, CURRENT.message_id = message.queue, message.message_id
     if message.body != "plain":
         say(message, transaction)
         ACTIONS[str(message.body)](transaction)
@@ -90,7 +90,7 @@ def divide_by_zero(transaction: Transaction) -> None:
 
 def record_itself(transaction: Transaction) -> None:
     """Record the failure where it is bound to be rolled back, and lock out those who record it properly."""
-    transaction.connection.execute("select howdah.record_failure('work', %s)", (CURRENT.message_id,))
+    transaction.connection.execute("select howdah.record_failure(%s, %s)", (CURRENT.queue, CURRENT.message_id))
     raise ValueError("recorded in vain")
 
 
