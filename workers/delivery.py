@@ -111,6 +111,7 @@ class Delivery:
     def _together(self, connection: HandlerConnection, batch: int) -> Done:
         messages: list[Message] = []
         to_settle: list[Message] = []
+        counted = False
         try:
             with connection.transaction():
                 messages = self._receive(connection, batch)
@@ -124,7 +125,6 @@ class Delivery:
                         self._handle(message, transaction)
                     except _Blamed as blamed:
                         if not _is_over(connection):
-                            # A failed statement has already let go of the messages; this takes them in hand again.
                             connection.execute(UNDO, prepare=False)
                             with suppress(psycopg.errors.LockNotAvailable):
                                 counted, to_settle = True, self._count([blamed], in_hand=True)

@@ -15,16 +15,13 @@ from psycopg.abc import Params, Query
 
 from ..engine.errors import IllegalState
 
-_BLANK = r"(?:\s|--[^\n]*\n|/\*.*?\*/|;)*"
-_BEGINS = re.compile(
-    _BLANK + r"(?:(?P<commit>commit|end|prepare\s+transaction)"
-    r"|(?P<rollback>(?:rollback|abort)(?!\s+(?:work\s+|transaction\s+)?to\b)))\b",
+_ENDS = re.compile(
+    r"(?:\s|--[^\n]*\n|/\*.*?\*/|;)*(?:(?P<commit>commit|end|prepare\s+transaction)"
+    r"|(?:rollback|abort)(?!\s+(?:work\s+|transaction\s+)?to\b))\b",
     re.IGNORECASE | re.DOTALL,
 )
-#: As one of several statements, which only go together without parameters. END is left out: it ends blocks of code too.
-_CONTAINS = re.compile(
-    r";\s*(?:commit|rollback|abort)(?:\s+(?:work|transaction))?(?:\s+and\s+(?:no\s+)?chain)?\s*(?:;|$)", re.IGNORECASE
-)
+#: What may hold a semicolon that separates no statements.
+_QUOTED = re.compile(r"""\$(\w*)\$.*?\$\1\$|'[^']*'|"[^"]*"|--[^\n]*|/\*.*?\*/""", re.DOTALL)
 
 
 class GuardedCursor(psycopg.Cursor[Any]):
@@ -82,10 +79,13 @@ def _rolls_back(query: Query, params: Params | None, connection: psycopg.Connect
     if isinstance(query, sql.Composable):
         query = query.as_bytes(connection)
     text = query.decode("latin-1") if isinstance(query, bytes) else str(query)
-    found = _BEGINS.match(text)
-    if found is None and (params is not None or _CONTAINS.search(text) is None):
+    ends = _ENDS.match(text)
+    several = ";" in text.rstrip("; \n") and params is None  # with parameters there can be one statement only
+    if several and ends is None:
+        ends = next(filter(None, map(_ENDS.match, _QUOTED.sub("''", text).split(";"))), None)
+    if ends is None:
         return False
-    if found is not None and found["rollback"] and ";" not in text.rstrip("; \n"):
+    if not several and ends["commit"] is None:
         return True
     raise IllegalState(
         "a handler cannot end its worker's transaction", "Return to commit it, raise or set_rollback_only() otherwise."

@@ -19,6 +19,7 @@ from . import events
 
 LOCK = "maintenance"
 LOCK_SECONDS = 30.0
+LOCK_TIMEOUT = "5s"
 SERVICES = {"totals": 5.0, "backlog": 10.0, "workers": 30.0, "dropped": 30.0, "journal": 3600.0}
 """Seconds between two passes of each service."""
 
@@ -91,6 +92,6 @@ class Maintenance:
     def _admin(self) -> Admin:
         if self._connection is None or self._connection.closed:
             self._connection = psycopg.connect(self._dsn, autocommit=True, application_name="howdah maintenance")
-            self._connection.execute("select set_config('lock_timeout', '5s', false)")
+            self._connection.execute("select set_config('lock_timeout', %s, false)", (LOCK_TIMEOUT,))
         connection = self._connection
         return Admin(lambda call: run(connection, call))

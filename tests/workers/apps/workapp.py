@@ -83,11 +83,6 @@ def swallow(transaction: Transaction) -> None:
         transaction.connection.execute("select 1 / 0")
 
 
-def divide_by_zero(transaction: Transaction) -> None:
-    """A statement error, which aborts the transaction before the worker hears of it."""
-    transaction.connection.execute("select 1 / 0")
-
-
 def record_itself(transaction: Transaction) -> None:
     """Record the failure where it is bound to be rolled back, and lock out those who record it properly."""
     transaction.connection.execute("select howdah.record_failure(%s, %s)", (CURRENT.queue, CURRENT.message_id))
@@ -170,7 +165,6 @@ ACTIONS: dict[str, Any] = {
     "exit-process": lambda transaction: os._exit(0),
     "strange": strange,
     "swallow": swallow,
-    "divide": divide_by_zero,
     "record-itself": record_itself,
     "overcome": overcome,
     "commit": lambda transaction: transaction.connection.commit(),
