@@ -8,7 +8,10 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from psycopg.pq import TransactionStatus
+
 from ..engine import HowdahError, Message, Session
+from ..engine.errors import ConnectionLost
 from .guard import HandlerConnection
 
 BATCH_DEFAULT = 50
@@ -41,6 +44,23 @@ class Transaction:
     def set_rollback_only(self) -> None:
         """Roll back when the handler returns, and count it as a failed delivery."""
         self.rollback_only = True
+
+    def check(self) -> None:
+        """Whether this can be committed after the handler returned. Raises RollbackOnly, or ConnectionLost."""
+        connection = self.connection
+        if self.rollback_only:
+            raise RollbackOnly("the handler set its transaction to roll back only")
+        if connection.closed and connection.broken:
+            raise ConnectionLost("the connection was lost while the handler ran")
+        if connection.closed:
+            raise RollbackOnly("the handler closed its worker's connection", "It is not the handler's to close.")
+        if connection.is_over:
+            raise RollbackOnly("the handler ended the transaction itself", "Leave commit and rollback to the worker.")
+        if connection.info.transaction_status is TransactionStatus.INERROR:
+            raise RollbackOnly(
+                "a statement failed, and the handler returned as if it had not",
+                "Wrap statements that may fail: with transaction.connection.transaction(): …",
+            ) from connection.last_error
 
 
 Handler = Callable[[Message, Transaction], None]

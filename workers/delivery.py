@@ -25,14 +25,12 @@ from typing import Any
 from uuid import UUID
 
 import psycopg
-from psycopg.pq import TransactionStatus
 
 from ..engine import Incident, Message, calls, is_innocent
 from ..engine.dispatch import failure_of
-from ..engine.errors import ConnectionLost
 from ..engine.runner import run
 from . import events
-from .app import Binding, RollbackOnly, Transaction
+from .app import Binding, Transaction
 from .guard import HandlerConnection
 from .hands import Hands
 from .recorder import Failures
@@ -80,14 +78,7 @@ class Delivery:
     """Delivers one queue's messages to its handlers over one connection, one batch at a time."""
 
     def __init__(
-        self,
-        binding: Binding,
-        queue_index: int,
-        *,
-        worker: str,
-        hands: Hands,
-        slot: int,
-        record: Record,
+        self, binding: Binding, queue_index: int, *, worker: str, hands: Hands, slot: int, record: Record
     ) -> None:
         self._binding = binding
         self._queue_index = queue_index
@@ -124,7 +115,7 @@ class Delivery:
                     try:
                         self._handle(message, transaction)
                     except _Blamed as blamed:
-                        if not _is_over(connection):
+                        if not connection.is_over:
                             connection.execute(UNDO, prepare=False)
                             with suppress(psycopg.errors.LockNotAvailable):
                                 counted, to_settle = True, self._count([blamed], in_hand=True)
@@ -165,7 +156,7 @@ class Delivery:
                             blamed.append(error)
                         else:
                             again = error
-                        if _is_over(connection):
+                        if connection.is_over:
                             raise
                         connection.execute(UNDO, prepare=False)
                     else:
@@ -203,7 +194,7 @@ class Delivery:
         key = self._hands.take(self._slot, self._queue_index, message, started)
         try:
             self._binding.handler_for(message)(message, transaction)
-            _check(transaction)
+            transaction.check()
         except BaseException as error:
             if is_innocent(error):
                 self._hands.leave(self._slot)
@@ -255,29 +246,3 @@ class Delivery:
             self._singly_left -= max(messages, 1)
             if self._singly_left <= 0:
                 self._way = Way.TOGETHER
-
-
-def _is_over(connection: HandlerConnection) -> bool:
-    """Whether the transaction is gone, and not only a statement of it failed."""
-    return connection.rolled_back or connection.info.transaction_status in (
-        TransactionStatus.IDLE,
-        TransactionStatus.UNKNOWN,
-    )
-
-
-def _check(transaction: Transaction) -> None:
-    """Whether the transaction can be committed after a handler returned. Raises RollbackOnly, or ConnectionLost."""
-    connection = transaction.connection
-    if transaction.rollback_only:
-        raise RollbackOnly("the handler set its transaction to roll back only")
-    if connection.closed and connection.broken:
-        raise ConnectionLost("the connection was lost while the handler ran")
-    if connection.closed:
-        raise RollbackOnly("the handler closed its worker's connection", "It is not the handler's to close.")
-    if _is_over(connection):
-        raise RollbackOnly("the handler ended the transaction itself", "Leave commit and rollback to the worker.")
-    if connection.info.transaction_status is TransactionStatus.INERROR:
-        raise RollbackOnly(
-            "a statement failed, and the handler returned as if it had not",
-            "Wrap statements that may fail: with transaction.connection.transaction(): …",
-        ) from connection.last_error

@@ -12,6 +12,7 @@ from typing import Any, Self, cast
 import psycopg
 from psycopg import sql
 from psycopg.abc import Params, Query
+from psycopg.pq import TransactionStatus
 
 from ..engine.errors import IllegalState
 
@@ -64,6 +65,11 @@ class HandlerConnection(psycopg.Connection[Any]):
         except psycopg.DataError:  # a server on a system that cannot look
             pass
         return connection
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the transaction is gone, and not only a statement of it failed."""
+        return self.rolled_back or self.info.transaction_status in (TransactionStatus.IDLE, TransactionStatus.UNKNOWN)
 
     def rollback(self) -> None:
         """Roll the worker's transaction back: allowed in a handler, whose message then counts as failed."""
