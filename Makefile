@@ -9,7 +9,7 @@ SHIPPED := $(notdir $(wildcard src/howdah/*))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint format docs bench wheel clean
+.PHONY: help demo test chaos check lint format docs bench wheel clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +27,14 @@ test: $(VENV)/.dev ## Run the tests on real PostgreSQL servers: 18, then 16 and 
 	done
 	@echo "PostgreSQL 18: everything"
 	$(BIN)/pytest -q
+
+# Each round has its own seed; the failing round prints it, and HOWDAH_TEST_SEED repeats it.
+ROUNDS ?= 10
+chaos: $(VENV)/.dev ## Kill, cut and restart everything under load, ROUNDS=10 times (half a minute each)
+	@for round in $$(seq $(ROUNDS)); do \
+	  echo "Round $$round of $(ROUNDS)"; \
+	  $(BIN)/pytest -q tests/workers/test_load.py tests/server/test_restart.py || exit; \
+	done
 
 check: lint test ## Format, lint, layers, types, tests: all that must pass before a commit
 

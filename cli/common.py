@@ -34,6 +34,9 @@ EXIT_CODES = (
 
 CONNECT_SECONDS = 10
 
+#: What Typer raises for words it does not understand. It exports the subclass only, and brings its own copy of click.
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+
 Dsn = Annotated[
     str | None,
     typer.Option(
@@ -121,6 +124,9 @@ def confirm(question: str, *, yes: bool) -> None:
 
 def describe(error: Exception) -> tuple[str, int] | None:
     """What to print for an error, and the exit code; None for an error that is a bug of ours."""
+    if isinstance(error, UsageError):
+        return _describe_usage(error), USAGE
+
     import psycopg
     from alembic.util import CommandError
     from sqlalchemy.exc import DBAPIError
@@ -145,6 +151,12 @@ def describe(error: Exception) -> tuple[str, int] | None:
     if isinstance(error, CommandError | OSError):
         return one_line(str(error)), FAILED
     return None
+
+
+def _describe_usage(error: Any) -> str:
+    """What was wrong with the words; nothing where Typer has shown the help, since there were no words."""
+    said = one_line(error.format_message())
+    return f"{said} (see: {error.ctx.command_path} --help)" if said and error.ctx else said
 
 
 def one_line(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from . import audit, migrate, poison, queue, receive, send, server, worker, workers
-from .common import EXIT_CODES, INTERRUPTED, describe
+from .common import EXIT_CODES, INTERRUPTED, OK, describe
 from .demo.command import demo
 
 app = typer.Typer(
@@ -42,16 +42,18 @@ def _command() -> Callable[..., Any]:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command; None means the words of the command line. Errors that we know get one line on stderr."""
     try:
-        _command()(arguments, prog_name="howdah")
-    except KeyboardInterrupt:
+        # Not standalone: Typer would draw a box of several lines around the words it did not understand.
+        code = _command()(arguments, prog_name="howdah", standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
         sys.exit(INTERRUPTED)
     except Exception as error:
         known = describe(error)
         if known is None:
             raise
         text, code = known
-        print(f"howdah: {text}", file=sys.stderr)
-        sys.exit(code)
+        if text:
+            print(f"howdah: {text}", file=sys.stderr)
+    sys.exit(code or OK)
 
 
 if __name__ == "__main__":

@@ -144,10 +144,7 @@ def pause(
     as_json: Json = False,
 ) -> None:
     """Refuse sending to a queue, receiving from it, or both, until it is resumed."""
-    sides = _sides(sending, receiving)
-    with connected(dsn, role) as connection:
-        connection.admin.pause(queue, **sides)
-    output.said(f"{queue}: {_words(sides)} paused", as_json=as_json, queue=queue, paused=sides)
+    _switch("pause", queue, _sides(sending, receiving), dsn, role, as_json)
 
 
 @app.command()
@@ -160,10 +157,13 @@ def resume(
     as_json: Json = False,
 ) -> None:
     """Allow it again."""
-    sides = _sides(sending, receiving)
+    _switch("resume", queue, _sides(sending, receiving), dsn, role, as_json)
+
+
+def _switch(verb: str, queue: str, sides: dict[str, bool], dsn: str | None, role: str | None, as_json: bool) -> None:
     with connected(dsn, role) as connection:
-        connection.admin.resume(queue, **sides)
-    output.said(f"{queue}: {_words(sides)} resumed", as_json=as_json, queue=queue, resumed=sides)
+        getattr(connection.admin, verb)(queue, **sides)
+    output.said(f"{queue}: {_words(sides)} {verb}d", as_json=as_json, queue=queue, **{f"{verb}d": sides})
 
 
 def _sides(sending: bool, receiving: bool) -> dict[str, bool]:

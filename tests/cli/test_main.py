@@ -47,9 +47,32 @@ def test_exit_codes_of_a_real_program(dsn: str, empty_dsn: str) -> None:
         _, err = process.communicate(timeout=60)
         codes[tuple(words), database] = process.returncode
         assert b"Traceback" not in err
-        if process.returncode in (1, 3):
+        if process.returncode:
             assert err.count(b"\n") == 1
     assert list(codes.values()) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("queue", "show"), "howdah: Missing argument 'QUEUE'. (see: howdah queue show --help)\n"),
+        (("--frob",), "howdah: No such option: --frob (see: howdah --help)\n"),
+        (("frob",), "howdah: No such command 'frob'. (see: howdah --help)\n"),
+        (("receive", "q", "--wait=-1"), "howdah: Invalid value for --wait: -1.0 is not 0 or more"),
+        (("migrate", "--one-role", "--role-prefix", "x_"), "howdah: Invalid value for --role-prefix: --one-role has"),
+    ],
+)
+def test_wrong_usage_is_one_line_that_names_the_help(dsn: str, words: tuple[str, ...], said: str) -> None:
+    shown = howdah(dsn, *words)
+    assert (shown.code, shown.out, shown.err.count("\n")) == (2, "", 1)
+    assert shown.err.startswith(said)
+
+
+@pytest.mark.parametrize("words", [(), ("queue",)])
+def test_no_words_show_the_help(dsn: str, words: tuple[str, ...]) -> None:
+    shown = howdah(dsn, *words)
+    assert (shown.code, shown.err) == (2, "")
+    assert "Usage: howdah" in shown.out
 
 
 def test_ctrl_c(dsn: str, db: Db) -> None:

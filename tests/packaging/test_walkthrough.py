@@ -4,6 +4,8 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -40,6 +42,23 @@ def python(dsn: str, program: str) -> str:
     ).stdout
 
 
+@contextmanager
+def working(dsn: str, folder: Path, module: str) -> Iterator[None]:
+    """`howdah worker` on the module's app, stopped with SIGTERM at the end."""
+    (folder / "shop.py").write_text(module)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "howdah.cli.main", "worker", "shop:app"],
+        cwd=folder,
+        env=os.environ | {"HOWDAH_DSN": dsn},
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield
+    finally:
+        process.terminate()
+        assert process.wait(30) == 0
+
+
 def test_the_readme_in_order(server: Server, dsn: str, tmp_path: Path) -> None:
     (session,) = blocks("README.md", "sql")
     shown = psql(server, dsn, session)
@@ -50,18 +69,8 @@ def test_the_readme_in_order(server: Server, dsn: str, tmp_path: Path) -> None:
         receiving, mine, worker = blocks("README.md", "python")
         assert python(dsn, receiving).count("\n") == 2
         python(dsn, mine)
-        (tmp_path / "shop.py").write_text(worker)
-        working = subprocess.Popen(
-            [sys.executable, "-m", "howdah.cli.main", "worker", "shop:app"],
-            cwd=tmp_path,
-            env=os.environ | {"HOWDAH_DSN": dsn},
-            stderr=subprocess.DEVNULL,
-        )
-        try:
+        with working(dsn, tmp_path, worker):
             wait_until(lambda: one(db, "select count(*) from brewed where item = 'mocha'") == 1)
-        finally:
-            working.terminate()
-            assert working.wait(30) == 0
 
 
 def test_getting_started_in_order(server: Server, dsn: str, tmp_path: Path) -> None:
@@ -71,17 +80,7 @@ def test_getting_started_in_order(server: Server, dsn: str, tmp_path: Path) -> N
         assert "grant howdah_producer" in grant
         psql(server, dsn, tables + sending)
         (worker,) = blocks("docs/getting-started.md", "python")
-        (tmp_path / "shop.py").write_text(worker)
-        working = subprocess.Popen(
-            [sys.executable, "-m", "howdah.cli.main", "worker", "shop:app"],
-            cwd=tmp_path,
-            env=os.environ | {"HOWDAH_DSN": dsn},
-            stderr=subprocess.DEVNULL,
-        )
-        try:
+        with working(dsn, tmp_path, worker):
             wait_until(lambda: one(db, "select live from howdah.queue_stats('served')") == 1)
-        finally:
-            working.terminate()
-            assert working.wait(30) == 0
         assert one(db, "select count(*) from orders where brewed is not null") == 1
         assert one(db, "select count(*) from howdah.incidents()") == 0
