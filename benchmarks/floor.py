@@ -52,14 +52,14 @@ PAIRS = (
     Pair(
         "receive, one message a transaction",
         "select howdah.receive('bench');",
-        "with d as (delete from bench.floor where id = nextval('bench.take') returning id)"
-        " insert into bench.gone select clock_timestamp(), 1, array_agg(id) from d;",
+        "with d as (delete from bench.floor where id = (select nextval('bench.take')) returning *)"
+        ", j as (insert into bench.gone select clock_timestamp(), 1, array_agg(id) from d) select * from d;",
         1,
     ),
     Pair(
         "receive, 100 messages a transaction",
         "select count(*) from howdah.receive('bench', 100);",
-        "with d as (delete from bench.floor where id in (select nextval('bench.take') from generate_series(1, 100)) returning *)"
+        "with d as (delete from bench.floor where id = any(array(select nextval('bench.take') from generate_series(1, 100))) returning *)"
         ", j as (insert into bench.gone select clock_timestamp(), 1, array_agg(id) from d) select count(*) from d;",
         100,
     ),

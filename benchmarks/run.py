@@ -51,7 +51,7 @@ def main() -> None:
             title="Against the bare statements",
             title_justify="left",
         )
-        for pair in floor.PAIRS:
+        for pair in floor.PAIRS[:]:
             for connections in options.connections:
                 with console.status(f"{pair.name}, {connections} connections"):
                     row = floor.measure(server, dsn, pair, connections, options.rounds, options.transactions)

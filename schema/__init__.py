@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from . import types
 from .base import SCHEMA, metadata
-from .destinations import NAME_LENGTH_MAX, destination_grants, destinations
+from .destinations import FAILING, NAME_LENGTH_MAX, destination_grants, destinations, lanes
 from .failures import poison_details
 from .journal import EVENTS, backlog_figures, dead_figures, journal, journal_totals
-from .messages import message_id_seq, msgs, msgs_nonpersistent, parked
+from .messages import msgs, msgs_nonpersistent, parked
 from .runtime import acks, engine, lock, workers
 
 __all__ = [
     "EVENTS",
+    "FAILING",
     "NAME_LENGTH_MAX",
     "SCHEMA",
     "acks",
@@ -22,8 +23,8 @@ __all__ = [
     "engine",
     "journal",
     "journal_totals",
+    "lanes",
     "lock",
-    "message_id_seq",
     "metadata",
     "msgs",
     "msgs_nonpersistent",

@@ -30,13 +30,13 @@ def message_columns() -> list[Column[object]]:
             "seq",
             BigInteger,
             nullable=False,
-            comment="Position in the queue. Equal to message_id until the message is replayed.",
+            comment="Position in the queue, from the destination's sequence.",
         ),
         Column(
             "message_id",
             BigInteger,
             nullable=False,
-            comment="Identity of the message for its whole life, from message_id_seq.",
+            comment="Identity of the message for its whole life: its first position times 1,000,000 plus its first destination_id.",
         ),
         Column("sent_at", TIMESTAMPTZ, nullable=False, comment="When send was called (JMSTimestamp)."),
         Column(

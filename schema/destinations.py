@@ -11,15 +11,25 @@ from sqlalchemy import (
     Identity,
     Index,
     Integer,
+    Sequence,
+    SmallInteger,
     Table,
     Text,
     text,
 )
+from sqlalchemy.dialects.postgresql import ARRAY, REGCLASS
 
 from .base import TIMESTAMPTZ, metadata
 
+FAILING = 16
+"""Number of the sequences failing_0, … and of special_0, …"""
+
 NAME_LENGTH_MAX = 242
 """Characters; with ActiveMQ's prefix ``queue://`` a name fits its VARCHAR(250)."""
+
+for _number in range(FAILING):
+    Sequence(f"failing_{_number}", metadata=metadata)
+    Sequence(f"special_{_number}", metadata=metadata)
 
 destinations = Table(
     "destinations",
@@ -114,18 +124,34 @@ destinations = Table(
         comment="off, exits (what became of each message) or full (sends too).",
     ),
     Column(
-        "nonpersistent_seen",
-        Boolean,
+        "positions",
+        REGCLASS,
         nullable=False,
-        server_default=text("false"),
-        comment="A non-persistent message was ever sent here, so receive looks for them.",
+        comment="The sequence that gives the destination's messages their positions.",
     ),
     Column(
-        "parked_seen",
-        Boolean,
+        "head",
+        REGCLASS,
         nullable=False,
-        server_default=text("false"),
-        comment="A message was ever parked here, so receive looks for due ones.",
+        comment="Hint of the main lane (ready messages of the priority it was created with): as lanes.head.",
+    ),
+    Column("search", REGCLASS, nullable=False, comment="Hint of the main lane: as lanes.search."),
+    Column(
+        "special",
+        REGCLASS,
+        nullable=False,
+        comment="A sequence, shared with other destinations: used once a lane was opened, so receives read lanes.",
+    ),
+    Column("main_rank", SmallInteger, nullable=False, comment="Rank of the main lane."),
+    Column("senders", ARRAY(Text), nullable=False, comment="Copy of destination_grants for the verb send, by trigger."),
+    Column(
+        "receivers", ARRAY(Text), nullable=False, comment="Copy of destination_grants for the verb receive, by trigger."
+    ),
+    Column(
+        "failing",
+        REGCLASS,
+        nullable=False,
+        comment="A sequence, shared with other destinations: used once a failure was recorded, so receives count failures.",
     ),
     Column(
         "journal_level_at",
@@ -144,6 +170,39 @@ destinations = Table(
     CheckConstraint("journal_level IN ('off', 'exits', 'full')", name="journal_level"),
     Index("uq_destinations_name", "name", unique=True, postgresql_where=text("dropped_at IS NULL")),
     comment="Queues and topics, with the policies that govern their messages.",
+)
+
+lanes = Table(
+    "lanes",
+    metadata,
+    Column(
+        "id",
+        BigInteger,
+        Identity(always=True),
+        primary_key=True,
+        comment="Number of the lane, part of its sequences' names.",
+    ),
+    Column("destination_id", Integer, nullable=False, comment="The destination."),
+    Column("rank", SmallInteger, nullable=False, comment="9 minus the priority of its messages."),
+    Column(
+        "place",
+        SmallInteger,
+        nullable=False,
+        comment="Where its messages lie: 0 parked, 1 msgs_nonpersistent, 2 msgs.",
+    ),
+    Column(
+        "head",
+        REGCLASS,
+        comment="A sequence, a hint: the position behind which claims look. NULL: none, claims begin at the beginning.",
+    ),
+    Column(
+        "search",
+        REGCLASS,
+        comment="A sequence, a hint: how far the search behind the head is, times 2^20, and when its next step is due, in ms.",
+    ),
+    Index("ix_lanes_destination", "destination_id", "rank", "place"),
+    comment="Where receives look for messages besides the main lane: a row for each other priority and place in use. INSERT-only for senders, who add"
+    " the row in the transaction of the first such message; several rows for one lane do no harm.",
 )
 
 destination_grants = Table(

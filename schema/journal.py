@@ -7,7 +7,6 @@ from typing import Any
 from sqlalchemy import (
     BigInteger,
     Boolean,
-    CheckConstraint,
     Column,
     Index,
     Integer,
@@ -59,7 +58,6 @@ journal = Table(
     Column("event", Text, nullable=False, comment="sent, consumed, expired, discarded, moved, replayed or lost."),
     Column("reason", Text, comment="Why, for discarded, moved and lost."),
     Column("message_ids", ARRAY(BigInteger), nullable=False, comment="The messages of one call."),
-    CheckConstraint("event IN ('sent', 'consumed', 'expired', 'discarded', 'moved', 'replayed', 'lost')", name="event"),
     Index("ix_journal_xid", "xid", postgresql_using="brin", postgresql_with={"pages_per_range": 32}),
     postgresql_partition_by="RANGE (at)",
     comment="What became of the messages: one row for each call, INSERT-only, partitioned by week.",

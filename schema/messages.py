@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from sqlalchemy import CheckConstraint, Column, Index, PrimaryKeyConstraint, Sequence, Table, Text
+from sqlalchemy import CheckConstraint, Column, Index, PrimaryKeyConstraint, Table, Text
 
 from .base import TIMESTAMPTZ, message_columns, metadata
-
-message_id_seq = Sequence("message_id_seq", metadata=metadata)
 
 msgs = Table(
     "msgs",
     metadata,
     *message_columns(),
     PrimaryKeyConstraint("destination_id", "rank", "seq"),
-    CheckConstraint("rank BETWEEN 0 AND 9", name="rank"),
     comment="Messages ready for delivery. A receive deletes the row in the consumer's transaction; no row is ever updated.",
 )
 
@@ -28,7 +25,6 @@ msgs_nonpersistent = Table(
         comment="Start of the server that took the message: any other server start has lost it.",
     ),
     PrimaryKeyConstraint("destination_id", "rank", "seq"),
-    CheckConstraint("rank BETWEEN 0 AND 9", name="rank"),
     prefixes=["UNLOGGED"],
     comment="Non-persistent messages ready for delivery: no WAL, lost at every restart of the server.",
 )

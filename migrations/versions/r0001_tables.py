@@ -72,10 +72,25 @@ END
 $$
 """
 
+DROP_SEQUENCES = """
+DO $$
+DECLARE
+    v_sequence text;
+BEGIN
+    FOR v_sequence IN SELECT c.oid::regclass FROM pg_class c
+        WHERE c.relnamespace = 'howdah'::regnamespace AND c.relkind = 'S' LOOP
+        EXECUTE 'DROP SEQUENCE ' || v_sequence;
+    END LOOP;
+END
+$$
+"""
+
 
 def upgrade() -> None:
     """Create everything that is not a procedure or a view."""
-    op.execute("CREATE SEQUENCE howdah.message_id_seq")
+    for number in range(16):
+        op.execute(f"CREATE SEQUENCE howdah.failing_{number}")
+        op.execute(f"CREATE SEQUENCE howdah.special_{number}")
     op.create_table(
         "acks",
         sa.Column(
@@ -240,18 +255,42 @@ def upgrade() -> None:
             comment="off, exits (what became of each message) or full (sends too).",
         ),
         sa.Column(
-            "nonpersistent_seen",
-            sa.Boolean(),
-            server_default=sa.text("false"),
+            "positions",
+            postgresql.REGCLASS(),
             nullable=False,
-            comment="A non-persistent message was ever sent here, so receive looks for them.",
+            comment="The sequence that gives the destination's messages their positions.",
         ),
         sa.Column(
-            "parked_seen",
-            sa.Boolean(),
-            server_default=sa.text("false"),
+            "head",
+            postgresql.REGCLASS(),
             nullable=False,
-            comment="A message was ever parked here, so receive looks for due ones.",
+            comment="Hint of the main lane (ready messages of the priority it was created with): as lanes.head.",
+        ),
+        sa.Column("search", postgresql.REGCLASS(), nullable=False, comment="Hint of the main lane: as lanes.search."),
+        sa.Column(
+            "special",
+            postgresql.REGCLASS(),
+            nullable=False,
+            comment="A sequence, shared with other destinations: used once a lane was opened, so receives read lanes.",
+        ),
+        sa.Column("main_rank", sa.SmallInteger(), nullable=False, comment="Rank of the main lane."),
+        sa.Column(
+            "senders",
+            postgresql.ARRAY(sa.Text()),
+            nullable=False,
+            comment="Copy of destination_grants for the verb send, by trigger.",
+        ),
+        sa.Column(
+            "receivers",
+            postgresql.ARRAY(sa.Text()),
+            nullable=False,
+            comment="Copy of destination_grants for the verb receive, by trigger.",
+        ),
+        sa.Column(
+            "failing",
+            postgresql.REGCLASS(),
+            nullable=False,
+            comment="A sequence, shared with other destinations: used once a failure was recorded, so receives count failures.",
         ),
         sa.Column(
             "journal_level_at",
@@ -379,10 +418,6 @@ def upgrade() -> None:
         sa.Column(
             "message_ids", postgresql.ARRAY(sa.BigInteger()), nullable=False, comment="The messages of one call."
         ),
-        sa.CheckConstraint(
-            "event IN ('sent', 'consumed', 'expired', 'discarded', 'moved', 'replayed', 'lost')",
-            name=op.f("ck_journal_event"),
-        ),
         schema="howdah",
         comment="What became of the messages: one row for each call, INSERT-only, partitioned by week.",
         postgresql_partition_by="RANGE (at)",
@@ -415,6 +450,41 @@ def upgrade() -> None:
         schema="howdah",
         comment="The journal folded into one number for each destination and event, so that statistics need not read it all.",
     )
+    op.create_table(
+        "lanes",
+        sa.Column(
+            "id",
+            sa.BigInteger(),
+            sa.Identity(always=True),
+            nullable=False,
+            comment="Number of the lane, part of its sequences' names.",
+        ),
+        sa.Column("destination_id", sa.Integer(), nullable=False, comment="The destination."),
+        sa.Column("rank", sa.SmallInteger(), nullable=False, comment="9 minus the priority of its messages."),
+        sa.Column(
+            "place",
+            sa.SmallInteger(),
+            nullable=False,
+            comment="Where its messages lie: 0 parked, 1 msgs_nonpersistent, 2 msgs.",
+        ),
+        sa.Column(
+            "head",
+            postgresql.REGCLASS(),
+            nullable=True,
+            comment="A sequence, a hint: the position behind which claims look. NULL: none, claims begin at the beginning.",
+        ),
+        sa.Column(
+            "search",
+            postgresql.REGCLASS(),
+            nullable=True,
+            comment="A sequence, a hint: how far the search behind the head is, times 2^20, and when its next step is due, in ms.",
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_lanes")),
+        schema="howdah",
+        comment="Where receives look for messages besides the main lane: a row for each other priority and place in use. INSERT-only for senders, who add"
+        " the row in the transaction of the first such message; several rows for one lane do no harm.",
+    )
+    op.create_index("ix_lanes_destination", "lanes", ["destination_id", "rank", "place"], unique=False, schema="howdah")
     op.create_table(
         "lock",
         sa.Column(
@@ -450,13 +520,13 @@ def upgrade() -> None:
             "seq",
             sa.BigInteger(),
             nullable=False,
-            comment="Position in the queue. Equal to message_id until the message is replayed.",
+            comment="Position in the queue, from the destination's sequence.",
         ),
         sa.Column(
             "message_id",
             sa.BigInteger(),
             nullable=False,
-            comment="Identity of the message for its whole life, from message_id_seq.",
+            comment="Identity of the message for its whole life: its first position times 1,000,000 plus its first destination_id.",
         ),
         sa.Column(
             "sent_at",
@@ -523,7 +593,6 @@ def upgrade() -> None:
         sa.Column(
             "dead_reason", sa.Text(), nullable=True, comment="Why the message was moved to an exception destination."
         ),
-        sa.CheckConstraint("rank BETWEEN 0 AND 9", name=op.f("ck_msgs_rank")),
         sa.PrimaryKeyConstraint("destination_id", "rank", "seq", name=op.f("pk_msgs")),
         schema="howdah",
         comment="Messages ready for delivery. A receive deletes the row in the consumer's transaction; no row is ever updated.",
@@ -534,13 +603,13 @@ def upgrade() -> None:
             "seq",
             sa.BigInteger(),
             nullable=False,
-            comment="Position in the queue. Equal to message_id until the message is replayed.",
+            comment="Position in the queue, from the destination's sequence.",
         ),
         sa.Column(
             "message_id",
             sa.BigInteger(),
             nullable=False,
-            comment="Identity of the message for its whole life, from message_id_seq.",
+            comment="Identity of the message for its whole life: its first position times 1,000,000 plus its first destination_id.",
         ),
         sa.Column(
             "sent_at",
@@ -613,7 +682,6 @@ def upgrade() -> None:
             nullable=False,
             comment="Start of the server that took the message: any other server start has lost it.",
         ),
-        sa.CheckConstraint("rank BETWEEN 0 AND 9", name=op.f("ck_msgs_nonpersistent_rank")),
         sa.PrimaryKeyConstraint("destination_id", "rank", "seq", name=op.f("pk_msgs_nonpersistent")),
         schema="howdah",
         comment="Non-persistent messages ready for delivery: no WAL, lost at every restart of the server.",
@@ -625,13 +693,13 @@ def upgrade() -> None:
             "seq",
             sa.BigInteger(),
             nullable=False,
-            comment="Position in the queue. Equal to message_id until the message is replayed.",
+            comment="Position in the queue, from the destination's sequence.",
         ),
         sa.Column(
             "message_id",
             sa.BigInteger(),
             nullable=False,
-            comment="Identity of the message for its whole life, from message_id_seq.",
+            comment="Identity of the message for its whole life: its first position times 1,000,000 plus its first destination_id.",
         ),
         sa.Column(
             "sent_at",
@@ -844,6 +912,7 @@ def downgrade() -> None:
     op.drop_table("parked", schema="howdah")
     op.drop_table("msgs_nonpersistent", schema="howdah")
     op.drop_table("msgs", schema="howdah")
+    op.drop_table("lanes", schema="howdah")
     op.drop_table("lock", schema="howdah")
     op.drop_table("journal_totals", schema="howdah")
     op.drop_table("journal", schema="howdah")
@@ -853,4 +922,4 @@ def downgrade() -> None:
     op.drop_table("dead_figures", schema="howdah")
     op.drop_table("acks", schema="howdah")
     op.execute("DROP TYPE howdah.message, howdah.claimed")
-    op.execute("DROP SEQUENCE howdah.message_id_seq")
+    op.execute(DROP_SEQUENCES)

@@ -18,6 +18,7 @@ begin
         default_priority = v_new.default_priority, default_time_to_live_ms = v_new.default_time_to_live_ms,
         journal_level = v_new.journal_level, journal_level_at = v_new.journal_level_at
     where d.id = v_new.id;
+    perform howdah._open_lane(v_new.id, 9 - v_new.default_priority, 2);
 end
 $$;
 

@@ -31,7 +31,7 @@ as $$
         'name', p_name, 'kind', 'queue', 'is_system', false, 'created_at', howdah.now(), 'created_by', howdah._caller(),
         'sending_paused', false, 'receiving_paused', false, 'max_failed_deliveries', 5, 'exception_mode', 'system',
         'redelivery_delay_ms', 0, 'blocked_retry_ms', 5000, 'max_message_bytes', 73400320, 'default_priority', 4,
-        'journal_level', 'exits', 'nonpersistent_seen', false, 'parked_seen', false, 'journal_level_at', howdah.now()))
+        'journal_level', 'exits', 'journal_level_at', howdah.now()))
 $$;
 
 -- howdah._add_destination(p_destination): store a new destination and grant its use to Howdah's roles.
@@ -43,19 +43,27 @@ create or replace function howdah._add_destination(p_destination howdah.destinat
 language plpgsql volatile
 as $$
 declare
-    v_id integer;
+    v_id integer := nextval(pg_get_serial_sequence('howdah.destinations', 'id'));
 begin
-    insert into howdah.destinations (name, kind, is_system, created_at, created_by, sending_paused, receiving_paused,
+    if v_id >= 1000000 then
+        raise exception using errcode = 'HD002', message = 'a database has room for 999,999 queues over its life',
+            hint = 'The number of a queue is part of its messages'' numbers.';
+    end if;
+    insert into howdah.destinations (id, name, kind, is_system, created_at, created_by, sending_paused, receiving_paused,
         max_failed_deliveries, exception_mode, exception_queue, redelivery_delay_ms, blocked_retry_ms, max_message_bytes,
-        default_priority, default_time_to_live_ms, journal_level, nonpersistent_seen, parked_seen, journal_level_at)
-    select n.name, n.kind, n.is_system, n.created_at, n.created_by, n.sending_paused, n.receiving_paused,
+        default_priority, default_time_to_live_ms, journal_level, journal_level_at,
+        positions, failing, special, head, search, main_rank, senders, receivers)
+    overriding system value
+    select v_id, n.name, n.kind, n.is_system, n.created_at, n.created_by, n.sending_paused, n.receiving_paused,
         n.max_failed_deliveries, n.exception_mode, n.exception_queue, n.redelivery_delay_ms, n.blocked_retry_ms,
-        n.max_message_bytes, n.default_priority, n.default_time_to_live_ms, n.journal_level, n.nonpersistent_seen,
-        n.parked_seen, n.journal_level_at
+        n.max_message_bytes, n.default_priority, n.default_time_to_live_ms, n.journal_level,
+        n.journal_level_at, howdah._new_positions(v_id), ('howdah.failing_' || v_id % 16)::regclass,
+        ('howdah.special_' || v_id % 16)::regclass, howdah._new_hint('head_of_' || v_id), howdah._new_hint('search_of_' || v_id),
+        9 - n.default_priority, '{}', '{}'
     from (select (p_destination).*) n
-    on conflict do nothing
-    returning id into v_id;
-    if v_id is null then
+    where not exists (select from howdah.destinations d where d.name = p_destination.name and d.dropped_at is null)
+    on conflict do nothing;
+    if not found then
         raise exception using errcode = 'HD002', message = format('queue %s exists already', quote_literal(p_destination.name)),
             hint = 'Change it with howdah.alter_queue(name, options).';
     end if;
@@ -67,5 +75,42 @@ begin
         ('admin', e.admin_role)) g(verb, role_name)
     on conflict do nothing;
     return v_id;
+end
+$$;
+
+-- howdah._copy_grants(): keep the copies in howdah.destinations of who may send and receive, which every call reads.
+--
+-- Returns  trigger.
+-- Role     internal
+--
+-- The administrators' role comes last, for the first one is tried first.
+create or replace function howdah._copy_grants() returns trigger
+language plpgsql volatile set search_path = pg_catalog, howdah, pg_temp
+as $$
+begin
+    update howdah.destinations d
+    set senders = array(select g.role_name from howdah.destination_grants g
+                        where g.destination_id = d.id and g.verb = 'send' order by g.role_name = e.admin_role, g.role_name),
+        receivers = array(select g.role_name from howdah.destination_grants g
+                          where g.destination_id = d.id and g.verb = 'receive' order by g.role_name = e.admin_role, g.role_name)
+    from howdah.engine e
+    where d.id in (coalesce(new.destination_id, old.destination_id), coalesce(old.destination_id, new.destination_id));
+    return null;
+end
+$$;
+
+create or replace trigger copy_grants after insert or update or delete on howdah.destination_grants
+for each row execute function howdah._copy_grants();
+
+-- howdah._new_positions(p_id): make the sequence of a new destination's positions.
+--
+-- Returns  regclass.
+-- Role     internal
+create or replace function howdah._new_positions(p_id integer) returns regclass
+language plpgsql volatile
+as $$
+begin
+    execute format('create sequence howdah.%I', 'positions_' || p_id);
+    return format('howdah.%I', 'positions_' || p_id)::regclass;
 end
 $$;

@@ -39,7 +39,7 @@ begin
                 hint = 'Name one: howdah.replay(queue, message_ids, target => ...).';
         end if;
         v_message.destination_id := v_target.id;
-        v_message.seq := nextval('howdah.message_id_seq');
+        v_message.seq := nextval(v_target.positions);
         v_message.stage := v_message.stage + 1;
         v_message.origin_id := null;
         v_message.dead_at := null;

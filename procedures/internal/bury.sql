@@ -4,8 +4,7 @@
 -- Role     internal
 --
 -- The caller has deleted the row. A named exception destination that is missing falls back to the system one, as
--- WebSphere's default provider does. On an exception destination a message keeps its number as position, so that an
--- administrator finds it by key, and no longer expires.
+-- WebSphere's default provider does. On an exception destination a message no longer expires.
 create or replace function howdah._bury(
     p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text
 ) returns text
@@ -30,7 +29,7 @@ begin
     end if;
     p_message.origin_id := coalesce(p_message.origin_id, p_destination.id);
     p_message.destination_id := v_target.id;
-    p_message.seq := p_message.message_id;
+    p_message.seq := nextval(v_target.positions);
     p_message.stage := p_message.stage + 1;
     p_message.expires_at := null;
     p_message.dead_at := howdah.now();

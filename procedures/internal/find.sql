@@ -11,7 +11,7 @@ language plpgsql volatile
 as $$
 declare
     v_ranks smallint[] := case when p_priority is null then array[0, 1, 2, 3, 4, 5, 6, 7, 8, 9] else array[9 - p_priority] end;
-    v_seq bigint := coalesce(p_position, p_message_id);
+    v_seq bigint := coalesce(p_position, case when p_message_id % 1000000 = p_destination_id then p_message_id / 1000000 end);
     v_locked tid;
     v_row record;
 begin

@@ -6,10 +6,10 @@ language plpgsql volatile
 as $$
 begin
     if p_nonpersistent then
-        update howdah.destinations d set nonpersistent_seen = true
-        where d.id = p_message.destination_id and not d.nonpersistent_seen;
+        perform howdah._open_lane(p_message.destination_id, p_message.rank, 1);
         insert into howdah.msgs_nonpersistent select (p_message).*, pg_postmaster_start_time();
     else
+        perform howdah._open_lane(p_message.destination_id, p_message.rank, 2);
         insert into howdah.msgs select (p_message).*;
     end if;
 end
@@ -23,7 +23,7 @@ returns void
 language plpgsql volatile
 as $$
 begin
-    update howdah.destinations d set parked_seen = true where d.id = p_message.destination_id and not d.parked_seen;
+    perform howdah._open_lane(p_message.destination_id, p_message.rank, 0);
     insert into howdah.parked
     select (p_message).*, p_due_at, p_reason, case when p_nonpersistent then pg_postmaster_start_time() end;
 end

@@ -40,6 +40,10 @@ begin
 
     select * into v_found
     from howdah._find(p_destination.id, v_failure.message_id, v_failure.priority, v_failure."position");
+    perform nextval(p_destination.failing);
+    if v_found.place = 'msgs' then
+        perform howdah._search_from(p_destination.id, (v_found.message).rank, (v_found.message).seq);
+    end if;
     v_stage := coalesce((v_found.message).stage, v_failure.stage, 0);
     attempt := howdah._failures(p_destination.id, v_failure.message_id, v_stage) + 1;
     if v_found.place is null then

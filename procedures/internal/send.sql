@@ -1,4 +1,4 @@
--- howdah._send(p_queue, p_body, …): store one message; the body of howdah.send for every type of content.
+-- howdah._send(p_queue, p_body, …): store one message, whatever it is like, or say what is wrong; the body of howdah.send.
 --
 -- Returns  the message's number (bigint).
 -- Raises   HD001, HD005, HD006, HD007, HD008, HD010 as howdah.send.
@@ -18,8 +18,8 @@ begin
     perform howdah._check_message(v_destination, octet_length(p_body), p_headers, p_priority, p_content_type,
         p_time_to_live, p_delay, p_delivery_mode);
     v_nonpersistent := p_delivery_mode = 'non-persistent';
-    v_message.message_id := nextval('howdah.message_id_seq');
-    v_message.seq := v_message.message_id;
+    v_message.seq := nextval(v_destination.positions);
+    v_message.message_id := v_message.seq * 1000000 + v_destination.id;
     v_message.destination_id := v_destination.id;
     v_message.rank := 9 - coalesce(p_priority, v_destination.default_priority);
     v_message.stage := 0;

@@ -16,6 +16,7 @@ declare
     v_length integer;
     v_row record;
     v_ids bigint[];
+    v_seqs bigint[];
     v_now timestamptz;
     v_expires_at timestamptz;
     v_nonpersistent boolean;
@@ -45,22 +46,22 @@ begin
     v_nonpersistent := p_delivery_mode = 'non-persistent';
     v_now := howdah.now();
     v_expires_at := v_now + coalesce(p_time_to_live, v_destination.default_time_to_live_ms * interval '1 millisecond');
-    v_ids := array(select nextval('howdah.message_id_seq') from generate_series(1, v_count));
-    if v_nonpersistent or p_delay > interval '0' then
-        update howdah.destinations d
-        set nonpersistent_seen = d.nonpersistent_seen or v_nonpersistent,
-            parked_seen = d.parked_seen or coalesce(p_delay > interval '0', false)
-        where d.id = v_destination.id
-          and not (d.nonpersistent_seen >= v_nonpersistent and d.parked_seen >= coalesce(p_delay > interval '0', false));
+    v_seqs := array(select nextval(v_destination.positions) from generate_series(1, v_count));
+    v_ids := array(select s.seq * 1000000 + v_destination.id from unnest(v_seqs) s(seq));
+    if p_priorities is not null or v_nonpersistent or p_delay > interval '0' then
+        perform howdah._open_lane(v_destination.id, 9 - b.priority,
+            case when p_delay > interval '0' then 0 when v_nonpersistent then 1 else 2 end)
+        from (select distinct coalesce(u.priority, v_destination.default_priority) as priority
+              from unnest(p_bodies, p_priorities) u(body, priority)) b;
     end if;
     with message as (
-        select b.id as seq, b.id as message_id, v_now as sent_at, v_expires_at as expires_at,
+        select b.seq, b.seq * 1000000 + v_destination.id as message_id, v_now as sent_at, v_expires_at as expires_at,
             null::timestamptz as dead_at, v_destination.id as destination_id, null::integer as origin_id,
             (9 - coalesce(b.priority, v_destination.default_priority))::smallint as rank, 0::smallint as stage,
             p_is_text as is_text, p_content_type as content_type, b.body, b.headers,
             b.correlation_id, p_reply_to as reply_to, b.message_type, b.conversation_id, null::text as dead_reason
-        from unnest(v_ids, p_bodies, p_headers, p_priorities, p_correlation_ids, p_message_types, p_conversation_ids)
-            b(id, body, headers, priority, correlation_id, message_type, conversation_id)
+        from unnest(v_seqs, p_bodies, p_headers, p_priorities, p_correlation_ids, p_message_types, p_conversation_ids)
+            b(seq, body, headers, priority, correlation_id, message_type, conversation_id)
     ), parked as (
         insert into howdah.parked
         select m.*, v_now + p_delay, 'delay', case when v_nonpersistent then pg_postmaster_start_time() end

@@ -1,4 +1,4 @@
--- howdah.receive(queue, max_messages): take messages; COMMIT consumes them, ROLLBACK puts them back in their place.
+-- howdah.receive(queue, max_messages, hold): take messages; COMMIT consumes them, ROLLBACK puts them back in their place.
 --
 -- Returns  up to max_messages rows of howdah.message, by priority and position; none if the queue has none to give.
 -- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000; HD009 receiving is paused; HD010 not allowed.
@@ -6,98 +6,313 @@
 --
 -- Messages that other transactions are receiving are passed by. Expired ones are discarded, and one whose recorded
 -- failures have reached the queue's limit goes to the exception destination instead of to the caller.
--- Sorting and sequential scans are off so that the claim walks the key: a plan made while the queue was short, or
--- without fresh statistics, would read and sort the whole of a long one, and sessions keep their plans.
-create or replace function howdah.receive(queue text, max_messages integer default 1) returns setof howdah.message
+-- hold: as howdah.receive_locked.
+--
+-- A lane is what lies in one place with one priority. Of each: what came back behind the head, if a look is due; then with a
+-- backlog the next free places, one for each receiver, by nextval; else what lies from the head on. Only a receive that has
+-- nothing so far looks everywhere. The settings make the statements walk the key, for sessions keep plans that were made
+-- while the queue was short. docs/decisions/0006 says why nothing is missed.
+create or replace function howdah.receive(queue text, max_messages integer default 1, hold boolean default false)
+returns setof howdah.message
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
-    set enable_seqscan = off set enable_sort = off set jit = off
-as $$
-begin
-    return query select * from howdah._receive(queue, max_messages, true);
-end
-$$;
-
--- howdah._receive(p_queue, p_max_messages, p_remove): the body of howdah.receive and howdah.receive_locked.
---
--- Returns  setof howdah.message.
--- Raises   HD001, HD005, HD009, HD010 as howdah.receive.
--- Role     internal
---
--- One statement a round, for building the rows one by one costs five times more. howdah._dispose stands in the WHERE so
--- that it runs once for each row that must not be delivered; a round that met such a row is followed by another.
-create or replace function howdah._receive(p_queue text, p_max_messages integer, p_remove boolean) returns setof howdah.message
-language plpgsql volatile
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off set enable_sort = off set enable_bitmapscan = off set jit = off
 as $$
 declare
-    v_destination howdah.destinations := howdah._destination(p_queue, 'receive');
-    v_limit integer := case when v_destination.exception_mode <> 'none' and v_destination.max_failed_deliveries > 0
-        then v_destination.max_failed_deliveries else 2147483647 end;
-    v_left integer := p_max_messages;
+    v_queue record;
+    v_id integer;
+    v_lanes howdah.lanes[];
+    v_lane howdah.lanes;
+    v_message howdah.msgs;
+    v_now timestamptz := howdah.now();
+    v_pace bigint := howdah._pace(clock_timestamp());
+    v_left integer := max_messages;
+    v_want integer;
+    v_head bigint;
+    v_tail bigint;
+    v_seq bigint;
+    v_seqs bigint[];
+    v_locked boolean := false;
     v_taken integer;
-    v_now timestamptz;
+    v_everywhere boolean := false;
 begin
-    if p_max_messages is null or p_max_messages not between 1 and 10000 then
-        raise exception using errcode = 'HD005',
-            message = format('max_messages must be 1 to 10000, not %s', coalesce(p_max_messages::text, 'NULL'));
+    select d.id, d.receiving_paused, d.positions, d.failing, d.special, d.head, d.search, d.main_rank, d.receivers,
+        d.journal_level <> 'off' as journaled,
+        case when d.exception_mode <> 'none' and d.max_failed_deliveries > 0 then d.max_failed_deliveries else 2147483647 end as most,
+        coalesce(pg_sequence_last_value(d.head), 0) as headed, coalesce(pg_sequence_last_value(d.positions), 0) as tail,
+        max_messages = 1 and not hold and not d.receiving_paused and pg_sequence_last_value(d.special) is null
+            and not howdah._is_due(pg_sequence_last_value(d.search), v_pace)
+            and pg_has_role(howdah._caller()::name, d.receivers[1]::name, 'MEMBER') as usual
+    into v_queue
+    from howdah.destinations d where d.name = queue and d.dropped_at is null;
+    if v_queue.usual then
+        if v_queue.tail > v_queue.headed + 64 then
+            -- Nobody else's and still there: a rollback gave back what was taken last, so the search comes first.
+            perform from howdah.msgs m
+            where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_queue.headed for update skip locked;
+            if not found then
+                v_seq := nextval(v_queue.head);
+            end if;
+        else
+            select m.seq into v_seq from howdah.msgs m
+            where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq > v_queue.headed - 16
+            order by m.seq limit 1 for update skip locked;
+            v_locked := v_seq > v_queue.headed and setval(v_queue.head, v_seq) is not null;
+        end if;
+        delete from howdah.msgs m
+        where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_seq and (v_locked or m.xmax = 0)
+        returning m.* into v_message;
+        if found then
+            if pg_sequence_last_value(v_queue.failing) is null and (v_message.expires_at > v_now) is not false then
+                if v_queue.journaled then
+                    insert into howdah.journal (at, destination_id, event, message_ids)
+                    values (v_now, v_queue.id, 'consumed', array[v_message.message_id]);
+                end if;
+                return next row(v_message.message_id, queue,
+                    case when v_message.is_text then convert_from(v_message.body, 'UTF8') end,
+                    case when not v_message.is_text then v_message.body end, v_message.content_type, v_message.headers,
+                    9 - v_message.rank, v_message.correlation_id, v_message.reply_to, v_message.message_type,
+                    v_message.conversation_id, 'persistent', v_message.sent_at, v_message.expires_at, 1, false, v_message.seq,
+                    v_message.stage::integer,
+                    case when v_message.origin_id is not null then howdah._name(v_message.origin_id) end,
+                    v_message.dead_reason, v_message.dead_at)::howdah.message;
+                return;
+            end if;
+            return query select * from howdah._deliver(v_queue.id, v_message, v_now, v_queue.most, v_queue.journaled);
+            if found then
+                return;
+            end if;
+        end if;
     end if;
-    if v_destination.receiving_paused then
-        raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused', quote_literal(p_queue)),
+
+    if pg_has_role(howdah._caller()::name, v_queue.receivers[1]::name, 'MEMBER') is not true then
+        perform howdah._destination(queue, 'receive');
+    end if;
+    if max_messages is null or max_messages not between 1 and 10000 then
+        raise exception using errcode = 'HD005',
+            message = format('max_messages must be 1 to 10000, not %s', coalesce(max_messages::text, 'NULL'));
+    end if;
+    if v_queue.receiving_paused then
+        raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused', quote_literal(queue)),
             hint = 'An administrator resumes it with howdah.resume(queue).';
     end if;
+    v_id := v_queue.id;
+    v_lanes := array[row(0, v_id, v_queue.main_rank, 2, v_queue.head, v_queue.search)::howdah.lanes];
+    if pg_sequence_last_value(v_queue.special) is not null then
+        v_lanes := howdah._in_order(v_lanes || array(select l from howdah.lanes l where l.destination_id = v_id));
+    end if;
     loop
-        v_now := howdah.now();
-        return query
-        with taken as materialized (
-            select t as claim, t.*, row_number() over () as number from howdah._claim(v_destination, v_left, v_now, p_remove) t
-        ), failed as materialized (
-            select f.* from howdah._count_failures(v_destination.id, array(select t.message_id from taken t)) f
-        ), claimed as materialized (
-            select t.*, coalesce(f.failures, 0) as failures,
-                coalesce(t.expires_at <= v_now, false) or coalesce(f.failures, 0) >= v_limit as ended
-            from taken t left join failed f on f.message_id = t.message_id and f.stage = t.stage
-        ), journaled as (
-            insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids)
-            select v_now, v_destination.id, c.nonpersistent, 'consumed', array_agg(c.message_id)
-            from claimed c where not c.ended and p_remove and v_destination.journal_level <> 'off'
-            group by c.nonpersistent
-        )
-        select c.message_id, p_queue, case when c.is_text then convert_from(c.body, 'UTF8') end,
-            case when not c.is_text then c.body end, c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to,
-            c.message_type, c.conversation_id, case when c.nonpersistent then 'non-persistent' else 'persistent' end,
-            c.sent_at, c.expires_at, c.failures + 1, c.failures > 0, c.seq, c.stage::integer,
-            case when c.origin_id is not null then (select d.name from howdah.destinations d where d.id = c.origin_id) end,
-            c.dead_reason, c.dead_at
-        from claimed c
-        where not c.ended
-           or howdah._dispose(v_destination, c.claim, v_now, not p_remove)
-        order by c.number;
-        get diagnostics v_taken = row_count;
-        v_left := v_left - v_taken;
-        -- Held rows would be met again by another round, for nobody's own locks are passed by.
-        exit when v_left = 0 or not p_remove and v_taken > 0 or current_setting('howdah.disposed', true) is distinct from 'yes';
-        perform set_config('howdah.disposed', '', true);
+        foreach v_lane in array v_lanes loop
+            if v_lane.place = 2 then
+                v_head := coalesce(pg_sequence_last_value(v_lane.head), 0);
+                v_tail := coalesce(pg_sequence_last_value(v_queue.positions), 0);
+            end if;
+            for v_way in 1..case when v_lane.place = 2 then 3 else 1 end loop
+                v_seqs := null;
+                v_want := v_left;
+                if v_lane.place < 2 then
+                    null;
+                elsif v_way = 1 then
+                    v_locked := true;
+                    if v_lane.search is null then
+                        continue;
+                    elsif v_everywhere or howdah._is_due(pg_sequence_last_value(v_lane.search), v_pace) then
+                        v_seqs := howdah._search(v_lane, v_head, v_left, v_everywhere);
+                    elsif v_tail > v_head + 64 then
+                        perform from howdah.msgs m
+                        where m.destination_id = v_id and m.rank = v_lane.rank and m.seq = v_head for update skip locked;
+                        if found then
+                            v_seqs := howdah._search(v_lane, v_head, v_left, false);
+                        end if;
+                    end if;
+                elsif v_way = 2 then
+                    continue when v_tail <= v_head + 64 or v_lane.head is null;
+                    v_locked := false;
+                    v_want := least(v_left, v_tail - v_head - 64);
+                    v_seqs := case when v_want = 1 then array[nextval(v_lane.head)]
+                        else array(select nextval(v_lane.head) from generate_series(1, v_want)) end;
+                    v_head := v_seqs[v_want];
+                else
+                    continue when v_tail <= v_head - 16 and not v_everywhere;
+                    v_locked := true;
+                    v_seqs := array(
+                        select m.seq from howdah.msgs m
+                        where m.destination_id = v_id and m.rank = v_lane.rank and m.seq > v_head - 16
+                        order by m.seq limit v_left for update skip locked);
+                    v_taken := cardinality(v_seqs);
+                    if v_lane.head is null then
+                        null;
+                    elsif v_taken > 0 and v_seqs[1] <= v_head then
+                        v_seqs := howdah._search(v_lane, greatest(v_head, v_seqs[v_taken]), v_left, false);
+                        if v_seqs[cardinality(v_seqs)] > v_head then
+                            perform setval(v_lane.head, v_seqs[cardinality(v_seqs)]);
+                        end if;
+                    elsif v_taken < v_left and v_tail - 64 > coalesce(v_seqs[v_taken], v_head) then
+                        -- A gap, or other lanes' positions. The last 64 may be those of transactions about to commit.
+                        perform setval(v_lane.head, v_tail - 64);
+                    elsif v_taken > 0 then
+                        perform setval(v_lane.head, v_seqs[v_taken]);
+                    elsif v_head > v_tail then
+                        perform setval(v_lane.head, v_tail);
+                    end if;
+                end if;
+                continue when v_lane.place = 2 and coalesce(cardinality(v_seqs), 0) = 0;
+
+                if v_lane.place = 2 and not hold then
+                    return query
+                    with taken as materialized (
+                        delete from howdah.msgs m
+                        where m.destination_id = v_id and m.rank = v_lane.rank and m.seq = any (v_seqs)
+                          and (v_locked or m.xmax = 0)
+                        returning m.*
+                    ), failed as materialized (
+                        select f.* from howdah._count_failures(v_id, array(select t.message_id from taken t)) f
+                        where (select pg_sequence_last_value(v_queue.failing) is not null and count(*) > 0 from taken)
+                    ), claimed as materialized (
+                        select t.*, coalesce(f.failures, 0) as failures,
+                            coalesce(t.expires_at <= v_now, false) or coalesce(f.failures, 0) >= v_queue.most as ended
+                        from taken t left join failed f on f.message_id = t.message_id and f.stage = t.stage
+                    ), journaled as (
+                        insert into howdah.journal (at, destination_id, event, message_ids)
+                        select v_now, v_id, 'consumed', array_agg(c.message_id)
+                        from claimed c where not c.ended and v_queue.journaled
+                        having count(*) > 0
+                    )
+                    select c.message_id, queue, case when c.is_text then convert_from(c.body, 'UTF8') end,
+                        case when not c.is_text then c.body end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
+                        c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at, c.expires_at, c.failures + 1,
+                        c.failures > 0, c.seq, c.stage::integer,
+                        case when c.origin_id is not null then howdah._name(c.origin_id) end,
+                        c.dead_reason, c.dead_at
+                    from claimed c
+                    where not c.ended or howdah._dispose(v_id, row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at,
+                        c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
+                        c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason)::howdah.msgs, false, null, v_now)
+                    order by c.seq;
+                else
+                    return query
+                    with taken as materialized (
+                        select t as claim, t.*, row_number() over () as number
+                        from howdah._claim(v_lane, v_want, v_now, hold, v_seqs, v_locked, v_everywhere) t
+                    ), failed as materialized (
+                        select f.* from howdah._count_failures(v_id, array(select t.message_id from taken t)) f
+                        where (select pg_sequence_last_value(v_queue.failing) is not null and count(*) > 0 from taken)
+                    ), claimed as materialized (
+                        select t.*, coalesce(f.failures, 0) as failures,
+                            coalesce(t.expires_at <= v_now, false) or coalesce(f.failures, 0) >= v_queue.most as ended
+                        from taken t left join failed f on f.message_id = t.message_id and f.stage = t.stage
+                    ), journaled as (
+                        insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids)
+                        select v_now, v_id, c.nonpersistent, 'consumed', array_agg(c.message_id)
+                        from claimed c where not c.ended and not hold and v_queue.journaled
+                        group by c.nonpersistent
+                    )
+                    select c.message_id, queue, case when c.is_text then convert_from(c.body, 'UTF8') end,
+                        case when not c.is_text then c.body end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
+                        c.reply_to, c.message_type, c.conversation_id,
+                        case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at, c.expires_at,
+                        c.failures + 1, c.failures > 0, c.seq, c.stage::integer,
+                        case when c.origin_id is not null then howdah._name(c.origin_id) end,
+                        c.dead_reason, c.dead_at
+                    from claimed c
+                    where not c.ended
+                       or howdah._dispose(v_id, howdah._as_ready(c.claim), c.nonpersistent, case when hold then c.place end, v_now)
+                    order by c.number;
+                end if;
+                get diagnostics v_taken = row_count;
+                v_left := v_left - v_taken;
+                exit when v_left <= 0;
+            end loop;
+            exit when v_left <= 0;
+        end loop;
+        if v_left <= 0 or hold and v_left < max_messages then
+            return;
+        elsif current_setting('howdah.disposed', true) = 'yes' then
+            perform set_config('howdah.disposed', '', true);
+        elsif v_everywhere or v_left < max_messages then
+            return;
+        else
+            v_everywhere := true;
+        end if;
     end loop;
 end
 $$;
 
--- howdah._dispose(p_destination, p_claimed, p_now, p_delete): end a claimed message that must not be delivered.
+-- howdah._deliver(p_destination_id, p_message, p_now, p_limit, p_journaled): give out a message just taken, or end it.
 --
--- Returns  false, so that a WHERE leaves the message out.
+-- Returns  the message (howdah.message), unless it has expired or reached its limit.
 -- Role     internal
-create or replace function howdah._dispose(
-    p_destination howdah.destinations, p_claimed howdah.claimed, p_now timestamptz, p_delete boolean
-) returns boolean
+create or replace function howdah._deliver(
+    p_destination_id integer, p_message howdah.msgs, p_now timestamptz, p_limit integer, p_journaled boolean
+) returns setof howdah.message
+language plpgsql volatile
+as $$
+declare
+    v_failures integer := coalesce((select sum(f.failures) from howdah._count_failures(p_destination_id, array[p_message.message_id]) f
+                                    where f.stage = p_message.stage), 0);
+begin
+    if p_message.expires_at <= p_now or v_failures >= p_limit then
+        perform howdah._dispose(p_destination_id, p_message, false, null, p_now);
+        return;
+    end if;
+    if p_journaled then
+        insert into howdah.journal (at, destination_id, event, message_ids)
+        values (p_now, p_destination_id, 'consumed', array[p_message.message_id]);
+    end if;
+    return query select (howdah._message(p_message, howdah._name(p_destination_id), false, v_failures)).*;
+end
+$$;
+
+-- howdah._name(p_id): the name of a destination.
+--
+-- Returns  text.
+-- Role     internal
+create or replace function howdah._name(p_id integer) returns text
+language sql stable
+as $$ select d.name from howdah.destinations d where d.id = p_id $$;
+
+-- howdah._in_order(p_lanes): the lanes of a destination in the order in which messages are taken, each once.
+--
+-- Returns  howdah.lanes[].
+-- Role     internal
+--
+-- Whoever comes first after a restart also removes the lost non-persistent messages.
+create or replace function howdah._in_order(p_lanes howdah.lanes[]) returns howdah.lanes[]
 language plpgsql volatile
 as $$
 begin
-    if p_delete then
-        perform howdah._remove(howdah._as_ready(p_claimed), p_claimed.place);
+    if exists (select from unnest(p_lanes) l where l.place < 2) then
+        perform howdah._sweep_lost();
     end if;
-    if p_claimed.expires_at <= p_now then
-        perform howdah._journal(p_destination, 'expired', array[p_claimed.message_id], p_claimed.nonpersistent);
+    return array(
+        select o.lane from (
+            select distinct on (l.rank, l.place) l.rank, l.place, l as lane
+            from unnest(p_lanes) l order by l.rank, l.place, l.head is null, l.id
+        ) o
+        order by o.rank, o.place);
+end
+$$;
+
+-- howdah._dispose(p_destination_id, p_message, p_nonpersistent, p_place, p_now): end a claimed message that must not be delivered.
+--
+-- Returns  false, so that a WHERE leaves the message out. p_place: where its row still lies; NULL: it is deleted.
+-- Role     internal
+create or replace function howdah._dispose(
+    p_destination_id integer, p_message howdah.msgs, p_nonpersistent boolean, p_place text, p_now timestamptz
+) returns boolean
+language plpgsql volatile
+as $$
+declare
+    v_destination howdah.destinations;
+begin
+    select d.* into v_destination from howdah.destinations d where d.id = p_destination_id;
+    if p_place is not null then
+        perform howdah._remove(p_message, p_place);
+    end if;
+    if p_message.expires_at <= p_now then
+        perform howdah._journal(v_destination, 'expired', array[p_message.message_id], p_nonpersistent);
     else
-        perform howdah._bury(p_destination, howdah._as_ready(p_claimed), p_claimed.nonpersistent,
-            'failed deliveries reached the limit');
+        perform howdah._bury(v_destination, p_message, p_nonpersistent, 'failed deliveries reached the limit');
     end if;
     perform set_config('howdah.disposed', 'yes', true);
     return false;

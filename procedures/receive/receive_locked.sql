@@ -11,6 +11,6 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
     set enable_seqscan = off set enable_sort = off set jit = off
 as $$
 begin
-    return query select * from howdah._receive(queue, max_messages, false);
+    return query select * from howdah.receive(queue, max_messages, true);
 end
 $$;

@@ -30,7 +30,7 @@ def test_a_replayed_message_is_the_same_message_and_counts_from_one_again(db: Db
         sent, "x", {"a": 1}, "c", 2
     )  # fmt: skip
     assert (message.delivery_count, message.origin_queue, message.dead_at, message.stage) == (1, None, None, 2)
-    assert message.position > sent
+    assert message.position == 2
     assert deliver_and_fail(db) == (1, "moved")
     assert column(db, "select stage from howdah.incidents('q') order by 1") == [0, 2]
 

@@ -21,7 +21,7 @@ def record(db: Db, number: int) -> tuple[int, str]:
 
 
 def settle(db: psycopg.Connection, number: int) -> str:
-    row = db.execute(SETTLE, ([number], [4], [number])).fetchone()
+    row = db.execute(SETTLE, ([number], [4], [number // 1_000_000])).fetchone()
     assert row is not None
     assert row[0] == number
     return str(row[1])
