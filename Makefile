@@ -23,16 +23,20 @@ OTHERS := 16 $(patsubst /usr/lib/postgresql/%/bin/postgres,%,$(wildcard /usr/lib
 test: $(VENV)/.dev ## Run the tests on real PostgreSQL servers: 18, then 16 and what Debian has installed
 	@for version in $(OTHERS); do \
 	  echo "PostgreSQL $$version: procedures, migrations, restarts"; \
-	  HOWDAH_TEST_PG=$$version $(BIN)/pytest -q tests/procedures tests/migrations tests/server || exit; \
+	  HOWDAH_TEST_SCHEDULES=50 HOWDAH_TEST_PG=$$version $(BIN)/pytest -q tests/procedures tests/migrations tests/server || exit; \
 	done
 	@echo "PostgreSQL 18: everything"
 	$(BIN)/pytest -q
 
-# Each round has its own seed; the failing round prints it, and HOWDAH_TEST_SEED repeats it.
+# Every round and schedule has its own seed; the failing one prints it, and HOWDAH_TEST_SEED repeats it.
+SCHEDULES ?= 10000
+CRASHES ?= 100
 ROUNDS ?= 10
-chaos: $(VENV)/.dev ## Kill, cut and restart everything under load, ROUNDS=10 times (half a minute each)
+chaos: $(VENV)/.dev ## Random schedules, crashes and kills in their thousands (SCHEDULES, CRASHES, ROUNDS; half an hour)
+	HOWDAH_TEST_SCHEDULES=$(SCHEDULES) HOWDAH_TEST_CRASHES=$(CRASHES) \
+	  $(BIN)/pytest -q -s tests/procedures/test_schedules.py tests/server/test_crashes.py
 	@for round in $$(seq $(ROUNDS)); do \
-	  echo "Round $$round of $(ROUNDS)"; \
+	  echo "Workers under load, round $$round of $(ROUNDS)"; \
 	  $(BIN)/pytest -q tests/workers/test_load.py tests/server/test_restart.py || exit; \
 	done
 

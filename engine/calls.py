@@ -183,14 +183,17 @@ def consume_locked(queue: str, messages: Sequence[Message]) -> Call[None]:
     )
 
 
-def browse(queue: str, max_messages: int = 100, *, after: Message | None = None) -> Call[list[Message]]:
-    """Look at ready messages; ``after`` is the last one of the page before."""
+def browse(
+    queue: str, max_messages: int = 100, *, after: Message | None = None, only_id: int | None = None
+) -> Call[list[Message]]:
+    """Look at ready messages; ``after`` is the last one of the page before, ``only_id`` the number of the only one wanted."""
     invocation, arguments = _invoke(
         "browse",
         {"queue": ("text", queue), "max_messages": ("integer", max_messages)},
         {
             "after_priority": ("integer", after.priority if after else None),
             "after_position": ("bigint", after.position if after else None),
+            "only_id": ("bigint", only_id),
         },
     )
     return Call(f"select {COLUMNS} from {invocation}", arguments, _messages)

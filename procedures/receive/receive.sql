@@ -75,7 +75,8 @@ begin
                     v_message.conversation_id, 'persistent', v_message.sent_at, v_message.expires_at, 1, false, v_message.seq,
                     v_message.stage::integer,
                     case when v_message.origin_id is not null then howdah._name(v_message.origin_id) end,
-                    v_message.dead_reason, v_message.dead_at)::howdah.message;
+                    v_message.dead_reason, v_message.dead_at
+                )::howdah.message;
                 return;
             end if;
             return query select * from howdah._deliver(v_queue.id, v_message, v_now, v_queue.most, v_queue.journaled);
@@ -106,6 +107,9 @@ begin
             if v_lane.place = 2 then
                 v_head := coalesce(pg_sequence_last_value(v_lane.head), 0);
                 v_tail := coalesce(pg_sequence_last_value(v_queue.positions), 0);
+                if v_head > v_tail then
+                    v_head := setval(v_lane.head, v_tail);
+                end if;
             end if;
             for v_way in 1..case when v_lane.place = 2 then 3 else 1 end loop
                 v_seqs := null;
@@ -152,8 +156,6 @@ begin
                         perform setval(v_lane.head, v_tail - 64);
                     elsif v_taken > 0 then
                         perform setval(v_lane.head, v_seqs[v_taken]);
-                    elsif v_head > v_tail then
-                        perform setval(v_lane.head, v_tail);
                     end if;
                 end if;
                 continue when v_lane.place = 2 and coalesce(cardinality(v_seqs), 0) = 0;
@@ -221,9 +223,10 @@ begin
                 end if;
                 get diagnostics v_taken = row_count;
                 v_left := v_left - v_taken;
-                exit when v_left <= 0;
+                -- Rows that are only held would be met again, for nobody's own locks are passed by.
+                exit when v_left <= 0 or hold and v_left < max_messages;
             end loop;
-            exit when v_left <= 0;
+            exit when v_left <= 0 or hold and v_left < max_messages;
         end loop;
         if v_left <= 0 or hold and v_left < max_messages then
             return;
