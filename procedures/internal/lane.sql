@@ -53,6 +53,16 @@ create or replace function howdah._hint(p_sequence regclass) returns bigint
 language sql volatile
 as $$ select coalesce(pg_sequence_last_value(p_sequence), 0) $$;
 
+-- howdah._advance(p_head, p_position): move a head forward, never back.
+--
+-- Returns  true.
+-- Role     internal
+--
+-- A head that went back would give out again the tickets that other receivers hold, and one would wait for the other's end.
+create or replace function howdah._advance(p_head regclass, p_position bigint) returns boolean
+language sql volatile
+as $$ select coalesce(pg_sequence_last_value(p_head), 0) >= p_position or setval(p_head, p_position) is not null $$;
+
 -- howdah._pace(p_clock): the time in which the steps of a search are paced.
 --
 -- Returns  milliseconds, bigint.

@@ -8,9 +8,9 @@
 -- failures have reached the queue's limit goes to the exception destination instead of to the caller.
 -- hold: as howdah.receive_locked.
 --
--- A lane is what lies in one place with one priority. Of each: what came back behind the head, if a look is due; then with a
--- backlog the next free places, one for each receiver, by nextval; else what lies from the head on. Only a receive that has
--- nothing so far looks everywhere. The settings make the statements walk the key, for sessions keep plans that were made
+-- A lane is what lies in one place with one priority. Of each: what came back behind the head, if a look is due (way 1); with a
+-- backlog the next places, each for one receiver only, by nextval (ways 2 to 5, for a place may be empty); then what lies from the
+-- head on (way 6). Only a receive that has nothing so far looks everywhere. The settings make the statements walk the key, for sessions keep plans that were made
 -- while the queue was short. docs/decisions/0006 says why nothing is missed.
 create or replace function howdah.receive(queue text, max_messages integer default 1, hold boolean default false)
 returns setof howdah.message
@@ -24,32 +24,37 @@ declare
     v_lanes howdah.lanes[];
     v_lane howdah.lanes;
     v_message howdah.msgs;
-    v_now timestamptz := howdah.now();
-    v_pace bigint := howdah._pace(clock_timestamp());
-    v_left integer := max_messages;
+    v_now timestamptz;
+    v_pace bigint;
+    v_left integer;
     v_want integer;
     v_head bigint;
     v_tail bigint;
+    v_from bigint;
+    v_back bigint;
+    v_drawn boolean;
     v_seq bigint;
     v_seqs bigint[];
-    v_locked boolean := false;
+    v_locked boolean;
     v_taken integer;
-    v_everywhere boolean := false;
+    v_everywhere boolean;
 begin
     select d.id, d.receiving_paused, d.positions, d.failing, d.special, d.head, d.search, d.main_rank, d.receivers,
         d.journal_level <> 'off' as journaled,
         case when d.exception_mode <> 'none' and d.max_failed_deliveries > 0 then d.max_failed_deliveries else 2147483647 end as most,
-        coalesce(pg_sequence_last_value(d.head), 0) as headed, coalesce(pg_sequence_last_value(d.positions), 0) as tail,
+        coalesce(pg_sequence_last_value(d.head), 0) as headed,
+        pg_sequence_last_value(d.positions) > coalesce(pg_sequence_last_value(d.head), 0) + 64 as backlog,
         max_messages = 1 and not hold and not d.receiving_paused and pg_sequence_last_value(d.special) is null
-            and not howdah._is_due(pg_sequence_last_value(d.search), v_pace)
+            and not howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp()))
             and pg_has_role(howdah._caller()::name, d.receivers[1]::name, 'MEMBER') as usual
     into v_queue
     from howdah.destinations d where d.name = queue and d.dropped_at is null;
     if v_queue.usual then
-        if v_queue.tail > v_queue.headed + 64 then
-            -- Nobody else's and still there: a rollback gave back what was taken last, so the search comes first.
+        if v_queue.backlog then
+            -- Taken before, free and still there: a rollback gave back what was taken last, so the search comes first.
             perform from howdah.msgs m
-            where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_queue.headed for update skip locked;
+            where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_queue.headed and m.xmax <> 0
+            for update skip locked;
             if not found then
                 v_seq := nextval(v_queue.head);
             end if;
@@ -57,16 +62,16 @@ begin
             select m.seq into v_seq from howdah.msgs m
             where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq > v_queue.headed - 16
             order by m.seq limit 1 for update skip locked;
-            v_locked := v_seq > v_queue.headed and setval(v_queue.head, v_seq) is not null;
+            v_locked := v_seq > v_queue.headed and howdah._advance(v_queue.head, v_seq);
         end if;
         delete from howdah.msgs m
         where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_seq and (v_locked or m.xmax = 0)
         returning m.* into v_message;
         if found then
-            if pg_sequence_last_value(v_queue.failing) is null and (v_message.expires_at > v_now) is not false then
+            if pg_sequence_last_value(v_queue.failing) is null and (v_message.expires_at > howdah.now()) is not false then
                 if v_queue.journaled then
                     insert into howdah.journal (at, destination_id, event, message_ids)
-                    values (v_now, v_queue.id, 'consumed', array[v_message.message_id]);
+                    values (howdah.now(), v_queue.id, 'consumed', array[v_message.message_id]);
                 end if;
                 return next row(v_message.message_id, queue,
                     case when v_message.is_text then convert_from(v_message.body, 'UTF8') end,
@@ -79,7 +84,7 @@ begin
                 )::howdah.message;
                 return;
             end if;
-            return query select * from howdah._deliver(v_queue.id, v_message, v_now, v_queue.most, v_queue.journaled);
+            return query select * from howdah._deliver(v_queue.id, v_message, howdah.now(), v_queue.most, v_queue.journaled);
             if found then
                 return;
             end if;
@@ -98,6 +103,10 @@ begin
             hint = 'An administrator resumes it with howdah.resume(queue).';
     end if;
     v_id := v_queue.id;
+    v_left := max_messages;
+    v_everywhere := false;
+    v_now := howdah.now();
+    v_pace := howdah._pace(clock_timestamp());
     v_lanes := array[row(0, v_id, v_queue.main_rank, 2, v_queue.head, v_queue.search)::howdah.lanes];
     if pg_sequence_last_value(v_queue.special) is not null then
         v_lanes := howdah._in_order(v_lanes || array(select l from howdah.lanes l where l.destination_id = v_id));
@@ -110,8 +119,9 @@ begin
                 if v_head > v_tail then
                     v_head := setval(v_lane.head, v_tail);
                 end if;
+                v_drawn := false;
             end if;
-            for v_way in 1..case when v_lane.place = 2 then 3 else 1 end loop
+            for v_way in 1..case when v_lane.place = 2 then 6 else 1 end loop
                 v_seqs := null;
                 v_want := v_left;
                 if v_lane.place < 2 then
@@ -120,28 +130,37 @@ begin
                     v_locked := true;
                     if v_lane.search is null then
                         continue;
-                    elsif v_everywhere or howdah._is_due(pg_sequence_last_value(v_lane.search), v_pace) then
-                        v_seqs := howdah._search(v_lane, v_head, v_left, v_everywhere);
-                    elsif v_tail > v_head + 64 then
-                        perform from howdah.msgs m
-                        where m.destination_id = v_id and m.rank = v_lane.rank and m.seq = v_head for update skip locked;
-                        if found then
-                            v_seqs := howdah._search(v_lane, v_head, v_left, false);
+                    elsif v_everywhere then
+                        v_seqs := howdah._search(v_lane, v_head, v_left, true);
+                    else
+                        v_back := null;
+                        if v_tail > v_head + 64 then
+                            -- Under a backlog the last 256 belong to tickets, some of which are just being used.
+                            select m.seq into v_back from howdah.msgs m
+                            where m.destination_id = v_id and m.rank = v_lane.rank and m.seq = v_head and m.xmax <> 0
+                            for update skip locked;
+                            v_back := coalesce(v_back, v_head - 256);
+                        end if;
+                        if v_back = v_head or howdah._is_due(pg_sequence_last_value(v_lane.search), v_pace) then
+                            v_seqs := howdah._search(v_lane, coalesce(v_back, v_head), v_left, false);
                         end if;
                     end if;
-                elsif v_way = 2 then
+                elsif v_way <= 5 then
                     continue when v_tail <= v_head + 64 or v_lane.head is null;
                     v_locked := false;
                     v_want := least(v_left, v_tail - v_head - 64);
                     v_seqs := case when v_want = 1 then array[nextval(v_lane.head)]
                         else array(select nextval(v_lane.head) from generate_series(1, v_want)) end;
                     v_head := v_seqs[v_want];
+                    v_drawn := true;
                 else
                     continue when v_tail <= v_head - 16 and not v_everywhere;
                     v_locked := true;
+                    v_from := case when v_drawn then pg_sequence_last_value(v_lane.head)
+                        when hold and v_left < max_messages then v_head else v_head - 16 end;
                     v_seqs := array(
                         select m.seq from howdah.msgs m
-                        where m.destination_id = v_id and m.rank = v_lane.rank and m.seq > v_head - 16
+                        where m.destination_id = v_id and m.rank = v_lane.rank and m.seq > v_from
                         order by m.seq limit v_left for update skip locked);
                     v_taken := cardinality(v_seqs);
                     if v_lane.head is null then
@@ -149,13 +168,13 @@ begin
                     elsif v_taken > 0 and v_seqs[1] <= v_head then
                         v_seqs := howdah._search(v_lane, greatest(v_head, v_seqs[v_taken]), v_left, false);
                         if v_seqs[cardinality(v_seqs)] > v_head then
-                            perform setval(v_lane.head, v_seqs[cardinality(v_seqs)]);
+                            perform howdah._advance(v_lane.head, v_seqs[cardinality(v_seqs)]);
                         end if;
                     elsif v_taken < v_left and v_tail - 64 > coalesce(v_seqs[v_taken], v_head) then
                         -- A gap, or other lanes' positions. The last 64 may be those of transactions about to commit.
-                        perform setval(v_lane.head, v_tail - 64);
+                        perform howdah._advance(v_lane.head, v_tail - 64);
                     elsif v_taken > 0 then
-                        perform setval(v_lane.head, v_seqs[v_taken]);
+                        perform howdah._advance(v_lane.head, v_seqs[v_taken]);
                     end if;
                 end if;
                 continue when v_lane.place = 2 and coalesce(cardinality(v_seqs), 0) = 0;
@@ -223,11 +242,11 @@ begin
                 end if;
                 get diagnostics v_taken = row_count;
                 v_left := v_left - v_taken;
-                -- Rows that are only held would be met again, for nobody's own locks are passed by.
-                exit when v_left <= 0 or hold and v_left < max_messages;
+                exit when v_left <= 0;
             end loop;
-            exit when v_left <= 0 or hold and v_left < max_messages;
+            exit when v_left <= 0;
         end loop;
+        -- Rows that are only held would be met again by another round, for nobody's own locks are passed by.
         if v_left <= 0 or hold and v_left < max_messages then
             return;
         elsif current_setting('howdah.disposed', true) = 'yes' then
