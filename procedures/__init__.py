@@ -45,6 +45,7 @@ FILES = (
     "internal/sweep_lost",
     "internal/search",
     "internal/claim",
+    "internal/deliver",
     "receive/receive",
     "receive/receive_locked",
     "receive/consume_locked",

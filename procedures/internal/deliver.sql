@@ -1,0 +1,58 @@
+-- howdah._dispose(p_destination_id, p_message, p_nonpersistent, p_place, p_now): end a claimed message that must not be delivered.
+--
+-- Returns  false, so that a WHERE leaves the message out. p_place: where its row still lies; NULL: it is deleted.
+-- Role     internal
+create or replace function howdah._dispose(
+    p_destination_id integer, p_message howdah.msgs, p_nonpersistent boolean, p_place text, p_now timestamptz
+) returns boolean
+language plpgsql volatile
+as $$
+declare
+    v_destination howdah.destinations;
+begin
+    select d.* into v_destination from howdah.destinations d where d.id = p_destination_id;
+    if p_place is not null then
+        perform howdah._remove(p_message, p_place);
+    end if;
+    if p_message.expires_at <= p_now then
+        perform howdah._journal(v_destination, 'expired', array[p_message.message_id], p_nonpersistent);
+    else
+        perform howdah._bury(v_destination, p_message, p_nonpersistent, 'failed deliveries reached the limit');
+    end if;
+    perform set_config('howdah.disposed', 'yes', true);
+    return false;
+end
+$$;
+
+-- howdah._deliver(p_destination_id, p_message, p_now, p_limit, p_journaled): give out a message just taken, or end it.
+--
+-- Returns  the message (howdah.message), unless it has expired or reached its limit.
+-- Role     internal
+create or replace function howdah._deliver(
+    p_destination_id integer, p_message howdah.msgs, p_now timestamptz, p_limit integer, p_journaled boolean
+) returns setof howdah.message
+language plpgsql volatile
+as $$
+declare
+    v_failures integer := coalesce((select sum(f.failures) from howdah._count_failures(p_destination_id, array[p_message.message_id]) f
+                                    where f.stage = p_message.stage), 0);
+begin
+    if p_message.expires_at <= p_now or v_failures >= p_limit then
+        perform howdah._dispose(p_destination_id, p_message, false, null, p_now);
+        return;
+    end if;
+    if p_journaled then
+        insert into howdah.journal (at, destination_id, event, message_ids)
+        values (p_now, p_destination_id, 'consumed', array[p_message.message_id]);
+    end if;
+    return query select (howdah._message(p_message, howdah._name(p_destination_id), false, v_failures)).*;
+end
+$$;
+
+-- howdah._name(p_id): the name of a destination.
+--
+-- Returns  text.
+-- Role     internal
+create or replace function howdah._name(p_id integer) returns text
+language sql stable
+as $$ select d.name from howdah.destinations d where d.id = p_id $$;
