@@ -4,7 +4,8 @@
 --          a registered worker's hands at its last heartbeat (what an open SQL transaction has received cannot be seen);
 --          parked: waiting for a time; dead: moved from it to an exception destination and still there; enqueued: all
 --          that came in; dequeued: all that went out; consumers: live workers; oldest_age: of the oldest live message.
---          exact is false where a queue of over 100,000 messages is shown as counted in the background, figures_age ago.
+--          exact is false where a queue of over 100,000 messages is shown as counted in the background, figures_age ago, or what
+--          became of messages as last added up, at most two minutes ago and with over 20,000 transactions since.
 -- Raises   HD001 no such queue; HD010 not allowed.
 -- Role     howdah_admin howdah_browser howdah_consumer howdah_auditor
 --
@@ -19,14 +20,17 @@ language plpgsql stable security definer set search_path = pg_catalog, howdah, p
 as $$
 declare
     v_now timestamptz := howdah.now();
+    v_id integer;
+    v_kept boolean := howdah._totals_will_do();
+    v_kept_at timestamptz := (select e.totals_at from howdah.engine e);
 begin
     if queue is not null then
-        perform howdah._destination(queue, 'browse');
+        v_id := (howdah._destination(queue, 'browse')).id;
     end if;
     return query
     with destination as (
         select d.id, d.name from howdah.destinations d
-        where d.dropped_at is null and d.kind = 'queue' and (queue is null or d.name = queue)
+        where d.dropped_at is null and d.kind = 'queue' and (v_id is null or d.id = v_id)
     ), total as (
         select t.destination_id,
             coalesce(sum(t.messages) filter (where t.event = 'consumed'), 0)::bigint as consumed,
@@ -35,7 +39,7 @@ begin
             coalesce(sum(t.messages) filter (where t.event in ('moved', 'replayed')), 0)::bigint as moved_out,
             coalesce(sum(t.messages) filter (where t.event in ('moved_in', 'replayed_in')), 0)::bigint as moved_in,
             coalesce(sum(t.messages) filter (where t.event = 'lost'), 0)::bigint as lost
-        from howdah._journal_totals() t group by t.destination_id
+        from howdah._journal_totals(v_id, not v_kept) t group by t.destination_id
     ), hand as (
         select h.key as queue_name, sum(h.value::numeric)::bigint as in_hand
         from howdah.workers w, jsonb_each_text(w.in_hand) h
@@ -50,7 +54,8 @@ begin
         coalesce(t.consumed + t.expired + t.discarded + t.moved_out + t.lost, 0),
         coalesce(t.consumed, 0), coalesce(t.expired, 0), coalesce(t.discarded, 0), coalesce(t.moved_out, 0),
         coalesce(t.moved_in, 0), coalesce(t.lost, 0), coalesce(r.consumers, 0),
-        v_now - b.oldest_sent_at, b.exact, case when b.exact then interval '0' else greatest(v_now - b.counted_at, interval '0') end
+        v_now - b.oldest_sent_at, b.exact and not v_kept,
+        greatest(v_now - least(case when not b.exact then b.counted_at end, case when v_kept then v_kept_at end), interval '0')
     from destination d
     cross join lateral howdah._backlog(d.id) b
     left join howdah._dead() x on x.origin_id = d.id

@@ -21,7 +21,7 @@ begin
     v_until := pg_current_snapshot();
     with gained as (
         insert into howdah.journal_totals as t (destination_id, event, messages)
-        select g.destination_id, g.event, sum(g.messages) from howdah._journal_since(v_since, v_until) g
+        select g.destination_id, g.event, sum(g.messages) from howdah._journal_since(v_since, v_until, null) g
         group by g.destination_id, g.event
         on conflict on constraint pk_journal_totals do update set messages = t.messages + excluded.messages
         returning t.event

@@ -260,3 +260,22 @@ def test_no_table_can_be_read_but_through_the_functions(db: Db, connect: Connect
         refused(nobody, "42501", "select howdah.now()")
     finally:
         db.execute(f"drop role howdah_test_nobody_{db.info.backend_pid}".encode())
+
+
+def test_of_a_busy_database_the_journal_is_not_read_at_every_look(db: Db, clock: Clock) -> None:
+    db.execute("select howdah.send_batch('q', array['a', 'b', 'c'])")
+    receive(db)
+    one(db, "select howdah.maintain_totals()")
+    receive(db)
+    stats = "select consumed::text || exact::text from howdah.queue_stats('q')"
+    assert one(db, stats) == "2true"
+    # Each exception block that writes is a transaction number.
+    db.execute(
+        "create table burnt (n integer); do $$ begin for n in 1..20001 loop"
+        " begin insert into burnt values (n); exception when division_by_zero then null; end; end loop; end $$"
+    )
+    clock.advance(30)
+    assert one(db, stats) == "1false"
+    assert one(db, "select figures_age from howdah.queue_stats('q')") == timedelta(seconds=30)
+    clock.advance(91)
+    assert one(db, stats) == "2true"
