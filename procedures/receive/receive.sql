@@ -7,6 +7,9 @@
 -- Messages that other transactions are receiving are passed by. Expired ones are discarded, and one whose recorded
 -- failures have reached the queue's limit goes to the exception destination instead of to the caller.
 -- hold: as howdah.receive_locked.
+--
+-- It does not wait. None means that none was met: a message that a rollback gave back far behind where others receive by now may
+-- need some more calls to be found (docs/decisions/0006 says how long).
 create or replace function howdah.receive(queue text, max_messages integer default 1, hold boolean default false)
 returns setof howdah.message
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
