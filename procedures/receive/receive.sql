@@ -155,12 +155,13 @@ begin
                     v_want := least(v_left, v_tail - v_head - 64);
                     v_seqs := case when v_want = 1 then array[nextval(v_lane.head)]
                         else array(select nextval(v_lane.head) from generate_series(1, v_want)) end;
-                    v_head := v_seqs[v_want];
+                    v_head := greatest(v_head, v_seqs[v_want]);
                     v_drawn := true;
                 else
                     continue when v_tail <= v_head - 16 and not v_everywhere;
                     v_locked := true;
-                    v_from := case when v_drawn then pg_sequence_last_value(v_lane.head)
+                    -- What this call holds already lies at v_head at most; the sequence may have been put back meanwhile.
+                    v_from := case when v_drawn then greatest(v_head, pg_sequence_last_value(v_lane.head))
                         when hold and v_left < max_messages then v_head else v_head - 16 end;
                     v_seqs := array(
                         select m.seq from howdah.msgs m
