@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -188,17 +188,16 @@ def _places(admin: Admin, queue: str | None, incidents: list[dict[str, Any]]) ->
 
 def _find(session: Session, message_id: int, places: list[str]) -> Message | None:
     """The message, by key: its position is its number, when it is dead and until it is replayed."""
-    from ..engine import Call, Message
-    from ..engine.message import COLUMNS
+    from ..engine import Call
+    from ..engine.message import COLUMNS, as_messages
 
-    def decode(rows: Sequence[tuple[Any, ...]]) -> Message | None:
-        messages = [Message.from_row(row) for row in rows]
+    def decode(messages: list[Message]) -> Message | None:
         return messages[0] if messages and messages[0].message_id == message_id else None
 
     for place in places:
         for priority in range(10):
             browse = f"select {COLUMNS} from howdah.browse(%s::text, 1, %s::integer, %s::bigint)"
-            if message := session.call(Call(browse, (place, priority, message_id - 1), decode)):
+            if message := session.call(Call(browse, (place, priority, message_id - 1), decode, as_messages)):
                 return message
     return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .calls import Body
+from .bodies import Body
 from .errors import BadArgument, IllegalState
 from .message import Message
 

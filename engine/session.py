@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import psycopg
 
 from . import calls
-from .calls import Body, Call
+from .bodies import Body
+from .calls import Call
 from .dispatch import Dispatcher, Listener
 from .errors import ConnectionLost, IllegalState, lost_translated
 from .loans import Loans, PgConnection
