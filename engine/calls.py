@@ -142,6 +142,12 @@ def send_many(
     return Call(f"select {invocation}", arguments, _scalar, with_arrays)
 
 
+def send_count(queue: str, bodies: Sequence[Body], **options: Any) -> Call[int]:
+    """As send_many, answered by the number of messages only."""
+    many = send_many(queue, bodies, **options)
+    return Call(many.sql.replace("select ", "select cardinality(", 1) + ")", many.arguments, _scalar, many.setup)
+
+
 def receive(queue: str, max_messages: int = 1, *, locked: bool = False) -> Call[list[Message]]:
     """Take up to max_messages; with ``locked`` hold them without taking (see consume_locked)."""
     function = "receive_locked" if locked else "receive"

@@ -36,14 +36,24 @@ def run(connection: SyncConnection, call: Call[T]) -> T:
     """
     if isinstance(connection, psycopg.Connection):
         return _execute(connection, call)
-    if not isinstance(connection, sqlalchemy.Connection):
-        connection.flush()
-        connection = connection.connection()
+    connection = _flushed(connection)
     try:
         return _execute(driver(connection), call)
     except ConnectionLost as error:
         connection.invalidate(error)
         raise
+
+
+def raw(connection: SyncConnection) -> psycopg.Connection[Any]:
+    """The psycopg connection, with SQLAlchemy's transaction begun where there is one."""
+    return connection if isinstance(connection, psycopg.Connection) else driver(_flushed(connection))
+
+
+def _flushed(connection: sqlalchemy.Connection | orm.Session | orm.scoped_session[Any]) -> sqlalchemy.Connection:
+    if isinstance(connection, sqlalchemy.Connection):
+        return connection
+    connection.flush()
+    return connection.connection()
 
 
 def driver(connection: sqlalchemy.Connection) -> psycopg.Connection[Any]:

@@ -1,14 +1,5 @@
 """The way of a batch of messages: receive, handle, commit; on error roll back and record the failure outside.
 
-A batch is handled in one of three ways:
-
-- *together*: one receive, one handler call after another, one commit, which receives the next batch in the same round
-  trip. The first error rolls its batch back, and its message is recorded as failed.
-- *apart*: the batch is only locked at first and each handler runs in a savepoint. The failures are recorded and the queue's
-  policy is applied to their messages; the others are consumed, and all is committed. Used after a batch that failed
-  together, for as long as batches go on failing, so that innocent messages are neither blamed nor handled one by one.
-- *singly*: one message a transaction, after a commit failed (a deferred constraint, say) and could blame nobody.
-
 A failure is recorded while the transaction that received the message still holds it, on another connection: so nobody can
 receive it before the failure counts, and no message is delivered more often than its limit. (A killed worker's message is
 free before its supervisor can record anything.)
@@ -19,8 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 import psycopg
@@ -35,6 +24,7 @@ from .guard import HandlerConnection
 from .hands import Hands
 from .pace import Pace
 from .recorder import Failures
+from .ways import Blamed, Done, Way
 
 Record = Callable[[str, Failures, bool], list[Incident]]
 """Records failures of a queue on another connection; the last argument: the messages are still in this session's hands."""
@@ -48,33 +38,6 @@ APART_MAX = 60
 
 BURST_SECONDS = 0.1
 """After so long the session's other queues have their turn."""
-
-
-class Way(Enum):
-    """How the next batch is handled."""
-
-    TOGETHER = "together"
-    APART = "apart"
-    SINGLY = "singly"
-
-
-@dataclass
-class Done:
-    """What one pass did."""
-
-    handled: int = 0
-    failed: int = 0
-    #: Why a message is to be tried again although it is not to blame.
-    again: BaseException | None = None
-
-
-class _Blamed(Exception):
-    """A handler failed on this message."""
-
-    def __init__(self, message: Message, failure: dict[str, Any]) -> None:
-        super().__init__(failure["error_text"])
-        self.message = message
-        self.failure = failure
 
 
 class Delivery:
@@ -131,7 +94,7 @@ class Delivery:
                     for message in messages:
                         try:
                             self._handle(message, transaction)
-                        except _Blamed as blamed:
+                        except Blamed as blamed:
                             if not connection.is_over:
                                 connection.execute(UNDO, prepare=False)
                                 with suppress(psycopg.errors.LockNotAvailable):
@@ -141,7 +104,7 @@ class Delivery:
                     self._pace.note(len(messages), now - asked)
                     if not messages or now > ends or self._way is not way or self._stopping():
                         break
-        except _Blamed as blamed:
+        except Blamed as blamed:
             if not counted:
                 self._count([blamed], in_hand=False)
             self._settle(connection, to_settle)
@@ -179,7 +142,7 @@ class Delivery:
         messages.clear()
 
     def _apart(self, connection: HandlerConnection) -> Done:
-        blamed: list[_Blamed] = []
+        blamed: list[Blamed] = []
         messages: list[Message] = []
         handled: list[Message] = []
         again: BaseException | None = None
@@ -194,7 +157,7 @@ class Delivery:
                         self._handle(message, Transaction(connection, self._worker))
                     except Exception as error:
                         self._hands.leave(self._slot)
-                        if isinstance(error, _Blamed):
+                        if isinstance(error, Blamed):
                             blamed.append(error)
                         else:
                             again = error
@@ -211,7 +174,7 @@ class Delivery:
                     run(connection, calls.settle_failures(self._binding.queue, to_settle))
                 if handled:
                     run(connection, calls.consume_locked(self._binding.queue, handled))
-        except _Blamed:  # its handler ended the whole transaction
+        except Blamed:  # its handler ended the whole transaction
             handled, again = [], None
             self._count(blamed, in_hand=False)
         except Exception as error:
@@ -230,7 +193,7 @@ class Delivery:
         return messages
 
     def _handle(self, message: Message, transaction: Transaction) -> None:
-        """Call the handler. Raises _Blamed if the message is to blame, else the error that is not the message's fault."""
+        """Call the handler. Raises Blamed if the message is to blame, else the error that is not the message's fault."""
         started = time.time()
         self._hands.take(self._slot, self._queue_index, message, started)
         try:
@@ -240,7 +203,7 @@ class Delivery:
             if is_innocent(error):
                 self._hands.leave(self._slot)
                 raise
-            raise _Blamed(message, self._failure(message, error, started)) from error
+            raise Blamed(message, self._failure(message, error, started)) from error
         self._hands.leave(self._slot)
 
     def _failure(self, message: Message, error: BaseException, started: float) -> dict[str, Any]:
@@ -250,7 +213,7 @@ class Delivery:
             "failure_key": str(self._hands.key(self._slot)),
         }
 
-    def _count(self, blamed: list[_Blamed], *, in_hand: bool) -> list[Message]:
+    def _count(self, blamed: list[Blamed], *, in_hand: bool) -> list[Message]:
         """Record failures on another connection; only then does the supervisor stop watching over the message.
 
         Returns the messages whose failures were counted in hand and that are not simply to go back to their place.
@@ -278,7 +241,7 @@ class Delivery:
             return Done()
         now = time.time()
         self._hands.take(self._slot, self._queue_index, messages[0], now)
-        self._count([_Blamed(messages[0], self._failure(messages[0], error, now))], in_hand=False)
+        self._count([Blamed(messages[0], self._failure(messages[0], error, now))], in_hand=False)
         self._count_singly(1)
         return Done(0, 1)
 
