@@ -30,30 +30,42 @@ from howdah.workers.loop import SessionLoop
 
 QUEUE = "listener"
 BODY = "x" * 64
-BEST = 1000
+#: Name, sessions a process, batch: what ``howdah worker`` does if nothing is said, and two other settings.
+SETTINGS: tuple[tuple[str, int, int | None], ...] = (
+    ("defaults (4 sessions)", 4, None),
+    ("1 session", 1, None),
+    ("1 session, batch=1000", 1, 1000),
+)
 
 
-def work(dsn: str, batch: int | None, ready: Any, go: Any) -> None:
-    """A worker process's session, as ``howdah worker`` runs it, until it is terminated."""
+def work(dsn: str, sessions: int, batch: int | None, ready: Any, go: Any) -> None:
+    """A worker process's sessions, as ``howdah worker`` runs it, until it is terminated."""
     app = App("bench")
     app.handler(QUEUE, batch=batch)(lambda message, transaction: None)
     with tempfile.NamedTemporaryFile() as file:
-        hands = Hands.create(Path(file.name), 1)
-        loop = SessionLoop(app, dsn, worker=f"bench:{os.getpid()}", hands=hands, slot=0, stopping=threading.Event())
-        loop._connect()
+        hands, stopping = Hands.create(Path(file.name), sessions), threading.Event()
+        name = f"bench:{os.getpid()}"
+        loops = [
+            SessionLoop(app, dsn, worker=name, hands=hands, slot=slot, stopping=stopping) for slot in range(sessions)
+        ]
+        for loop in loops:
+            loop._connect()
         ready.release()
         go.wait()
-        loop.start()
-        loop.join()
+        for loop in loops:
+            loop.start()
+        stopping.wait()
 
 
-def drain(dsn: str, processes: int, batch: int | None, messages: int) -> float:
+def drain(dsn: str, processes: int, sessions: int, batch: int | None, messages: int) -> float:
     """Messages a second from the word go until the queue is empty."""
     context = get_context("spawn")
     ready, go = context.Semaphore(0), context.Event()
     with psycopg.connect(dsn) as connection:
         Session(connection).send_stream(QUEUE, (BODY for _ in range(messages)))
-    workers = [context.Process(target=work, args=(dsn, batch, ready, go), daemon=True) for _ in range(processes)]
+    workers = [
+        context.Process(target=work, args=(dsn, sessions, batch, ready, go), daemon=True) for _ in range(processes)
+    ]
     with psycopg.connect(dsn, autocommit=True) as connection:
         for worker in workers:
             worker.start()
@@ -61,7 +73,7 @@ def drain(dsn: str, processes: int, batch: int | None, messages: int) -> float:
             ready.acquire()
         go.set()
         started = time.perf_counter()
-        # The journal says what was committed, one row a batch.
+        # Rows in hand are still seen here: the queue is empty once the last batch is committed.
         while connection.execute("select exists (select from howdah.msgs)").fetchone() != (False,):
             time.sleep(0.01)
         rate = messages / (time.perf_counter() - started)
@@ -119,11 +131,11 @@ def main() -> None:
             (f"send_stream of {options.load:,}", lambda: load(dsn, options.load)),
         ]
         for processes in (1, 2):
-            for name, batch in (("defaults", None), (f"batch={BEST}", BEST)):
+            for name, sessions, batch in SETTINGS:
                 rows.append(
                     (
                         f"listener, {processes} processes, {name}",
-                        lambda p=processes, b=batch: drain(dsn, p, b, options.messages),  # type: ignore[misc]
+                        lambda p=processes, s=sessions, b=batch: drain(dsn, p, s, b, options.messages),  # type: ignore[misc]
                     )
                 )
         for name, measure in rows:
