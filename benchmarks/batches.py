@@ -14,9 +14,10 @@ import psycopg
 from howdah.engine import Incident, Message, calls
 from howdah.engine.runner import run
 from howdah.workers import App, Transaction
-from howdah.workers.delivery import Delivery, Way
+from howdah.workers.delivery import Delivery
 from howdah.workers.guard import HandlerConnection
 from howdah.workers.hands import Hands
+from howdah.workers.ways import Way
 
 MESSAGES = 6000
 BATCH = 100

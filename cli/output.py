@@ -130,7 +130,7 @@ def body_preview(body: str | bytes, length: int = 60) -> str:
 
 def message_json(message: Message) -> str:
     """A message on one line, a JSON body as it was sent, digit by digit; ``send --file`` understands it."""
-    fields = {name: getattr(message, name) for name in message.__dataclass_fields__ if name != "body"}
+    fields = {name: value for name, value in message.to_dict().items() if name != "body"}
     if isinstance(message.body, bytes):
         return to_json({**fields, "body_base64": message.body})
     body = to_json(message.body)

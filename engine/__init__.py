@@ -7,7 +7,8 @@ psycopg or SQLAlchemy transaction, ``aio`` is the same for asyncio.
 from __future__ import annotations
 
 from .admin import Admin
-from .calls import Body, Call, Incident
+from .bodies import Body
+from .calls import Call, Incident
 from .connection import Connection
 from .errors import HowdahError, is_innocent
 from .factory import ConnectionFactory, connect

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
-from .calls import Call, scalar, table, to_json
+from .bodies import to_json
+from .calls import Call, scalar, table
 from .errors import BadArgument
 
 QUEUE_COLUMNS = (

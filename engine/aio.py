@@ -12,7 +12,8 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRe
 
 from . import calls, runner
 from .admin import Admin
-from .calls import Body, Call
+from .bodies import Body
+from .calls import Call
 from .errors import CannotConnect, IllegalState, lost_translated
 from .factory import cannot_connect, check_sizes, complete, pool_settings
 from .message import Message

@@ -6,23 +6,22 @@ written twice.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from psycopg.types.json import Jsonb
+import psycopg
 
+from .arrays import TextArray, with_arrays
+from .bodies import Body, encode, encode_all, headers_array, to_json
 from .errors import BadArgument
-from .message import COLUMNS, Message
-from .typed_map import TypedMap
+from .message import COLUMNS, Message, as_messages
 
 T = TypeVar("T")
 U = TypeVar("U")
 Row = tuple[Any, ...]
-Body = str | bytes | bytearray | memoryview | dict[str, Any] | list[Any] | int | float | bool
 Seconds = float | timedelta
 
 
@@ -32,11 +31,13 @@ class Call(Generic[T]):
 
     sql: str
     arguments: tuple[Any, ...]
-    decode: Callable[[Sequence[Row]], T]
+    decode: Callable[[list[Any]], T]
+    #: Tells the cursor how to send the arguments and fetch the rows, where that is not psycopg's own way.
+    setup: Callable[[psycopg.Cursor[Any] | psycopg.AsyncCursor[Any]], None] | None = None
 
     def then(self, function: Callable[[T], U]) -> Call[U]:
         """The same call, with ``function`` applied to its result."""
-        return Call(self.sql, self.arguments, lambda rows: function(self.decode(rows)))
+        return Call(self.sql, self.arguments, lambda rows: function(self.decode(rows)), self.setup)
 
 
 def _invoke(
@@ -56,8 +57,8 @@ def _nothing(rows: Sequence[Row]) -> None:
     return None
 
 
-def _messages(rows: Sequence[Row]) -> list[Message]:
-    return [Message.from_row(row) for row in rows]
+def _messages(rows: list[Message]) -> list[Message]:
+    return rows
 
 
 def _interval(name: str, value: Seconds | None) -> timedelta | None:
@@ -67,28 +68,6 @@ def _interval(name: str, value: Seconds | None) -> timedelta | None:
         return timedelta(seconds=value)
     except (OverflowError, TypeError, ValueError) as error:
         raise BadArgument(f"{name} must be a number of seconds, not {value!r}") from error
-
-
-def to_json(value: Any) -> Jsonb:
-    """A value as jsonb, written out at once, so that what JSON cannot hold is refused here. Raises BadArgument."""
-    try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise BadArgument(f"a value of type {type(value).__name__} cannot be JSON: {error}") from error
-    return Jsonb(text, dumps=str)
-
-
-def encode(body: Any) -> tuple[str, Any, str | None]:
-    """A body's SQL type, its value and the content type it needs: text for str, bytea for bytes, jsonb for the rest."""
-    if isinstance(body, str):
-        return "text", body, None
-    if isinstance(body, bytes | bytearray | memoryview):
-        return "bytea", bytes(body), None
-    if body is None:
-        return "text", None, None
-    if isinstance(body, TypedMap):
-        return "jsonb", to_json(body.tagged()), TypedMap.CONTENT_TYPE
-    return "jsonb", to_json(body), None
 
 
 def send(
@@ -143,20 +122,15 @@ def send_many(
     content_type: str | None = None,
 ) -> Call[list[int]]:
     """Send many messages of one kind of body in one statement, all or nothing; the result is their numbers in order."""
-    encoded = [encode(body) for body in bodies]
-    kinds = {(kind, needed) for kind, value, needed in encoded if value is not None} or {("text", None)}
-    if len(kinds) > 1:
-        names = sorted(needed or kind for kind, needed in kinds)
-        raise BadArgument(f"the bodies of one batch must be of one kind, not {' and '.join(names)}")
-    ((kind, needed),) = kinds
+    kind, array, needed = encode_all(bodies)
     invocation, arguments = _invoke(
         "send_batch",
-        {"queue": ("text", queue), "bodies": (f"{kind}[]", [value for _, value, _ in encoded])},
+        {"queue": ("text", queue), "bodies": (kind, array)},
         {
-            "headers": ("jsonb[]", None if headers is None else [None if h is None else to_json(h) for h in headers]),
+            "headers": ("jsonb[]", None if headers is None else headers_array(headers)),
             "priorities": ("integer[]", None if priorities is None else list(priorities)),
-            "correlation_ids": ("text[]", None if correlation_ids is None else list(correlation_ids)),
-            "message_types": ("text[]", None if message_types is None else list(message_types)),
+            "correlation_ids": ("text[]", None if correlation_ids is None else TextArray(correlation_ids)),
+            "message_types": ("text[]", None if message_types is None else TextArray(message_types)),
             "conversation_ids": ("uuid[]", None if conversation_ids is None else list(conversation_ids)),
             "reply_to": ("text", reply_to),
             "time_to_live": ("interval", _interval("time_to_live", time_to_live)),
@@ -165,13 +139,21 @@ def send_many(
             "content_type": ("text", content_type or needed),
         },
     )
-    return Call(f"select {invocation}", arguments, _scalar)
+    return Call(f"select {invocation}", arguments, _scalar, with_arrays)
+
+
+def send_count(queue: str, bodies: Sequence[Body], **options: Any) -> Call[int]:
+    """As send_many, answered by the number of messages only."""
+    many = send_many(queue, bodies, **options)
+    return Call(many.sql.replace("select ", "select cardinality(", 1) + ")", many.arguments, _scalar, many.setup)
 
 
 def receive(queue: str, max_messages: int = 1, *, locked: bool = False) -> Call[list[Message]]:
     """Take up to max_messages; with ``locked`` hold them without taking (see consume_locked)."""
     function = "receive_locked" if locked else "receive"
-    return Call(f"select {COLUMNS} from howdah.{function}(%s::text, %s::integer)", (queue, max_messages), _messages)
+    return Call(
+        f"select {COLUMNS} from howdah.{function}(%s::text, %s::integer)", (queue, max_messages), _messages, as_messages
+    )
 
 
 def consume_locked(queue: str, messages: Sequence[Message]) -> Call[None]:
@@ -196,7 +178,7 @@ def browse(
             "only_id": ("bigint", only_id),
         },
     )
-    return Call(f"select {COLUMNS} from {invocation}", arguments, _messages)
+    return Call(f"select {COLUMNS} from {invocation}", arguments, _messages, as_messages)
 
 
 @dataclass(frozen=True, slots=True)

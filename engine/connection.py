@@ -10,6 +10,7 @@ from psycopg_pool import ConnectionPool
 
 from . import calls
 from .admin import Admin
+from .bodies import Body
 from .calls import Call
 from .errors import IllegalState
 from .loans import Loans, PgConnection
@@ -86,11 +87,11 @@ class Connection:
         finally:
             self._loans.give_back(connection)
 
-    def send(self, queue: str, body: calls.Body, **options: Any) -> int:
+    def send(self, queue: str, body: Body, **options: Any) -> int:
         """Send one message in a transaction of its own; when this returns, the message is stored durably."""
         return self.call(calls.send(queue, body, **options))
 
-    def send_async(self, queue: str, body: calls.Body, **options: Any) -> Future[int]:
+    def send_async(self, queue: str, body: Body, **options: Any) -> Future[int]:
         """Send one message without waiting for the database; the future has its number, or the error.
 
         Messages go in the order of these calls, each in a transaction of its own. ``close`` sends what is left; what a

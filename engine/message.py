@@ -1,52 +1,156 @@
-"""A message as a consumer holds it."""
+"""A message as a consumer holds it: one row of the server's answer, each field decoded when it is asked for.
+
+Most handlers look at few fields of a message, so what is dear to decode waits until somebody asks: JSON, and times, which
+come as the server's own count of microseconds.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
-from datetime import datetime
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+import psycopg
+from psycopg.types.numeric import Int8BinaryLoader
+
 from .typed_map import TypedMap
 
+#: What is selected of ``howdah.message``: the order of the places that Message's fields read.
+COLUMNS = (
+    "message_id, queue, body, bytes, content_type, headers::text, priority, correlation_id, reply_to, message_type,"
+    ' conversation_id, delivery_mode, sent_at, expires_at, delivery_count, redelivered, "position", stage, origin_queue,'
+    " dead_reason, dead_at"
+)
 
-@dataclass(frozen=True, slots=True)
+#: From when PostgreSQL counts microseconds, and the counts that mean infinity.
+_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
+_ENDLESS = {
+    2**63 - 1: datetime.max.replace(tzinfo=UTC),
+    -(2**63): datetime.min.replace(tzinfo=UTC),
+}
+
+
 class Message:
-    """One delivered or browsed message; the fields are those of the SQL type ``howdah.message``."""
+    """One delivered or browsed message; the fields are those of the SQL type ``howdah.message``. Times are in UTC."""
 
-    #: Identity of the message for its whole life.
-    message_id: int
-    #: Name of the queue it was received from.
-    queue: str
-    #: str for text and JSON, bytes for everything else: exactly what was sent.
-    body: str | bytes
-    #: MIME type of the body.
-    content_type: str
-    #: Application properties.
-    headers: dict[str, Any]
-    #: 0 to 9.
-    priority: int
-    correlation_id: str | None
-    reply_to: str | None
-    message_type: str | None
-    conversation_id: UUID | None
-    #: "persistent" or "non-persistent".
-    delivery_mode: str
-    sent_at: datetime
-    expires_at: datetime | None
-    #: 1 on the first delivery; grows with each recorded failure.
-    delivery_count: int
-    #: Whether a delivery of it has failed before.
-    redelivered: bool
-    #: Place in the queue, among messages of its priority.
-    position: int
-    #: How often it was moved or replayed.
-    stage: int
-    #: The queue it came from, in an exception destination.
-    origin_queue: str | None
-    dead_reason: str | None
-    dead_at: datetime | None
+    __slots__ = ("_headers", "_row")
+
+    _row: Sequence[Any]
+    _headers: dict[str, Any]
+
+    def __init__(self, row: Sequence[Any]) -> None:
+        """From a row of COLUMNS, fetched as ``as_messages`` says."""
+        self._row = row
+
+    @property
+    def message_id(self) -> int:
+        """Identity of the message for its whole life."""
+        return self._row[0]  # type: ignore[no-any-return]
+
+    @property
+    def queue(self) -> str:
+        """Name of the queue it was received from."""
+        return self._row[1]  # type: ignore[no-any-return]
+
+    @property
+    def body(self) -> str | bytes:
+        """str for text and JSON, bytes for everything else: exactly what was sent."""
+        text = self._row[2]
+        return self._row[3] if text is None else text  # type: ignore[no-any-return]
+
+    @property
+    def content_type(self) -> str:
+        """MIME type of the body."""
+        return self._row[4]  # type: ignore[no-any-return]
+
+    @property
+    def headers(self) -> dict[str, Any]:
+        """Application properties."""
+        try:
+            return self._headers
+        except AttributeError:
+            text = self._row[5]
+            self._headers = {} if text is None else json.loads(text)
+            return self._headers
+
+    @property
+    def priority(self) -> int:
+        """0 to 9."""
+        return self._row[6]  # type: ignore[no-any-return]
+
+    @property
+    def correlation_id(self) -> str | None:
+        """What the sender relates it to."""
+        return self._row[7]  # type: ignore[no-any-return]
+
+    @property
+    def reply_to(self) -> str | None:
+        """The queue where the sender waits for an answer."""
+        return self._row[8]  # type: ignore[no-any-return]
+
+    @property
+    def message_type(self) -> str | None:
+        """The sender's word for its kind, by which handlers are chosen."""
+        return self._row[9]  # type: ignore[no-any-return]
+
+    @property
+    def conversation_id(self) -> UUID | None:
+        """The conversation it belongs to."""
+        return self._row[10]  # type: ignore[no-any-return]
+
+    @property
+    def delivery_mode(self) -> str:
+        """ "persistent" or "non-persistent"."""
+        return self._row[11]  # type: ignore[no-any-return]
+
+    @property
+    def sent_at(self) -> datetime:
+        """When it was sent."""
+        return _moment(self._row[12])
+
+    @property
+    def expires_at(self) -> datetime | None:
+        """When it stops being delivered."""
+        micros = self._row[13]
+        return None if micros is None else _moment(micros)
+
+    @property
+    def delivery_count(self) -> int:
+        """1 on the first delivery; grows with each recorded failure."""
+        return self._row[14]  # type: ignore[no-any-return]
+
+    @property
+    def redelivered(self) -> bool:
+        """Whether a delivery of it has failed before."""
+        return self._row[15]  # type: ignore[no-any-return]
+
+    @property
+    def position(self) -> int:
+        """Place in the queue, among messages of its priority."""
+        return self._row[16]  # type: ignore[no-any-return]
+
+    @property
+    def stage(self) -> int:
+        """How often it was moved or replayed."""
+        return self._row[17]  # type: ignore[no-any-return]
+
+    @property
+    def origin_queue(self) -> str | None:
+        """The queue it came from, in an exception destination."""
+        return self._row[18]  # type: ignore[no-any-return]
+
+    @property
+    def dead_reason(self) -> str | None:
+        """Why it is in an exception destination."""
+        return self._row[19]  # type: ignore[no-any-return]
+
+    @property
+    def dead_at(self) -> datetime | None:
+        """Since when it is there."""
+        micros = self._row[20]
+        return None if micros is None else _moment(micros)
 
     @property
     def data(self) -> Any:
@@ -58,16 +162,34 @@ class Message:
             return json.loads(self.body)
         return self.body
 
-    @classmethod
-    def from_row(cls, row: tuple[Any, ...]) -> Message:
-        """From a row of COLUMNS."""
-        text, raw = row[2], row[3]
-        return cls(row[0], row[1], text if text is not None else raw, row[4], row[5] or {}, *row[6:])
+    def to_dict(self) -> dict[str, Any]:
+        """All fields by name, decoded."""
+        return {name: getattr(self, name) for name in FIELDS}
+
+    def __repr__(self) -> str:
+        return f"<Message {self.message_id} of {self.queue}, delivery {self.delivery_count}: {self.body[:40]!r}>"
+
+    def __eq__(self, other: object) -> bool:
+        return self._row == other._row if isinstance(other, Message) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._row)
 
 
-#: The columns to select, in the order that from_row expects.
-COLUMNS = ", ".join(
-    '"position"' if name == "position" else name
-    for field in fields(Message)
-    for name in (("body", "bytes") if field.name == "body" else (field.name,))
-)
+#: Names of a message's fields, in the order of the SQL type.
+FIELDS = tuple(name for name, value in vars(Message).items() if isinstance(value, property) and name != "data")
+
+
+def _moment(micros: int) -> datetime:
+    return _ENDLESS.get(micros) or _EPOCH + timedelta(microseconds=micros)
+
+
+def as_messages(cursor: psycopg.Cursor[Any] | psycopg.AsyncCursor[Any]) -> None:
+    """Have a cursor fetch rows of COLUMNS as messages: in the binary format, times as plain numbers."""
+    cursor.format = psycopg.pq.Format.BINARY
+    cursor.adapters.register_loader("timestamptz", Int8BinaryLoader)
+    cursor.row_factory = _maker
+
+
+def _maker(cursor: object) -> Callable[[Sequence[Any]], Any]:
+    return Message

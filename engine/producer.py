@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .calls import Body
+from .bodies import Body
 from .errors import BadArgument, IllegalState
 from .message import Message
 
@@ -27,6 +27,10 @@ class Producer:
     def send_many(self, bodies: Sequence[Body], *, queue: str | None = None, **options: Any) -> list[int]:
         """Send many messages in one statement; options as in ``calls.send_many``."""
         return self._session.send_many(self._target(queue), bodies, **options)
+
+    def send_stream(self, bodies: Iterable[Body], *, queue: str | None = None, **options: Any) -> int:
+        """Send all that an iterable gives; options as in ``Session.send_stream``."""
+        return self._session.send_stream(self._target(queue), bodies, **options)
 
     def _target(self, queue: str | None) -> str:
         target = self.queue if queue is None else queue

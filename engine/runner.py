@@ -36,14 +36,24 @@ def run(connection: SyncConnection, call: Call[T]) -> T:
     """
     if isinstance(connection, psycopg.Connection):
         return _execute(connection, call)
-    if not isinstance(connection, sqlalchemy.Connection):
-        connection.flush()
-        connection = connection.connection()
+    connection = _flushed(connection)
     try:
         return _execute(driver(connection), call)
     except ConnectionLost as error:
         connection.invalidate(error)
         raise
+
+
+def raw(connection: SyncConnection) -> psycopg.Connection[Any]:
+    """The psycopg connection, with SQLAlchemy's transaction begun where there is one."""
+    return connection if isinstance(connection, psycopg.Connection) else driver(_flushed(connection))
+
+
+def _flushed(connection: sqlalchemy.Connection | orm.Session | orm.scoped_session[Any]) -> sqlalchemy.Connection:
+    if isinstance(connection, sqlalchemy.Connection):
+        return connection
+    connection.flush()
+    return connection.connection()
 
 
 def driver(connection: sqlalchemy.Connection) -> psycopg.Connection[Any]:
@@ -60,7 +70,12 @@ def driver(connection: sqlalchemy.Connection) -> psycopg.Connection[Any]:
 
 
 def _execute(connection: psycopg.Connection[Any], call: Call[T]) -> T:
-    with translated(), connection.cursor(row_factory=psycopg.rows.tuple_row) as cursor:
+    kind = connection.cursor_factory
+    if issubclass(kind, psycopg.ClientCursor | psycopg.RawCursor):
+        kind = psycopg.Cursor  # ours is the common way to bind arguments, and the binary format
+    with translated(), kind(connection, row_factory=psycopg.rows.tuple_row) as cursor:
+        if call.setup is not None:
+            call.setup(cursor)
         cursor.execute(call.sql, call.arguments)
         return call.decode(cursor.fetchall())
 
@@ -92,8 +107,13 @@ async def driver_async(connection: sqlalchemy_asyncio.AsyncConnection) -> psycop
 
 
 async def _execute_async(connection: psycopg.AsyncConnection[Any], call: Call[T]) -> T:
+    kind = connection.cursor_factory
+    if issubclass(kind, psycopg.AsyncClientCursor | psycopg.AsyncRawCursor):
+        kind = psycopg.AsyncCursor
     with translated():
-        async with connection.cursor(row_factory=psycopg.rows.tuple_row) as cursor:
+        async with kind(connection, row_factory=psycopg.rows.tuple_row) as cursor:
+            if call.setup is not None:
+                call.setup(cursor)
             await cursor.execute(call.sql, call.arguments)
             return call.decode(await cursor.fetchall())
 

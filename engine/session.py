@@ -7,20 +7,21 @@ by ``Connection.session()`` own theirs.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import psycopg
 
-from . import calls
-from .calls import Body, Call
+from . import calls, stream
+from .bodies import Body
+from .calls import Call
 from .dispatch import Dispatcher, Listener
 from .errors import ConnectionLost, IllegalState, lost_translated
 from .loans import Loans, PgConnection
 from .message import Message
 from .producer import Browser, Consumer, Producer
-from .runner import SyncConnection, run
+from .runner import SyncConnection, raw, run
 from .waiting import pauses
 
 if TYPE_CHECKING:
@@ -99,6 +100,24 @@ class Session:
     def send_many(self, queue: str, bodies: Sequence[Body], **options: Any) -> list[int]:
         """Send many messages in one statement and return their numbers in order; options as in ``calls.send_many``."""
         return self.call(calls.send_many(queue, bodies, **options))
+
+    def send_stream(
+        self, queue: str, bodies: Iterable[Body], *, batch: int = stream.BATCH_DEFAULT, **options: Any
+    ) -> int:
+        """Send all that an iterable gives, in one transaction and with bounded memory; how many there were.
+
+        ``batch`` bodies go in one statement and are of one kind; options are those of ``calls.send_many`` that are not
+        sequences. After an error, the iterable's own too, nothing is sent. The iterable must not use this session.
+        """
+        with self._in_use:
+            connection, idle = self._live(), self._is_idle()
+            try:
+                return stream.send_stream(raw(connection), queue, bodies, batch, options)
+            except BaseException:
+                if idle:
+                    with suppress(ConnectionLost, psycopg.Error):
+                        self.rollback()
+                raise
 
     def receive(self, queue: str, max_messages: int = 1, *, wait: float = 0) -> list[Message]:
         """Up to max_messages messages, waiting up to ``wait`` seconds for the first; [] if none came or the session closed.

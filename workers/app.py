@@ -14,7 +14,8 @@ from ..engine import HowdahError, Message, Session
 from ..engine.errors import ConnectionLost
 from .guard import HandlerConnection
 
-BATCH_DEFAULT = 50
+# A plain number: looked at after each handler, and the driver's enumeration would be made of it each time.
+_OPEN = int(TransactionStatus.INTRANS)
 
 
 class AppError(HowdahError):
@@ -48,6 +49,8 @@ class Transaction:
     def check(self) -> None:
         """Whether this can be committed after the handler returned. Raises RollbackOnly, or ConnectionLost."""
         connection = self.connection
+        if connection.pgconn.transaction_status == _OPEN and not self.rollback_only and not connection.rolled_back:
+            return
         if self.rollback_only:
             raise RollbackOnly("the handler set its transaction to roll back only")
         if connection.closed and connection.broken:
@@ -71,7 +74,8 @@ class Binding:
     """The handlers of one queue and how many messages are received at once."""
 
     queue: str
-    batch: int = BATCH_DEFAULT
+    #: None: as many as can be handled in a tenth of a second.
+    batch: int | None = None
     handlers: dict[str | None, Handler] = field(default_factory=dict)
 
     def handler_for(self, message: Message) -> Handler:
@@ -95,7 +99,10 @@ class App:
     def handler(
         self, queue: str, *, message_type: str | None = None, batch: int | None = None
     ) -> Callable[[Handler], Handler]:
-        """Register the decorated function for a queue (and message type); ``batch`` is the most received at once, 1 to 10000."""
+        """Register the decorated function for a queue (and message type); ``batch`` is the most received at once.
+
+        It is 1 to 10000; None lets the worker find what is handled in a tenth of a second, 1000 at most.
+        """
         if batch is not None and not 1 <= batch <= 10000:
             raise AppError(f"batch must be 1 to 10000, not {batch}")
 

@@ -6,7 +6,9 @@ mapped by both; a slot's flag is written last and cleared first, so a half-writt
 
 from __future__ import annotations
 
+import itertools
 import mmap
+import os
 import struct
 import uuid
 from dataclasses import dataclass
@@ -19,8 +21,11 @@ _STARTED_AT, _ABANDONED_AT = 0, 1
 _SLOT = struct.Struct("<?xhhhqqd16sHxxI")
 """flag, queue of the message, its priority, stage, number, position, start (Unix seconds) and failure key; then the queue
 that messages are held of, and how many."""
+_MESSAGE = struct.Struct("<xhhhqqd8sQ")
+"""The same from behind the flag to the key, which is written in two parts."""
 _HELD = struct.Struct("<HxxI")
 _HELD_AT = _SLOT.size - _HELD.size
+_KEY_AT = 1 + _MESSAGE.size - 16
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,9 @@ class Hands:
 
     def __init__(self, path: Path, sessions: int) -> None:
         self._sessions = sessions
+        # A failure key is this and a number: as unique as a random one, for less than a tenth of the time.
+        self._key = os.urandom(8)
+        self._numbers = itertools.count(int.from_bytes(os.urandom(6)))
         with path.open("r+b") as file:
             self._memory = mmap.mmap(file.fileno(), _HEADER + _SLOT.size * sessions)
 
@@ -63,30 +71,32 @@ class Hands:
         """The process rolls everything back and ends: no message is to blame, whatever the slots say from now on."""
         self._memory[_ABANDONED_AT] = 1
 
-    def take(self, slot: int, queue_index: int, message: Message, started: float) -> uuid.UUID:
-        """The session begins to handle a message; returns the key under which its failure would be recorded."""
-        key = uuid.uuid4()
-        at = self._at(slot)
-        packed = _SLOT.pack(
-            False,
+    def take(self, slot: int, queue_index: int, message: Message, started: float) -> None:
+        """The session begins to handle a message."""
+        memory, at = self._memory, _HEADER + slot * _SLOT.size
+        memory[at] = 0
+        _MESSAGE.pack_into(
+            memory,
+            at + 1,
             queue_index,
             message.priority,
             message.stage,
             message.message_id,
             message.position,
             started,
-            key.bytes,
-            0,
-            0,
+            self._key,
+            next(self._numbers),
         )
-        self._memory[at] = 0
-        self._memory[at + 1 : at + _HELD_AT] = packed[1:_HELD_AT]
-        self._memory[at] = 1
-        return key
+        memory[at] = 1
+
+    def key(self, slot: int) -> uuid.UUID:
+        """The key under which a failure of the message that the session took last is recorded."""
+        at = self._at(slot) + _KEY_AT
+        return uuid.UUID(bytes=self._memory[at : at + 16])
 
     def leave(self, slot: int) -> None:
         """The handler has ended, or its failure has been recorded."""
-        self._memory[self._at(slot)] = 0
+        self._memory[_HEADER + slot * _SLOT.size] = 0
 
     def hold(self, slot: int, queue_index: int, messages: int) -> None:
         """How many messages of a queue the session has received and not yet committed."""

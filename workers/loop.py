@@ -54,7 +54,15 @@ class SessionLoop(threading.Thread):
         self._turns = [
             _Turn(
                 binding.queue,
-                Delivery(binding, index, worker=self._worker, hands=hands, slot=slot, record=self._recorder.record),
+                Delivery(
+                    binding,
+                    index,
+                    worker=self._worker,
+                    hands=hands,
+                    slot=slot,
+                    record=self._recorder.record,
+                    stopping=stopping.is_set,
+                ),
             )
             for index, binding in enumerate(app.bindings.values())
         ]
@@ -91,7 +99,7 @@ class SessionLoop(threading.Thread):
         return self._connection
 
     def _pass(self, connection: HandlerConnection) -> bool:
-        """One batch of each queue; whether there was any. Raises only if the connection is lost."""
+        """A burst of batches of each queue; whether there was any. Raises only if the connection is lost."""
         busy = False
         for turn in self._turns:
             if self._stopping.is_set() or connection.closed:

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import uuid
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -133,10 +132,9 @@ def test_maintenance_survives_a_lost_connection_and_a_holder_in_the_middle_of_a_
 
 
 def some_message(message_id: int) -> Message:
-    now = datetime.now(UTC)
     return Message(
-        message_id, "q", "", "text/plain", {}, 4, None, None, None, None, "persistent",
-        now, None, 1, False, message_id, 0, None, None, None,
+        (message_id, "q", "", None, "text/plain", None, 4, None, None, None, None, "persistent",
+         0, None, 1, False, message_id, 0, None, None, None)
     )  # fmt: skip
 
 
@@ -146,7 +144,11 @@ def test_hands_outlive_the_process_that_wrote_them(tmp_path: Path) -> None:
     assert not watching.started
     written = Hands(path, 3)
     written.start()
-    keys = [written.take(slot, slot, some_message(slot + 10), 1.0) for slot in range(3)]
+    keys = []
+    for slot in range(3):
+        written.take(slot, slot, some_message(slot + 10), 1.0)
+        keys.append(written.key(slot))
+    assert len(set(keys)) == 3
     written.leave(1)
     written.hold(2, 1, 7)
     written.close()

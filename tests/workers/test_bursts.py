@@ -1,0 +1,184 @@
+"""Batches that follow each other in one round trip: what is committed, what goes back, and who is blamed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from support import Db, column, one
+from workers_support import Work
+
+from howdah.engine import Incident, Message, calls
+from howdah.engine.errors import ReceivingPaused
+from howdah.engine.runner import run
+from howdah.workers import App, Transaction
+from howdah.workers.delivery import Delivery
+from howdah.workers.guard import HandlerConnection
+from howdah.workers.hands import Hands
+from howdah.workers.pace import BATCH_FIRST, BATCH_MAX, Pace
+
+Act = Callable[[Message, Transaction], None]
+Deliver = Callable[..., Any]
+
+
+@pytest.fixture
+def deliver(jobs: Work, dsn: str, tmp_path: Path) -> Deliver:
+    """Makes a delivery in batches of two, each message leaving an effect before ``act`` is called with it."""
+
+    @contextmanager
+    def make(act: Act = lambda message, transaction: None, stopping: Callable[[], bool] = lambda: False) -> Any:
+        app = App("bursts")
+
+        @app.handler("work", batch=2)
+        def handle(message: Message, transaction: Transaction) -> None:
+            transaction.connection.execute(
+                "insert into work.effects (message_id, delivery) values (%s, %s)",
+                (message.message_id, message.delivery_count),
+            )
+            act(message, transaction)
+
+        def record(queue: str, failures: list[dict[str, Any]], in_hand: bool) -> list[Incident]:
+            return run(jobs.db, calls.record_failures(queue, failures, in_hand=in_hand))
+
+        hands = Hands.create(tmp_path / "hands", 1)
+        with HandlerConnection.open(dsn, "bursts") as connection:
+            delivery = Delivery(
+                app.bindings["work"], 0, worker="w", hands=hands, slot=0, record=record, stopping=stopping
+            )
+            yield delivery, connection, hands
+
+    return make
+
+
+def live(db: Db) -> list[int]:
+    return column(db, "select message_id from howdah.browse('work', 100)")
+
+
+def test_a_burst_handles_all_in_order_in_a_transaction_a_batch(jobs: Work, deliver: Deliver) -> None:
+    sent = jobs.send(*["x"] * 7)
+    seen: list[int] = []
+    with deliver(lambda message, _: seen.append(message.message_id)) as (delivery, connection, hands):
+        assert delivery.run_once(connection).handled == 7
+        assert connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+        assert (hands.read(), hands.held()) == ([], [(0, 0)])
+    assert seen == sent
+    assert jobs.effects() == sent
+    assert one(jobs.db, "select count(distinct tx) from work.effects") == 4
+    assert live(jobs.db) == []
+
+
+def test_a_failure_in_a_later_batch_leaves_the_earlier_ones_committed(jobs: Work, deliver: Deliver) -> None:
+    sent = jobs.send("x", "x", "x", "bad", "x")
+
+    def act(message: Message, transaction: Transaction) -> None:
+        if message.body == "bad":
+            raise ValueError("bad")
+
+    with deliver(act) as (delivery, connection, _):
+        done = delivery.run_once(connection)
+        assert (done.handled, done.failed) == (2, 1)
+        assert jobs.effects() == sent[:2]
+        assert live(jobs.db) == sent[2:]
+        assert jobs.blamed() == {sent[3]}
+
+
+def test_what_was_received_ahead_of_a_stop_goes_back_uncounted(jobs: Work, deliver: Deliver) -> None:
+    sent = jobs.send(*["x"] * 5)
+    asked = iter([False, False, True])  # after the first batch was received, was handled, after the second was received
+    with deliver(stopping=lambda: next(asked)) as (delivery, connection, hands):
+        assert delivery.run_once(connection).handled == 2
+        assert hands.held() == [(0, 0)]
+    assert jobs.effects() == sent[:2]
+    assert live(jobs.db) == sent[2:]
+    assert jobs.blamed() == set()
+    with deliver() as (delivery, connection, _):
+        assert delivery.run_once(connection).handled == 3
+    assert column(jobs.db, "select delivery from work.effects") == [1] * 5
+
+
+def test_a_connection_lost_in_a_later_batch(jobs: Work, deliver: Deliver) -> None:
+    sent = jobs.send("x", "x", "x", "cut", "x")
+
+    def act(message: Message, transaction: Transaction) -> None:
+        if message.body == "cut":
+            jobs.db.execute("select pg_terminate_backend(%s, 5000)", (transaction.connection.info.backend_pid,))
+
+    with deliver(act) as (delivery, connection, _):
+        # Nobody notices before the commit, which is lost with the receive behind it.
+        assert delivery.run_once(connection).handled == 2
+        assert connection.closed
+    assert jobs.effects() == sent[:2]
+    assert live(jobs.db) == sent[2:]
+    assert jobs.blamed() == set()
+    with deliver() as (delivery, connection, _):
+        assert delivery.run_once(connection).handled == 3
+    assert jobs.effects() == sent
+
+
+def test_a_connection_lost_in_the_first_batch_is_told(jobs: Work, deliver: Deliver) -> None:
+    sent = jobs.send("x", "x", "x")
+
+    def act(message: Message, transaction: Transaction) -> None:
+        jobs.db.execute("select pg_terminate_backend(%s, 5000)", (transaction.connection.info.backend_pid,))
+
+    with deliver(act) as (delivery, connection, _), pytest.raises((psycopg.Error, ConnectionError)):
+        delivery.run_once(connection)
+    assert live(jobs.db) == sent
+    assert jobs.blamed() == set()
+
+
+def test_a_commit_that_fails_receives_nothing_and_the_guilty_is_found_singly(jobs: Work, deliver: Deliver) -> None:
+    jobs.db.execute("insert into work.checked values (1)")
+    one(jobs.db, """select howdah.alter_queue('work', '{"redelivery_delay_ms": 60000}')""")
+    sent = jobs.send("x", "x", "twice", "x", "x")
+
+    def act(message: Message, transaction: Transaction) -> None:
+        if message.body == "twice":
+            transaction.connection.execute("insert into work.checked values (1)")
+
+    with deliver(act) as (delivery, connection, _):
+        done = delivery.run_once(connection)
+        assert (done.handled, done.failed) == (2, 0)
+        assert live(jobs.db) == sent[2:]
+        while (done := delivery.run_once(connection)).handled + done.failed:
+            pass
+    assert jobs.effects() == [*sent[:2], *sent[3:]]
+    assert jobs.incidents(sent[2]) == ["UniqueViolation"]
+    assert jobs.blamed() == {sent[2]}
+
+
+def test_a_queue_paused_between_batches(jobs: Work, deliver: Deliver) -> None:
+    sent = jobs.send(*["x"] * 4)
+    with deliver(lambda message, _: one(jobs.db, "select howdah.pause('work')")) as (delivery, connection, _):
+        assert delivery.run_once(connection).handled == 2
+        with pytest.raises(ReceivingPaused):
+            delivery.run_once(connection)
+    one(jobs.db, "select howdah.resume('work')")
+    assert jobs.effects() == sent[:2]
+    assert live(jobs.db) == sent[2:]
+
+
+def test_the_pace_grows_while_batches_are_full_and_quick_and_shrinks_to_one() -> None:
+    pace = Pace(None)
+    assert pace.batch == BATCH_FIRST
+    for _ in range(20):
+        pace.note(pace.batch, pace.batch * 1e-5)
+    assert pace.batch == BATCH_MAX
+    pace.note(pace.batch - 1, 0.001)
+    pace.note(0, 5.0)
+    assert pace.batch == BATCH_MAX
+    pace.note(BATCH_MAX, 60.0)
+    assert pace.batch == BATCH_MAX // 2
+    for _ in range(20):
+        pace.note(pace.batch, pace.batch * 1.0)
+    assert pace.batch == 1
+    pace.note(1, 0.01)
+    assert pace.batch == 2
+    fixed = Pace(7)
+    fixed.note(7, 0.0)
+    fixed.note(7, 99.0)
+    assert fixed.batch == 7

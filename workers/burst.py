@@ -1,0 +1,56 @@
+"""The transactions of a worker's connection, one batch after another, with one round trip for each.
+
+What commits a batch also begins the next transaction and receives the next messages: four statements are sent together, and
+the server receives while the journal of the commit is being written. Nothing is received ahead of a commit, so messages
+come in their order, and a failed commit lets nothing go.
+"""
+
+from __future__ import annotations
+
+import psycopg
+
+from ..engine import Message, calls
+from ..engine.errors import translate
+from .guard import HandlerConnection
+
+# Between what was received and what handlers do: a statement of theirs that fails then undoes no more than their work.
+# Without a savepoint PostgreSQL would let the messages go at once, before the failure is recorded.
+SAVE = b"savepoint howdah_handler"
+
+
+class Burst:
+    """Receives a queue's messages batch by batch, inside one block of ``connection.transaction()``."""
+
+    def __init__(self, connection: HandlerConnection, queue: str) -> None:
+        self._connection = connection
+        self._queue = queue
+        # Of the driver's kind and not of the connection's, which is for handlers and refuses to commit.
+        self._committing, self._cursor = psycopg.Cursor(connection), psycopg.Cursor(connection)
+        self._receiving = psycopg.Cursor(connection)
+        #: Whether the last ``receive`` committed the batch before, whatever else became of it.
+        self.committed = False
+
+    def receive(self, batch: int, *, commit: bool) -> list[Message]:
+        """Up to ``batch`` messages; with ``commit`` in a new transaction, after the end of this one.
+
+        Raises the driver's error if committing failed, else Howdah's.
+        """
+        call = calls.receive(self._queue, batch)
+        if call.setup is not None:
+            call.setup(self._receiving)
+        self.committed = False
+        try:
+            with self._connection.pipeline():
+                if commit:
+                    self._committing.execute(b"commit", prepare=False)
+                    self._cursor.execute(b"begin", prepare=False)
+                self._receiving.execute(call.sql, call.arguments)
+                self._cursor.execute(SAVE, prepare=False)
+        except psycopg.Error as error:
+            self.committed = commit and self._committing.statusmessage == "COMMIT"
+            if commit and not self.committed:
+                raise
+            raise translate(error) or error from error
+        self.committed = commit
+        self._connection.watch()
+        return call.decode(self._receiving.fetchall())
