@@ -17,7 +17,7 @@ from .bench import QUEUE, Bench, fill, opened, settle
 from .record import OURS
 
 FOLDER = "HOWDAH_BENCH_TALLY"
-BEST = {"sessions": 2, "batch": 1000}
+BEST = {"sessions": 1, "batch": 2000}
 DEFAULT_SESSIONS = 4
 CASES = {"best settings, 1 process": (1, True), "best settings, 2 processes": (2, True), "default settings": (1, False)}
 #: Count of handled messages, time of the first and of the last one.

@@ -127,7 +127,7 @@ def url(dsn: str) -> str:
 
 
 def _queues(connection: psycopg.Connection[Any]) -> list[str]:
-    query = "select queue_name from howdah.list_queues() where queue_name like 'bench\\_%'"
+    query = "select queue from howdah.list_queues() where queue like 'bench\\_%'"
     return [row[0] for row in connection.execute(query).fetchall()]
 
 

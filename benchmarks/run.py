@@ -39,6 +39,8 @@ def run(
     """
     with ExitStack() as stack:
         place = Place(dsn) if dsn is not None else stack.enter_context(Place.own(version))
+        with place.database():
+            pass  # what stands in the way there, and whether Howdah is installed, is said before anything is measured
         record = Record(machine.about(size.name, size.rounds, place.settings()))
         bench = Bench(place, size, record, console)
         present = Peers(bench, Environment(peers.resolve()) if peers is not None else None)

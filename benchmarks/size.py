@@ -58,6 +58,6 @@ QUICK = replace(
     samples=200,
 )
 #: For the tests: every row once, no figure worth reading.
-TINY = Size("tiny", 2, (1, 2), 200, 300, 2000, 500, 20, 1000, 4, 2000, 5)
+TINY = Size("tiny", 2, (1, 2), 200, 2000, 2000, 500, 20, 1000, 4, 2000, 5)
 
 SIZES = {size.name: size for size in (TINY, QUICK, FULL)}

@@ -72,6 +72,8 @@ def bench(
         done = run(console, chosen, dsn=dsn, version=pg, only=only, peers=peers, keep=keep)
     if against is not None:
         raise typer.Exit(_compare(_read(against, "--against"), done))
+    if set(done.absent) & set(KEYS):
+        raise typer.Exit(FAILED)  # a row could not be measured
 
 
 def _read(path: Path, option: str) -> Record:
