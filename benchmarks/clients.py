@@ -67,7 +67,8 @@ class Peers:
             bench.record.add("send-1000", CASE_SEND, entry.name, "/s", sent / seconds)
             return
         processes, at_best = listener.CASES[action]
-        lines = environment.call(entry, dsn, "work", "best" if at_best else "default", processes=processes)
+        mode = "best" if at_best else "default"
+        lines = environment.call(entry, dsn, "work", mode, sent, processes=processes)
         lines = [line for line in lines if line["count"] > 1]
         if not lines:
             raise PeerFailed(f"{entry.name} handled nothing")

@@ -65,8 +65,7 @@ PEERS = (
         "with_chancy",
         ("chancy",),
         "AsyncExecutor, concurrency 500, eager_polling",
-        "AsyncExecutor, Queue(name)",
-        share=0.1,
+        "AsyncExecutor, Queue(name): 100 every 5 seconds",
     ),
     Entry(
         "procrastinate",

@@ -1,7 +1,7 @@
 // What the Node peers share: see contract.py, whose twin this is.
 
 export const BODY = "x".repeat(64);
-const QUIET = 2500, FIRST = 20000, LIMIT = 15000, APART = [5, 30];
+const QUIET = { best: 2000, default: 6000 }, FIRST = 20000, LIMIT = 12000, APART = [5, 30];
 
 export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 const now = () => performance.timeOrigin + performance.now();
@@ -20,9 +20,10 @@ function print(line) {
   process.stdout.write(JSON.stringify(line) + "\n", () => process.exit(0));
 }
 
-async function quiet() {
+async function quiet(expected, ms) {
   const started = now();
-  while (now() < (tally.count ? Math.min(tally.last + QUIET, tally.first + LIMIT) : started + FIRST)) await sleep(100);
+  const end = () => (tally.count ? Math.min(tally.last + ms, tally.first + LIMIT) : started + FIRST);
+  while (tally.count < expected && now() < end()) await sleep(50);
 }
 
 async function latency(sendOne, samples) {
@@ -52,6 +53,6 @@ export async function main(peer) {
   }
   const sendOne = await peer.work(dsn, command === "latency" || words[0] === "best");
   let ms = [];
-  if (command === "work") await quiet(); else ms = await latency(sendOne, Number(words[0]));
+  if (command === "work") await quiet(Number(words[1]), QUIET[words[0]]); else ms = await latency(sendOne, Number(words[0]));
   print({ count: tally.count, first: tally.first / 1000, last: tally.last / 1000, ms });
 }

@@ -12,10 +12,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 BODY = "x" * 64
-#: Seconds: a worker is at its end if nothing has come for so long; the first may take longer; no more is waited for.
-QUIET = 2.5
+#: Seconds without a message after which a worker is at its end: by default some poll every 5. The first may take longer.
+QUIET = {"best": 2.0, "default": 6.0}
 FIRST = 20.0
-LIMIT = 15.0
+#: How long a worker is watched at most.
+LIMIT = 12.0
 APART = (0.005, 0.03)
 
 
@@ -37,13 +38,15 @@ class Tally:
         if self.arrival is not None:
             self.arrival.set()
 
-    async def quiet(self) -> None:
-        """Until nothing has come for a while, or enough has."""
+    async def quiet(self, expected: int, seconds: float) -> None:
+        """Until all have come, or nothing for a while, or it has taken long enough."""
         started = time.time()
         while True:
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.05)
             now = time.time()
-            if now > (min(self.last + QUIET, self.first + LIMIT) if self.count else started + FIRST):
+            if self.count >= expected or now > (
+                min(self.last + seconds, self.first + LIMIT) if self.count else started + FIRST
+            ):
                 return
 
 
@@ -80,7 +83,7 @@ async def _run(peer: Peer, command: str, dsn: str, words: list[str]) -> dict[str
 
     async def until(send_one: Callable[[], Awaitable[Any]]) -> None:
         if command == "work":
-            await tally.quiet()
+            await tally.quiet(int(words[1]), QUIET[words[0]])
         else:
             taken.extend(await _latency(send_one, int(words[0])))
         line = {"count": tally.count, "first": tally.first, "last": tally.last, "ms": taken}

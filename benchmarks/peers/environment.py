@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from .catalogue import Entry
 
@@ -33,26 +36,17 @@ class Environment:
     def call(self, entry: Entry, dsn: str, *words: object, processes: int = 1, timeout: float = 300) -> list[Any]:
         """Run its program in so many processes at once; the line of each. Raises PeerFailed."""
         command, variables = self._command(entry, dsn)
-        started = [
-            subprocess.Popen(
-                [*command, *map(str, words)], env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-            )
-            for _ in range(processes)
-        ]
-        lines = []
-        try:
-            for process in started:
-                out, err = process.communicate(timeout=timeout)
-                if process.returncode or not out.strip():
-                    raise PeerFailed(f"{entry.name} {words[0]}: {(err or out).strip()[-300:]}")
-                lines.append(json.loads(out.strip().splitlines()[-1]))
-        except subprocess.TimeoutExpired as error:
-            raise PeerFailed(f"{entry.name} {words[0]}: nothing for {timeout:.0f} seconds") from error
-        finally:
-            for process in started:
-                process.kill()
-                process.wait()
-        return lines
+        with ExitStack() as stack:
+            started = []
+            for _ in range(processes):
+                # Files, not pipes: a peer's own child processes would keep those open.
+                out, err = (stack.enter_context(tempfile.TemporaryFile("w+")) for _ in range(2))
+                process = subprocess.Popen(
+                    [*command, *map(str, words)], env=variables, stdout=out, stderr=err, start_new_session=True
+                )
+                stack.callback(_end, process)
+                started.append((process, out, err))
+            return [json.loads(_last_line(entry, words[0], *each, timeout)) for each in started]
 
     def _command(self, entry: Entry, dsn: str) -> tuple[list[str], dict[str, str]]:
         variables = os.environ | {"BENCH_DSN": dsn}
@@ -87,6 +81,28 @@ class Environment:
         if not installed.exists():
             _run("npm", "install", "--silent", "--no-audit", "--no-fund", cwd=folder)
         return str(json.loads(installed.read_text())["version"])
+
+
+def _last_line(
+    entry: Entry, word: object, process: subprocess.Popen[bytes], out: IO[str], err: IO[str], timeout: float
+) -> str:
+    try:
+        code = process.wait(timeout)
+    except subprocess.TimeoutExpired as error:
+        raise PeerFailed(f"{entry.name} {word}: no end within {timeout:.0f} seconds") from error
+    out.seek(0)
+    err.seek(0)
+    lines = out.read().strip().splitlines()
+    if code or not lines:
+        raise PeerFailed(f"{entry.name} {word}: {err.read().strip()[-300:]}")
+    return lines[-1]
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kill it and what it has started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def _run(*command: str, cwd: Path | None = None) -> str:
