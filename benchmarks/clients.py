@@ -42,8 +42,10 @@ class Peers:
         if entry in self.present:
             self.present.remove(entry)
 
-    def each(self, action: str) -> None:
-        """Run one of the actions below with each."""
+    def each(self, action: str, turn: int) -> None:
+        """Run one of the actions below with each, in the first turns."""
+        if turn >= self._bench.size.peer_rounds:
+            return
         assert self._environment is not None or not self.present
         for entry in list(self.present):
             if action == "latency" and not entry.waits:
@@ -61,7 +63,8 @@ class Peers:
         if action == "latency":
             latency.record(bench, entry.name, environment.call(entry, dsn, "latency", bench.size.samples)[0]["ms"])
             return
-        sent = int(bench.size.listened * entry.share) // BATCH * BATCH or BATCH
+        messages = listener.messages(bench, action) if action in listener.CASES else bench.size.listened
+        sent = int(messages * entry.share) // BATCH * BATCH or BATCH
         seconds = environment.call(entry, dsn, "send", sent, BATCH)[0]["seconds"]
         if action == "send":
             bench.record.add("send-1000", CASE_SEND, entry.name, "/s", sent / seconds)
@@ -87,26 +90,26 @@ def _send(session: Session) -> None:
 def send(bench: Bench, peers: Peers) -> None:
     """Batches of 1,000 bodies, a transaction each."""
     batches = bench.size.listened // BATCH
-    for _ in range(bench.size.rounds):
+    for turn in range(bench.size.rounds):
         with bench.database() as dsn, connect(dsn, max_size=1) as connection, connection.session() as session:
             seconds = timed(partial(_send, session), batches)
         bench.record.add("send-1000", CASE_SEND, OURS, "/s", batches * BATCH / seconds)
-        peers.each("send")
+        peers.each("send", turn)
 
 
 def listen(bench: Bench, peers: Peers) -> None:
     """Every case, ours and then each peer, ``rounds`` times."""
     bench.record.settings[OURS] = listener.settings()
-    for _ in range(bench.size.rounds):
+    for turn in range(bench.size.rounds):
         for case in listener.CASES:
             listener.run(bench, case)
-            peers.each(case)
+            peers.each(case, turn)
 
 
 def wait(bench: Bench, peers: Peers) -> None:
     """An idle listener, ours, the bare one and each peer's."""
     with bench.database() as dsn:
-        for _ in range(bench.size.rounds):
+        for turn in range(bench.size.rounds):
             latency.record(bench, latency.BARE, latency.bare(dsn, bench.size.samples))
             latency.record(bench, OURS, latency.ours(dsn, bench.size.samples))
-            peers.each("latency")
+            peers.each("latency", turn)

@@ -12,6 +12,8 @@ class Size:
     name: str
     #: Repetitions, in turn.
     rounds: int
+    #: The peers' repetitions, in turn with the first ones of ours.
+    peer_rounds: int
     #: Connections of the rows with one message a transaction.
     connections: tuple[int, ...]
     #: Messages of one run of pgbench, and of one drain by listeners.
@@ -33,6 +35,7 @@ class Size:
 FULL = Size(
     name="full",
     rounds=5,
+    peer_rounds=5,
     connections=(1, 4, 16, 64, 200),
     messages=20_000,
     listened=100_000,
@@ -48,6 +51,7 @@ QUICK = replace(
     FULL,
     name="quick",
     rounds=3,
+    peer_rounds=2,
     connections=(1, 4, 16),
     messages=6000,
     listened=30_000,
@@ -58,6 +62,6 @@ QUICK = replace(
     samples=200,
 )
 #: For the tests: every row once, no figure worth reading.
-TINY = Size("tiny", 2, (1, 2), 200, 2000, 2000, 500, 20, 1000, 4, 2000, 5)
+TINY = Size("tiny", 2, 1, (1, 2), 200, 2000, 2000, 500, 20, 1000, 4, 2000, 5)
 
 SIZES = {size.name: size for size in (TINY, QUICK, FULL)}

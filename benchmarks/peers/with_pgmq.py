@@ -10,7 +10,7 @@ from typing import Any
 
 import psycopg
 
-from .contract import BODY, main, tally
+from .contract import BODY, LIMIT, main, tally
 
 JSON = json.dumps({"body": BODY})
 READ = "select msg_id, message from pgmq.read('bench', 60, %s)"
@@ -40,6 +40,8 @@ class Pgmq:
                 for _ in rows:
                     tally.add()
                 connection.execute(DELETE, ([row[0] for row in rows],), prepare=True)
+                if tally.last - tally.first > LIMIT:
+                    break
         await until(None)
 
 
