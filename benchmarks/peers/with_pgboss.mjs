@@ -31,7 +31,7 @@ await main({
     // work() polls twice a second at most; its own fetch and complete in a loop are what its manual has for throughput.
     (async () => {
       for (;;) {
-        const jobs = await boss.fetch("bench", { batchSize: 1000 });
+        const jobs = await boss.fetch("bench", { batchSize: 5000 });
         if (!jobs?.length) { await new Promise((done) => setTimeout(done, 5)); continue; }
         tally.add(jobs.length);
         await boss.complete("bench", jobs.map((job) => job.id));
