@@ -9,10 +9,10 @@ SHIPPED := $(notdir $(wildcard src/howdah/*))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test chaos check lint format docs bench wheel clean
+.PHONY: help demo test chaos check lint format docs bench bench-full bench-compare wheel clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.demo ## Run 336,776 real flights through the queue and audit the result
 	$(BIN)/howdah demo
@@ -56,8 +56,21 @@ format: $(VENV)/.dev ## Put the code in its format
 docs: $(VENV)/.dev ## Write docs/sql-api.md from the procedures' headers
 	$(BIN)/python -m howdah.procedures.reference > docs/sql-api.md
 
-bench: $(VENV)/.dev ## Measure speed against the floors that PostgreSQL itself sets
-	$(BIN)/python benchmarks/run.py
+# Peers are installed in build/bench-peers, never in .venv.
+BENCH := $(BIN)/howdah bench --peers build/bench-peers
+
+bench: $(VENV)/.dev ## Measure speed in a few minutes: build/bench.json and build/bench.html
+	$(BENCH) --size quick --json build/bench.json --page build/bench.html
+
+bench-full: $(VENV)/.dev ## Measure everything at full size, an hour or two: docs/bench.json and docs/bench.html
+	$(BENCH) --size full --json docs/bench.json --page docs/bench.html
+
+# NEW is a record kept before; by default that of the last make bench.
+NEW ?= build/bench.json
+bench-compare: $(VENV)/.dev ## Say what became slower than in OLD=FILE.json; fails if anything did
+	@test -n "$(OLD)" || { echo >&2 'Which record? make bench-compare OLD=docs/bench.json'; exit 2; }
+	@test -f "$(NEW)" || { echo >&2 '$(NEW) is missing: make bench'; exit 2; }
+	$(BIN)/howdah bench --record $(NEW) --against $(OLD)
 
 # An editable install hides a file that a wheel would lose, and a linked folder ships scratch
 # files too: so the wheel's list of files must be git's. build/ is removed first, since

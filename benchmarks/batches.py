@@ -6,22 +6,25 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import psycopg
 
-from howdah.engine import Incident, Message, calls
-from howdah.engine.runner import run
-from howdah.workers import App, Transaction
-from howdah.workers.delivery import Delivery
-from howdah.workers.guard import HandlerConnection
-from howdah.workers.hands import Hands
-from howdah.workers.ways import Way
+from ..engine import Incident, Message, calls
+from ..engine.runner import run
+from ..workers import App, Transaction
+from ..workers.delivery import Delivery
+from ..workers.guard import HandlerConnection
+from ..workers.hands import Hands
+from ..workers.ways import Way
+from .bench import QUEUE, Bench, opened
+from .place import SCHEMA
+from .record import OURS
 
-MESSAGES = 6000
 BATCH = 100
-QUEUE = "batches"
+
+
+INSERT = f"insert into {SCHEMA}.handled values (%s)".encode()
 
 
 def application() -> App:
@@ -30,27 +33,27 @@ def application() -> App:
 
     @app.handler(QUEUE, batch=BATCH)
     def handle(message: Message, transaction: Transaction) -> None:
-        transaction.connection.execute("insert into bench.handled values (%s)", (message.message_id,))
+        transaction.connection.execute(INSERT, (message.message_id,))
         if message.body == "bad":
             raise ValueError("bad message")
 
     return app
 
 
-def bodies(bad: str) -> list[str]:
-    """MESSAGES bodies: none bad, every third batch with three bad ones, or whole batches of bad ones."""
-    out = ["good"] * MESSAGES
-    for batch in range(0, MESSAGES, BATCH):
+def bodies(bad: str, messages: int) -> list[str]:
+    """Bodies: none bad, every third batch with three bad ones, or whole batches of bad ones."""
+    out = ["good"] * messages
+    for batch in range(0, messages, BATCH):
         number = batch // BATCH
         if bad == "every third batch" and number % 3 == 0:
             for at in (7, 40, 77):
-                out[batch + at] = "bad"
+                out[min(batch + at, messages - 1)] = "bad"
         if bad == "one batch in ten, wholly" and number % 10 == 0:
             out[batch : batch + BATCH] = ["bad"] * BATCH
     return out
 
 
-def drain(dsn: str, bad: str, pin: Callable[[Delivery], None]) -> float:
+def drain(dsn: str, bad: str, messages: int, pin: Callable[[Delivery], None]) -> float:
     """Seconds to drain the queue through a Delivery whose way ``pin`` may hold fast."""
     binding = application().bindings[QUEUE]
     with (
@@ -58,8 +61,8 @@ def drain(dsn: str, bad: str, pin: Callable[[Delivery], None]) -> float:
         psycopg.connect(dsn, autocommit=True) as recording,
         tempfile.NamedTemporaryFile() as file,
     ):
-        recording.execute("truncate bench.handled")
-        run(recording, calls.send_many(QUEUE, bodies(bad)))
+        recording.execute(f"truncate {SCHEMA}.handled".encode())
+        run(recording, calls.send_many(QUEUE, bodies(bad, messages)))
         hands = Hands.create(Path(file.name), 1)
 
         def record(queue: str, failures: list[dict[str, Any]], in_hand: bool) -> list[Incident]:
@@ -90,23 +93,20 @@ def _singly(delivery: Delivery) -> None:
 
 
 WAYS: dict[str, Callable[[Delivery], None]] = {
-    "as workers do": _adaptive,
+    OURS: _adaptive,
     "savepoints always": _apart,
     "one by one": _singly,
 }
 KINDS = ("none", "every third batch", "one batch in ten, wholly")
 
 
-def measure(dsn: str, rounds: int) -> list[tuple[str, str, float]]:
-    """(bad messages, way, median messages a second), the ways in turn."""
-    with psycopg.connect(dsn, autocommit=True) as connection:
-        connection.execute("create table if not exists bench.handled (id bigint)")
-        connection.execute("select howdah.create_queue(%s)", (QUEUE,))
-    results = []
-    for bad in KINDS:
-        seconds: dict[str, list[float]] = {way: [] for way in WAYS}
-        for _ in range(rounds):
-            for way, pin in WAYS.items():
-                seconds[way].append(drain(dsn, bad, pin))
-        results += [(bad, way, MESSAGES / median(taken)) for way, taken in seconds.items()]
-    return results
+def measure(bench: Bench) -> None:
+    """Each kind of badness, the ways in turn."""
+    messages = max(BATCH, bench.size.messages // 4 // BATCH * BATCH)
+    with bench.database() as dsn:
+        with opened(dsn) as connection:
+            connection.execute("create table handled (id bigint)")
+        for bad in KINDS:
+            for _ in range(bench.size.rounds):
+                for way, pin in WAYS.items():
+                    bench.record.add("failures", f"bad: {bad}", way, "/s", messages / drain(dsn, bad, messages, pin))

@@ -1,113 +1,134 @@
-"""Single messages against the bare statements they contain, by pgbench, in pairs on one durable server."""
+"""Howdah's statements beside the bare ones that they contain, by pgbench, in turn."""
 
 from __future__ import annotations
 
-import re
-import subprocess
-import tempfile
-from dataclasses import dataclass
-from pathlib import Path
-from statistics import median
+from dataclasses import dataclass, replace
 
-import psycopg
+from .bench import BODY, QUEUE, Bench, Db, fill, opened, settle
+from .record import OURS
 
-from howdah.engine.embedded import EmbeddedServer
-
-BODY = "x" * 64
-SETUP = f"""
-drop schema if exists bench cascade;
-create schema bench;
-create table bench.floor (id bigint primary key, rank smallint, sent_at timestamptz, body text);
-create table bench.gone (at timestamptz, queue integer, ids bigint[]);
-create sequence bench.next;
-create sequence bench.take;
-create function bench.fill(n bigint) returns void language sql as $$
-    truncate bench.floor;
-    insert into bench.floor select g, 4, clock_timestamp(), '{BODY}' from generate_series(1, n) g;
-    select setval('bench.take', 1, false);
-    select howdah.purge_queue('bench');
-    select howdah.send_batch('bench', array_agg('{BODY}'::text)) from generate_series(1, n) g group by g / 10000;
-$$;
+SETUP = """
+create table floor (id bigint primary key, rank smallint, sent_at timestamptz, body text);
+create table gone (at timestamptz, queue integer, ids bigint[]);
+create sequence next;
+create sequence take;
 """
+SKIPPING = "bare table, SKIP LOCKED"
+
+
+@dataclass(frozen=True)
+class Way:
+    """One statement that is measured, and who it stands for."""
+
+    who: str
+    statement: str
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two statements that do the same work: ours and the bare one."""
+    """Ours and bare statements that do the same work."""
 
-    name: str
-    ours: str
-    floor: str
-    #: Messages that must lie there for each transaction.
-    consumes: int
+    row: str
+    ways: tuple[Way, ...]
+    #: Messages that each transaction takes.
+    takes: int
+    journal_level: str = "exits"
+
+
+# The place is taken by (select nextval(..)): as an init plan it is evaluated once. Written without the select the
+# planner cannot use the index.
+_ONE = "delete from howdah_bench.floor where id = (select nextval('howdah_bench.take')) returning *"
+_HUNDRED = (
+    "delete from howdah_bench.floor where id = any(array(select nextval('howdah_bench.take')"
+    " from generate_series(1, 100))) returning *"
+)
+_SKIPPING = (
+    "delete from howdah_bench.floor where ctid = any(array(select ctid from howdah_bench.floor order by id"
+    " limit 100 for update skip locked)) returning *"
+)
+
+
+def _journaled(delete: str, columns: str = "*") -> str:
+    return (
+        f"with d as ({delete}), j as (insert into howdah_bench.gone select clock_timestamp(), 1, array_agg(id) from d)"
+        f" select {columns} from d;"
+    )
 
 
 PAIRS = (
     Pair(
-        "send, one message a transaction",
-        f"select howdah.send('bench', '{BODY}'::text);",
-        f"insert into bench.floor values (nextval('bench.next') + 1000000000, 4, clock_timestamp(), '{BODY}');",
+        "send-one",
+        (
+            Way(OURS, f"select howdah.send('{QUEUE}', '{BODY}'::text);"),
+            Way(
+                "bare INSERT",
+                "insert into howdah_bench.floor values"
+                f" (nextval('howdah_bench.next') + 1000000000, 4, clock_timestamp(), '{BODY}');",
+            ),
+        ),
         0,
     ),
     Pair(
-        "receive, one message a transaction",
-        "select howdah.receive('bench');",
-        "with d as (delete from bench.floor where id = (select nextval('bench.take')) returning *)"
-        ", j as (insert into bench.gone select clock_timestamp(), 1, array_agg(id) from d) select * from d;",
+        "receive-one",
+        (
+            Way(OURS, f"select howdah.receive('{QUEUE}');"),
+            Way("bare DELETE by key and journal INSERT", _journaled(_ONE)),
+        ),
         1,
     ),
     Pair(
-        "receive, 100 messages a transaction",
-        "select count(*) from howdah.receive('bench', 100);",
-        "with d as (delete from bench.floor where id = any(array(select nextval('bench.take') from generate_series(1, 100))) returning *)"
-        ", j as (insert into bench.gone select clock_timestamp(), 1, array_agg(id) from d) select count(*) from d;",
+        "receive-one-unjournaled",
+        (Way(OURS, f"select howdah.receive('{QUEUE}');"), Way("bare DELETE by key", _ONE + ";")),
+        1,
+        "off",
+    ),
+    Pair(
+        "receive-100",
+        (
+            Way(OURS, f"select count(*) from howdah.receive('{QUEUE}', 100);"),
+            Way("bare DELETE by key and journal INSERT", _journaled(_HUNDRED, "count(*)")),
+            Way(SKIPPING, f"with d as ({_SKIPPING}) select count(*) from d;"),
+        ),
         100,
     ),
 )
 
 
-@dataclass(frozen=True)
-class Result:
-    """Medians over the pairs of runs."""
-
-    name: str
-    connections: int
-    ours_per_second: float
-    floor_per_second: float
-    ratio: float
-    pairs: int
-
-
-def pgbench(server: EmbeddedServer, dsn: str, script: str, connections: int, transactions: int) -> float:
-    """Transactions a second of one run, prepared statements, without connection time."""
-    with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
-        file.write(script + "\n")
-        file.flush()
-        command = [str(server.bin("pgbench")), "-n", "-M", "prepared", "-f", file.name]
-        sizes = ["-c", str(connections), "-j", str(min(connections, 2)), "-t", str(transactions)]
-        done = subprocess.run([*command, *sizes, "-d", dsn], capture_output=True, text=True, check=False)
-    found = re.search(r"tps = ([\d.]+) \(without", done.stdout)
-    if done.returncode or not found:
-        raise RuntimeError(f"pgbench failed:\n{done.stderr or done.stdout}")
-    return float(found[1])
+def refill(connection: Db, messages: int) -> None:
+    """Both sides hold that many messages, and a few more."""
+    connection.execute("truncate floor, gone")
+    connection.execute(
+        "insert into floor select g, 4, clock_timestamp(), %s from generate_series(1, %s) g", (BODY, messages + 100)
+    )
+    connection.execute("select setval('take', 1, false)")
+    connection.execute("select howdah.purge_queue(%s)", (QUEUE,))
+    fill(connection, QUEUE, messages + 100)
+    connection.execute("vacuum analyze floor")
+    settle(connection)
 
 
-def measure(server: EmbeddedServer, dsn: str, pair: Pair, connections: int, rounds: int, transactions: int) -> Result:
-    """Run ours and the floor in turn, ``rounds`` times, from the same state each time."""
-    ours, floor = [], []
-    each = max(1, transactions // connections // max(1, pair.consumes))
-    for _ in range(rounds):
-        with psycopg.connect(dsn, autocommit=True) as connection:
-            connection.execute("select bench.fill(%s)", (each * connections * pair.consumes + 1,))
-            connection.execute("vacuum analyze howdah.msgs")
-            connection.execute("checkpoint")
-        ours.append(pgbench(server, dsn, pair.ours, connections, each))
-        floor.append(pgbench(server, dsn, pair.floor, connections, each))
-    per = max(1, pair.consumes)
-    ratios = [a / b for a, b in zip(ours, floor, strict=True)]
-    return Result(pair.name, connections, median(ours) * per, median(floor) * per, median(ratios), rounds)
+def crowd(bench: Bench) -> None:
+    """Very many receivers of one queue."""
+    pair = next(pair for pair in PAIRS if pair.row == "receive-one")
+    measure(bench, replace(pair, row="crowd"), (bench.size.receivers,))
 
 
-def scratch() -> Path:
-    """A folder for a server of our own, short enough for its socket."""
-    return Path(tempfile.mkdtemp(prefix="howdah-bench-"))
+def measure(bench: Bench, pair: Pair, widths: tuple[int, ...] = ()) -> None:
+    """Run the ways in turn, ``rounds`` times at each width, from the same state each time."""
+    size = bench.size
+    widths = widths or ((1,) if pair.takes > 1 else size.connections)
+    messages = size.messages * (10 if pair.takes > 1 else 1)
+    with bench.database() as dsn, opened(dsn) as connection:
+        connection.execute(SETUP.encode())
+        connection.execute(
+            "select howdah.alter_queue(%s, jsonb_build_object('journal_level', %s::text))", (QUEUE, pair.journal_level)
+        )
+        for width in widths:
+            each = max(1, messages // width // max(1, pair.takes))
+            for turn in range(size.rounds):
+                ways = pair.ways if turn % 2 == 0 else pair.ways[::-1]
+                for way in ways:
+                    # Before every way: what one leaves must not be what the next one has to clean.
+                    refill(connection, each * width * pair.takes)
+                    rate = bench.pgbench(dsn, way.statement, width, each) * max(1, pair.takes)
+                    bench.record.add(pair.row, f"{width} connection{'s' * (width > 1)}", way.who, "/s", rate)

@@ -1,6 +1,6 @@
 """The Python client at its work: listeners with a handler that does nothing, a batch of 1,000, a load of 1,000,000.
 
-``python benchmarks/listener_python.py``; medians of repetitions on one durable server of its own.
+``python -m howdah.benchmarks.listener_python``; medians of repetitions on one durable server of its own.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import sys
 import tempfile
 import threading
 import time
@@ -18,15 +17,14 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import floor
 import psycopg
 
-from howdah.engine import Session
-from howdah.engine.embedded import EmbeddedServer
-from howdah.migrations import migrate
-from howdah.workers import App
-from howdah.workers.hands import Hands
-from howdah.workers.loop import SessionLoop
+from ..engine import Session
+from ..engine.embedded import EmbeddedServer
+from ..migrations import migrate
+from ..workers import App
+from ..workers.hands import Hands
+from ..workers.loop import SessionLoop
 
 QUEUE = "listener"
 BODY = "x" * 64
@@ -74,7 +72,7 @@ def drain(dsn: str, processes: int, sessions: int, batch: int | None, messages: 
         go.set()
         started = time.perf_counter()
         # Rows in hand are still seen here: the queue is empty once the last batch is committed.
-        while connection.execute("select exists (select from howdah.msgs)").fetchone() != (False,):
+        while connection.execute("select exists (select from ..msgs)").fetchone() != (False,):
             time.sleep(0.01)
         rate = messages / (time.perf_counter() - started)
     for worker in workers:
@@ -119,7 +117,7 @@ def main() -> None:
     parser.add_argument("--messages", type=int, default=300_000, help="messages a listener's run")
     parser.add_argument("--load", type=int, default=1_000_000)
     options = parser.parse_args()
-    folder = floor.scratch()
+    folder = Path(tempfile.mkdtemp(prefix="howdah-bench-"))
     server = EmbeddedServer(folder)
     dsn = server.start().dsn
     try:
@@ -147,4 +145,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

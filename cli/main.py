@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from . import audit, migrate, poison, queue, receive, send, server, worker, workers
+from . import audit, bench, migrate, poison, queue, receive, send, server, worker, workers
 from .common import EXIT_CODES, INTERRUPTED, OK, describe
 from .demo.command import demo
 
@@ -30,6 +30,7 @@ app.add_typer(poison.app, name="poison")
 app.command("worker")(worker.worker)
 app.command("workers")(workers.workers)
 app.command("audit")(audit.audit)
+app.command("bench")(bench.bench)
 app.command("demo")(demo)
 
 

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 ENTRIES = sorted((ROOT / "src" / "howdah").iterdir())
 # At the root but not part of the package.
-NOT_SHIPPED = {"tests", "benchmarks", "docs", "src", "console", "build", "dist"}
+NOT_SHIPPED = {"tests", "docs", "src", "console", "build", "dist"}
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda path: path.name)

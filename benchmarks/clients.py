@@ -1,0 +1,115 @@
+"""Ours and the peers in turn: batches sent by a client, workers with a handler that does nothing, idle listeners."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ..engine import Session, connect
+from . import latency, listener
+from .bench import BODY, QUEUE, Bench, timed
+from .peers.catalogue import PEERS, Entry
+from .peers.environment import Environment, PeerFailed
+from .place import url
+from .record import OURS
+
+BATCH = 1000
+
+
+class Peers:
+    """Those that are here; one that fails is left out from then on and named."""
+
+    def __init__(self, bench: Bench, environment: Environment | None) -> None:
+        self._bench = bench
+        self._environment = environment
+        self.present: list[Entry] = []
+        if environment is None or bench.place.embedded is None:
+            return
+        versions = bench.record.about.setdefault("versions", {})
+        for entry in PEERS:
+            try:
+                with bench.console.status(f"installing {entry.name}"):
+                    versions[entry.name] = environment.bring(entry)
+            except PeerFailed as failed:
+                self.drop(entry, failed)
+            else:
+                self.present.append(entry)
+                bench.record.settings[entry.name] = f"best: {entry.best}; default: {entry.default}"
+
+    def drop(self, entry: Entry, failed: PeerFailed) -> None:
+        """Name it and go on without it."""
+        self._bench.record.absent[entry.name] = str(failed)
+        self._bench.console.print(f"[yellow]without {entry.name}: {failed}[/]", highlight=False)
+        if entry in self.present:
+            self.present.remove(entry)
+
+    def each(self, action: str, turn: int) -> None:
+        """Run one of the actions below with each, in the first turns."""
+        if turn >= self._bench.size.peer_rounds:
+            return
+        assert self._environment is not None or not self.present
+        for entry in list(self.present):
+            if action == "latency" and not entry.waits:
+                continue
+            try:
+                with self._bench.place.database(empty=True) as dsn:
+                    self._one(entry, action, url(dsn))
+            except PeerFailed as failed:
+                self.drop(entry, failed)
+
+    def _one(self, entry: Entry, action: str, dsn: str) -> None:
+        environment, bench = self._environment, self._bench
+        assert environment is not None
+        environment.call(entry, dsn, "install")
+        if action == "latency":
+            latency.record(bench, entry.name, environment.call(entry, dsn, "latency", bench.size.samples)[0]["ms"])
+            return
+        messages = listener.messages(bench, action) if action in listener.CASES else bench.size.listened
+        sent = int(messages * entry.share) // BATCH * BATCH or BATCH
+        seconds = environment.call(entry, dsn, "send", sent, BATCH)[0]["seconds"]
+        if action == "send":
+            bench.record.add("send-1000", CASE_SEND, entry.name, "/s", sent / seconds)
+            return
+        processes, at_best = listener.CASES[action]
+        mode = "best" if at_best else "default"
+        lines = environment.call(entry, dsn, "work", mode, sent, processes=processes)
+        lines = [line for line in lines if line["count"] > 1]
+        if not lines:
+            raise PeerFailed(f"{entry.name} handled nothing")
+        taken = max(line["last"] for line in lines) - min(line["first"] for line in lines)
+        bench.record.add("listener", action, entry.name, "/s", sum(line["count"] for line in lines) / taken)
+
+
+CASE_SEND = "by one Python or Node client"
+
+
+def _send(session: Session) -> None:
+    session.send_many(QUEUE, [BODY] * BATCH)
+    session.commit()
+
+
+def send(bench: Bench, peers: Peers) -> None:
+    """Batches of 1,000 bodies, a transaction each."""
+    batches = bench.size.listened // BATCH
+    for turn in range(bench.size.rounds):
+        with bench.database() as dsn, connect(dsn, max_size=1) as connection, connection.session() as session:
+            seconds = timed(partial(_send, session), batches)
+        bench.record.add("send-1000", CASE_SEND, OURS, "/s", batches * BATCH / seconds)
+        peers.each("send", turn)
+
+
+def listen(bench: Bench, peers: Peers) -> None:
+    """Every case, ours and then each peer, ``rounds`` times."""
+    bench.record.settings[OURS] = listener.settings()
+    for turn in range(bench.size.rounds):
+        for case in listener.CASES:
+            listener.run(bench, case)
+            peers.each(case, turn)
+
+
+def wait(bench: Bench, peers: Peers) -> None:
+    """An idle listener, ours, the bare one and each peer's."""
+    with bench.database() as dsn:
+        for turn in range(bench.size.rounds):
+            latency.record(bench, latency.BARE, latency.bare(dsn, bench.size.samples))
+            latency.record(bench, OURS, latency.ours(dsn, bench.size.samples))
+            peers.each("latency", turn)

@@ -1,0 +1,97 @@
+"""What was measured: values of several rounds, their medians and ratios, and the JSON file they are kept in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any, Literal
+
+OURS = "Howdah"
+FORMAT = 1
+
+Unit = Literal["/s", "ratio", "ms", "bytes"]
+
+
+@dataclass
+class Result:
+    """One thing measured several times. Of rates and ratios the higher is better, of anything else the lower."""
+
+    row: str
+    case: str
+    who: str
+    unit: Unit
+    values: list[float] = field(default_factory=list)
+    #: A curve, such as the rate of each round of a long drain; of the last repetition.
+    series: list[float] = field(default_factory=list)
+
+    @property
+    def median(self) -> float:
+        """The middle value."""
+        return median(self.values)
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether this is a rate or a ratio."""
+        return self.unit in ("/s", "ratio")
+
+    def advantage(self, other: Result) -> float:
+        """How many times better this is, as the median over the rounds that both ran in turn."""
+        pairs = list(zip(self.values, other.values, strict=False))
+        return median(a / b if self.higher_is_better else b / a for a, b in pairs)
+
+
+@dataclass
+class Record:
+    """One run: where and when, and all its results in the order they were measured."""
+
+    about: dict[str, Any] = field(default_factory=dict)
+    results: list[Result] = field(default_factory=list)
+    #: Settings each one was run with, and peers that were left out, with the reason.
+    settings: dict[str, str] = field(default_factory=dict)
+    absent: dict[str, str] = field(default_factory=dict)
+
+    def add(self, row: str, case: str, who: str, unit: Unit, value: float, series: list[float] | None = None) -> None:
+        """One more value of a result."""
+        found = self.find(row, case, who, unit)
+        if found is None:
+            found = Result(row, case, who, unit)
+            self.results.append(found)
+        found.values.append(value)
+        if series is not None:
+            found.series = series
+
+    def find(self, row: str, case: str, who: str, unit: str | None = None) -> Result | None:
+        """The result of that name, if it was measured."""
+        for result in self.results:
+            if (result.row, result.case, result.who) == (row, case, who) and unit in (None, result.unit):
+                return result
+        return None
+
+    def cases(self, row: str) -> Iterator[tuple[str, list[Result]]]:
+        """The cases of a row, each with its results: ours first."""
+        names = dict.fromkeys(result.case for result in self.results if result.row == row)
+        for name in names:
+            found = [result for result in self.results if (result.row, result.case) == (row, name)]
+            yield name, sorted(found, key=lambda result: result.who != OURS)
+
+    def write(self, path: Path) -> None:
+        """Write it as JSON."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        content = {"format": FORMAT, **asdict(self)}
+        for result in content["results"]:
+            for name in ("values", "series"):
+                result[name] = [float(f"{value:.6g}") for value in result[name]]
+        path.write_text(json.dumps(content, indent=1) + "\n")
+
+    @classmethod
+    def read(cls, path: Path) -> Record:
+        """Read it back. Raises ValueError for another format."""
+        content = json.loads(path.read_text())
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
+            raise ValueError(f"{path} is no benchmark record of format {FORMAT}")
+        del content["format"]
+        content["results"] = [Result(**result) for result in content["results"]]
+        return cls(**content)

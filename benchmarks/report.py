@@ -1,0 +1,129 @@
+"""The page: one file with its plots inside, ratios first."""
+
+from __future__ import annotations
+
+import html
+import io
+from pathlib import Path
+from typing import Any
+
+from .record import OURS, Record, Result
+from .rows import ROWS, Row, lines
+from .show import figure, verdict
+
+STYLE = """
+body { font: 16px/1.45 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
+table { border-collapse: collapse; margin: .6rem 0 1.2rem; } td, th { padding: .15rem .7rem; border-bottom: 1px solid #ddd;
+text-align: left; } td.n { text-align: right; font-variant-numeric: tabular-nums; } td.r { font-weight: 600; }
+h2 { margin-top: 2.2rem; } .no { color: #b00; } .yes { color: #070; } svg { max-width: 100%; height: auto; }
+small { color: #555; }
+"""
+#: Rows drawn as throughput over connections.
+WIDTHS = ("send-one", "receive-one", "receive-one-unjournaled")
+CURVES = {
+    "held": "messages/s, round by round",
+    "backlog": "messages/s, round by round",
+}
+
+
+def write(record: Record, path: Path) -> None:
+    """Write the page. Needs matplotlib, which howdah[bench] brings."""
+    parts = [_head(record)]
+    for row in ROWS:
+        if found := _table(record, row):
+            parts.append(f"<h2>{html.escape(row.title)}</h2>")
+            parts.append(f"<p>To reach: {html.escape(row.reach)}.</p>" if row.reach else "")
+            parts += [found, _plot(record, row)]
+    title = "Howdah, measured"
+    head = f'<meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
+    path.parent.mkdir(parents=True, exist_ok=True)
+    page = "\n".join(["<!doctype html>", f"<html lang=en><head>{head}</head><body><h1>{title}</h1>", *parts])
+    path.write_text("\n".join(line.rstrip() for line in page.splitlines()) + "\n</body></html>\n")
+
+
+def _head(record: Record) -> str:
+    about = record.about
+    machine = ", ".join(f"{name} {value}" for name, value in about["machine"].items())
+    pairs = {
+        "Date": about["date"],
+        "Machine": f"{machine}; load before the run {about['load before']:.1f}",
+        "Versions": ", ".join(f"{name} {value}" for name, value in about["versions"].items()),
+        "Server": ", ".join(f"{name} {value}" for name, value in about["server"].items()),
+        "Run": f"{about['size']}, {about['rounds']} repetitions in turn; bodies {about['body']};"
+        f" journal_level {about['journal_level']}",
+        **{f"Settings of {name}": value for name, value in record.settings.items()},
+        **{f"Without {name}": value for name, value in record.absent.items()},
+    }
+    rows = "".join(f"<tr><th>{html.escape(k)}<td>{html.escape(str(v))}" for k, v in pairs.items())
+    return (
+        "<p>Ratios say how many times better Howdah is than what stands beside it, in the same run, as the median of"
+        " repetitions in turn. Machines differ and are shared: quote ratios, not figures.</p>"
+        f"<table>{rows}</table>"
+    )
+
+
+def _table(record: Record, row: Row) -> str:
+    out = []
+    for line in lines(record, row):
+        said = verdict(row, line)
+        colour = {"✓": "yes", "✗": "no"}.get(said, "")
+        low, high = (figure(value, line.unit) for value in line.spread)
+        cells = [
+            f"<td>{html.escape(line.case)}<td>{html.escape(line.other)}",
+            f'<td class="n r {colour}">{f"{line.ratio:.2f} {said}" if line.ratio else ""}',
+            f'<td class="n">{figure(line.ours, line.unit)}<td class="n"><small>{low}, {high}</small>',
+            f'<td class="n">{figure(line.theirs, line.unit) if line.theirs else ""}',
+        ]
+        out.append("<tr>" + "".join(cells))
+    if not out:
+        return ""
+    heads = ("case", "against", "ratio", OURS, "lowest, highest", "the other")
+    return f"<table><tr>{''.join(f'<th>{name}' for name in heads)}{''.join(out)}</table>"
+
+
+def _plot(record: Record, row: Row) -> str:
+    results = [result for result in record.results if result.row == row.key]
+    if row.key in WIDTHS:
+        return _draw("connections", "messages/s", _by_width(results), marker="o")
+    if row.key in CURVES:
+        curves = {f"{r.who}, {r.case}" if row.key == "held" else r.who: r.series for r in results if r.series}
+        return _draw("round", CURVES[row.key], {name: (list(range(1, len(y) + 1)), y) for name, y in curves.items()})
+    if row.key == "latency":
+        curves = {result.who: result.series for result in results if result.case == "p99"}
+        lines_ = {name: (cuts, [float(n) for n in range(1, len(cuts) + 1)]) for name, cuts in curves.items()}
+        return _draw("milliseconds", "percent of messages arrived", lines_, logarithmic=True)
+    return ""
+
+
+def _by_width(results: list[Result]) -> dict[str, tuple[list[Any], list[float]]]:
+    curves: dict[str, tuple[list[Any], list[float]]] = {}
+    for result in results:
+        x, y = curves.setdefault(result.who, ([], []))
+        x.append(result.case.split()[0])
+        y.append(result.median)
+    return curves
+
+
+def _draw(
+    x: str, y: str, curves: dict[str, tuple[list[Any], list[float]]], *, marker: str = "", logarithmic: bool = False
+) -> str:
+    import matplotlib
+
+    matplotlib.use("svg")
+    # The same record gives the same file, and text stays text.
+    matplotlib.rcParams.update({"svg.hashsalt": "howdah", "svg.fonttype": "none", "font.size": 9})
+    from matplotlib.figure import Figure
+
+    drawn = Figure(figsize=(7.5, 3.4), layout="constrained")
+    axes = drawn.subplots()
+    for name, (at, values) in curves.items():
+        axes.plot(at, values, marker=marker, label=name, linewidth=2.2 if name.startswith(OURS) else 1.2)
+    axes.set(xlabel=x, ylabel=y, ylim=(0, None))
+    if logarithmic:
+        axes.set_xscale("log")
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False)
+    file = io.StringIO()
+    drawn.savefig(file, format="svg", metadata={"Date": None})
+    text = file.getvalue()
+    return text[text.index("<svg") :]

@@ -1,0 +1,67 @@
+"""How much is measured: a look, a run in a few minutes, or all of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Size:
+    """The numbers that the rows go by."""
+
+    name: str
+    #: Repetitions, in turn.
+    rounds: int
+    #: The peers' repetitions, in turn with the first ones of ours.
+    peer_rounds: int
+    #: Connections of the rows with one message a transaction.
+    connections: tuple[int, ...]
+    #: Messages of one run of pgbench, and of one drain by listeners.
+    messages: int
+    listened: int
+    #: Messages of a drain under a held snapshot, and of each of its rounds.
+    held: int
+    held_round: int
+    #: Queues, live and parked messages of the large system; concurrent receivers of one queue.
+    queues: int
+    live: int
+    receivers: int
+    #: Backlog that is drained at a steady rate.
+    backlog: int
+    #: Messages sent to an idle listener.
+    samples: int
+
+
+FULL = Size(
+    name="full",
+    rounds=5,
+    peer_rounds=5,
+    connections=(1, 4, 16, 64, 200),
+    messages=20_000,
+    listened=100_000,
+    held=1_000_000,
+    held_round=20_000,
+    queues=10_000,
+    live=1_000_000,
+    receivers=256,
+    backlog=10_000_000,
+    samples=1000,
+)
+QUICK = replace(
+    FULL,
+    name="quick",
+    rounds=3,
+    peer_rounds=2,
+    connections=(1, 4, 16),
+    messages=6000,
+    listened=30_000,
+    held=200_000,
+    queues=2000,
+    live=200_000,
+    backlog=500_000,
+    samples=200,
+)
+#: For the tests: every row once, no figure worth reading.
+TINY = Size("tiny", 2, 1, (1, 2), 200, 2000, 2000, 500, 20, 1000, 4, 2000, 5)
+
+SIZES = {size.name: size for size in (TINY, QUICK, FULL)}

@@ -1,0 +1,104 @@
+"""howdah bench: speed beside the bare statements and the peers, on a server of its own or on the user's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .common import FAILED
+
+if TYPE_CHECKING:
+    from ..benchmarks.record import Record
+
+SLOWER = FAILED
+
+
+def bench(
+    dsn: Annotated[
+        str | None,
+        typer.Option(metavar="DSN", help="Measure this server. [default: one of its own, removed at the end]"),
+    ] = None,
+    pg: Annotated[int | None, typer.Option(help="Major version of the server of its own.")] = None,
+    size: Annotated[str, typer.Option(help="tiny, quick (a few minutes) or full (an hour or two).")] = "quick",
+    only: Annotated[list[str] | None, typer.Option(metavar="ROW", help="This row only; may be repeated.")] = None,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Repetitions. [default: by size]")] = None,
+    peers: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Install the peers there and measure them too.")
+    ] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Keep the record there.")] = None,
+    page: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page with plots (howdah\\[bench]).")
+    ] = None,
+    against: Annotated[
+        Path | None, typer.Option(metavar="OLD.json", help="Say what became slower; exit code 1 if anything did.")
+    ] = None,
+    record: Annotated[
+        Path | None, typer.Option(metavar="FILE.json", help="Measure nothing: use this record for --page, --against.")
+    ] = None,
+) -> None:
+    """Measure speed, in turn with the bare statements that PostgreSQL allows.
+
+    On your own server (--dsn) Howdah must be installed; schema howdah_bench and queues bench_… are made and removed.
+    """
+    from dataclasses import replace
+
+    from rich.console import Console
+
+    from ..benchmarks.rows import KEYS
+    from ..benchmarks.run import run
+    from ..benchmarks.size import SIZES
+
+    if size not in SIZES:
+        raise typer.BadParameter(f"one of {', '.join(SIZES)}", param_hint="--size")
+    if unknown := set(only or []) - set(KEYS):
+        raise typer.BadParameter(f"no row {', '.join(unknown)}; there are {', '.join(KEYS)}", param_hint="--only")
+    console = Console()
+
+    def keep(done: Record) -> None:
+        if json_file is not None:
+            done.write(json_file)
+        if page is not None:
+            from ..benchmarks.report import write
+
+            write(done, page)
+
+    if record is not None:
+        done = _read(record, "--record")
+        keep(done)
+    else:
+        chosen = SIZES[size] if rounds is None else replace(SIZES[size], rounds=rounds)
+        done = run(console, chosen, dsn=dsn, version=pg, only=only, peers=peers, keep=keep)
+    if against is not None:
+        raise typer.Exit(_compare(_read(against, "--against"), done))
+    if set(done.absent) & set(KEYS):
+        raise typer.Exit(FAILED)  # a row could not be measured
+
+
+def _read(path: Path, option: str) -> Record:
+    from ..benchmarks.record import Record
+
+    try:
+        return Record.read(path)
+    except (OSError, ValueError, TypeError) as error:
+        raise typer.BadParameter(str(error), param_hint=option) from error
+
+
+def _compare(old: Record, new: Record) -> int:
+    from rich.console import Console
+    from rich.table import Table
+
+    from ..benchmarks.compare import compare
+    from ..benchmarks.show import figure
+
+    changes = compare(old, new)
+    table = Table(
+        "row", "case", "before", "now", "factor", "", title=f"Against {old.about['date']}", title_justify="left"
+    )
+    for change in changes:
+        said = "slower" if change.slower else ""
+        before, now = figure(change.old, change.unit), figure(change.new, change.unit)
+        table.add_row(change.row, change.case, before, now, f"{change.factor:.2f}", said)
+    Console().print(table)
+    return SLOWER if any(change.slower for change in changes) else 0

@@ -1,0 +1,124 @@
+"""The benchmarks run, keep what they measure, and say what became slower; no figure is judged here."""
+
+import json
+from pathlib import Path
+
+import psycopg
+import pytest
+from command import howdah, refused
+from support import Db, Server, column, one
+
+from howdah.benchmarks.compare import compare
+from howdah.benchmarks.peers.environment import HERE
+from howdah.benchmarks.record import OURS, Record
+from howdah.benchmarks.rows import KEYS, ROWS
+
+QUICK_ROWS = ("send-one", "receive-100", "send-1000", "latency", "held", "backlog")
+
+
+def bench(dsn: str, folder: Path, *rows: str, size: str = "tiny") -> Record:
+    """Run rows on the server at ``dsn``; the record, which is as it is on disk."""
+    only = [word for row in rows for word in ("--only", row)]
+    kept, page = folder / "bench.json", folder / "bench.html"
+    done = howdah(dsn, "bench", "--dsn", dsn, "--size", size, "--rounds", 1, "--json", kept, "--page", page, *only)
+    assert done.code == 0, done
+    return Record.read(kept)
+
+
+def test_rows_are_measured_kept_and_drawn_and_nothing_is_left(server: Server, dsn: str, db: Db, tmp_path: Path) -> None:
+    if server.embedded is None:
+        pytest.skip("pgbench comes with the embedded server")
+    before = column(db, "select queue from howdah.list_queues()")
+
+    record = bench(dsn, tmp_path, *QUICK_ROWS)
+
+    assert record.absent == {}
+    assert {result.row for result in record.results} == set(QUICK_ROWS)
+    for result in record.results:
+        assert result.values
+        assert min(result.values) > 0, result
+    assert record.about["server"]["fsync"] == "on"
+    assert {"date", "machine", "versions", "size"} <= record.about.keys()
+
+    sent = record.find("send-one", "1 connection", OURS)
+    floor = record.find("send-one", "1 connection", "bare INSERT")
+    assert sent is not None
+    assert floor is not None
+    assert sent.advantage(floor) == pytest.approx(sent.median / floor.median)
+
+    page = (tmp_path / "bench.html").read_text()
+    assert page.count("<svg") == 4  # throughput over connections, latency, and two drains
+    for row in ROWS:
+        assert (row.title in page) == (row.key in QUICK_ROWS)
+
+    assert column(db, "select queue from howdah.list_queues()") == before
+    assert one(db, "select count(*) from pg_namespace where nspname like 'howdah_bench%'") == 0
+
+
+def test_what_is_not_its_own_is_left_alone(dsn: str, db: Db) -> None:
+    db.execute("select howdah.create_queue('bench_mine')")
+    refused(howdah(dsn, "bench", "--dsn", dsn, "--size", "tiny", "--only", "backlog"), "not by us")
+    assert one(db, "select count(*) from howdah.list_queues() where queue = 'bench_mine'") == 1
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next(dsn: str, db: Db, tmp_path: Path) -> None:
+    db.execute("create schema howdah_bench; comment on schema howdah_bench is 'Made and removed by howdah bench.'")
+    db.execute("select howdah.create_queue('bench_queue'), howdah.send('bench_queue', 'left'::text)")
+    assert bench(dsn, tmp_path, "backlog").absent == {}
+    assert one(db, "select count(*) from howdah.list_queues() where queue like 'bench%'") == 0
+
+
+def test_a_server_that_is_not_durable_is_refused(dsn: str) -> None:
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute(f"alter database {connection.info.dbname} set synchronous_commit = off".encode())
+    refused(howdah(dsn, "bench", "--dsn", dsn, "--size", "tiny"), "not durable")
+
+
+def sample(rate: float, floor: float = 1000.0) -> Record:
+    """A record of two rows, one with its floor in the same run."""
+    record = Record({"date": "then"})
+    for wobble in (0.99, 1.0, 1.01):
+        record.add("send-one", "1 connection", OURS, "/s", rate * wobble)
+        record.add("send-one", "1 connection", "bare INSERT", "/s", floor * wobble)
+        record.add("backlog", "drained", OURS, "/s", rate * wobble)
+        record.add("large", "queue_stats", OURS, "ms", 2.5 * (900 / rate) * wobble)
+    return record
+
+
+def test_compare_tells_a_slowdown_from_a_slower_machine(tmp_path: Path) -> None:
+    assert not any(change.slower for change in compare(sample(900), sample(900)))
+    slower = {(change.row, change.relative) for change in compare(sample(900), sample(600)) if change.slower}
+    assert slower == {("send-one", True), ("backlog", False), ("large", False)}
+    # Everything at half the speed, the floor too: the row that has one is not slower.
+    machine = {change.row for change in compare(sample(900), sample(450, 500)) if change.slower}
+    assert machine == {"backlog", "large"}
+
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    sample(900).write(old)
+    sample(600).write(new)
+    done = howdah("", "bench", "--record", new, "--against", old)
+    assert done.code == 1
+    assert done.out.count("slower") == 3
+    assert howdah("", "bench", "--record", old, "--against", old).code == 0
+
+
+def test_repetitions_that_overlap_are_no_change() -> None:
+    old, new = sample(900), sample(900)
+    for result in new.results:
+        result.values = [result.values[0] * 0.5, *result.values]
+    assert not any(change.slower for change in compare(old, new))
+
+
+def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
+    record = sample(900)
+    record.write(tmp_path / "kept.json")
+    assert Record.read(tmp_path / "kept.json") == record
+    (tmp_path / "other.json").write_text(json.dumps({"format": 0}))
+    refused(howdah("", "bench", "--record", tmp_path / "other.json"), "no benchmark record", code=2)
+    refused(howdah("", "bench", "--only", "nonsense"), KEYS[0], code=2)
+
+
+def test_peers_import_nothing_of_howdah() -> None:
+    for program in HERE.glob("with_*.py"):
+        assert "howdah" not in program.read_text().lower()
+        assert "from .." not in program.read_text()
