@@ -29,6 +29,7 @@ import psycopg
 from ..engine import Incident, Message, calls, is_innocent
 from ..engine.dispatch import failure_of
 from ..engine.runner import run
+from ..engine.waiting import Idle
 from . import events
 from .app import Binding, Transaction
 from .guard import HandlerConnection
@@ -78,7 +79,15 @@ class Delivery:
     """Delivers one queue's messages to its handlers over one connection, one batch at a time."""
 
     def __init__(
-        self, binding: Binding, queue_index: int, *, worker: str, hands: Hands, slot: int, record: Record
+        self,
+        binding: Binding,
+        queue_index: int,
+        *,
+        worker: str,
+        hands: Hands,
+        slot: int,
+        record: Record,
+        idle: Idle | None = None,
     ) -> None:
         self._binding = binding
         self._queue_index = queue_index
@@ -86,12 +95,17 @@ class Delivery:
         self._hands = hands
         self._slot = slot
         self._record = record
+        self._idle = idle
         self._way = Way.TOGETHER
         self._singly_left = 0
 
     def run_once(self, connection: HandlerConnection) -> Done:
         """Deliver one batch. Raises what blames no message, such as a lost connection; then nothing was consumed."""
         connection.watch()
+        ask = self._idle.ask(self._binding.queue) if self._idle is not None else None
+        if self._idle is not None and ask is not None:
+            with connection.transaction():
+                self._idle.asked(self._binding.queue, run(connection, ask))
         try:
             if self._way is Way.APART:
                 return self._apart(connection)
@@ -186,6 +200,8 @@ class Delivery:
     def _receive(self, connection: HandlerConnection, batch: int, *, locked: bool = False) -> list[Message]:
         messages = run(connection, calls.receive(self._binding.queue, batch, locked=locked))
         self._hands.hold(self._slot, self._queue_index, len(messages))
+        if messages and self._idle is not None:
+            self._idle.reset()
         return messages
 
     def _handle(self, message: Message, transaction: Transaction) -> None:
