@@ -18,8 +18,9 @@ from .waking import Waking
 
 PAUSE_MIN = 0.001
 PAUSE_MAX = 0.25
-PAUSE_MAX_UNSETTLED = 0.01
-"""While a message may have been sent, before anybody asked to be woken, and not be committed yet."""
+PAUSE_UNSETTLED = 0.01
+SHARE_UNSETTLED = 0.02
+"""While a transaction is open that may have sent before anybody asked to be woken: so much of the time waited."""
 ASK_FROM = 0.016
 """Who has slept 1, 2, 4 and 8 ms in vain asks to be woken: a receiver of a busy queue never does."""
 ASK_EVERY = 0.5
@@ -35,6 +36,7 @@ class Idle:
         self._wake = wake
         self._deadline = math.inf if wait is None else time.monotonic() + wait
         self._next = PAUSE_MIN
+        self._since = time.monotonic()
         self._asked: dict[str, tuple[Asked, float]] = {}
 
     def ask(self, queue: str) -> Call[Asked] | None:
@@ -62,14 +64,17 @@ class Idle:
         left = self._deadline - time.monotonic()
         if left <= 0:
             return None
-        unsettled = any(asked.unsettled for asked, _ in self._asked.values())
-        pause = min(self._next, PAUSE_MAX_UNSETTLED if unsettled else PAUSE_MAX) * random.uniform(0.75, 1.25)
+        most = PAUSE_MAX
+        if any(asked.unsettled for asked, _ in self._asked.values()):
+            most = max(PAUSE_UNSETTLED, SHARE_UNSETTLED * (time.monotonic() - self._since))
+        pause = min(self._next, most, PAUSE_MAX) * random.uniform(0.75, 1.25)
         self._next = min(self._next * 2, PAUSE_MAX)
         return min(pause, left)
 
     def reset(self) -> None:
         """There was a message, or waiting is over: ask no longer."""
         self._next = PAUSE_MIN
+        self._since = time.monotonic()
         for asked, _ in self._asked.values():
             if self._waking is not None:
                 self._waking.leave(asked.payload, self._wake)

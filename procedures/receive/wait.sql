@@ -1,7 +1,7 @@
 -- howdah.wait(queue, since): ask to be woken by NOTIFY when a message is sent, for two seconds.
 --
--- Returns  channel and payload of the notification; since, to be given to the next call of the same wait; and unsettled:
---          a message may have been sent before the first call and not be committed yet, so look often.
+-- Returns  channel and payload of the notification; since, to be given to the next call of the same wait; and unsettled: a
+--          transaction from before the first call is still open, which may have sent without notifying, so look often.
 -- Raises   HD001 no such queue; HD010 not allowed.
 -- Role     howdah_consumer howdah_admin
 --
@@ -22,16 +22,19 @@ declare
     v_age bigint := v_pace - (v_last >> 21);
     v_sent bigint := (v_tail - v_last) & 1048575;
     v_snapshot pg_snapshot;
+    v_next bigint;
 begin
     -- Whoever asks within a second of another is answered by that one's request. So the sends between two are a measure.
     if v_age not between 0 and 999 then
         perform setval(v_destination.waiting,
             (v_pace << 21) | case when v_age between 0 and 59999 and v_sent > v_age / 4 then 0 else 1048576 end | (v_tail & 1048575));
     end if;
+    -- Transactions that had a number by now may have sent without seeing the request.
     v_snapshot := pg_current_snapshot();
-    since := coalesce(since, pg_snapshot_xmax(v_snapshot)::text::bigint);
+    v_next := pg_snapshot_xmax(v_snapshot)::text::bigint + greatest(age(pg_snapshot_xmax(v_snapshot)::xid), 0);
+    since := coalesce(since, v_next);
     channel := 'howdah';
     payload := v_destination.id;
-    unsettled := pg_snapshot_xmin(v_snapshot)::text::bigint < since and v_tail > howdah._hint(v_destination.head);
+    unsettled := pg_snapshot_xmin(v_snapshot)::text::bigint < since;
 end
 $$;
