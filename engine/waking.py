@@ -33,8 +33,8 @@ Wake = Callable[[], object]
 class Waking:
     """Shared by everything in the process that has the same DSN. It connects when somebody waits for the first time.
 
-    A notification wakes one receiver, the one that has waited longest: it stands for one message at the least. Who was woken and
-    stops waiting, as a rule with a message, wakes the next, for there may be more messages than notifications.
+    A notification wakes one receiver, the one that has waited longest, for it stands for one message as a rule. Who stops waiting
+    wakes the next: a transaction may have sent many messages with one notification.
     """
 
     _shared: ClassVar[dict[str, Waking]] = {}
@@ -99,13 +99,10 @@ class Waking:
             self._waiting.setdefault(payload, {})[wake] = None
 
     def leave(self, payload: str, wake: Wake) -> None:
-        """Stop waiting. A wake-up that came meanwhile goes to the next."""
+        """Wait no longer, and wake the next, who may have been meant or have more to do."""
         with self._lock:
-            waiting = self._waiting.get(payload, {})
-            unused = wake in waiting
-            waiting.pop(wake, None)
-        if not unused:
-            self._wake_next(payload)
+            self._waiting.get(payload, {}).pop(wake, None)
+        self._wake_next(payload)
 
     def _wake_next(self, payload: str) -> None:
         with self._lock:

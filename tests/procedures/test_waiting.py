@@ -131,7 +131,9 @@ def test_who_waits_is_told_of_open_transactions_that_may_have_sent_before(db: Db
     assert len(receive(db, n=2)) == 2
 
 
-def test_a_request_is_seen_whatever_becomes_of_the_transaction_that_made_it(db: Db, connect: Connect, ear: Db, q: str) -> None:
+def test_a_request_is_seen_whatever_becomes_of_the_transaction_that_made_it(
+    db: Db, connect: Connect, ear: Db, q: str
+) -> None:
     with db.transaction(force_rollback=True):
         wait(db)
         one(connect(), "select howdah.send('q', 'x')")
