@@ -17,7 +17,8 @@ from .calls import Call
 from .errors import CannotConnect, IllegalState, lost_translated
 from .factory import cannot_connect, check_sizes, complete, pool_settings
 from .message import Message
-from .waiting import pauses
+from .waiting import Idle
+from .waking import Waking
 
 T = TypeVar("T")
 
@@ -25,8 +26,10 @@ T = TypeVar("T")
 class AsyncSession:
     """Verbs over an async connection, psycopg's or SQLAlchemy's, whose transaction the caller ends."""
 
-    def __init__(self, connection: runner.AsyncConnection) -> None:
+    def __init__(self, connection: runner.AsyncConnection, waking: Waking | None = None) -> None:
+        """waking: what wakes a waiting receive; sessions of a ``connect_async`` have it."""
         self.connection = connection
+        self._waking = waking
 
     async def call(self, call: Call[T]) -> T:
         """Run any call in the connection's transaction."""
@@ -42,11 +45,19 @@ class AsyncSession:
 
     async def receive(self, queue: str, max_messages: int = 1, *, wait: float = 0) -> list[Message]:
         """As ``Session.receive``: up to ``wait`` seconds for the first message."""
-        for pause in pauses(wait):
-            if messages := await self.call(calls.receive(queue, max_messages)):
-                return messages
-            await asyncio.sleep(pause)
-        return []
+        woken = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        with Idle(self._waking, lambda: loop.call_soon_threadsafe(woken.set), wait) as idle:
+            while True:
+                if (ask := idle.ask(queue)) is not None:
+                    idle.asked(queue, await self.call(ask))
+                messages = await self.call(calls.receive(queue, max_messages))
+                pause = None if messages else idle.pause()
+                if pause is None:
+                    return messages
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(woken.wait(), pause)
+                woken.clear()
 
     async def browse(self, queue: str, max_messages: int = 100, *, after: Message | None = None) -> list[Message]:
         """As ``Session.browse``."""
@@ -74,6 +85,7 @@ class AsyncConnection:
 
     def __init__(self, pool: AsyncConnectionPool[psycopg.AsyncConnection[Any]]) -> None:
         self.pool = pool
+        self._waking = Waking.of_pool(pool)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
@@ -91,7 +103,7 @@ class AsyncConnection:
             ) from error
         try:
             try:
-                yield AsyncSession(connection)
+                yield AsyncSession(connection, self._waking)
             except BaseException:
                 with suppress(psycopg.Error):
                     await connection.rollback()
@@ -121,6 +133,9 @@ class AsyncConnection:
 
     async def close(self) -> None:
         """Close the pool."""
+        waking, self._waking = self._waking, None
+        if waking is not None:
+            waking.release()
         await self.pool.close()
 
 
@@ -145,4 +160,8 @@ async def connect_async(
         name="howdah",
     )
     async with pool:
-        yield AsyncConnection(pool)
+        connection = AsyncConnection(pool)
+        try:
+            yield connection
+        finally:
+            await connection.close()

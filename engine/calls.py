@@ -84,8 +84,12 @@ def send(
     delay: Seconds | None = None,
     delivery_mode: str | None = None,
     content_type: str | None = None,
+    notify: bool = True,
 ) -> Call[int]:
-    """Send one message; the result is its number. time_to_live and delay are seconds or timedelta."""
+    """Send one message; the result is its number. time_to_live and delay are seconds or timedelta.
+
+    notify False: for a transaction that is to be prepared (two-phase), which a NOTIFY would forbid.
+    """
     kind, value, needed = encode(body)
     invocation, arguments = _invoke(
         "send",
@@ -101,6 +105,7 @@ def send(
             "delay": ("interval", _interval("delay", delay)),
             "delivery_mode": ("text", delivery_mode),
             "content_type": ("text", content_type or needed),
+            "notify": ("boolean", None if notify else False),
         },
     )
     return Call(f"select {invocation}", arguments, _scalar)
@@ -120,6 +125,7 @@ def send_many(
     delay: Seconds | None = None,
     delivery_mode: str | None = None,
     content_type: str | None = None,
+    notify: bool = True,
 ) -> Call[list[int]]:
     """Send many messages of one kind of body in one statement, all or nothing; the result is their numbers in order."""
     kind, array, needed = encode_all(bodies)
@@ -137,6 +143,7 @@ def send_many(
             "delay": ("interval", _interval("delay", delay)),
             "delivery_mode": ("text", delivery_mode),
             "content_type": ("text", content_type or needed),
+            "notify": ("boolean", None if notify else False),
         },
     )
     return Call(f"select {invocation}", arguments, _scalar, with_arrays)
@@ -153,6 +160,24 @@ def receive(queue: str, max_messages: int = 1, *, locked: bool = False) -> Call[
     function = "receive_locked" if locked else "receive"
     return Call(
         f"select {COLUMNS} from howdah.{function}(%s::text, %s::integer)", (queue, max_messages), _messages, as_messages
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The answer to ``wait``: the notification to expect, and whether an earlier send may not be committed yet."""
+
+    payload: str
+    since: int
+    unsettled: bool
+
+
+def wait(queue: str, since: int | None = None) -> Call[Asked]:
+    """Ask to be woken by NOTIFY; ``since`` is what the first call of the same wait gave."""
+    return Call(
+        "select payload, since, unsettled from howdah.wait(%s::text, %s::bigint)",
+        (queue, since),
+        lambda rows: Asked(*rows[0]),
     )
 
 

@@ -17,6 +17,7 @@ from .loans import Loans, PgConnection
 from .runner import run
 from .sender import Sender
 from .session import Session
+from .waking import Waking
 
 T = TypeVar("T")
 
@@ -26,6 +27,8 @@ class Connection:
 
     def __init__(self, pool: ConnectionPool[PgConnection], *, owns_pool: bool, started: bool) -> None:
         self._loans = Loans(pool)
+        #: Shared with the process's other connections to the same database.
+        self.waking = Waking.of_pool(pool)
         self._owns_pool = owns_pool
         self._running = threading.Event()
         self._closed = False
@@ -113,6 +116,8 @@ class Connection:
         for session in sessions:
             session.close()
         self._sender.close()
+        if self.waking is not None:
+            self.waking.release()
         if self._owns_pool:
             self.pool.close()
 

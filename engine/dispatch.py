@@ -14,7 +14,7 @@ from . import calls
 from .errors import HowdahError, is_innocent
 from .failure import failure_of
 from .message import Message
-from .waiting import PAUSE_MAX, PAUSE_MIN
+from .waiting import PAUSE_MIN, Idle
 
 if TYPE_CHECKING:
     from .session import Session
@@ -55,34 +55,39 @@ class Dispatcher(threading.Thread):
     def stop(self) -> None:
         """End after the message in hand; the session is closed then."""
         self._stopping.set()
+        self._session.wake()
 
     def run(self) -> None:
         """Until stopped: one pass over the listeners, then a pause if none had a message."""
-        pause = PAUSE_MIN
+        idle = self._session.idle()
+        failing_pause = PAUSE_MIN
         try:
             while not self._stopping.is_set():
                 busy = failing = False
                 for key in list(self._listeners):
                     try:
-                        busy = self._deliver_one(key) or busy
+                        busy = self._deliver_one(key, idle) or busy
                     except Exception as error:  # noqa: BLE001 - the thread must live on
                         failing = True
                         self._recover(key, error)
                     if self._stopping.is_set():
                         return
-                pause = PAUSE_MIN if busy else min(pause * 2, PAUSE_MAX_FAILING if failing else PAUSE_MAX)
-                if not busy:
-                    self._stopping.wait(pause)
+                failing_pause = min(failing_pause * 2, PAUSE_MAX_FAILING) if failing else PAUSE_MIN
+                if failing and not busy:
+                    self._stopping.wait(failing_pause)
+                elif not busy:
+                    self._session.sleep(idle.pause() or 0)
         finally:
+            idle.reset()
             self._session.finish()
 
-    def _deliver_one(self, key: object) -> bool:
+    def _deliver_one(self, key: object, idle: Idle) -> bool:
         """Deliver a message if there is one. Raises what is not the message's fault."""
         with self._delivering:
             queue, listener = self._listeners.get(key, ("", None))
             if listener is None:
                 return False
-            messages = self._session.receive_now(queue)
+            messages = self._session.look(queue, 1, idle)
             if not messages:
                 return False
             try:

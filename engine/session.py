@@ -22,7 +22,8 @@ from .loans import Loans, PgConnection
 from .message import Message
 from .producer import Browser, Consumer, Producer
 from .runner import SyncConnection, raw, run
-from .waiting import pauses
+from .waiting import Idle
+from .waking import Waking
 
 if TYPE_CHECKING:
     from .connection import Connection
@@ -37,6 +38,7 @@ class Session:
         self._connection: SyncConnection | None = connection
         self._owner: Connection | None = None
         self._loans: Loans | None = None
+        self._waking: Waking | None = None
         self._transacted = True
         self._dispatcher: Dispatcher | None = None
         self._closing = False
@@ -52,7 +54,7 @@ class Session:
         Not transacted: every call commits at once, so a received message is gone before ``receive`` returns.
         """
         session = cls(loans.borrow(autocommit=not transacted))
-        session._owner, session._loans, session._transacted = owner, loans, transacted
+        session._owner, session._loans, session._waking, session._transacted = owner, loans, owner.waking, transacted
         return session
 
     @property
@@ -130,28 +132,54 @@ class Session:
         self, queue: str, max_messages: int, wait: float | None, given_up: Callable[[], bool]
     ) -> list[Message]:
         """As receive, also ended by ``wake`` once ``given_up`` is true; wait None: no limit."""
-        for pause in pauses(wait):
-            if self._closing or given_up():
-                return []
-            try:
-                messages = self.receive_now(queue, max_messages)
-            except IllegalState:
-                if not self._closing:
-                    raise
-                return []
-            if messages:
-                return messages
-            if self._wake.wait(pause):
-                self._wake.clear()
+        with self.idle(wait) as idle:
+            while not (self._closing or given_up()):
+                try:
+                    messages = self.look(queue, max_messages, idle)
+                except IllegalState:
+                    if not self._closing:
+                        raise
+                    return []
+                pause = None if messages else idle.pause()
+                if pause is None:
+                    return messages
+                self.sleep(pause)
         return []
 
     def wake(self) -> None:
         """Have a waiting receive look again at once."""
         self._wake.set()
 
+    def idle(self, wait: float | None = None) -> Idle:
+        """The waiting of this session, up to so many seconds; None: no limit."""
+        return Idle(self._waking, self.wake, wait)
+
+    def look(self, queue: str, max_messages: int, idle: Idle) -> list[Message]:
+        """As receive_now, having asked to be woken if it is time to."""
+        with self._in_use:
+            ask = idle.ask(queue) if self._is_ready() else None
+            if ask is not None:
+                alone = self._is_idle()
+                idle.asked(queue, self.call(ask))
+                if alone:
+                    self.commit()
+            messages = self.receive_now(queue, max_messages)
+            if messages:
+                idle.reset()
+            return messages
+
+    def sleep(self, seconds: float) -> None:
+        """Until then, or until somebody calls ``wake``."""
+        if self._wake.wait(seconds):
+            self._wake.clear()
+
+    def _is_ready(self) -> bool:
+        """Whether it may receive: not while the connection that it is a session of is stopped."""
+        return self._owner is None or self._owner.started
+
     def receive_now(self, queue: str, max_messages: int = 1) -> list[Message]:
         """Up to max_messages messages that are there now; without any, no transaction is left open that was not before."""
-        if self._owner is not None and not self._owner.started:
+        if not self._is_ready():
             return []
         with self._in_use:
             idle = self._is_idle()

@@ -137,6 +137,12 @@ destinations = Table(
     ),
     Column("search", REGCLASS, nullable=False, comment="Hint of the main lane: as lanes.search."),
     Column(
+        "waiting",
+        REGCLASS,
+        nullable=False,
+        comment="A sequence, a hint: whether somebody waits and asked to be woken; howdah._wake says how.",
+    ),
+    Column(
         "special",
         REGCLASS,
         nullable=False,

@@ -17,6 +17,7 @@ import psycopg
 from ..engine import Incident, Message, calls, is_innocent
 from ..engine.dispatch import failure_of
 from ..engine.runner import run
+from ..engine.waiting import Idle
 from . import events
 from .app import Binding, Transaction
 from .burst import SAVE, Burst
@@ -53,6 +54,7 @@ class Delivery:
         slot: int,
         record: Record,
         stopping: Callable[[], bool] = lambda: False,
+        idle: Idle | None = None,
     ) -> None:
         self._binding = binding
         self._queue_index = queue_index
@@ -62,12 +64,17 @@ class Delivery:
         self._record = record
         self._stopping = stopping
         self._pace = Pace(binding.batch)
+        self._idle = idle
         self._way = Way.TOGETHER
         self._singly_left = 0
 
     def run_once(self, connection: HandlerConnection) -> Done:
         """Deliver what is there, for a tenth of a second or so. Raises what blames no message, if nothing was consumed."""
         connection.watch()
+        ask = self._idle.ask(self._binding.queue) if self._idle is not None else None
+        if self._idle is not None and ask is not None:
+            with connection.transaction():
+                self._idle.asked(self._binding.queue, run(connection, ask))
         try:
             if self._way is Way.APART:
                 return self._apart(connection)
@@ -190,6 +197,8 @@ class Delivery:
 
     def _hold(self, messages: list[Message]) -> list[Message]:
         self._hands.hold(self._slot, self._queue_index, len(messages))
+        if messages and self._idle is not None:
+            self._idle.reset()
         return messages
 
     def _handle(self, message: Message, transaction: Transaction) -> None:

@@ -10,6 +10,8 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from ..engine import HowdahError, is_innocent
+from ..engine.waiting import Idle
+from ..engine.waking import Waking
 from . import events
 from .app import App
 from .backoff import Backoff
@@ -18,8 +20,6 @@ from .guard import HandlerConnection
 from .hands import Hands
 from .recorder import RETRY_SECONDS_MAX, RETRY_SECONDS_MIN, Recorder
 
-IDLE_SECONDS_MIN = 0.005
-IDLE_SECONDS_MAX = 0.25
 REFUSED_SECONDS = 0.5
 """How long a paused, missing or forbidden queue is left alone."""
 
@@ -42,7 +42,17 @@ class _Turn:
 class SessionLoop(threading.Thread):
     """One session of a worker process: a thread with a connection to receive on and another to record failures on."""
 
-    def __init__(self, app: App, dsn: str, *, worker: str, hands: Hands, slot: int, stopping: threading.Event) -> None:
+    def __init__(
+        self,
+        app: App,
+        dsn: str,
+        *,
+        worker: str,
+        hands: Hands,
+        slot: int,
+        stopping: threading.Event,
+        waking: Waking | None = None,
+    ) -> None:
         super().__init__(name=f"session-{slot}", daemon=True)
         self.handled = 0
         self.failed = 0
@@ -51,6 +61,8 @@ class SessionLoop(threading.Thread):
         self._stopping = stopping
         self._connection: HandlerConnection | None = None
         self._recorder = Recorder(dsn, self._worker, stopping)
+        self._woken = threading.Event()
+        self._idle = Idle(waking, self.wake)
         self._turns = [
             _Turn(
                 binding.queue,
@@ -62,14 +74,18 @@ class SessionLoop(threading.Thread):
                     slot=slot,
                     record=self._recorder.record,
                     stopping=stopping.is_set,
+                    idle=self._idle,
                 ),
             )
             for index, binding in enumerate(app.bindings.values())
         ]
 
+    def wake(self) -> None:
+        """End the pause of an idle session."""
+        self._woken.set()
+
     def run(self) -> None:
         """Until ``stopping`` is set: a pass over the queues, then a pause if none had anything."""
-        idle = Backoff(IDLE_SECONDS_MIN, IDLE_SECONDS_MAX)
         retry = _backoff()
         while not self._stopping.is_set():
             try:
@@ -80,10 +96,9 @@ class SessionLoop(threading.Thread):
                 self._stopping.wait(pause)
                 continue
             retry.reset()
-            if busy:
-                idle.reset()
-            else:
-                self._stopping.wait(idle.pause())
+            if not busy and self._woken.wait(self._idle.pause()):
+                self._woken.clear()
+        self._idle.reset()
         if self._connection is not None:
             self._connection.close()
         self._recorder.close()

@@ -15,6 +15,7 @@ import threading
 from pathlib import Path
 from types import FrameType
 
+from ..engine.waking import Waking
 from . import events
 from .app import App, AppError, load
 from .hands import Hands
@@ -37,8 +38,11 @@ class WorkerProcess:
         self._parent = parent
         self._stopping = threading.Event()
         self._signals = 0
+        self._waking = Waking.of(dsn)
         self._loops = [
-            SessionLoop(app, dsn, worker=self.name, hands=hands, slot=slot, stopping=self._stopping)
+            SessionLoop(
+                app, dsn, worker=self.name, hands=hands, slot=slot, stopping=self._stopping, waking=self._waking
+            )
             for slot in range(sessions)
         ]
         self._maintenance = Maintenance(dsn, self.name) if maintain else None
@@ -57,6 +61,7 @@ class WorkerProcess:
         code = self._watch()
         if self._maintenance is not None:
             self._maintenance.stop()
+        self._waking.release()
         self._registration.end()
         events.worker_stopped(self.name, sum(x.handled for x in self._loops), sum(x.failed for x in self._loops))
         return code
@@ -74,6 +79,7 @@ class WorkerProcess:
             self._registration.beat()
             if self._stopping.is_set():
                 for loop in self._loops:
+                    loop.wake()
                     loop.join(TICK_SECONDS_STOPPING)
             else:
                 self._stopping.wait(TICK_SECONDS)

@@ -268,6 +268,12 @@ def upgrade() -> None:
         ),
         sa.Column("search", postgresql.REGCLASS(), nullable=False, comment="Hint of the main lane: as lanes.search."),
         sa.Column(
+            "waiting",
+            postgresql.REGCLASS(),
+            nullable=False,
+            comment="A sequence, a hint: whether somebody waits and asked to be woken; howdah._wake says how.",
+        ),
+        sa.Column(
             "special",
             postgresql.REGCLASS(),
             nullable=False,

@@ -52,14 +52,14 @@ begin
     insert into howdah.destinations (id, name, kind, is_system, created_at, created_by, sending_paused, receiving_paused,
         max_failed_deliveries, exception_mode, exception_queue, redelivery_delay_ms, blocked_retry_ms, max_message_bytes,
         default_priority, default_time_to_live_ms, journal_level, journal_level_at,
-        positions, failing, special, head, search, main_rank, senders, receivers)
+        positions, failing, special, head, search, waiting, main_rank, senders, receivers)
     overriding system value
     select v_id, n.name, n.kind, n.is_system, n.created_at, n.created_by, n.sending_paused, n.receiving_paused,
         n.max_failed_deliveries, n.exception_mode, n.exception_queue, n.redelivery_delay_ms, n.blocked_retry_ms,
         n.max_message_bytes, n.default_priority, n.default_time_to_live_ms, n.journal_level,
         n.journal_level_at, howdah._new_positions(v_id), ('howdah.failing_' || v_id % 16)::regclass,
         ('howdah.special_' || v_id % 16)::regclass, howdah._new_hint('head_of_' || v_id), howdah._new_hint('search_of_' || v_id),
-        9 - n.default_priority, '{}', '{}'
+        howdah._new_hint('waiting_' || v_id), 9 - n.default_priority, '{}', '{}'
     from (select (p_destination).*) n
     where not exists (select from howdah.destinations d where d.name = p_destination.name and d.dropped_at is null)
     on conflict do nothing;

@@ -44,7 +44,7 @@ begin
         v_message.origin_id := null;
         v_message.dead_at := null;
         v_message.dead_reason := null;
-        perform howdah._put(v_message, v_back.nonpersistent);
+        perform howdah._put(v_message, v_back.nonpersistent, true);
         perform howdah._journal(v_source, 'replayed', array[v_message.message_id], v_back.nonpersistent, v_target.id);
         v_count := v_count + 1;
     end loop;

@@ -4,7 +4,8 @@
 -- Role     internal
 --
 -- The caller has deleted the row. A named exception destination that is missing falls back to the system one, as
--- WebSphere's default provider does. On an exception destination a message no longer expires.
+-- WebSphere's default provider does. On an exception destination a message no longer expires. It wakes nobody: a NOTIFY
+-- would keep a receive that buries from being prepared, each time anew.
 create or replace function howdah._bury(
     p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text
 ) returns text
@@ -34,7 +35,7 @@ begin
     p_message.expires_at := null;
     p_message.dead_at := howdah.now();
     p_message.dead_reason := p_reason;
-    perform howdah._put(p_message, p_nonpersistent);
+    perform howdah._put(p_message, p_nonpersistent, false);
     perform howdah._journal(p_destination, 'moved', array[p_message.message_id], p_nonpersistent, v_target.id, p_reason);
     return 'moved';
 end

@@ -1,7 +1,7 @@
--- howdah._put(p_message, p_nonpersistent): store a message ready for delivery.
+-- howdah._put(p_message, p_nonpersistent, p_notify): store a message ready for delivery.
 --
 -- Role     internal
-create or replace function howdah._put(p_message howdah.msgs, p_nonpersistent boolean) returns void
+create or replace function howdah._put(p_message howdah.msgs, p_nonpersistent boolean, p_notify boolean) returns void
 language plpgsql volatile
 as $$
 begin
@@ -11,6 +11,9 @@ begin
     else
         perform howdah._open_lane(p_message.destination_id, p_message.rank, 2);
         insert into howdah.msgs select (p_message).*;
+    end if;
+    if p_notify then
+        perform howdah._wake(d.id, d.waiting) from howdah.destinations d where d.id = p_message.destination_id;
     end if;
 end
 $$;

@@ -6,7 +6,7 @@
 create or replace function howdah._send(
     p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer,
     p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval,
-    p_delay interval, p_delivery_mode text
+    p_delay interval, p_delivery_mode text, p_notify boolean
 ) returns bigint
 language plpgsql volatile
 as $$
@@ -37,7 +37,7 @@ begin
     if p_delay > interval '0' then
         perform howdah._park(v_message, v_nonpersistent, v_message.sent_at + p_delay, 'delay');
     else
-        perform howdah._put(v_message, v_nonpersistent);
+        perform howdah._put(v_message, v_nonpersistent, p_notify);
     end if;
     if v_destination.journal_level = 'full' then
         perform howdah._journal(v_destination, 'sent', array[v_message.message_id], v_nonpersistent);

@@ -6,7 +6,7 @@
 create or replace function howdah._send_batch(
     p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[],
     p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text,
-    p_time_to_live interval, p_delay interval, p_delivery_mode text
+    p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean
 ) returns bigint[]
 language plpgsql volatile
 as $$
@@ -73,6 +73,9 @@ begin
     )
     insert into howdah.msgs
     select m.* from message m where not v_nonpersistent and (p_delay > interval '0') is not true;
+    if p_notify and v_count > 0 and (p_delay > interval '0') is not true then
+        perform howdah._wake(v_destination.id, v_destination.waiting);
+    end if;
     if v_destination.journal_level = 'full' then
         perform howdah._journal(v_destination, 'sent', v_ids, v_nonpersistent);
     end if;

@@ -8,7 +8,8 @@
 -- body is text, jsonb or bytea; text and JSON come back as text, bytea as the exact bytes. headers is a JSON object.
 -- priority is 0 to 9 (the queue's default is 4). time_to_live and delay count from this call; the message expires at
 -- the one and is not delivered before the other. delivery_mode is persistent, or non-persistent: no WAL, and any
--- restart of the server loses the message.
+-- restart of the server loses the message. notify false wakes nobody by NOTIFY, after which a transaction cannot be prepared
+-- (PREPARE TRANSACTION); idle consumers then find the message at their next look, 250 ms later at most.
 --
 -- The usual message is stored by one statement, which stores nothing if queue, caller or message are not the usual ones; the
 -- rest, and what is wrong, is howdah._send's. The statement stands in each of the three: a call between would cost 7 us.
@@ -16,7 +17,7 @@ create or replace function howdah.send(
     queue text, body text, headers jsonb default null, priority integer default null, correlation_id text default null,
     reply_to text default null, message_type text default null, conversation_id uuid default null,
     time_to_live interval default null, delay interval default null, delivery_mode text default 'persistent',
-    content_type text default 'text/plain'
+    content_type text default 'text/plain', notify boolean default true
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set plan_cache_mode = force_generic_plan
 as $$
@@ -36,6 +37,7 @@ begin
             where c.name = queue and c.dropped_at is null and not c.sending_paused and octet_length(send.body) <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and pg_has_role(howdah._caller()::name, c.senders[1]::name, 'MEMBER')
+              and (notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;
         if v_message_id is not null then
@@ -43,7 +45,7 @@ begin
         end if;
     end if;
     return howdah._send(queue, convert_to(send.body, 'UTF8'), true, content_type, headers, priority, correlation_id, reply_to, message_type,
-        conversation_id, time_to_live, delay, delivery_mode);
+        conversation_id, time_to_live, delay, delivery_mode, notify);
 end
 $$;
 
@@ -51,7 +53,7 @@ create or replace function howdah.send(
     queue text, body jsonb, headers jsonb default null, priority integer default null, correlation_id text default null,
     reply_to text default null, message_type text default null, conversation_id uuid default null,
     time_to_live interval default null, delay interval default null, delivery_mode text default 'persistent',
-    content_type text default 'application/json'
+    content_type text default 'application/json', notify boolean default true
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set plan_cache_mode = force_generic_plan
 as $$
@@ -71,6 +73,7 @@ begin
             where c.name = queue and c.dropped_at is null and not c.sending_paused and octet_length(send.body::text) <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and pg_has_role(howdah._caller()::name, c.senders[1]::name, 'MEMBER')
+              and (notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;
         if v_message_id is not null then
@@ -78,7 +81,7 @@ begin
         end if;
     end if;
     return howdah._send(queue, convert_to(send.body::text, 'UTF8'), true, content_type, headers, priority, correlation_id, reply_to, message_type,
-        conversation_id, time_to_live, delay, delivery_mode);
+        conversation_id, time_to_live, delay, delivery_mode, notify);
 end
 $$;
 
@@ -86,7 +89,7 @@ create or replace function howdah.send(
     queue text, body bytea, headers jsonb default null, priority integer default null, correlation_id text default null,
     reply_to text default null, message_type text default null, conversation_id uuid default null,
     time_to_live interval default null, delay interval default null, delivery_mode text default 'persistent',
-    content_type text default 'application/octet-stream'
+    content_type text default 'application/octet-stream', notify boolean default true
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set plan_cache_mode = force_generic_plan
 as $$
@@ -106,6 +109,7 @@ begin
             where c.name = queue and c.dropped_at is null and not c.sending_paused and octet_length(send.body) <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and pg_has_role(howdah._caller()::name, c.senders[1]::name, 'MEMBER')
+              and (notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;
         if v_message_id is not null then
@@ -113,6 +117,6 @@ begin
         end if;
     end if;
     return howdah._send(queue, send.body, false, content_type, headers, priority, correlation_id, reply_to, message_type,
-        conversation_id, time_to_live, delay, delivery_mode);
+        conversation_id, time_to_live, delay, delivery_mode, notify);
 end
 $$;

@@ -158,8 +158,8 @@ def test_dynamic_sql_is_run_by_the_keepers_of_partitions_and_sequences_alone() -
     assert dynamic == {"maintain_journal", "_new_hint", "_new_positions", "_drop_sequences"}
 
 
-def test_no_function_reads_another_clock_but_to_pace_the_search() -> None:
+def test_no_function_reads_another_clock_but_to_pace_searching_and_waiting() -> None:
     clocks = re.compile(r"(?<!howdah\.)\bnow\(\)|clock_timestamp|current_timestamp|localtime|statement_timestamp")
     assert {name for name, body in BODIES.items() if clocks.search(re.sub(r"--[^\n]*", "", body))} == {
-        "now", "receive", "_search", "_scan", "_remember", "_search_from"
+        "now", "receive", "_search", "_scan", "_remember", "_search_from", "_wake", "wait"
     }  # fmt: skip

@@ -1,0 +1,40 @@
+-- howdah.wait(queue, since): ask to be woken by NOTIFY when a message is sent, for two seconds.
+--
+-- Returns  channel and payload of the notification; since, to be given to the next call of the same wait; and unsettled: a
+--          transaction from before the first call is still open, which may have sent without notifying, so look often.
+-- Raises   HD001 no such queue; HD010 not allowed.
+-- Role     howdah_consumer howdah_admin
+--
+-- LISTEN to the channel "howdah" on a session of its own. To wait: call this once a receive found nothing for some
+-- milliseconds, receive once more, and only then sleep until the notification, at most 250 ms (delayed messages, what
+-- comes back, and what is sent faster than 250 messages a second come without one); at least every 900 ms call this again.
+-- It takes effect at once, whatever the transaction. Senders that find no such call commit without NOTIFY.
+create or replace function howdah.wait(
+    queue text, inout since bigint default null, out channel text, out payload text, out unsettled boolean
+) returns record
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_destination howdah.destinations := howdah._destination(queue, 'receive');
+    v_pace bigint := howdah._pace(clock_timestamp());
+    v_tail bigint := howdah._hint(v_destination.positions);
+    v_last bigint := howdah._hint(v_destination.waiting);
+    v_age bigint := v_pace - (v_last >> 21);
+    v_sent bigint := (v_tail - v_last) & 1048575;
+    v_snapshot pg_snapshot;
+    v_next bigint;
+begin
+    -- Whoever asks within a second of another is answered by that one's request. So the sends between two are a measure.
+    if v_age not between 0 and 999 then
+        perform setval(v_destination.waiting,
+            (v_pace << 21) | case when v_age between 0 and 59999 and v_sent > v_age / 4 then 0 else 1048576 end | (v_tail & 1048575));
+    end if;
+    -- Transactions that had a number by now may have sent without seeing the request.
+    v_snapshot := pg_current_snapshot();
+    v_next := pg_snapshot_xmax(v_snapshot)::text::bigint + greatest(age(pg_snapshot_xmax(v_snapshot)::xid), 0);
+    since := coalesce(since, v_next);
+    channel := 'howdah';
+    payload := v_destination.id;
+    unsettled := pg_snapshot_xmin(v_snapshot)::text::bigint < since;
+end
+$$;

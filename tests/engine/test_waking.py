@@ -1,0 +1,247 @@
+"""An idle receiver starts as soon as a message is committed; where it cannot be told, it finds the message by looking."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import psycopg
+import pytest
+from support import Connect, Db, column, one, wait_until
+
+from howdah.engine import Connection, Message, Session
+from howdah.engine import connect as connect_engine
+from howdah.engine import waiting as waiting_module
+from howdah.engine.aio import connect_async
+from howdah.engine.waking import Waking
+
+AWAITED = "select howdah._pace(clock_timestamp()) - (pg_sequence_last_value(waiting) >> 21) < 1500 from howdah.destinations where name = %s"
+LISTENERS = "select pid from pg_stat_activity where application_name = 'howdah waking' and datname = current_database()"
+
+
+@pytest.fixture
+def rare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Receivers that have asked to be woken look every half a minute only, so that what comes sooner was told."""
+    monkeypatch.setattr(waiting_module, "PAUSE_MAX", 30.0)
+    original = waiting_module.Idle.pause
+
+    def pause(self: waiting_module.Idle) -> float | None:
+        if not self._asked:  # until then it looks often
+            self._next = min(self._next, 0.016)
+        elif not any(asked.unsettled for asked, _ in self._asked.values()):
+            self._next = 30.0
+        return original(self)
+
+    monkeypatch.setattr(waiting_module.Idle, "pause", pause)
+
+
+@pytest.fixture
+def threads() -> Iterator[ThreadPoolExecutor]:
+    """Threads that receive."""
+    with ThreadPoolExecutor(16) as executor:
+        yield executor
+
+
+@pytest.fixture
+def connect_own(connect: Connect) -> Db:
+    """A connection that the application made itself."""
+    return connect()
+
+
+def wait_until_awaited(db: Db, queue: str = "orders") -> None:
+    """Return once somebody asked to be woken, and sleeps."""
+    wait_until(lambda: one(db, AWAITED, (queue,)))
+    time.sleep(0.1)
+
+
+def receiving(
+    threads: ThreadPoolExecutor, connection: Connection, wait: float = 20
+) -> Future[tuple[list[Message], float]]:
+    """Receive on a thread, in a session of its own; the messages, and when they came."""
+
+    def receive() -> tuple[list[Message], float]:
+        with connection.session() as session, session.transaction():
+            messages = session.receive("orders", wait=wait)
+            return messages, time.monotonic()
+
+    return threads.submit(receive)
+
+
+def test_a_waiting_receive_is_woken_by_a_commit(
+    connection: Connection, orders: str, db: Db, threads: ThreadPoolExecutor, rare: None
+) -> None:
+    received = receiving(threads, connection)
+    wait_until_awaited(db)
+    sent = time.monotonic()
+    one(db, "select howdah.send('orders', 'x')")
+    messages, at = received.result(10)
+    assert [message.body for message in messages] == ["x"]
+    assert at - sent < 2
+
+
+def test_a_listener_is_woken_by_a_commit(connection: Connection, orders: str, db: Db, rare: None) -> None:
+    got: list[object] = []
+    session = connection.session()
+    session.consumer(orders).listener = lambda message: got.append(message.body)
+    for body in ("a", "b"):
+        wait_until_awaited(db)
+        one(db, "select howdah.send('orders', %s)", (body,))
+        wait_until(lambda body=body: got[-1:] == [body], 5)  # type: ignore[misc]
+
+
+def test_an_asyncio_receive_is_woken_by_a_commit(dsn: str, orders: str, db: Db, rare: None) -> None:
+    async def scenario() -> None:
+        async with connect_async(dsn) as connection, connection.transaction() as session:
+            received = asyncio.create_task(session.receive(orders, wait=20))
+            await asyncio.to_thread(wait_until_awaited, db)
+            one(db, "select howdah.send('orders', 'x')")
+            assert [message.body for message in await asyncio.wait_for(received, 5)] == ["x"]
+
+    asyncio.run(scenario())
+
+
+def test_each_of_several_messages_of_one_transaction_finds_a_receiver(
+    connection: Connection, orders: str, db: Db, threads: ThreadPoolExecutor, rare: None
+) -> None:
+    received = [receiving(threads, connection) for _ in range(4)]
+    wait_until_awaited(db)
+    time.sleep(0.3)
+    one(db, "select howdah.send_batch('orders', array['a', 'b', 'c', 'd'])")
+    assert sorted(str(one_of.result(10)[0][0].body) for one_of in received) == ["a", "b", "c", "d"]
+
+
+def test_one_message_wakes_few_of_many_receivers(
+    connection: Connection,
+    orders: str,
+    db: Db,
+    threads: ThreadPoolExecutor,
+    rare: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks: list[int] = []
+    original = Session.receive_now
+
+    def counted(self: Session, *arguments: Any) -> list[Message]:
+        looks.append(1)
+        return original(self, *arguments)
+
+    received = [receiving(threads, connection) for _ in range(8)]
+    wait_until_awaited(db)
+    time.sleep(0.5)
+    monkeypatch.setattr(Session, "receive_now", counted)
+    one(db, "select howdah.send('orders', 'a')")
+    wait_until(lambda: any(one_of.done() for one_of in received), 5)
+    time.sleep(0.3)
+    assert len(looks) <= 3
+    one(db, "select howdah.send_batch('orders', array_agg('b'::text)) from generate_series(1, 7)")
+    assert all(one_of.result(10)[0] for one_of in received)
+
+
+def test_a_producer_that_took_long_wakes_at_its_commit(
+    connection: Connection, orders: str, db: Db, threads: ThreadPoolExecutor, rare: None
+) -> None:
+    received = receiving(threads, connection)
+    wait_until_awaited(db)
+    with db.transaction():
+        one(db, "select howdah.send('orders', 'x')")
+        time.sleep(3)
+    committed = time.monotonic()
+    assert received.result(10)[1] - committed < 2
+
+
+def test_a_producer_that_sent_before_anybody_waited_is_not_forgotten(
+    connection: Connection, orders: str, db: Db, threads: ThreadPoolExecutor, rare: None
+) -> None:
+    with db.transaction():
+        one(db, "select howdah.send('orders', 'x')")
+        received = receiving(threads, connection)
+        time.sleep(1.5)
+        assert not received.done()
+    committed = time.monotonic()
+    assert received.result(10)[1] - committed < 1
+
+
+def test_connections_of_a_process_share_one_listening_connection_and_close_it(
+    connection: Connection, dsn: str, orders: str, db: Db
+) -> None:
+    connection.close()
+    with connect_engine(dsn) as first, connect_engine(dsn) as second, ThreadPoolExecutor() as threads:
+        assert first.waking is second.waking
+        assert column(db, LISTENERS) == [], "nobody has waited"
+        received = [receiving(threads, connection) for connection in (first, second, second)]
+        wait_until_awaited(db)
+        assert len(column(db, LISTENERS)) == 1
+        one(db, "select howdah.send_batch('orders', array['a', 'b', 'c'])")
+        assert all(one_of.result(10)[0] for one_of in received)
+    wait_until(lambda: column(db, LISTENERS) == [])
+
+
+def test_the_listening_connection_is_replaced_when_it_is_killed(
+    connection: Connection, orders: str, db: Db, threads: ThreadPoolExecutor
+) -> None:
+    received = receiving(threads, connection)
+    wait_until(lambda: column(db, LISTENERS) != [])
+    wait_until_awaited(db)
+    (killed,) = column(db, LISTENERS)
+    one(db, "select pg_terminate_backend(%s)", (killed,))
+    one(db, "select howdah.send('orders', 'x')")
+    assert received.result(10)[0]
+    received = receiving(threads, connection)
+    wait_until(lambda: column(db, LISTENERS) not in ([], [killed]))
+    wait_until_awaited(db)
+    one(db, "select howdah.send('orders', 'y')")
+    assert received.result(10)[0]
+
+
+def test_where_listen_is_impossible_messages_arrive_and_nobody_asks(
+    connection: Connection, orders: str, db: Db, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: Any, **more: Any) -> Any:
+        raise psycopg.OperationalError("no more connections")
+
+    monkeypatch.setattr(Waking, "_connect", refuse)
+    received = receiving(threads, connection)
+    time.sleep(1)
+    assert one(db, "select pg_sequence_last_value(waiting) from howdah.destinations where name = 'orders'") is None
+    sent = time.monotonic()
+    one(db, "select howdah.send('orders', 'x')")
+    assert received.result(10)[1] - sent < 2
+
+
+def test_behind_a_pooler_nobody_listens(orders: str, db: Db, dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = threading.Event()
+    original = Waking._connect
+
+    class Pooled:
+        """A connection whose backend is not the one it says, as with PgBouncer."""
+
+        backend_pid = 1
+
+    def through_a_pooler(self: Waking) -> Any:
+        connection = original(self)
+        monkeypatch.setattr(type(connection), "info", Pooled)
+        tried.set()
+        return connection
+
+    waking = Waking.of(dsn)
+    try:
+        monkeypatch.setattr(Waking, "_connect", through_a_pooler)
+        assert not waking.ready()
+        assert tried.wait(5)
+        wait_until(lambda: column(db, LISTENERS) == [])
+        assert not waking.ready()
+    finally:
+        waking.release()
+
+
+def test_a_session_in_the_callers_own_connection_looks_and_asks_nobody(orders: str, db: Db, connect_own: Db) -> None:
+    with ThreadPoolExecutor() as threads:
+        received = threads.submit(lambda: Session(connect_own).receive(orders, wait=10))
+        time.sleep(0.5)
+        assert one(db, "select pg_sequence_last_value(waiting) from howdah.destinations where name = 'orders'") is None
+        one(db, "select howdah.send('orders', 'x')")
+        assert received.result(10)
