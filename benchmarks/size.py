@@ -63,5 +63,3 @@ QUICK = replace(
 )
 #: For the tests: every row once, no figure worth reading.
 TINY = Size("tiny", 2, 1, (1, 2), 200, 2000, 2000, 500, 20, 1000, 4, 2000, 5)
-
-SIZES = {size.name: size for size in (TINY, QUICK, FULL)}
