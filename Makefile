@@ -59,11 +59,11 @@ docs: $(VENV)/.dev ## Write docs/sql-api.md from the procedures' headers
 # Peers are installed in build/bench-peers, never in .venv.
 BENCH := $(BIN)/howdah bench --peers build/bench-peers
 
-bench: $(VENV)/.dev ## Measure speed in a few minutes: build/bench.json and build/bench.html
-	$(BENCH) --size quick --json build/bench.json --page build/bench.html
+bench: $(VENV)/.dev ## Measure speed in some ten minutes: build/bench.json and build/bench.html
+	$(BENCH) --quick --json build/bench.json --page build/bench.html
 
 bench-full: $(VENV)/.dev ## Measure everything at full size, an hour or two: docs/bench.json and docs/bench.html
-	$(BENCH) --size full --json docs/bench.json --page docs/bench.html
+	$(BENCH) --full --json docs/bench.json --page docs/bench.html
 
 # NEW is a record kept before; by default that of the last make bench.
 NEW ?= build/bench.json

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import tempfile
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from rich.console import Console
 
 from ..engine import HowdahError
@@ -50,7 +52,18 @@ class Bench:
             file.flush()
             command = [str(self.place.program("pgbench")), "-n", "-M", "prepared", "-f", file.name]
             sizes = ["-c", str(connections), "-j", str(min(connections, 2)), "-t", str(transactions)]
-            done = subprocess.run([*command, *sizes, "-d", dsn], capture_output=True, text=True, check=False)
+            # The password not on the command line, which everybody on the machine can read.
+            given = conninfo_to_dict(dsn)
+            variables = os.environ | (
+                {"PGPASSWORD": str(password)} if (password := given.pop("password", None)) else {}
+            )
+            done = subprocess.run(
+                [*command, *sizes, "-d", make_conninfo("", **given)],
+                env=variables,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
         found = re.search(r"tps = ([\d.]+) \(without", done.stdout)
         if done.returncode or not found:
             raise HowdahError(f"pgbench failed: {(done.stderr or done.stdout).strip()[-500:]}")

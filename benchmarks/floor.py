@@ -124,7 +124,7 @@ def measure(bench: Bench, pair: Pair, widths: tuple[int, ...] = ()) -> None:
             "select howdah.alter_queue(%s, jsonb_build_object('journal_level', %s::text))", (QUEUE, pair.journal_level)
         )
         for width in widths:
-            each = max(1, messages // width // max(1, pair.takes))
+            each = max(messages // width // max(1, pair.takes), 10 if pair.takes > 1 else size.each)
             for turn in range(size.rounds):
                 ways = pair.ways if turn % 2 == 0 else pair.ways[::-1]
                 for way in ways:

@@ -23,7 +23,7 @@ def about(size: str, rounds: int, settings: dict[str, str]) -> dict[str, Any]:
             "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB",
             "system": f"{platform.system()} {platform.release().split('-')[0]}",
         },
-        "load before": os.getloadavg()[0],
+        "load before": os.getloadavg()[1],
         "versions": {
             "Howdah": _version("howdah"),
             "PostgreSQL": settings.pop("server_version"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -38,6 +39,8 @@ def run(
     Raises HowdahError if the server is not durable or not migrated.
     """
     with ExitStack() as stack:
+        # SIGTERM as Ctrl-C, so that neither server nor queues are left.
+        stack.callback(signal.signal, signal.SIGTERM, signal.signal(signal.SIGTERM, signal.default_int_handler))
         place = Place(dsn) if dsn is not None else stack.enter_context(Place.own(version))
         with place.database():
             pass  # what stands in the way there, and whether Howdah is installed, is said before anything is measured

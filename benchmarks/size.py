@@ -18,6 +18,8 @@ class Size:
     connections: tuple[int, ...]
     #: Messages of one run of pgbench, and of one drain by listeners.
     messages: int
+    #: At least so many of each connection: its first call, which plans, must not weigh.
+    each: int
     listened: int
     #: Messages of a drain under a held snapshot, and of each of its rounds.
     held: int
@@ -38,6 +40,7 @@ FULL = Size(
     peer_rounds=5,
     connections=(1, 4, 16, 64, 200),
     messages=20_000,
+    each=1000,
     listened=100_000,
     held=1_000_000,
     held_round=20_000,
@@ -54,6 +57,7 @@ QUICK = replace(
     peer_rounds=2,
     connections=(1, 4, 16),
     messages=6000,
+    each=400,
     listened=30_000,
     held=200_000,
     queues=2000,
@@ -62,6 +66,4 @@ QUICK = replace(
     samples=200,
 )
 #: For the tests: every row once, no figure worth reading.
-TINY = Size("tiny", 2, 1, (1, 2), 200, 2000, 2000, 500, 20, 1000, 4, 2000, 5)
-
-SIZES = {size.name: size for size in (TINY, QUICK, FULL)}
+TINY = Size("tiny", 2, 1, (1, 2), 200, 10, 2000, 2000, 500, 20, 1000, 4, 2000, 5)

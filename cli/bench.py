@@ -21,7 +21,8 @@ def bench(
         typer.Option(metavar="DSN", help="Measure this server. [default: one of its own, removed at the end]"),
     ] = None,
     pg: Annotated[int | None, typer.Option(help="Major version of the server of its own.")] = None,
-    size: Annotated[str, typer.Option(help="tiny, quick (a few minutes) or full (an hour or two).")] = "quick",
+    full: Annotated[bool, typer.Option("--full/--quick", help="An hour or two, or some ten minutes.")] = False,
+    tiny: Annotated[bool, typer.Option("--tiny", hidden=True)] = False,
     only: Annotated[list[str] | None, typer.Option(metavar="ROW", help="This row only; may be repeated.")] = None,
     rounds: Annotated[int | None, typer.Option(min=1, help="Repetitions. [default: by size]")] = None,
     peers: Annotated[
@@ -48,10 +49,8 @@ def bench(
 
     from ..benchmarks.rows import KEYS
     from ..benchmarks.run import run
-    from ..benchmarks.size import SIZES
+    from ..benchmarks.size import FULL, QUICK, TINY
 
-    if size not in SIZES:
-        raise typer.BadParameter(f"one of {', '.join(SIZES)}", param_hint="--size")
     if unknown := set(only or []) - set(KEYS):
         raise typer.BadParameter(f"no row {', '.join(unknown)}; there are {', '.join(KEYS)}", param_hint="--only")
     console = Console()
@@ -68,7 +67,8 @@ def bench(
         done = _read(record, "--record")
         keep(done)
     else:
-        chosen = SIZES[size] if rounds is None else replace(SIZES[size], rounds=rounds)
+        chosen = TINY if tiny else FULL if full else QUICK
+        chosen = chosen if rounds is None else replace(chosen, rounds=rounds)
         done = run(console, chosen, dsn=dsn, version=pg, only=only, peers=peers, keep=keep)
     if against is not None:
         raise typer.Exit(_compare(_read(against, "--against"), done))

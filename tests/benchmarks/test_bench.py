@@ -16,11 +16,11 @@ from howdah.benchmarks.rows import KEYS, ROWS
 QUICK_ROWS = ("send-one", "receive-100", "send-1000", "latency", "held", "backlog")
 
 
-def bench(dsn: str, folder: Path, *rows: str, size: str = "tiny") -> Record:
+def bench(dsn: str, folder: Path, *rows: str) -> Record:
     """Run rows on the server at ``dsn``; the record, which is as it is on disk."""
     only = [word for row in rows for word in ("--only", row)]
     kept, page = folder / "bench.json", folder / "bench.html"
-    done = howdah(dsn, "bench", "--dsn", dsn, "--size", size, "--rounds", 1, "--json", kept, "--page", page, *only)
+    done = howdah(dsn, "bench", "--dsn", dsn, "--tiny", "--rounds", 1, "--json", kept, "--page", page, *only)
     assert done.code == 0, done
     return Record.read(kept)
 
@@ -57,7 +57,7 @@ def test_rows_are_measured_kept_and_drawn_and_nothing_is_left(server: Server, ds
 
 def test_what_is_not_its_own_is_left_alone(dsn: str, db: Db) -> None:
     db.execute("select howdah.create_queue('bench_mine')")
-    refused(howdah(dsn, "bench", "--dsn", dsn, "--size", "tiny", "--only", "backlog"), "not by us")
+    refused(howdah(dsn, "bench", "--dsn", dsn, "--tiny", "--only", "backlog"), "not by us")
     assert one(db, "select count(*) from howdah.list_queues() where queue = 'bench_mine'") == 1
 
 
@@ -71,7 +71,7 @@ def test_what_a_killed_run_left_is_removed_by_the_next(dsn: str, db: Db, tmp_pat
 def test_a_server_that_is_not_durable_is_refused(dsn: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute(f"alter database {connection.info.dbname} set synchronous_commit = off".encode())
-    refused(howdah(dsn, "bench", "--dsn", dsn, "--size", "tiny"), "not durable")
+    refused(howdah(dsn, "bench", "--dsn", dsn, "--tiny"), "not durable")
 
 
 def sample(rate: float, floor: float = 1000.0) -> Record:
