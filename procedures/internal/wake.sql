@@ -3,15 +3,20 @@
 -- Returns  true, so that it can stand in a WHERE.
 -- Role     internal
 --
--- One expression of the sender's statement (0.3 us), which commits without a NOTIFY unless somebody waits. p_waiting holds when
--- howdah.wait last looked, in ms, times 2, plus 1 if it asked to be woken, times 2^20, plus the position then. Asked less than
--- 2,048 ms ago: the difference below is even and under 4,096. The payload is the destination's number, for anybody can listen.
+-- Only called if p_waiting has a value: somebody asked to be woken. The value is when, in ms, times 2^20, plus the position then.
+-- What was asked over two seconds ago is taken back, so that later senders need not come here. The payload is the
+-- destination's number, for anybody can listen.
 create or replace function howdah._wake(p_destination_id integer, p_waiting regclass) returns boolean
-language sql volatile
+language plpgsql volatile
 as $$
-    select case
-        when 2 * howdah._pace(clock_timestamp()) + 1 - (coalesce(pg_sequence_last_value(p_waiting), 0) >> 20) & -4095 = 0
-            then pg_notify('howdah', p_destination_id::text) is not null
-        else true
-    end
+declare
+    v_last bigint := pg_sequence_last_value(p_waiting);
+begin
+    if howdah._pace(clock_timestamp()) - (v_last >> 20) between 0 and 2000 then
+        perform pg_notify('howdah', p_destination_id::text);
+    elsif v_last is not null then
+        perform setval(p_waiting, v_last, false);
+    end if;
+    return true;
+end
 $$;

@@ -18,16 +18,22 @@ declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');
     v_pace bigint := howdah._pace(clock_timestamp());
     v_tail bigint := howdah._hint(v_destination.positions);
-    v_last bigint := howdah._hint(v_destination.waiting);
-    v_age bigint := v_pace - (v_last >> 21);
-    v_sent bigint := (v_tail - v_last) & 1048575;
+    v_last bigint := pg_sequence_last_value(v_destination.waiting);
+    v_asked boolean := v_last is not null;
+    v_age bigint;
     v_snapshot pg_snapshot;
     v_next bigint;
 begin
-    -- Whoever asks within a second of another is answered by that one's request. So the sends between two are a measure.
+    if not v_asked then
+        v_last := nextval(v_destination.waiting);  -- which is the value that was set as not called
+    end if;
+    v_age := v_pace - (v_last >> 20);
+    -- Within a second the first request, or its refusal, holds for all. So the sends between two requests are a measure.
     if v_age not between 0 and 999 then
-        perform setval(v_destination.waiting,
-            (v_pace << 21) | case when v_age between 0 and 59999 and v_sent > v_age / 4 then 0 else 1048576 end | (v_tail & 1048575));
+        perform setval(v_destination.waiting, (v_pace << 20) | (v_tail & 1048575),
+            v_age not between 0 and 59999 or (v_tail - v_last) & 1048575 <= v_age / 4);
+    elsif not v_asked then
+        perform setval(v_destination.waiting, v_last, false);
     end if;
     -- Transactions that had a number by now may have sent without seeing the request.
     v_snapshot := pg_current_snapshot();

@@ -37,7 +37,7 @@ begin
             where c.name = queue and c.dropped_at is null and not c.sending_paused and octet_length(send.body) <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and pg_has_role(howdah._caller()::name, c.senders[1]::name, 'MEMBER')
-              and (notify is not true or howdah._wake(c.id, c.waiting))
+              and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;
         if v_message_id is not null then
@@ -73,7 +73,7 @@ begin
             where c.name = queue and c.dropped_at is null and not c.sending_paused and octet_length(send.body::text) <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and pg_has_role(howdah._caller()::name, c.senders[1]::name, 'MEMBER')
-              and (notify is not true or howdah._wake(c.id, c.waiting))
+              and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;
         if v_message_id is not null then
@@ -109,7 +109,7 @@ begin
             where c.name = queue and c.dropped_at is null and not c.sending_paused and octet_length(send.body) <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and pg_has_role(howdah._caller()::name, c.senders[1]::name, 'MEMBER')
-              and (notify is not true or howdah._wake(c.id, c.waiting))
+              and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;
         if v_message_id is not null then

@@ -31,10 +31,10 @@ def wait(db: Db, queue: str = "q", since: int | None = None) -> tuple[int, str, 
 
 
 def make_old(db: Db, milliseconds: int) -> None:
-    """Let the last request to be woken be so much older."""
+    """Let the last request to be woken, or its refusal, be so much older."""
     db.execute(
-        "select setval(waiting, pg_sequence_last_value(waiting) - (%s::bigint << 21)) from howdah.destinations"
-        " where name = 'q'",
+        "select setval(d.waiting, coalesce(h.last, nextval(d.waiting)) - (%s::bigint << 20), h.last is not null)"
+        " from howdah.destinations d, pg_sequence_last_value(d.waiting) h(last) where name = 'q'",
         (milliseconds,),
     )
 
@@ -54,6 +54,10 @@ def test_a_send_notifies_while_somebody_waits_and_else_not(db: Db, ear: Db, q: s
     make_old(db, 2100)
     one(db, "select howdah.send('q', 'too late')")
     assert heard(ear) == []
+    assert one(db, "select pg_sequence_last_value(waiting) from howdah.destinations where name = 'q'") is None
+    wait(db)
+    one(db, "select howdah.send('q', 'noticed')")
+    assert heard(ear, 5) == [q]
 
 
 @pytest.mark.parametrize(
