@@ -15,7 +15,8 @@ begin
     if p_lane.place = 2 then
         return query
         select m.*, 'msgs', false from howdah.msgs m
-        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq = any (p_positions)
+        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
+          and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions)
           and (p_locked or m.xmax = 0)
         order by m.seq for update skip locked;
     elsif p_lane.place = 1 then

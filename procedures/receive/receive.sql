@@ -185,11 +185,13 @@ begin
                 continue when v_lane.place = 2 and coalesce(cardinality(v_seqs), 0) = 0;
 
                 if v_lane.place = 2 and not hold and not v_locked and pg_sequence_last_value(v_queue.failing) is null then
-                    -- Nobody ever had these (xmax = 0), so no failures need to be counted. The index gives them in order.
+                    -- Nobody ever had these (xmax = 0), so no failures need to be counted. The index gives them in order. The range is for
+                    -- PostgreSQL up to 16, which may use the array as a filter only and read the dead rows of the whole lane.
                     return query
                     with taken as materialized (
                         delete from howdah.msgs m
-                        where m.destination_id = v_id and m.rank = v_lane.rank and m.seq = any (v_seqs) and m.xmax = 0
+                        where m.destination_id = v_id and m.rank = v_lane.rank
+                          and m.seq between v_seqs[1] and v_seqs[v_want] and m.seq = any (v_seqs) and m.xmax = 0
                         returning m.*
                     ), journaled as (
                         insert into howdah.journal (at, destination_id, event, message_ids)
@@ -211,7 +213,8 @@ begin
                     return query
                     with taken as materialized (
                         delete from howdah.msgs m
-                        where m.destination_id = v_id and m.rank = v_lane.rank and m.seq = any (v_seqs)
+                        where m.destination_id = v_id and m.rank = v_lane.rank
+                          and m.seq between v_seqs[1] and v_seqs[cardinality(v_seqs)] and m.seq = any (v_seqs)
                           and (v_locked or m.xmax = 0)
                         returning m.*
                     ), failed as materialized (
