@@ -48,7 +48,7 @@ $$;
 -- Returns  their row identifiers (tid[]), locked.
 -- Role     internal
 --
--- From the beginning while that takes under 3 ms. Where dead rows have made it dear, from the head, which is the last position (or, in
+-- From the beginning while that takes under 10 ms. Where dead rows have made it dear, from the head, which is the last position (or, in
 -- microseconds, due time) taken; and from the beginning only when a step is due, or with p_all.
 create or replace function howdah._scan(p_lane howdah.lanes, p_want integer, p_now timestamptz, p_all boolean) returns tid[]
 language plpgsql volatile
@@ -80,7 +80,7 @@ begin
         null;
     elsif v_head > 0 then
         perform setval(p_lane.head, greatest(v_head, v_last));
-    elsif clock_timestamp() - v_begun > interval '3 ms' + coalesce(cardinality(v_tids), 0) * interval '10 us' then
+    elsif clock_timestamp() - v_begun > interval '10 ms' + coalesce(cardinality(v_tids), 0) * interval '10 us' then
         perform setval(p_lane.head, coalesce(v_last, 1));
         perform howdah._remember(p_lane.search, 0, v_begun, false);
     elsif howdah._hint(p_lane.head) > 0 then

@@ -297,7 +297,7 @@ def test_sends_and_receives_go_on_while_the_procedures_are_installed_anew(db: Db
 
 def test_tampered_procedures_are_restored_when_the_checksum_differs(db: Db, dsn: str) -> None:
     before = procedures(db)
-    db.execute("drop function howdah.browse(text, integer, integer, bigint)")
+    db.execute("drop function howdah.browse(text, integer, integer, bigint, bigint)")
     db.execute("create or replace function howdah._caller() returns text language sql as $$ select 'postgres'::text $$")
     db.execute("create function howdah.left_over(x integer) returns integer language sql as 'select 1'")
     db.execute("alter function howdah.purge_queue(text) reset search_path")
