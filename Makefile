@@ -23,7 +23,7 @@ OTHERS := 16 $(patsubst /usr/lib/postgresql/%/bin/postgres,%,$(wildcard /usr/lib
 test: $(VENV)/.dev ## Run the tests on real PostgreSQL servers: 18, then 16 and what Debian has installed
 	@for version in $(OTHERS); do \
 	  echo "PostgreSQL $$version: procedures, migrations, restarts"; \
-	  HOWDAH_TEST_SCHEDULES=50 HOWDAH_TEST_PG=$$version $(BIN)/pytest -q tests/procedures tests/migrations tests/server || exit; \
+	  HOWDAH_TEST_SCHEDULES=20 HOWDAH_TEST_PG=$$version $(BIN)/pytest -q tests/procedures tests/migrations tests/server || exit; \
 	done
 	@echo "PostgreSQL 18: everything"
 	$(BIN)/pytest -q
