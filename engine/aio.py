@@ -17,7 +17,7 @@ from .calls import Call
 from .errors import CannotConnect, IllegalState, lost_translated
 from .factory import cannot_connect, check_sizes, complete, pool_settings
 from .message import Message
-from .waiting import Idle
+from .waiting import Asks, Idle
 from .waking import Waking
 
 T = TypeVar("T")
@@ -26,10 +26,13 @@ T = TypeVar("T")
 class AsyncSession:
     """Verbs over an async connection, psycopg's or SQLAlchemy's, whose transaction the caller ends."""
 
-    def __init__(self, connection: runner.AsyncConnection, waking: Waking | None = None) -> None:
-        """waking: what wakes a waiting receive; sessions of a ``connect_async`` have it."""
+    def __init__(
+        self, connection: runner.AsyncConnection, waking: Waking | None = None, asks: Asks | None = None
+    ) -> None:
+        """waking, asks: what wakes a waiting receive; sessions of a ``connect_async`` have and share them."""
         self.connection = connection
         self._waking = waking
+        self._asks = Asks() if asks is None else asks
 
     async def call(self, call: Call[T]) -> T:
         """Run any call in the connection's transaction."""
@@ -47,11 +50,13 @@ class AsyncSession:
         """As ``Session.receive``: up to ``wait`` seconds for the first message."""
         woken = asyncio.Event()
         loop = asyncio.get_running_loop()
-        with Idle(self._waking, lambda: loop.call_soon_threadsafe(woken.set), wait) as idle:
+        with Idle(self._waking, lambda: loop.call_soon_threadsafe(woken.set), wait, self._asks) as idle:
             while True:
                 if (ask := idle.ask(queue)) is not None:
                     idle.asked(queue, await self.call(ask))
                 messages = await self.call(calls.receive(queue, max_messages))
+                if messages:
+                    idle.found()
                 pause = None if messages else idle.pause()
                 if pause is None:
                     return messages
@@ -86,6 +91,7 @@ class AsyncConnection:
     def __init__(self, pool: AsyncConnectionPool[psycopg.AsyncConnection[Any]]) -> None:
         self.pool = pool
         self._waking = Waking.of_pool(pool)
+        self._asks = Asks()
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
@@ -103,7 +109,7 @@ class AsyncConnection:
             ) from error
         try:
             try:
-                yield AsyncSession(connection, self._waking)
+                yield AsyncSession(connection, self._waking, self._asks)
             except BaseException:
                 with suppress(psycopg.Error):
                     await connection.rollback()

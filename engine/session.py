@@ -22,7 +22,7 @@ from .loans import Loans, PgConnection
 from .message import Message
 from .producer import Browser, Consumer, Producer
 from .runner import SyncConnection, raw, run
-from .waiting import Idle
+from .waiting import Asks, Idle
 from .waking import Waking
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class Session:
         self._closing = False
         #: Ends the pause of a waiting receive.
         self._wake = threading.Event()
+        self._asks = Asks()
         #: Held while a statement runs, so that close gives no connection away in the middle of one.
         self._in_use = threading.RLock()
 
@@ -152,7 +153,7 @@ class Session:
 
     def idle(self, wait: float | None = None) -> Idle:
         """The waiting of this session, up to so many seconds; None: no limit."""
-        return Idle(self._waking, self.wake, wait)
+        return Idle(self._waking, self.wake, wait, self._asks)
 
     def look(self, queue: str, max_messages: int, idle: Idle) -> list[Message]:
         """As receive_now, having asked to be woken if it is time to."""
@@ -165,7 +166,7 @@ class Session:
                     self.commit()
             messages = self.receive_now(queue, max_messages)
             if messages:
-                idle.reset()
+                idle.found()
             return messages
 
     def sleep(self, seconds: float) -> None:

@@ -198,7 +198,7 @@ class Delivery:
     def _hold(self, messages: list[Message]) -> list[Message]:
         self._hands.hold(self._slot, self._queue_index, len(messages))
         if messages and self._idle is not None:
-            self._idle.reset()
+            self._idle.found()
         return messages
 
     def _handle(self, message: Message, transaction: Transaction) -> None:

@@ -32,7 +32,7 @@ def rare(monkeypatch: pytest.MonkeyPatch) -> None:
     def pause(self: waiting_module.Idle) -> float | None:
         if not self._asked:  # until then it looks often
             self._next = min(self._next, 0.016)
-        elif not any(asked.unsettled for asked, _ in self._asked.values()):
+        elif not any(asked.unsettled for asked in self._asked.values()):
             self._next = 30.0
         return original(self)
 
@@ -139,6 +139,37 @@ def test_one_message_wakes_few_of_many_receivers(
     assert len(looks) <= 3
     one(db, "select howdah.send_batch('orders', array_agg('b'::text)) from generate_series(1, 7)")
     assert all(one_of.result(10)[0] for one_of in received)
+
+
+def test_after_a_calm_wait_the_next_one_asks_at_its_second_look_and_keeps_what_was_asked(
+    connection: Connection, orders: str, db: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+    session = connection.session()
+    look, asked = Session.receive_now, waiting_module.Idle.asked
+
+    def looked(self: Session, *arguments: Any) -> list[Message]:
+        steps.append("look")
+        return look(self, *arguments)
+
+    def noted(self: waiting_module.Idle, *arguments: Any) -> None:
+        steps.append("ask")
+        asked(self, *arguments)
+
+    def wait() -> list[str]:
+        steps.clear()
+        assert session.receive(orders, wait=0.2) == []
+        return steps[: steps.index("ask") if "ask" in steps else 0]
+
+    assert not session.receive(orders, wait=0.2), "the process listens from now on"
+    threading.Timer(0.1, lambda: one(db, "select howdah.send('orders', 'x')")).start()
+    assert session.receive(orders, wait=10)
+    session.commit()
+    monkeypatch.setattr(Session, "receive_now", looked)
+    monkeypatch.setattr(waiting_module.Idle, "asked", noted)
+    assert wait() == [], "senders still heed what the wait before had asked"
+    time.sleep(waiting_module.ASKED_LASTS)
+    assert wait() == ["look"]
 
 
 def test_a_producer_that_took_long_wakes_at_its_commit(
