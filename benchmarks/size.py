@@ -36,8 +36,8 @@ class Size:
 
 FULL = Size(
     name="full",
-    rounds=5,
-    peer_rounds=5,
+    rounds=3,
+    peer_rounds=3,
     connections=(1, 4, 16, 64, 200),
     messages=20_000,
     each=1000,
