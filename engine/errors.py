@@ -123,6 +123,36 @@ class UnknownWorker(HowdahError):
     sqlstate = "HD015"
 
 
+class QueueDisabled(QueuePaused):
+    """Failures in a row disabled the queue."""
+
+    sqlstate = "HD016"
+
+
+class ConversationEnded(HowdahError):
+    """The conversation was ended: no message can be sent in it."""
+
+    sqlstate = "HD017"
+
+
+class QueueFull(HowdahError):
+    """The queue has no room for more messages, or bytes."""
+
+    sqlstate = "HD018"
+
+
+class AttemptNeeded(HowdahError):
+    """The queue is hardened: an attempt is committed before its message is received."""
+
+    sqlstate = "HD019"
+
+
+class NoSuchAttempt(HowdahError, LookupError):
+    """There is no such attempt, or it is not committed yet."""
+
+    sqlstate = "HD020"
+
+
 class NotMigrated(HowdahError):
     """The database has no Howdah in it, or one that does not fit this code."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from . import types
 from .base import SCHEMA, metadata
-from .destinations import FAILING, NAME_LENGTH_MAX, destination_grants, destinations, lanes
-from .failures import poison_details
+from .destinations import FAILING, NAME_LENGTH_MAX, destination_grants, destination_policies, destinations, lanes
+from .failures import attempts, ended_conversations, poison_details, poison_log
 from .journal import EVENTS, backlog_figures, dead_figures, journal, journal_totals
 from .messages import msgs, msgs_nonpersistent, parked
 from .runtime import acks, engine, lock, workers
@@ -16,10 +16,13 @@ __all__ = [
     "NAME_LENGTH_MAX",
     "SCHEMA",
     "acks",
+    "attempts",
     "backlog_figures",
     "dead_figures",
     "destination_grants",
+    "destination_policies",
     "destinations",
+    "ended_conversations",
     "engine",
     "journal",
     "journal_totals",
@@ -30,6 +33,7 @@ __all__ = [
     "msgs_nonpersistent",
     "parked",
     "poison_details",
+    "poison_log",
     "types",
     "workers",
 ]

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, CheckConstraint, Column, Identity, Index, Integer, SmallInteger, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    Identity,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    SmallInteger,
+    Table,
+    Text,
+    text,
+)
 from sqlalchemy.dialects.postgresql import JSONB, UUID
 
-from .base import TIMESTAMPTZ, metadata
+from .base import TIMESTAMPTZ, message_columns, metadata
 
 poison_details = Table(
     "poison_details",
@@ -26,7 +38,7 @@ poison_details = Table(
         "outcome",
         Text,
         nullable=False,
-        comment="What followed: returned, delayed, blocked, moved, held (another session has it) or gone.",
+        comment="What followed: returned, delayed, blocked, moved, discarded, quarantined, ended, held (another session has it) or gone.",
     ),
     Column("conversation_id", UUID(), comment="The conversation of the message."),
     Column(
@@ -39,9 +51,63 @@ poison_details = Table(
     Column("worker", Text, comment="Name of the worker that failed."),
     Column("recorded_by", Text, nullable=False, comment="The role that recorded the failure."),
     Column("details", JSONB, comment="Anything else the recorder wished to keep, a JSON object."),
-    CheckConstraint("outcome IN ('returned', 'delayed', 'blocked', 'moved', 'held', 'gone')", name="outcome"),
+    Column(
+        "boot",
+        TIMESTAMPTZ,
+        nullable=False,
+        server_default=text("pg_postmaster_start_time()"),
+        comment="Start of the server that recorded it; a volatile count forgets those of others.",
+    ),
+    CheckConstraint(
+        "outcome IN ('returned', 'delayed', 'blocked', 'moved', 'held', 'gone', 'discarded', 'quarantined', 'ended')",
+        name="outcome",
+    ),
     Index("ix_poison_details_message", "message_id", "stage", "destination_id"),
     Index("ix_poison_details_conversation", "conversation_id"),
+    Index("ix_poison_details_queue", "destination_id", "incident_id"),
     Index("uq_poison_details_failure_key", "failure_key", unique=True),
     comment="One row for each failed delivery. INSERT-only; written in a transaction of its own so that no rollback erases it.",
+)
+
+attempts = Table(
+    "attempts",
+    metadata,
+    Column(
+        "attempt_id", UUID(), nullable=False, comment="Identity of the attempt; its incident has it as failure_key."
+    ),
+    Column("message_id", BigInteger, nullable=False, comment="The message to be delivered."),
+    Column(
+        "begun_at", TIMESTAMPTZ, nullable=False, comment="When the attempt was committed, before its handler began."
+    ),
+    Column("destination_id", Integer, nullable=False, comment="The destination it lies in."),
+    Column("backend", Integer, nullable=False, comment="Process id of the session that is to receive it."),
+    Column("rank", SmallInteger, nullable=False, comment="9 minus the message's priority."),
+    Column("stage", SmallInteger, nullable=False, comment="The message's stage; attempts count within a stage."),
+    Column("seq", BigInteger, nullable=False, comment="The message's position."),
+    Column("conversation_id", UUID(), comment="The message's conversation."),
+    PrimaryKeyConstraint("attempt_id", "message_id"),
+    Index("ix_attempts_message", "message_id", "stage", "destination_id"),
+    Index("ix_attempts_begun", "destination_id", "begun_at"),
+    comment="Attempts at delivery of hardened queues, committed before the handler starts, so that no death goes uncounted. INSERT-only.",
+)
+
+poison_log = Table(
+    "poison_log",
+    metadata,
+    Column("log_id", BigInteger, Identity(always=True), primary_key=True, comment="Number of the entry."),
+    Column("logged_at", TIMESTAMPTZ, nullable=False, comment="When the message reached its limit."),
+    Column("outcome", Text, nullable=False, comment="What became of the message itself."),
+    *message_columns(),
+    comment="Copies of messages that reached their limit, of queues with log_table.",
+)
+
+ended_conversations = Table(
+    "ended_conversations",
+    metadata,
+    Column("conversation_id", UUID(), primary_key=True, comment="The conversation: no more messages are sent in it."),
+    Column("ended_at", TIMESTAMPTZ, nullable=False, comment="When it was ended."),
+    Column("ended_by", Text, nullable=False, comment="The role that ended it."),
+    Column("error", Integer, comment="Number of the error it was ended with, positive. NULL: none."),
+    Column("error_text", Text, comment="What the other side was told."),
+    comment="Conversations that were ended.",
 )

@@ -13,6 +13,7 @@ from sqlalchemy import (
     SmallInteger,
     Table,
     Text,
+    text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, UUID
 
@@ -53,8 +54,16 @@ engine = Table(
         server_default="90",
         comment="Days that journal rows are kept, at least.",
     ),
+    Column(
+        "default_blocked_retry_ms",
+        BigInteger,
+        nullable=False,
+        server_default=text("5000"),
+        comment="Milliseconds between retries of a blocked message, where its queue says nothing else. WebSphere's default.",
+    ),
     CheckConstraint("id = 1", name="single_row"),
     CheckConstraint("journal_retention_days > 0", name="journal_retention_days"),
+    CheckConstraint("default_blocked_retry_ms >= 0", name="default_blocked_retry_ms"),
     comment="The engine's settings, one row.",
 )
 

@@ -1,6 +1,6 @@
 -- howdah.alter_queue(queue, options): change options of a queue; the next call that needs them sees them.
 --
--- Raises   HD001 no such queue; HD003 bad exception_queue; HD004 unknown or wrong option; HD010 not allowed;
+-- Raises   HD001 no such queue; HD002 no room for a dead-letter queue that the options need; HD003 bad exception_queue; HD004 unknown or wrong option; HD010 not allowed;
 --          HD012 the queue belongs to the engine.
 -- Role     howdah_admin
 create or replace function howdah.alter_queue(queue text, options jsonb) returns void
@@ -11,13 +11,29 @@ declare
 begin
     perform from howdah.destinations d where d.name = queue and d.dropped_at is null for no key update;
     v_new := howdah._with_options(howdah._own_queue(queue), options);
-    update howdah.destinations d
-    set max_failed_deliveries = v_new.max_failed_deliveries, exception_mode = v_new.exception_mode,
-        exception_queue = v_new.exception_queue, redelivery_delay_ms = v_new.redelivery_delay_ms,
-        blocked_retry_ms = v_new.blocked_retry_ms, max_message_bytes = v_new.max_message_bytes,
-        default_priority = v_new.default_priority, default_time_to_live_ms = v_new.default_time_to_live_ms,
-        journal_level = v_new.journal_level, journal_level_at = v_new.journal_level_at
+    perform howdah._ensure_targets(v_new);
+    update howdah.destinations d set preset = v_new.preset, max_failed_deliveries = v_new.max_failed_deliveries,
+        limit_comparison = v_new.limit_comparison, count_by = v_new.count_by, decided_at = v_new.decided_at,
+        backout_count = v_new.backout_count, dispose_at = v_new.dispose_at, redelivery_delay_ms = v_new.redelivery_delay_ms,
+        initial_redelivery_delay_ms = v_new.initial_redelivery_delay_ms,
+        use_exponential_backoff = v_new.use_exponential_backoff, backoff_multiplier = v_new.backoff_multiplier,
+        max_redelivery_delay_ms = v_new.max_redelivery_delay_ms, use_collision_avoidance = v_new.use_collision_avoidance,
+        collision_avoidance_factor = v_new.collision_avoidance_factor,
+        override_blocked_retry = v_new.override_blocked_retry, blocked_retry_ms = v_new.blocked_retry_ms,
+        strict_order = v_new.strict_order, at_limit = v_new.at_limit, exception_mode = v_new.exception_mode,
+        exception_queue = v_new.exception_queue, exception_fallback = v_new.exception_fallback,
+        exception_prefix = v_new.exception_prefix, check_rights = v_new.check_rights,
+        process_non_persistent = v_new.process_non_persistent, log_table = v_new.log_table, log_queue = v_new.log_queue,
+        quarantine_ms = v_new.quarantine_ms, quarantine_times = v_new.quarantine_times, error_reply = v_new.error_reply,
+        notify_admin = v_new.notify_admin, clean_incidents = v_new.clean_incidents, poison_handling = v_new.poison_handling,
+        disable_after = v_new.disable_after, max_message_bytes = v_new.max_message_bytes, message_limit = v_new.message_limit,
+        byte_limit = v_new.byte_limit, default_priority = v_new.default_priority,
+        default_time_to_live_ms = v_new.default_time_to_live_ms, journal_level = v_new.journal_level,
+        journal_level_at = v_new.journal_level_at
     where d.id = v_new.id;
+    if v_new.strict_order or v_new.backout_count = 'hardened' then
+        perform nextval(v_new.special);
+    end if;
     perform howdah._open_lane(v_new.id, 9 - v_new.default_priority, 2);
 end
 $$;

@@ -4,9 +4,9 @@
 -- Raises   HD002 it exists already; HD003 bad name; HD004 unknown or wrong option.
 -- Role     howdah_admin
 --
--- Options, as a JSON object: max_failed_deliveries (5), exception_mode (system, named, none), exception_queue,
--- redelivery_delay_ms (0), blocked_retry_ms (5000), max_message_bytes (73400320), default_priority (4),
--- default_time_to_live_ms (none), journal_level (off, exits, full; exits).
+-- options is a JSON object; howdah.queue_options shows every option with its value, and docs/poison.md says what those of the
+-- poison policy mean. {"preset": "activemq"} sets all of a policy; options beside it win. What is not given comes from the most specific
+-- policy by wildcard (howdah.set_policy), else from the preset howdah.
 create or replace function howdah.create_queue(queue text, options jsonb default '{}') returns integer
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -14,8 +14,9 @@ declare
     v_destination howdah.destinations;
 begin
     perform howdah._check_name(queue);
-    v_destination := howdah._with_options(howdah._new_destination(queue), options);
+    v_destination := howdah._with_options(howdah._new_destination(queue), howdah._policy_for(queue) || options);
     v_destination.journal_level_at := v_destination.created_at;
+    perform howdah._ensure_targets(v_destination);
     return howdah._add_destination(v_destination);
 end
 $$;
@@ -29,9 +30,8 @@ language sql volatile
 as $$
     select jsonb_populate_record(null::howdah.destinations, jsonb_build_object(
         'name', p_name, 'kind', 'queue', 'is_system', false, 'created_at', howdah.now(), 'created_by', howdah._caller(),
-        'sending_paused', false, 'receiving_paused', false, 'max_failed_deliveries', 5, 'exception_mode', 'system',
-        'redelivery_delay_ms', 0, 'blocked_retry_ms', 5000, 'max_message_bytes', 73400320, 'default_priority', 4,
-        'journal_level', 'exits', 'journal_level_at', howdah.now()))
+        'sending_paused', false, 'receiving_paused', false, 'preset', 'howdah', 'dispose_at', 5, 'streak_from', 0, 'journal_level_at', howdah.now())
+        || howdah._preset('howdah'))
 $$;
 
 -- howdah._add_destination(p_destination): store a new destination and grant its use to Howdah's roles.
@@ -49,19 +49,13 @@ begin
         raise exception using errcode = 'HD002', message = 'a database has room for 999,999 queues over its life',
             hint = 'The number of a queue is part of its messages'' numbers.';
     end if;
-    insert into howdah.destinations (id, name, kind, is_system, created_at, created_by, sending_paused, receiving_paused,
-        max_failed_deliveries, exception_mode, exception_queue, redelivery_delay_ms, blocked_retry_ms, max_message_bytes,
-        default_priority, default_time_to_live_ms, journal_level, journal_level_at,
-        positions, failing, special, head, search, waiting, main_rank, senders, receivers)
-    overriding system value
-    select v_id, n.name, n.kind, n.is_system, n.created_at, n.created_by, n.sending_paused, n.receiving_paused,
-        n.max_failed_deliveries, n.exception_mode, n.exception_queue, n.redelivery_delay_ms, n.blocked_retry_ms,
-        n.max_message_bytes, n.default_priority, n.default_time_to_live_ms, n.journal_level,
-        n.journal_level_at, howdah._new_positions(v_id), ('howdah.failing_' || v_id % 16)::regclass,
-        ('howdah.special_' || v_id % 16)::regclass, howdah._new_hint('head_of_' || v_id), howdah._new_hint('search_of_' || v_id),
-        howdah._new_hint('waiting_' || v_id), 9 - n.default_priority, '{}', '{}'
-    from (select (p_destination).*) n
-    where not exists (select from howdah.destinations d where d.name = p_destination.name and d.dropped_at is null)
+    insert into howdah.destinations overriding system value
+    select n.*
+    from (select where not exists (select from howdah.destinations d where d.name = p_destination.name and d.dropped_at is null)) new
+    cross join lateral jsonb_populate_record(p_destination, jsonb_build_object('id', v_id, 'positions', howdah._new_positions(v_id),
+        'failing', 'howdah.failing_' || v_id % 16, 'special', 'howdah.special_' || v_id % 16, 'head', howdah._new_hint('head_of_' || v_id),
+        'search', howdah._new_hint('search_of_' || v_id), 'waiting', howdah._new_hint('waiting_' || v_id),
+        'main_rank', 9 - p_destination.default_priority, 'senders', array[]::text[], 'receivers', array[]::text[])) n
     on conflict do nothing;
     if not found then
         raise exception using errcode = 'HD002', message = format('queue %s exists already', quote_literal(p_destination.name)),
@@ -74,7 +68,46 @@ begin
         ('browse', e.consumer_role), ('browse', e.auditor_role), ('send', e.admin_role), ('receive', e.admin_role), ('browse', e.admin_role),
         ('admin', e.admin_role)) g(verb, role_name)
     on conflict do nothing;
+    if p_destination.strict_order or p_destination.backout_count = 'hardened' then
+        perform nextval(('howdah.special_' || v_id % 16)::regclass);
+    end if;
     return v_id;
+end
+$$;
+
+-- howdah._ensure_targets(p_destination): create the queues that a policy's fixed names need, where they are missing.
+--
+-- Role     internal
+--
+-- SYSTEM.DEAD.LETTER.QUEUE, ActiveMQ.DLQ or the individual dead-letter queue, _SYSTEM.Advisory: not made by the first poison message, whose
+-- receiver could then not be prepared and would wait for others'.
+create or replace function howdah._ensure_targets(p_destination howdah.destinations) returns void
+language plpgsql volatile
+as $$
+declare
+    v_name text;
+    v_target howdah.destinations;
+begin
+    for v_name in
+        select n.name
+        from (values
+            ('SYSTEM.DEAD.LETTER.QUEUE', p_destination.exception_mode = 'dead_letter' or p_destination.exception_fallback = 'dead_letter'),
+            ('ActiveMQ.DLQ', p_destination.exception_mode = 'shared'),
+            (p_destination.exception_prefix || p_destination.name, p_destination.exception_mode = 'individual'),
+            ('_SYSTEM.Advisory', p_destination.notify_admin or p_destination.disable_after > 0)
+        ) n(name, needed)
+        where n.needed and n.name <> p_destination.name
+          and not exists (select from howdah.destinations d where d.name = n.name and d.dropped_at is null)
+    loop
+        v_target := howdah._new_destination(v_name);
+        v_target.exception_mode := 'none';
+        v_target.dispose_at := 1000000;
+        v_target.is_system := v_name in ('SYSTEM.DEAD.LETTER.QUEUE', '_SYSTEM.Advisory');
+        if v_name = '_SYSTEM.Advisory' then
+            v_target.default_time_to_live_ms := 7 * 86400000;
+        end if;
+        perform howdah._add_destination(v_target);
+    end loop;
 end
 $$;
 

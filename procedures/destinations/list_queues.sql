@@ -1,6 +1,7 @@
 -- howdah.list_queues(): every queue with its options, by name.
 --
--- Returns  one row a queue, the engine's own included.
+-- Returns  one row a queue, the engine's own included; blocked_retry_ms is the one that holds. Of the other options see
+--          howdah.queue_options.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.list_queues() returns table (
     queue text, is_system boolean, sending_paused boolean, receiving_paused boolean, max_failed_deliveries integer,
@@ -11,10 +12,11 @@ create or replace function howdah.list_queues() returns table (
 language sql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
     select d.name, d.is_system, d.sending_paused, d.receiving_paused, d.max_failed_deliveries,
-        d.exception_mode, d.exception_queue, d.redelivery_delay_ms, d.blocked_retry_ms,
+        d.exception_mode, d.exception_queue, d.redelivery_delay_ms,
+        case when d.override_blocked_retry then d.blocked_retry_ms else e.default_blocked_retry_ms end,
         d.max_message_bytes, d.default_priority, d.default_time_to_live_ms, d.journal_level,
         d.created_at, d.created_by
-    from howdah.destinations d
+    from howdah.destinations d cross join howdah.engine e
     where d.dropped_at is null and d.kind = 'queue'
     order by d.name
 $$;

@@ -36,7 +36,8 @@ begin
         end if;
         if v_found.free then
             outcome := 'returned';
-            v_failures := howdah._failures(v_destination.id, v_wanted.message_id, (v_found.message).stage);
+            v_failures := howdah._failures(v_destination.id, v_wanted.message_id, (v_found.message).stage,
+                (v_found.message).conversation_id);
             if v_failures > 0 then
                 outcome := howdah._settle(v_destination, v_found.message, v_found.place, v_found.nonpersistent, v_failures, null);
             end if;

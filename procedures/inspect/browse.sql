@@ -40,7 +40,7 @@ begin
          order by n.rank, n.seq limit max_messages)
     ) b
     cross join lateral howdah._message(b.message, queue, b.nonpersistent,
-        howdah._failures(v_destination.id, (b.message).message_id, (b.message).stage)) shown
+        howdah._failures(v_destination.id, (b.message).message_id, (b.message).stage, (b.message).conversation_id)) shown
     order by (b.message).rank, (b.message).seq
     limit max_messages;
 end

@@ -89,33 +89,3 @@ begin
     return v_tids;
 end
 $$;
-
--- howdah._failures(p_destination_id, p_message_id, p_stage): failures recorded for a message since it came to its destination.
---
--- Returns  integer.
--- Role     internal
-create or replace function howdah._failures(p_destination_id integer, p_message_id bigint, p_stage smallint) returns integer
-language sql stable
-as $$
-    select count(*)::integer from howdah.poison_details p
-    where p.destination_id = p_destination_id and p.message_id = p_message_id and p.stage = p_stage
-$$;
-
--- howdah._count_failures(p_destination_id, p_message_ids): failures recorded for messages that the caller has claimed.
---
--- Returns  message_id, stage and the number of failures; only messages that have any.
--- Role     internal
---
--- VOLATILE, so that it looks with a snapshot taken after the claim: a failure is recorded before its message is let go, but
--- perhaps after the claiming statement began. A REPEATABLE READ transaction keeps its old snapshot and may miss some.
-create or replace function howdah._count_failures(p_destination_id integer, p_message_ids bigint[])
-returns table (message_id bigint, stage smallint, failures integer)
-language plpgsql volatile
-as $$
-begin
-    return query
-    select p.message_id, p.stage, count(*)::integer from howdah.poison_details p
-    where p.message_id = any (p_message_ids) and p.destination_id = p_destination_id
-    group by p.message_id, p.stage;
-end
-$$;

@@ -17,7 +17,8 @@ begin
     if p_message.expires_at <= p_now then
         perform howdah._journal(v_destination, 'expired', array[p_message.message_id], p_nonpersistent);
     else
-        perform howdah._bury(v_destination, p_message, p_nonpersistent, 'failed deliveries reached the limit');
+        perform howdah._bury(v_destination, p_message, p_nonpersistent, howdah._limit_reason(
+            howdah._failures(p_destination_id, p_message.message_id, p_message.stage, p_message.conversation_id)));
     end if;
     perform set_config('howdah.disposed', 'yes', true);
     return false;
@@ -34,8 +35,7 @@ create or replace function howdah._deliver(
 language plpgsql volatile
 as $$
 declare
-    v_failures integer := coalesce((select sum(f.failures) from howdah._count_failures(p_destination_id, array[p_message.message_id]) f
-                                    where f.stage = p_message.stage), 0);
+    v_failures integer := howdah._failures(p_destination_id, p_message.message_id, p_message.stage, p_message.conversation_id);
 begin
     if p_message.expires_at <= p_now or v_failures >= p_limit then
         perform howdah._dispose(p_destination_id, p_message, false, null, p_now);

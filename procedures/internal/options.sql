@@ -1,106 +1,158 @@
--- howdah._option_number(p_key, p_value, p_least, p_most): the whole number of an option.
+-- howdah._option_kinds(): what each option of a queue may be.
 --
--- Returns  bigint.
--- Raises   HD004 it is no whole number or out of bounds.
+-- Returns  key; kind (integer, number, boolean, choice, name); bounds of a number; the choices; whether it may be null.
 -- Role     internal
-create or replace function howdah._option_number(p_key text, p_value jsonb, p_least bigint, p_most bigint) returns bigint
-language plpgsql immutable
+create or replace function howdah._option_kinds()
+returns table (key text, kind text, lowest numeric, highest numeric, choices text[], nullable boolean)
+language sql immutable
 as $$
-begin
-    if jsonb_typeof(p_value) <> 'number' or (p_value #>> '{}')::numeric not between p_least and p_most
-       or (p_value #>> '{}')::numeric % 1 <> 0 then
-        raise exception using errcode = 'HD004',
-            message = format('option %s cannot be %s', p_key, left(p_value::text, 100)),
-            hint = format('It is a whole number from %s to %s.', p_least, p_most);
-    end if;
-    return (p_value #>> '{}')::numeric::bigint;
-end
+    values
+        ('preset', 'choice', 0, 0, array['howdah', 'websphere', 'websphere_mq', 'service_broker', 'activemq'], false),
+        ('max_failed_deliveries', 'integer', 0, 999999, null, false),
+        ('limit_comparison', 'choice', 0, 0, array['reached', 'exceeded'], false),
+        ('count_by', 'choice', 0, 0, array['message', 'conversation'], false),
+        ('decided_at', 'choice', 0, 0, array['failure', 'receive'], false),
+        ('backout_count', 'choice', 0, 0, array['volatile', 'recorded', 'hardened'], false),
+        ('redelivery_delay_ms', 'integer', 0, 3155760000000, null, false),
+        ('initial_redelivery_delay_ms', 'integer', 0, 3155760000000, null, true),
+        ('use_exponential_backoff', 'boolean', 0, 0, null, false),
+        ('backoff_multiplier', 'number', 1, 1000, null, false),
+        ('max_redelivery_delay_ms', 'integer', -1, 3155760000000, null, false),
+        ('use_collision_avoidance', 'boolean', 0, 0, null, false),
+        ('collision_avoidance_factor', 'number', 0, 1, null, false),
+        ('override_blocked_retry', 'boolean', 0, 0, null, false),
+        ('blocked_retry_ms', 'integer', -1, 3155760000000, null, false),
+        ('strict_order', 'boolean', 0, 0, null, false),
+        ('at_limit', 'choice', 0, 0, array['move', 'discard', 'quarantine', 'end_conversation'], false),
+        ('exception_mode', 'choice', 0, 0, array['system', 'named', 'dead_letter', 'shared', 'individual', 'none'], false),
+        ('exception_queue', 'name', 0, 0, null, true),
+        ('exception_fallback', 'choice', 0, 0, array['system', 'dead_letter'], false),
+        ('exception_prefix', 'name', 0, 0, null, false),
+        ('check_rights', 'boolean', 0, 0, null, false),
+        ('process_non_persistent', 'boolean', 0, 0, null, false),
+        ('log_table', 'boolean', 0, 0, null, false),
+        ('log_queue', 'name', 0, 0, null, true),
+        ('quarantine_ms', 'integer', 0, 3155760000000, null, false),
+        ('quarantine_times', 'integer', 0, 1000000, null, false),
+        ('error_reply', 'boolean', 0, 0, null, false),
+        ('notify_admin', 'boolean', 0, 0, null, false),
+        ('clean_incidents', 'boolean', 0, 0, null, false),
+        ('poison_handling', 'boolean', 0, 0, null, false),
+        ('disable_after', 'integer', 0, 1000000, null, false),
+        ('max_message_bytes', 'integer', 1, 1073741823, null, false),
+        ('message_limit', 'integer', 1, 1000000000000, null, true),
+        ('byte_limit', 'integer', 1, 1000000000000000, null, true),
+        ('default_priority', 'integer', 0, 9, null, false),
+        ('default_time_to_live_ms', 'integer', 1, 3155760000000, null, true),
+        ('journal_level', 'choice', 0, 0, array['off', 'exits', 'full'], false)
 $$;
 
--- howdah._option_choice(p_key, p_value, p_choices): the word of an option.
+-- howdah._check_options(p_options): refuse options that are unknown or wrong.
 --
--- Returns  text, one of p_choices.
--- Raises   HD004 it is none of them.
+-- Raises   HD003 a name is no queue name; HD004 an option is unknown or wrong.
 -- Role     internal
-create or replace function howdah._option_choice(p_key text, p_value jsonb, p_choices text[]) returns text
-language plpgsql immutable
-as $$
-begin
-    if jsonb_typeof(p_value) <> 'string' or not (p_value #>> '{}') = any (p_choices) then
-        raise exception using errcode = 'HD004',
-            message = format('option %s cannot be %s', p_key, left(p_value::text, 100)),
-            hint = format('It is one of: %s.', array_to_string(p_choices, ', '));
-    end if;
-    return p_value #>> '{}';
-end
-$$;
-
--- howdah._with_options(p_destination, p_options): a destination's row with options applied.
---
--- Returns  the changed row; nothing is written.
--- Raises   HD004 an option is unknown or wrong; HD003 exception_queue is no queue name.
--- Role     internal
-create or replace function howdah._with_options(p_destination howdah.destinations, p_options jsonb) returns howdah.destinations
+create or replace function howdah._check_options(p_options jsonb) returns void
 language plpgsql volatile
 as $$
 declare
-    v_key text;
-    v_value jsonb;
-    v_most constant bigint := 3155760000000;
+    v_option record;
+    v_right boolean;
 begin
     if p_options is null or jsonb_typeof(p_options) <> 'object' then
         raise exception using errcode = 'HD004', message = 'options must be a JSON object',
             hint = 'For example {"max_failed_deliveries": 3}.';
     end if;
-    for v_key, v_value in select o.key, o.value from jsonb_each(p_options) o loop
-        case v_key
-            when 'max_failed_deliveries' then
-                p_destination.max_failed_deliveries := howdah._option_number(v_key, v_value, 0, 1000000);
-            when 'exception_mode' then
-                p_destination.exception_mode := howdah._option_choice(v_key, v_value, array['system', 'named', 'none']);
-                if p_destination.exception_mode <> 'named' then
-                    p_destination.exception_queue := null;
-                end if;
-            when 'exception_queue' then
-                if jsonb_typeof(v_value) <> 'string' then
-                    raise exception using errcode = 'HD004', message = 'option exception_queue must be the name of a queue';
-                end if;
-                perform howdah._check_name(v_value #>> '{}');
-                p_destination.exception_queue := v_value #>> '{}';
-                p_destination.exception_mode := 'named';
-            when 'redelivery_delay_ms' then
-                p_destination.redelivery_delay_ms := howdah._option_number(v_key, v_value, 0, v_most);
-            when 'blocked_retry_ms' then
-                p_destination.blocked_retry_ms := howdah._option_number(v_key, v_value, 0, v_most);
-            when 'max_message_bytes' then
-                p_destination.max_message_bytes := howdah._option_number(v_key, v_value, 1, 1073741823);
-            when 'default_priority' then
-                p_destination.default_priority := howdah._option_number(v_key, v_value, 0, 9);
-            when 'default_time_to_live_ms' then
-                p_destination.default_time_to_live_ms :=
-                    case when v_value = 'null' then null else howdah._option_number(v_key, v_value, 1, v_most) end;
-            when 'journal_level' then
-                if howdah._option_choice(v_key, v_value, array['off', 'exits', 'full']) <> p_destination.journal_level then
-                    p_destination.journal_level := v_value #>> '{}';
-                    p_destination.journal_level_at := howdah.now();
-                end if;
-            else
-                raise exception using errcode = 'HD004',
-                    message = format('there is no option %s', quote_literal(left(v_key, 100))),
-                    hint = 'Options are: max_failed_deliveries, exception_mode, exception_queue, redelivery_delay_ms, '
-                        'blocked_retry_ms, max_message_bytes, default_priority, default_time_to_live_ms, journal_level.';
-        end case;
+    for v_option in
+        select o.key, o.value, o.value #>> '{}' as text, jsonb_typeof(o.value) as type, k.kind, k.lowest, k.highest, k.choices, k.nullable
+        from jsonb_each(p_options) o left join howdah._option_kinds() k on k.key = o.key
+    loop
+        if v_option.kind is null then
+            raise exception using errcode = 'HD004', message = format('there is no option %s', quote_literal(left(v_option.key, 100))),
+                hint = 'Options are: ' || (select string_agg(k.key, ', ') from howdah._option_kinds() k) || '.';
+        end if;
+        continue when v_option.type = 'null' and v_option.nullable;
+        v_right := case v_option.kind
+            when 'integer' then v_option.type = 'number' and v_option.text::numeric between v_option.lowest and v_option.highest
+                and v_option.text::numeric % 1 = 0
+            when 'number' then v_option.type = 'number' and v_option.text::numeric between v_option.lowest and v_option.highest
+            when 'boolean' then v_option.type = 'boolean'
+            when 'choice' then v_option.type = 'string' and v_option.text = any (v_option.choices)
+            else v_option.type = 'string' end;
+        if not v_right then
+            raise exception using errcode = 'HD004', message = format('option %s cannot be %s', v_option.key, left(v_option.value::text, 100)),
+                hint = case v_option.kind
+                    when 'integer' then format('It is a whole number from %s to %s.', v_option.lowest, v_option.highest)
+                    when 'number' then format('It is a number from %s to %s.', v_option.lowest, v_option.highest)
+                    when 'boolean' then 'It is true or false.'
+                    when 'choice' then format('It is one of: %s.', array_to_string(v_option.choices, ', '))
+                    else 'It is the name of a queue.' end;
+        end if;
+        if v_option.kind = 'name' then
+            perform howdah._check_name(v_option.text);
+        end if;
     end loop;
-    if p_destination.exception_mode = 'named' and p_destination.exception_queue is null then
-        raise exception using errcode = 'HD004', message = 'option exception_mode "named" needs the option exception_queue';
+end
+$$;
+
+-- howdah._with_options(p_destination, p_options): a destination's row with options applied, a preset before the others.
+--
+-- Returns  the changed row; nothing is written.
+-- Raises   HD003 a name is no queue name; HD004 an option is unknown or wrong, or options contradict each other.
+-- Role     internal
+create or replace function howdah._with_options(p_destination howdah.destinations, p_options jsonb) returns howdah.destinations
+language plpgsql volatile
+as $$
+declare
+    v_options jsonb := p_options;
+    v_level text := p_destination.journal_level;
+begin
+    perform howdah._check_options(p_options);
+    if p_options ? 'exception_queue' and p_options -> 'exception_queue' <> 'null' then
+        v_options := jsonb '{"exception_mode": "named"}' || v_options;
+    elsif p_options ? 'exception_mode' and p_options ->> 'exception_mode' <> 'named' then
+        v_options := v_options || jsonb '{"exception_queue": null}';
     end if;
-    if p_options ? 'exception_queue' and p_options ->> 'exception_mode' <> 'named' then
-        raise exception using errcode = 'HD004', message = 'option exception_queue goes with exception_mode "named" only';
+    if p_options ? 'blocked_retry_ms' and not p_options ? 'preset' then
+        -- WebSphere's check box: a value without it means nothing, so giving one ticks it unless told otherwise.
+        v_options := jsonb '{"override_blocked_retry": true}' || v_options;
     end if;
-    if p_destination.exception_queue = p_destination.name then
-        raise exception using errcode = 'HD004', message = 'a queue cannot be its own exception_queue',
-            hint = 'exception_mode "none" keeps messages past the limit in the queue.';
+    if p_options ? 'preset' then
+        v_options := howdah._preset(p_options ->> 'preset') || v_options;
     end if;
+    p_destination := jsonb_populate_record(p_destination, v_options);
+    if p_destination.journal_level <> v_level then
+        p_destination.journal_level_at := howdah.now();
+    end if;
+    p_destination.dispose_at := case when p_destination.max_failed_deliveries > 0
+            and not (p_destination.at_limit = 'move' and p_destination.exception_mode = 'none')
+        then p_destination.max_failed_deliveries + (p_destination.limit_comparison = 'exceeded')::integer else 1000000 end;
+    perform howdah._check_policy(p_destination);
     return p_destination;
+end
+$$;
+
+-- howdah._check_policy(p_destination): refuse a policy that contradicts itself.
+--
+-- Raises   HD004 options contradict each other.
+-- Role     internal
+create or replace function howdah._check_policy(p_destination howdah.destinations) returns void
+language plpgsql stable
+as $$
+declare
+    v_wrong text := case
+        when p_destination.exception_mode = 'named' and p_destination.exception_queue is null
+            then 'option exception_mode "named" needs the option exception_queue'
+        when p_destination.exception_mode <> 'named' and p_destination.exception_queue is not null
+            then 'option exception_queue goes with exception_mode "named" only'
+        when p_destination.exception_queue = p_destination.name then 'a queue cannot be its own exception_queue'
+        when p_destination.log_queue = p_destination.name then 'a queue cannot be its own log_queue'
+        when p_destination.disable_after > 0 and p_destination.journal_level = 'off'
+            then 'option disable_after needs the journal, which tells successes from failures'
+    end;
+begin
+    if v_wrong is not null then
+        raise exception using errcode = 'HD004', message = v_wrong,
+            hint = 'exception_mode "none" keeps messages past the limit in the queue; howdah.queue_options(queue) shows what holds.';
+    end if;
 end
 $$;

@@ -45,7 +45,11 @@ begin
         perform howdah._search_from(p_destination.id, (v_found.message).rank, (v_found.message).seq);
     end if;
     v_stage := coalesce((v_found.message).stage, v_failure.stage, 0);
-    attempt := howdah._failures(p_destination.id, v_failure.message_id, v_stage) + 1;
+    -- An attempt that was begun beforehand counts already.
+    attempt := howdah._failures(p_destination.id, v_failure.message_id, v_stage,
+            coalesce((v_found.message).conversation_id, v_failure.conversation_id))
+        + case when exists (select from howdah.attempts a
+                            where a.attempt_id = v_failure.failure_key and a.message_id = v_failure.message_id) then 0 else 1 end;
     if v_found.place is null then
         outcome := 'gone';
     elsif p_in_hand then
@@ -63,6 +67,7 @@ begin
         v_failure.error_class, v_failure.error_text, v_failure.sqlstate, v_failure.traceback, v_failure.worker,
         howdah._caller(), nullif(v_failure.details, 'null'))
     returning i.incident_id into incident_id;
+    perform howdah._note_streak(p_destination.id, v_failure.message_id);
     return next;
 end
 $$;

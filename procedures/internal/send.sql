@@ -1,7 +1,7 @@
 -- howdah._send(p_queue, p_body, …): store one message, whatever it is like, or say what is wrong; the body of howdah.send.
 --
 -- Returns  the message's number (bigint).
--- Raises   HD001, HD005, HD006, HD007, HD008, HD010 as howdah.send.
+-- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018 as howdah.send.
 -- Role     internal
 create or replace function howdah._send(
     p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer,
@@ -17,6 +17,7 @@ declare
 begin
     perform howdah._check_message(v_destination, octet_length(p_body), p_headers, p_priority, p_content_type,
         p_time_to_live, p_delay, p_delivery_mode);
+    perform howdah._check_room(v_destination, 1, octet_length(p_body), array[p_conversation_id]);
     v_nonpersistent := p_delivery_mode = 'non-persistent';
     v_message.seq := nextval(v_destination.positions);
     v_message.message_id := v_message.seq * 1000000 + v_destination.id;

@@ -1,7 +1,7 @@
 -- howdah._send_batch(p_queue, p_bodies, …): store many messages; the body of howdah.send_batch for every type of content.
 --
 -- Returns  the messages' numbers (bigint[]) in the order of p_bodies.
--- Raises   HD001, HD005, HD006, HD007, HD008, HD010 as howdah.send_batch.
+-- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018 as howdah.send_batch.
 -- Role     internal
 create or replace function howdah._send_batch(
     p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[],
@@ -42,6 +42,7 @@ begin
         perform howdah._check_message(v_destination, v_row.bytes, v_row.headers, v_row.priority, p_content_type,
             p_time_to_live, p_delay, p_delivery_mode);
     end if;
+    perform howdah._check_room(v_destination, v_count, (select sum(octet_length(b.body)) from unnest(p_bodies) b(body)), p_conversation_ids);
 
     v_nonpersistent := p_delivery_mode = 'non-persistent';
     v_now := howdah.now();

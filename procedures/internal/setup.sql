@@ -22,6 +22,7 @@ begin
     if not exists (select from howdah.destinations d where d.name = v_system.name and d.dropped_at is null) then
         v_system.is_system := true;
         v_system.exception_mode := 'none';
+        v_system.dispose_at := 1000000;
         perform howdah._add_destination(v_system);
         delete from howdah.destination_grants g using howdah.destinations d
         where d.id = g.destination_id and d.is_system and g.verb = 'send';

@@ -1,7 +1,8 @@
 -- howdah.receive(queue, max_messages, hold): take messages; COMMIT consumes them, ROLLBACK puts them back in their place.
 --
 -- Returns  up to max_messages rows of howdah.message, by priority and position; none if the queue has none to give.
--- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000; HD009 receiving is paused; HD010 not allowed.
+-- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000; HD009 receiving is paused; HD010 not allowed; HD016 failures in a
+--          row disabled the queue; HD019 the queue is hardened.
 -- Role     howdah_consumer howdah_admin
 --
 -- Messages that other transactions are receiving are passed by. Expired ones are discarded, and one whose recorded
@@ -45,7 +46,7 @@ declare
 begin
     select d.id, d.receiving_paused, d.positions, d.failing, d.special, d.head, d.search, d.main_rank, d.receivers,
         d.journal_level <> 'off' as journaled,
-        case when d.exception_mode <> 'none' and d.max_failed_deliveries > 0 then d.max_failed_deliveries else 2147483647 end as most,
+        d.dispose_at as most,
         coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) > coalesce(pg_sequence_last_value(d.head), 0) + 64 as backlog,
         max_messages = 1 and not hold and not d.receiving_paused and pg_sequence_last_value(d.special) is null
@@ -103,6 +104,7 @@ begin
             message = format('max_messages must be 1 to 10000, not %s', coalesce(max_messages::text, 'NULL'));
     end if;
     if v_queue.receiving_paused then
+        perform howdah._check_disabled(v_queue.id);
         raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused', quote_literal(queue)),
             hint = 'An administrator resumes it with howdah.resume(queue).';
     end if;
@@ -113,6 +115,9 @@ begin
     v_pace := howdah._pace(clock_timestamp());
     v_lanes := array[row(0, v_id, v_queue.main_rank, 2, v_queue.head, v_queue.search)::howdah.lanes];
     if pg_sequence_last_value(v_queue.special) is not null then
+        if not howdah._admit(v_id) then
+            return;
+        end if;
         v_lanes := howdah._in_order(v_lanes || array(select l from howdah.lanes l where l.destination_id = v_id));
     end if;
     loop
@@ -218,7 +223,10 @@ begin
                           and (v_locked or m.xmax = 0)
                         returning m.*
                     ), failed as materialized (
-                        select f.* from howdah._count_failures(v_id, array(select t.message_id from taken t)) f
+                        select f.*
+                        from (select array_agg(t.message_id) as ids, array_agg(t.stage) as stages, array_agg(t.conversation_id) as conversations
+                              from taken t) a
+                        cross join lateral howdah._count_failures(v_id, a.ids, a.stages, a.conversations) f
                         where (select pg_sequence_last_value(v_queue.failing) is not null and count(*) > 0 from taken)
                     ), claimed as materialized (
                         select t.*, coalesce(f.failures, 0) as failures,
@@ -247,7 +255,10 @@ begin
                         select t as claim, t.*, row_number() over () as number
                         from howdah._claim(v_lane, v_want, v_now, hold, v_seqs, v_locked, v_everywhere) t
                     ), failed as materialized (
-                        select f.* from howdah._count_failures(v_id, array(select t.message_id from taken t)) f
+                        select f.*
+                        from (select array_agg(t.message_id) as ids, array_agg(t.stage) as stages, array_agg(t.conversation_id) as conversations
+                              from taken t) a
+                        cross join lateral howdah._count_failures(v_id, a.ids, a.stages, a.conversations) f
                         where (select pg_sequence_last_value(v_queue.failing) is not null and count(*) > 0 from taken)
                     ), claimed as materialized (
                         select t.*, coalesce(f.failures, 0) as failures,

@@ -1,7 +1,8 @@
 -- howdah.receive_locked(queue, max_messages): look at messages and hold them, without taking them yet.
 --
 -- Returns  as howdah.receive.
--- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000; HD009 receiving is paused; HD010 not allowed.
+-- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000; HD009 receiving is paused; HD010 not allowed;
+--          HD016 failures in a row disabled the queue; HD019 the queue is hardened.
 -- Role     howdah_consumer howdah_admin
 --
 -- Nobody else receives them until the transaction ends. howdah.consume_locked takes those that were handled; the others

@@ -2,7 +2,7 @@
 --
 -- Returns  the message's number (bigint).
 -- Raises   HD001 no such queue; HD005 null body or wrong argument; HD006 bad priority; HD007 body too large;
---          HD008 sending is paused; HD010 not allowed.
+--          HD008 sending is paused; HD010 not allowed; HD017 the conversation was ended; HD018 the queue is full.
 -- Role     howdah_producer howdah_admin
 --
 -- body is text, jsonb or bytea; text and JSON come back as text, bytea as the exact bytes. headers is a JSON object.
@@ -26,16 +26,16 @@ declare
     v_message_id bigint;
 begin
     if headers is null and priority is null and time_to_live is null and delay is null and delivery_mode = 'persistent'
-       and content_type <> '' then
+       and conversation_id is null and content_type <> '' then
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text, content_type, body,
             correlation_id, reply_to, message_type, conversation_id)
         select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id, d.main_rank,
-            0, true, send.content_type, convert_to(send.body, 'UTF8'), send.correlation_id, send.reply_to, send.message_type, send.conversation_id
+            0, true, send.content_type, convert_to(send.body, 'UTF8'), send.correlation_id, send.reply_to, send.message_type, null::uuid
         from (
             select c.id, c.main_rank, c.default_time_to_live_ms, nextval(c.positions) as seq
             from howdah.destinations c
             where c.name = queue and c.dropped_at is null and not c.sending_paused and octet_length(send.body) <= c.max_message_bytes
-              and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
+              and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full' and c.message_limit is null and c.byte_limit is null
               and pg_has_role(howdah._caller()::name, c.senders[1]::name, 'MEMBER')
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
@@ -62,16 +62,16 @@ declare
     v_message_id bigint;
 begin
     if headers is null and priority is null and time_to_live is null and delay is null and delivery_mode = 'persistent'
-       and content_type <> '' then
+       and conversation_id is null and content_type <> '' then
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text, content_type, body,
             correlation_id, reply_to, message_type, conversation_id)
         select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id, d.main_rank,
-            0, true, send.content_type, convert_to(send.body::text, 'UTF8'), send.correlation_id, send.reply_to, send.message_type, send.conversation_id
+            0, true, send.content_type, convert_to(send.body::text, 'UTF8'), send.correlation_id, send.reply_to, send.message_type, null::uuid
         from (
             select c.id, c.main_rank, c.default_time_to_live_ms, nextval(c.positions) as seq
             from howdah.destinations c
             where c.name = queue and c.dropped_at is null and not c.sending_paused and octet_length(send.body::text) <= c.max_message_bytes
-              and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
+              and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full' and c.message_limit is null and c.byte_limit is null
               and pg_has_role(howdah._caller()::name, c.senders[1]::name, 'MEMBER')
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
@@ -98,16 +98,16 @@ declare
     v_message_id bigint;
 begin
     if headers is null and priority is null and time_to_live is null and delay is null and delivery_mode = 'persistent'
-       and content_type <> '' then
+       and conversation_id is null and content_type <> '' then
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text, content_type, body,
             correlation_id, reply_to, message_type, conversation_id)
         select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id, d.main_rank,
-            0, false, send.content_type, send.body, send.correlation_id, send.reply_to, send.message_type, send.conversation_id
+            0, false, send.content_type, send.body, send.correlation_id, send.reply_to, send.message_type, null::uuid
         from (
             select c.id, c.main_rank, c.default_time_to_live_ms, nextval(c.positions) as seq
             from howdah.destinations c
             where c.name = queue and c.dropped_at is null and not c.sending_paused and octet_length(send.body) <= c.max_message_bytes
-              and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
+              and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full' and c.message_limit is null and c.byte_limit is null
               and pg_has_role(howdah._caller()::name, c.senders[1]::name, 'MEMBER')
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d

@@ -3,7 +3,8 @@
 -- Role     howdah_auditor howdah_admin
 create or replace view howdah.audit_destinations as
 select d.id as destination_id, d.name as queue, d.kind, d.is_system, d.journal_level, d.journal_level_at, d.created_at,
-    d.dropped_at, d.max_failed_deliveries, d.exception_mode, pg_postmaster_start_time() as server_started_at,
+    d.dropped_at, case when d.dispose_at < 1000000 and d.backout_count <> 'volatile' then d.dispose_at else 0 end as max_failed_deliveries,
+    d.exception_mode, pg_postmaster_start_time() as server_started_at,
     k.journal_kept_from
 from howdah.destinations d
 cross join (

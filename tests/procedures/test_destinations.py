@@ -96,7 +96,7 @@ OPTIONS = [
     """'{"exception_queue": "q"}'""",
     """'{"redelivery_delay_ms": -1}'""",
     """'{"redelivery_delay_ms": 3155760000001}'""",
-    """'{"blocked_retry_ms": -1}'""",
+    """'{"blocked_retry_ms": -2}'""",
     """'{"max_message_bytes": 0}'""",
     """'{"max_message_bytes": 1073741824}'""",
     """'{"default_priority": 10}'""",
@@ -121,7 +121,8 @@ def test_an_unknown_option_is_answered_with_the_known_ones(db: Db) -> None:
         db, "select column_name::text from information_schema.columns where table_schema = 'howdah' and table_name ="
         " 'destinations' and column_name not in ('id', 'name', 'kind', 'is_system', 'created_at', 'created_by',"
         " 'dropped_at', 'sending_paused', 'receiving_paused', 'positions', 'failing', 'special',"
-        " 'head', 'search', 'waiting', 'main_rank', 'senders', 'receivers', 'journal_level_at')"
+        " 'head', 'search', 'waiting', 'main_rank', 'senders', 'receivers', 'journal_level_at',"
+        " 'dispose_at', 'disabled_at', 'streak_from')"
     )  # fmt: skip
     assert sorted(hint.removeprefix("Options are: ").removesuffix(".").split(", ")) == sorted(known)
 

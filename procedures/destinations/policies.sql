@@ -1,0 +1,88 @@
+-- howdah.set_policy(pattern, options, apply): options for all queues whose names match a wildcard.
+--
+-- Returns  how many existing queues were changed (bigint).
+-- Raises   HD003 the pattern is not one; HD004 unknown or wrong option; HD001, HD002, HD010, HD012 as howdah.alter_queue.
+-- Role     howdah_admin
+--
+-- As ActiveMQ's policy entries: names are parts between dots, * stands for one part, > at the end for the rest; the most specific
+-- pattern holds alone. New queues take its options at their creation; with apply (the default) existing queues for which it is the most
+-- specific one do so now, those of the engine excepted. Options given to create_queue or alter_queue win.
+create or replace function howdah.set_policy(pattern text, options jsonb, apply boolean default true) returns bigint
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_queue text;
+    v_count bigint := 0;
+begin
+    if pattern is null or pattern !~ '^([A-Za-z0-9_/-]+|\*)(\.([A-Za-z0-9_/-]+|\*))*(\.>)?$|^>$' then
+        raise exception using errcode = 'HD003', message = format('%s is no pattern of queue names', coalesce(quote_literal(left(pattern, 250)), 'NULL')),
+            hint = 'Parts between dots; * stands for one part, > at the end for the rest: orders.*.eu, orders.>, >.';
+    end if;
+    perform howdah._with_options(howdah._new_destination('policy'), options);
+    insert into howdah.destination_policies as p (pattern, options, set_at, set_by)
+    values (set_policy.pattern, set_policy.options, howdah.now(), howdah._caller())
+    on conflict on constraint pk_destination_policies do update set options = excluded.options, set_at = excluded.set_at, set_by = excluded.set_by;
+    if apply then
+        for v_queue in
+            select d.name from howdah.destinations d
+            where d.dropped_at is null and not d.is_system and howdah._most_specific(d.name) = set_policy.pattern order by d.name
+        loop
+            perform howdah.alter_queue(v_queue, options);
+            v_count := v_count + 1;
+        end loop;
+    end if;
+    return v_count;
+end
+$$;
+
+-- howdah.drop_policy(pattern): forget the options of a wildcard; queues keep what they have.
+--
+-- Returns  whether there was one.
+-- Role     howdah_admin
+create or replace function howdah.drop_policy(pattern text) returns boolean
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+begin
+    delete from howdah.destination_policies p where p.pattern = drop_policy.pattern;
+    return found;
+end
+$$;
+
+-- howdah.list_policies(): the options by wildcard.
+--
+-- Returns  one row a pattern.
+-- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
+create or replace function howdah.list_policies() returns table (pattern text, options jsonb, set_at timestamptz, set_by text)
+language sql stable security definer set search_path = pg_catalog, howdah, pg_temp
+as $$ select p.pattern, p.options, p.set_at, p.set_by from howdah.destination_policies p order by p.pattern $$;
+
+-- howdah._most_specific(p_name): the pattern that holds for a name.
+--
+-- Returns  text; NULL if none does.
+-- Role     internal
+--
+-- Part by part a name before *, and * before >, as ActiveMQ's DestinationMap has it: ASCII has them in the order > after *, so the
+-- patterns are compared as arrays of 0, 1 and 2.
+create or replace function howdah._most_specific(p_name text) returns text
+language sql stable
+as $$
+    select p.pattern
+    from howdah.destination_policies p
+    where case
+        when p.pattern = '>' then true
+        when p.pattern like '%.>' then p_name ~ ('^' || replace(replace(left(p.pattern, -2), '.', '\.'), '*', '[^.]+') || '(\..+)?$')
+        else p_name ~ ('^' || replace(replace(p.pattern, '.', '\.'), '*', '[^.]+') || '$') end
+    order by array(select case s.part when '*' then 1 when '>' then 2 else 0 end
+                   from unnest(string_to_array(p.pattern, '.')) with ordinality s(part, n) order by s.n), length(p.pattern) desc
+    limit 1
+$$;
+
+-- howdah._policy_for(p_name): the options that the policies by wildcard give to a new queue.
+--
+-- Returns  jsonb, {} if none does.
+-- Role     internal
+create or replace function howdah._policy_for(p_name text) returns jsonb
+language sql stable
+as $$
+    select coalesce((select p.options from howdah.destination_policies p where p.pattern = howdah._most_specific(p_name)), '{}')
+$$;

@@ -1,0 +1,19 @@
+-- howdah.queue_options(queue): every option of a queue with its value.
+--
+-- Returns  a JSON object, as howdah.create_queue takes it.
+-- Raises   HD001 no such queue.
+-- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
+create or replace function howdah.queue_options(queue text) returns jsonb
+language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_destination howdah.destinations;
+begin
+    select d.* into v_destination from howdah.destinations d where d.name = queue and d.dropped_at is null;
+    if not found then
+        raise exception using errcode = 'HD001', message = format('there is no queue %s', coalesce(quote_literal(left(queue, 250)), 'NULL')),
+            hint = 'Create it with howdah.create_queue(name), or see howdah.list_queues().';
+    end if;
+    return (select jsonb_object_agg(k.key, to_jsonb(v_destination) -> k.key) from howdah._option_kinds() k);
+end
+$$;

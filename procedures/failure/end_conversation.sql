@@ -1,0 +1,48 @@
+-- howdah.end_conversation(conversation_id, error, error_text, reply_to): end a conversation, with an error message to the other side.
+--
+-- Returns  whether it was open; a second call does nothing.
+-- Raises   HD001 reply_to is no queue; HD010 the caller may not send there; HD005 a NULL conversation, or an error that is not positive or has no text.
+-- Role     howdah_producer howdah_consumer howdah_admin
+--
+-- As Service Broker's END CONVERSATION WITH ERROR: from now on a send in it raises HD017. The other side is reply_to, which a message
+-- received in the conversation tells; it gets a message of type Error with the body {"code": …, "text": …}. Without an error it is told
+-- nothing. Messages already sent stay.
+create or replace function howdah.end_conversation(
+    conversation_id uuid, error integer default null, error_text text default null, reply_to text default null
+) returns boolean
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+begin
+    if conversation_id is null or error <= 0 or (error is null) <> (error_text is null) then
+        raise exception using errcode = 'HD005', message = 'end_conversation needs a conversation, and an error with its text or neither',
+            hint = 'The number of an error is positive.';
+    end if;
+    if reply_to is not null and error is not null then
+        perform howdah._destination(reply_to, 'send');
+    end if;
+    return howdah._end_conversation(conversation_id, error, error_text, reply_to, null);
+end
+$$;
+
+-- howdah._end_conversation(p_conversation_id, p_error, p_text, p_reply_to, p_correlation_id): the body of howdah.end_conversation.
+--
+-- Returns  whether it was open.
+-- Role     internal
+create or replace function howdah._end_conversation(
+    p_conversation_id uuid, p_error integer, p_text text, p_reply_to text, p_correlation_id text
+) returns boolean
+language plpgsql volatile
+as $$
+begin
+    insert into howdah.ended_conversations (conversation_id, ended_at, ended_by, error, error_text)
+    values (p_conversation_id, howdah.now(), howdah._caller(), p_error, p_text)
+    on conflict on constraint pk_ended_conversations do nothing;
+    if not found then
+        return false;
+    end if;
+    if p_error is not null then
+        perform howdah._send_error(p_reply_to, null, p_error, p_text, p_correlation_id, p_conversation_id);
+    end if;
+    return true;
+end
+$$;

@@ -1,0 +1,48 @@
+-- howdah._admit(p_destination_id): whether the caller may look for messages of a queue that is not an ordinary one.
+--
+-- Returns  boolean; false: another consumer is at work in a queue of strict order, or a message that waits for its redelivery
+--          is next there.
+-- Raises   HD019 the queue is hardened and this is no attempt.
+-- Role     internal
+--
+-- Strict order: the consumer's transaction holds an advisory lock, so the next one comes to its end first; a message given back is the
+-- first again, and one that is delayed or blocked holds up all others of the queue.
+create or replace function howdah._admit(p_destination_id integer) returns boolean
+language plpgsql volatile
+as $$
+declare
+    v_queue record;
+begin
+    select d.name, d.strict_order, d.backout_count = 'hardened' as hardened into v_queue
+    from howdah.destinations d where d.id = p_destination_id;
+    if v_queue.hardened and current_setting('howdah.attempting', true) is distinct from 'yes' then
+        raise exception using errcode = 'HD019', message = format('queue %s is hardened: an attempt is committed before its message is received', quote_literal(v_queue.name)),
+            hint = 'Call howdah.begin_attempts(queue), COMMIT, and then howdah.receive_attempt(queue, attempt_id).';
+    end if;
+    if not v_queue.strict_order then
+        return true;
+    end if;
+    return pg_try_advisory_xact_lock(1213154373, p_destination_id)
+        and not exists (select from howdah.parked p
+                        where p.destination_id = p_destination_id and p.parked_reason in ('redelivery', 'blocked') and p.due_at > howdah.now());
+end
+$$;
+
+-- howdah._check_disabled(p_destination_id): refuse to receive from a queue that failures in a row disabled.
+--
+-- Raises   HD016 it is disabled.
+-- Role     internal
+create or replace function howdah._check_disabled(p_destination_id integer) returns void
+language plpgsql stable
+as $$
+declare
+    v_queue record;
+begin
+    select d.name, d.disable_after, d.disabled_at into v_queue from howdah.destinations d where d.id = p_destination_id;
+    if v_queue.disabled_at is not null then
+        raise exception using errcode = 'HD016',
+            message = format('queue %s was disabled by %s failures in a row', quote_literal(v_queue.name), v_queue.disable_after),
+            hint = 'See howdah.incidents(queue). An administrator enables it with howdah.resume(queue).';
+    end if;
+end
+$$;

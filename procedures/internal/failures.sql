@@ -1,0 +1,66 @@
+-- howdah._count_failures(p_destination_id, p_message_ids, p_stages, p_conversations): failures that count against messages the caller has claimed.
+--
+-- Returns  message_id, stage and the number of failures; only messages that have any.
+-- Role     internal
+--
+-- The arrays are of equal length. Failures are incidents of the message since it came to the destination, or, where the queue counts
+-- by conversation, of all messages of its conversation. A volatile count knows those since the server's start only. A hardened one also
+-- counts the attempts that were begun and have no incident: their consumer died, for the caller has the message.
+-- VOLATILE, so that it looks with a snapshot taken after the claim: a failure is recorded before its message is let go, but
+-- perhaps after the claiming statement began. A REPEATABLE READ transaction keeps its old snapshot and may miss some.
+create or replace function howdah._count_failures(p_destination_id integer, p_message_ids bigint[], p_stages smallint[], p_conversations uuid[])
+returns table (message_id bigint, stage smallint, failures integer)
+language plpgsql volatile
+as $$
+declare
+    v_by_conversation boolean;
+    v_since timestamptz;
+    v_hardened boolean;
+begin
+    select d.count_by = 'conversation', case when d.backout_count = 'volatile' then pg_postmaster_start_time() end, d.backout_count = 'hardened'
+    into v_by_conversation, v_since, v_hardened
+    from howdah.destinations d where d.id = p_destination_id;
+    if not v_by_conversation and not v_hardened then
+        return query
+        select p.message_id, p.stage, count(*)::integer from howdah.poison_details p
+        where p.message_id = any (p_message_ids) and p.destination_id = p_destination_id and (p.boot = v_since or v_since is null)
+        group by p.message_id, p.stage;
+        return;
+    end if;
+    return query
+    with wanted as (
+        select w.message_id, w.stage, case when v_by_conversation then w.conversation_id end as conversation_id
+        from unnest(p_message_ids, p_stages, p_conversations) w(message_id, stage, conversation_id)
+    )
+    select f.message_id, f.stage, count(*)::integer
+    from (
+        select w.message_id, w.stage
+        from wanted w join howdah.poison_details p
+            on p.message_id = w.message_id and p.stage = w.stage and p.destination_id = p_destination_id
+        where w.conversation_id is null and (p.boot = v_since or v_since is null)
+        union all
+        select w.message_id, w.stage
+        from wanted w join howdah.poison_details p on p.conversation_id = w.conversation_id and p.destination_id = p_destination_id
+        where p.boot = v_since or v_since is null
+        union all
+        select w.message_id, w.stage
+        from wanted w join howdah.attempts a
+            on a.message_id = w.message_id and a.stage = w.stage and a.destination_id = p_destination_id
+        where v_hardened and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
+    ) f
+    group by f.message_id, f.stage;
+end
+$$;
+
+-- howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id): failures that count against one message.
+--
+-- Returns  integer.
+-- Role     internal
+create or replace function howdah._failures(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid)
+returns integer
+language sql volatile
+as $$
+    select coalesce(max(f.failures), 0)
+    from howdah._count_failures(p_destination_id, array[p_message_id], array[p_stage], array[p_conversation_id]) f
+    where f.stage = p_stage
+$$;

@@ -1,0 +1,49 @@
+-- howdah._preset(p_name): the policy of one of the four systems, or Howdah's own, as options.
+--
+-- Returns  jsonb, every option of a policy; of howdah every option there is.
+-- Role     internal
+--
+-- Sources: WebSphere's destination properties; IBM MQ's queue attributes (BOTHRESH 0, no BOQNAME, HARDENBO NO on z/OS); Service Broker's
+-- five rollbacks and the custom algorithm's "count > threshold" by conversation; ActiveMQ's RedeliveryPolicy and DeadLetterStrategy.
+create or replace function howdah._preset(p_name text) returns jsonb
+language plpgsql immutable
+as $$
+declare
+    v_policy constant jsonb := '{
+        "max_failed_deliveries": 5, "limit_comparison": "reached", "count_by": "message", "decided_at": "failure", "backout_count": "recorded",
+        "redelivery_delay_ms": 0, "initial_redelivery_delay_ms": null, "use_exponential_backoff": false, "backoff_multiplier": 5,
+        "max_redelivery_delay_ms": -1, "use_collision_avoidance": false, "collision_avoidance_factor": 0.15,
+        "override_blocked_retry": false, "blocked_retry_ms": -1, "strict_order": false,
+        "at_limit": "move", "exception_mode": "system", "exception_queue": null, "exception_fallback": "system",
+        "exception_prefix": "ActiveMQ.DLQ.Queue.", "check_rights": false, "process_non_persistent": true,
+        "log_table": false, "log_queue": null, "quarantine_ms": 3600000, "quarantine_times": 1, "error_reply": false, "notify_admin": false,
+        "clean_incidents": false, "poison_handling": true, "disable_after": 0}';
+begin
+    return v_policy || case p_name
+        when 'howdah' then jsonb '{"max_message_bytes": 73400320, "default_priority": 4, "default_time_to_live_ms": null, "journal_level": "exits",
+            "message_limit": null, "byte_limit": null}'
+        when 'websphere' then jsonb '{}'
+        when 'websphere_mq' then jsonb '{"max_failed_deliveries": 0, "decided_at": "receive", "exception_mode": "dead_letter",
+            "exception_fallback": "dead_letter", "check_rights": true, "backout_count": "volatile"}'
+        when 'service_broker' then jsonb '{"limit_comparison": "exceeded", "count_by": "conversation", "decided_at": "receive",
+            "at_limit": "end_conversation", "disable_after": 5}'
+        when 'activemq' then jsonb '{"max_failed_deliveries": 6, "limit_comparison": "exceeded", "initial_redelivery_delay_ms": 1000,
+            "redelivery_delay_ms": 1000, "exception_mode": "shared", "process_non_persistent": false}'
+        else null
+    end;
+end
+$$;
+
+-- howdah.presets(): the presets side by side.
+--
+-- Returns  one row for each option of a policy, its value under each preset.
+-- Role     everybody
+create or replace function howdah.presets() returns table (
+    option text, howdah jsonb, websphere jsonb, websphere_mq jsonb, service_broker jsonb, activemq jsonb
+)
+language sql stable security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+    select o.key, howdah._preset('howdah') -> o.key, o.value, howdah._preset('websphere_mq') -> o.key,
+        howdah._preset('service_broker') -> o.key, howdah._preset('activemq') -> o.key
+    from jsonb_each(howdah._preset('websphere')) o order by o.key
+$$;

@@ -1,0 +1,37 @@
+-- howdah._note_streak(p_destination_id, p_message_id): disable a queue after as many failures in a row as it allows.
+--
+-- Role     internal
+--
+-- Service Broker's five rollbacks. In a row: since the first of them no message of the queue was consumed by a transaction that took its
+-- message after it, which the journal tells; nothing is written for a success. A receive raises HD016 from the commit on; the event
+-- QUEUE_DISABLED goes to the queue _SYSTEM.Advisory and, with NOTIFY, to the channel howdah_events. An advisory lock orders the
+-- failures of one queue, so that two of them are not both the fourth.
+create or replace function howdah._note_streak(p_destination_id integer, p_message_id bigint) returns void
+language plpgsql volatile
+as $$
+declare
+    v_queue record;
+    v_failures bigint;
+    v_since bigint;
+begin
+    select d.name, d.disable_after, d.streak_from, d.disabled_at into v_queue
+    from howdah.destinations d where d.id = p_destination_id and d.poison_handling and d.disable_after > 0;
+    if v_queue.name is null or v_queue.disabled_at is not null then
+        return;
+    end if;
+    perform pg_advisory_xact_lock(1213154372, p_destination_id);
+    select count(*), pg_current_xact_id()::text::bigint - max(age(l.xmin)) into v_failures, v_since
+    from (select p.xmin from howdah.poison_details p
+          where p.destination_id = p_destination_id and p.incident_id > v_queue.streak_from
+          order by p.incident_id desc limit v_queue.disable_after) l;
+    if v_failures < v_queue.disable_after
+       or exists (select from howdah.journal j where j.xid >= v_since and j.destination_id = p_destination_id and j.event = 'consumed') then
+        return;
+    end if;
+    update howdah.destinations d set disabled_at = howdah.now(), receiving_paused = true where d.id = p_destination_id;
+    perform howdah._advise('QUEUE_DISABLED', v_queue.name,
+        jsonb_build_object('message_id', p_message_id, 'reason', format('%s failures in a row', v_failures)));
+    perform pg_notify('howdah_events', jsonb_build_object('event', 'QUEUE_DISABLED', 'queue', v_queue.name,
+        'message_id', p_message_id, 'at', howdah.now())::text);
+end
+$$;

@@ -1,0 +1,45 @@
+-- howdah.begin_attempts(queue, max_messages, attempt_id): put attempts at delivery on record, before their messages are received.
+--
+-- Returns  attempt_id, message_id, priority and position of up to max_messages messages; none if there is none to give.
+-- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000, or attempt_id for more than one; HD009 receiving is paused; HD010 not
+--          allowed; HD016 failures in a row disabled the queue; HD019 as howdah.receive.
+-- Role     howdah_consumer howdah_admin
+--
+-- For hardened queues (IBM MQ's HardenGetBackout): COMMIT this, and then take each message with howdah.receive_attempt. An attempt that
+-- does not end in the consumption of its message is a failure, whoever died. A message at its limit is disposed of here. For one second
+-- nobody else begins an attempt at the same messages while the session lives. attempt_id: chosen by the caller, so that
+-- howdah.record_failure with it as failure_key tells of the same failure.
+create or replace function howdah.begin_attempts(queue text, max_messages integer default 1, attempt_id uuid default null)
+returns table (attempt uuid, message_id bigint, priority integer, "position" bigint)
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    v_destination howdah.destinations := howdah._destination(queue, 'receive');
+    v_reserved bigint[];
+begin
+    if attempt_id is not null and max_messages <> 1 then
+        raise exception using errcode = 'HD005', message = 'attempt_id can be given for one message only';
+    end if;
+    v_reserved := array(
+        select a.message_id from howdah.attempts a
+        where a.destination_id = v_destination.id and a.begun_at > howdah.now() - interval '1 second'
+          and exists (select from pg_stat_get_activity(a.backend))
+          and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id));
+    perform nextval(v_destination.failing);
+    perform set_config('howdah.attempting', 'yes', true);
+    return query
+    with free as (
+        select r.message_id, r.priority, r."position", r.stage, r.conversation_id
+        from howdah.receive(queue, least(max_messages + cardinality(v_reserved), 10000), true) r
+        where r.message_id <> all (v_reserved)
+        limit max_messages
+    )
+    insert into howdah.attempts as a (attempt_id, message_id, begun_at, destination_id, backend, rank, stage, seq, conversation_id)
+    select coalesce(begin_attempts.attempt_id, gen_random_uuid()), f.message_id, howdah.now(), v_destination.id, pg_backend_pid(),
+        9 - f.priority, f.stage, f."position", f.conversation_id
+    from free f
+    returning a.attempt_id, a.message_id, 9 - a.rank, a.seq;
+    perform set_config('howdah.attempting', '', true);
+end
+$$;

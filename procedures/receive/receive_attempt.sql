@@ -1,0 +1,39 @@
+-- howdah.receive_attempt(queue, attempt_id): take the message of an attempt that was begun and committed.
+--
+-- Returns  the message as howdah.receive; none if it is gone or in other hands, and then the attempt does not count.
+-- Raises   HD001 no such queue; HD010 not allowed; HD020 there is no such attempt, or it was begun in this transaction.
+-- Role     howdah_consumer howdah_admin
+--
+-- COMMIT consumes it; ROLLBACK puts it back, one failure the richer.
+create or replace function howdah.receive_attempt(queue text, attempt_id uuid) returns setof howdah.message
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    v_destination howdah.destinations := howdah._destination(queue, 'receive');
+    v_attempt howdah.attempts;
+    v_found record;
+begin
+    select a.* into v_attempt from howdah.attempts a
+    where a.attempt_id = receive_attempt.attempt_id and a.destination_id = v_destination.id
+      and a.xmin::text::bigint <> coalesce(pg_current_xact_id_if_assigned()::text::numeric % 4294967296, -1)::bigint;
+    if not found then
+        raise exception using errcode = 'HD020', message = format('there is no attempt %s at queue %s', coalesce(receive_attempt.attempt_id::text, 'NULL'), quote_literal(queue)),
+            hint = 'Call howdah.begin_attempts(queue), COMMIT, and then this.';
+    end if;
+    -- Those who look for messages to begin attempts at hold them for a moment.
+    perform from howdah.msgs m
+    where m.destination_id = v_destination.id and m.rank = v_attempt.rank and m.seq = v_attempt.seq for update;
+    select * into v_found from howdah._find(v_destination.id, v_attempt.message_id, 9 - v_attempt.rank, v_attempt.seq) f;
+    if v_found.free is not true or (v_found.message).stage <> v_attempt.stage
+       or exists (select from howdah.poison_details p where p.failure_key = v_attempt.attempt_id) then
+        delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
+        return;
+    end if;
+    perform howdah._remove(v_found.message, v_found.place);
+    perform howdah._journal(v_destination, 'consumed', array[v_attempt.message_id], v_found.nonpersistent);
+    return query
+    select (howdah._message(v_found.message, v_destination.name, v_found.nonpersistent,
+        howdah._failures(v_destination.id, v_attempt.message_id, v_attempt.stage, v_attempt.conversation_id) - 1)).*;
+end
+$$;
