@@ -164,6 +164,33 @@ def receive(queue: str, max_messages: int = 1, *, locked: bool = False) -> Call[
 
 
 @dataclass(frozen=True, slots=True)
+class Attempt:
+    """An attempt at delivery that is on record before its message is received."""
+
+    attempt_id: UUID
+    message_id: int
+    priority: int
+    position: int
+
+
+def begin_attempts(queue: str, max_messages: int = 1, attempt_id: UUID | None = None) -> Call[list[Attempt]]:
+    """Put attempts on record, for a hardened queue; commit, and then ``receive_attempt``."""
+    return Call(
+        'select attempt, message_id, priority, "position"'
+        " from howdah.begin_attempts(%s::text, %s::integer, %s::uuid)",
+        (queue, max_messages, attempt_id),
+        lambda rows: [Attempt(*row) for row in rows],
+    )
+
+
+def receive_attempt(queue: str, attempt_id: UUID) -> Call[list[Message]]:
+    """Take the message of an attempt that was committed; [] if it is gone or in other hands."""
+    return Call(
+        f"select {COLUMNS} from howdah.receive_attempt(%s::text, %s::uuid)", (queue, attempt_id), _messages, as_messages
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """The answer to ``wait``: the notification to expect, and whether an earlier send may not be committed yet."""
 

@@ -7,6 +7,8 @@ come in their order, and a failed commit lets nothing go.
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import psycopg
 
 from ..engine import Message, calls
@@ -20,6 +22,9 @@ SAVE = b"savepoint howdah_handler"
 
 class Burst:
     """Receives a queue's messages batch by batch, inside one block of ``connection.transaction()``."""
+
+    #: Of a hardened queue: the attempt that was put on record for what was received last.
+    attempt_id: UUID | None = None
 
     def __init__(self, connection: HandlerConnection, queue: str) -> None:
         self._connection = connection

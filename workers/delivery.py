@@ -11,11 +11,13 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
+from uuid import UUID
 
 import psycopg
 
 from ..engine import Incident, Message, calls, is_innocent
 from ..engine.dispatch import failure_of
+from ..engine.errors import AttemptNeeded
 from ..engine.runner import run
 from ..engine.waiting import Idle
 from . import events
@@ -23,6 +25,7 @@ from .app import Binding, Transaction
 from .burst import SAVE, Burst
 from .guard import HandlerConnection
 from .hands import Hands
+from .hardened import HardenedBurst
 from .pace import Pace
 from .recorder import Failures
 from .ways import Blamed, Done, Way
@@ -67,6 +70,8 @@ class Delivery:
         self._idle = idle
         self._way = Way.TOGETHER
         self._singly_left = 0
+        #: Of a hardened queue: the attempt that is on record for the message in hand.
+        self._attempt_id: UUID | None = None
 
     def run_once(self, connection: HandlerConnection) -> Done:
         """Deliver what is there, for a tenth of a second or so. Raises what blames no message, if nothing was consumed."""
@@ -79,12 +84,15 @@ class Delivery:
             if self._way is Way.APART:
                 return self._apart(connection)
             return self._together(connection)
+        except AttemptNeeded:
+            self._way = Way.HARDENED
+            return self._together(connection)
         finally:
             self._hands.hold(self._slot, self._queue_index, 0)
 
     def _together(self, connection: HandlerConnection) -> Done:
         """Batch after batch, until one comes empty, something fails, or it has lasted long enough."""
-        way, done, burst = self._way, Done(), Burst(connection, self._binding.queue)
+        way, done, burst = self._way, Done(), self._burst(connection)
         messages: list[Message] = []
         to_settle: list[Message] = []
         counted = False
@@ -134,10 +142,15 @@ class Delivery:
         self._committed(messages, done)
         return done
 
+    def _burst(self, connection: HandlerConnection) -> Burst:
+        kind = HardenedBurst if self._way is Way.HARDENED else Burst
+        return kind(connection, self._binding.queue)
+
     def _next(self, burst: Burst, messages: list[Message], done: Done) -> list[Message]:
         """Commit the messages handled so far, if there are any, and receive the next; ``messages`` is empty then."""
         try:
             received = burst.receive(1 if self._way is Way.SINGLY else self._pace.batch, commit=bool(messages))
+            self._attempt_id = burst.attempt_id
         finally:
             if burst.committed:
                 self._committed(messages, done)
@@ -204,7 +217,7 @@ class Delivery:
     def _handle(self, message: Message, transaction: Transaction) -> None:
         """Call the handler. Raises Blamed if the message is to blame, else the error that is not the message's fault."""
         started = time.time()
-        self._hands.take(self._slot, self._queue_index, message, started)
+        self._hands.take(self._slot, self._queue_index, message, started, self._attempt_id)
         try:
             self._binding.handler_for(message)(message, transaction)
             transaction.check()
@@ -249,7 +262,7 @@ class Delivery:
             self._way, self._singly_left = Way.SINGLY, len(messages)
             return Done()
         now = time.time()
-        self._hands.take(self._slot, self._queue_index, messages[0], now)
+        self._hands.take(self._slot, self._queue_index, messages[0], now, self._attempt_id)
         self._count([Blamed(messages[0], self._failure(messages[0], error, now))], in_hand=False)
         self._count_singly(1)
         return Done(0, 1)

@@ -71,8 +71,10 @@ class Hands:
         """The process rolls everything back and ends: no message is to blame, whatever the slots say from now on."""
         self._memory[_ABANDONED_AT] = 1
 
-    def take(self, slot: int, queue_index: int, message: Message, started: float) -> None:
-        """The session begins to handle a message."""
+    def take(
+        self, slot: int, queue_index: int, message: Message, started: float, key: uuid.UUID | None = None
+    ) -> None:
+        """The session begins to handle a message; ``key`` is that of its attempt, where one is on record."""
         memory, at = self._memory, _HEADER + slot * _SLOT.size
         memory[at] = 0
         _MESSAGE.pack_into(
@@ -87,6 +89,8 @@ class Hands:
             self._key,
             next(self._numbers),
         )
+        if key is not None:
+            memory[at + _KEY_AT : at + _KEY_AT + 16] = key.bytes
         memory[at] = 1
 
     def key(self, slot: int) -> uuid.UUID:

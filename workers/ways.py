@@ -1,6 +1,6 @@
 """The ways in which a batch of messages is handled, and what came of one.
 
-A batch is handled in one of three ways:
+A batch is handled in one of four ways:
 
 - *together*: one receive, one handler call after another, one commit, which receives the next batch in the same round
   trip. The first error rolls its batch back, and its message is recorded as failed.
@@ -8,6 +8,7 @@ A batch is handled in one of three ways:
   policy is applied to their messages; the others are consumed, and all is committed. Used after a batch that failed
   together, for as long as batches go on failing, so that innocent messages are neither blamed nor handled one by one.
 - *singly*: one message a transaction, after a commit failed (a deferred constraint, say) and could blame nobody.
+- *hardened*: one message a transaction, after another one that put the attempt on record; of hardened queues only.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ class Way(Enum):
     TOGETHER = "together"
     APART = "apart"
     SINGLY = "singly"
+    HARDENED = "hardened"
 
 
 @dataclass

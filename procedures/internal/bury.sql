@@ -24,6 +24,9 @@ begin
         when p_nonpersistent and not p_destination.process_non_persistent then 'discarded'
         else 'moved'
     end;
+    if p_destination.clean_incidents then
+        p_reason := p_reason || '; its incidents were deleted';
+    end if;
     if v_outcome = 'moved' then
         v_outcome := howdah._move_dead(p_destination, p_message, p_nonpersistent, p_reason);
     end if;
@@ -41,13 +44,24 @@ begin
     if v_outcome = 'ended' then
         perform howdah._end_conversation(p_message.conversation_id, 500, p_reason, p_message.reply_to, p_message.correlation_id);
     end if;
-    if p_destination.clean_incidents and v_outcome not in ('blocked', 'quarantined') then
-        delete from howdah.poison_details p
-        where p.destination_id = p_destination.id
-          and (p.message_id = p_message.message_id
-               or p_destination.count_by = 'conversation' and p.conversation_id = p_message.conversation_id);
-    end if;
+    perform howdah._clean_incidents(p_destination, p_message.message_id, p_message.conversation_id, v_outcome);
     return v_outcome;
+end
+$$;
+
+-- howdah._clean_incidents(p_destination, p_message_id, p_conversation_id, p_outcome): delete the incidents of what was disposed of, if the queue wants that.
+--
+-- Role     internal
+create or replace function howdah._clean_incidents(p_destination howdah.destinations, p_message_id bigint, p_conversation_id uuid, p_outcome text)
+returns void
+language plpgsql volatile
+as $$
+begin
+    if p_destination.clean_incidents and p_outcome in ('moved', 'discarded', 'ended') then
+        delete from howdah.poison_details p
+        where p.destination_id = p_destination.id and p.message_id = p_message_id
+           or p_destination.count_by = 'conversation' and p.destination_id = p_destination.id and p.conversation_id = p_conversation_id;
+    end if;
 end
 $$;
 

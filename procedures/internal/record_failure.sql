@@ -68,6 +68,10 @@ begin
         howdah._caller(), nullif(v_failure.details, 'null'))
     returning i.incident_id into incident_id;
     perform howdah._note_streak(p_destination.id, v_failure.message_id);
+    if not p_in_hand then
+        perform howdah._clean_incidents(p_destination, v_failure.message_id,
+            coalesce((v_found.message).conversation_id, v_failure.conversation_id), outcome);
+    end if;
     return next;
 end
 $$;

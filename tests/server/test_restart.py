@@ -5,6 +5,7 @@ import signal
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 from support import SYSTEM, Db, column, fail, one, receive, refused, wait_until
 
 from howdah.engine.embedded import EmbeddedServer
@@ -136,3 +137,41 @@ def test_a_send_whose_standby_does_not_answer_does_not_return(private_server: Em
         wait_until(lambda: len(receive(db, verb="browse")) == 1)
         sender.close()
         refused(db, "HD001", "select howdah.receive('none')")
+
+
+@pytest.mark.parametrize(("count", "total"), [("volatile", 7), ("recorded", 5), ("hardened", 5)])
+@pytest.mark.behaviour("WAS-46")
+@pytest.mark.behaviour("WAS-47")
+def test_only_a_volatile_count_is_forgotten_by_a_crash_of_the_server(
+    private_server: EmbeddedServer, count: str, total: int
+) -> None:
+    def deliver(db: Db) -> bool:
+        """One delivery that fails, told by the consumer unless the queue counts by itself."""
+        if count == "hardened":
+            attempts = column(db, "select attempt from howdah.begin_attempts(%s)", (queue,))
+            with db.transaction(force_rollback=True):
+                got = [db.execute("select howdah.receive_attempt(%s, %s)", (queue, key)).fetchall() for key in attempts]
+            if got:
+                db.execute("update howdah.attempts set begun_at = begun_at - interval '2 seconds'")
+            return bool(got)
+        db.execute("begin")
+        messages = receive(db, queue)
+        db.execute("rollback" if messages else "commit")
+        for message in messages:
+            fail(db, message.message_id, queue)
+        return bool(messages)
+
+    queue = f"counted-{count}"
+    with open_db(private_server) as db:
+        options = Jsonb({"preset": "websphere_mq", "max_failed_deliveries": 5, "backout_count": count})
+        one(db, "select howdah.create_queue(%s, %s)", (queue, options))
+        one(db, "select howdah.send(%s, 'x')", (queue,))
+        assert deliver(db)
+        assert deliver(db)
+    private_server.stop("immediate")
+    deliveries = 2
+    with open_db(private_server) as db:
+        while deliver(db):
+            deliveries += 1
+        assert len(receive(db, "SYSTEM.DEAD.LETTER.QUEUE")) == 1
+    assert deliveries == total

@@ -1,0 +1,35 @@
+"""Receiving from a hardened queue: the attempt is committed before its message is received, so that no death goes uncounted."""
+
+from __future__ import annotations
+
+import psycopg
+
+from ..engine import Message, calls
+from ..engine.errors import translate
+from ..engine.runner import run
+from .burst import SAVE, Burst
+
+
+class HardenedBurst(Burst):
+    """One message a transaction, each after a transaction of its attempt: two commits a message."""
+
+    def receive(self, batch: int, *, commit: bool) -> list[Message]:
+        """As Burst's, one message at most."""
+        self.committed = False
+        if commit:
+            self._committing.execute(b"commit", prepare=False)
+            self.committed = True
+            self._cursor.execute(b"begin", prepare=False)
+        attempts = run(self._connection, calls.begin_attempts(self._queue))
+        try:
+            self._committing.execute(b"commit", prepare=False)
+            self._cursor.execute(b"begin", prepare=False)
+        except psycopg.Error as error:
+            raise translate(error) or error from error
+        messages: list[Message] = []
+        if attempts:
+            self.attempt_id = attempts[0].attempt_id
+            messages = run(self._connection, calls.receive_attempt(self._queue, self.attempt_id))
+        self._cursor.execute(SAVE, prepare=False)
+        self._connection.watch()
+        return messages
