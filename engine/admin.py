@@ -23,7 +23,7 @@ INCIDENT_COLUMNS = (
     " duration_ms, conversation_id, details, recorded_at, recorded_by"
 )
 WORKER_COLUMNS = "worker_id, name, host, pid, sessions, queues, started_at, silent_for, in_hand"
-SERVICES = ("workers", "totals", "backlog", "journal", "dropped")
+SERVICES = ("workers", "attempts", "totals", "backlog", "journal", "dropped")
 
 T = TypeVar("T")
 Rows = list[dict[str, Any]]

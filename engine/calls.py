@@ -176,8 +176,7 @@ class Attempt:
 def begin_attempts(queue: str, max_messages: int = 1, attempt_id: UUID | None = None) -> Call[list[Attempt]]:
     """Put attempts on record, for a hardened queue; commit, and then ``receive_attempt``."""
     return Call(
-        'select attempt, message_id, priority, "position"'
-        " from howdah.begin_attempts(%s::text, %s::integer, %s::uuid)",
+        'select attempt, message_id, priority, "position" from howdah.begin_attempts(%s::text, %s::integer, %s::uuid)',
         (queue, max_messages, attempt_id),
         lambda rows: [Attempt(*row) for row in rows],
     )

@@ -86,6 +86,7 @@ FILES = (
     "runtime/lock",
     "runtime/worker",
     "maintenance/maintain_workers",
+    "maintenance/maintain_attempts",
     "maintenance/maintain_totals",
     "maintenance/maintain_backlog",
     "maintenance/maintain_journal",

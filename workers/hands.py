@@ -71,9 +71,7 @@ class Hands:
         """The process rolls everything back and ends: no message is to blame, whatever the slots say from now on."""
         self._memory[_ABANDONED_AT] = 1
 
-    def take(
-        self, slot: int, queue_index: int, message: Message, started: float, key: uuid.UUID | None = None
-    ) -> None:
+    def take(self, slot: int, queue_index: int, message: Message, started: float, key: uuid.UUID | None = None) -> None:
         """The session begins to handle a message; ``key`` is that of its attempt, where one is on record."""
         memory, at = self._memory, _HEADER + slot * _SLOT.size
         memory[at] = 0

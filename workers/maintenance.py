@@ -20,7 +20,7 @@ from . import events
 LOCK = "maintenance"
 LOCK_SECONDS = 30.0
 LOCK_TIMEOUT = "5s"
-SERVICES = {"totals": 5.0, "backlog": 10.0, "workers": 30.0, "dropped": 30.0, "journal": 3600.0}
+SERVICES = {"totals": 5.0, "backlog": 10.0, "workers": 30.0, "attempts": 60.0, "dropped": 30.0, "journal": 3600.0}
 """Seconds between two passes of each service."""
 
 

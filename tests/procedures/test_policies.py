@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -621,3 +622,26 @@ def test_two_sessions_begin_attempts_at_different_messages(db: Db, create: Creat
 
 def receive_attempt(db: Db, attempt: UUID) -> int:
     return len(db.execute("select from howdah.receive_attempt('q', %s)", (attempt,)).fetchall())
+
+
+def test_attempts_are_forgotten_once_their_messages_are_gone(db: Db, create: Create, clock: Clock) -> None:
+    create(backout_count="hardened")
+    send(db)
+    kept = send(db)
+    ((attempt, _),) = begin(db)
+    assert receive_attempt(db, attempt) == 1
+    assert [message_id for _, message_id in begin(db)] == [kept]
+    assert one(db, "select howdah.maintain_attempts()") == 0, "they are young"
+    clock.advance(61)
+    assert one(db, "select howdah.maintain_attempts()") == 1
+    assert column(db, "select message_id from howdah.attempts") == [kept]
+    refused(db, "HD005", "select howdah.maintain_attempts(null, 0)")
+
+
+def test_the_table_of_presets_in_the_documentation_is_what_the_database_says(db: Db) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "poison.md").read_text(encoding="utf-8")
+    table = text.split("<!-- presets -->\n")[1].split("<!-- end -->")[0].splitlines()[2:]
+    presets = db.execute("select * from howdah.presets()").fetchall()
+    rows = [[name, *("none" if value is None else str(value) for value in values)] for name, *values in presets]
+    shown = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in table]
+    assert shown == [[cell.replace("True", "true").replace("False", "false") for cell in row] for row in rows]
