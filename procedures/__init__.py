@@ -26,6 +26,7 @@ FILES = (
     "internal/lane",
     "internal/wake",
     "internal/put",
+    "internal/standing",
     "internal/bury",
     "internal/remove",
     # destinations

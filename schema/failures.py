@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, CheckConstraint, Column, Identity, Index, Integer, SmallInteger, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    Identity,
+    Index,
+    Integer,
+    SmallInteger,
+    Table,
+    Text,
+    text,
+)
 from sqlalchemy.dialects.postgresql import JSONB, UUID
 
 from .base import TIMESTAMPTZ, metadata
@@ -39,6 +51,14 @@ poison_details = Table(
     Column("worker", Text, comment="Name of the worker that failed."),
     Column("recorded_by", Text, nullable=False, comment="The role that recorded the failure."),
     Column("details", JSONB, comment="Anything else the recorder wished to keep, a JSON object."),
+    Column(
+        "rejected",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="The handler wanted no more tries: the message counts as having reached any limit.",
+    ),
+    Column("delay_ms", BigInteger, comment="The delay asked for in place of the queue's, in milliseconds."),
     CheckConstraint("outcome IN ('returned', 'delayed', 'blocked', 'moved', 'held', 'gone')", name="outcome"),
     Index("ix_poison_details_message", "message_id", "stage", "destination_id"),
     Index("ix_poison_details_conversation", "conversation_id"),

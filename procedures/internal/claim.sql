@@ -108,13 +108,17 @@ $$;
 --
 -- VOLATILE, so that it looks with a snapshot taken after the claim: a failure is recorded before its message is let go, but
 -- perhaps after the claiming statement began. A REPEATABLE READ transaction keeps its old snapshot and may miss some.
+-- A rejected message has reached any limit, unless the queue keeps such messages and retries them.
 create or replace function howdah._count_failures(p_destination_id integer, p_message_ids bigint[])
 returns table (message_id bigint, stage smallint, failures integer)
 language plpgsql volatile
 as $$
 begin
     return query
-    select p.message_id, p.stage, count(*)::integer from howdah.poison_details p
+    select p.message_id, p.stage,
+        case when bool_or(p.rejected) and (select d.exception_mode <> 'none' from howdah.destinations d where d.id = p_destination_id)
+            then 2147483647 else count(*)::integer end
+    from howdah.poison_details p
     where p.message_id = any (p_message_ids) and p.destination_id = p_destination_id
     group by p.message_id, p.stage;
 end

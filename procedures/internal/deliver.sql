@@ -17,7 +17,8 @@ begin
     if p_message.expires_at <= p_now then
         perform howdah._journal(v_destination, 'expired', array[p_message.message_id], p_nonpersistent);
     else
-        perform howdah._bury(v_destination, p_message, p_nonpersistent, 'failed deliveries reached the limit');
+        perform howdah._bury(v_destination, p_message, p_nonpersistent,
+            howdah._why((select s.weight from howdah._standing(p_destination_id, p_message.message_id, p_message.stage) s)));
     end if;
     perform set_config('howdah.disposed', 'yes', true);
     return false;

@@ -6,7 +6,7 @@ create or replace function howdah._verdict(p_destination howdah.destinations, p_
 language sql immutable
 as $$
     select case
-        when p_failures >= p_destination.max_failed_deliveries and p_destination.max_failed_deliveries > 0
+        when p_failures >= coalesce(nullif(p_destination.max_failed_deliveries, 0), 2147483647)
             then case when p_destination.exception_mode = 'none' then 'blocked' else 'moved' end
         when coalesce(p_delay_ms, p_destination.redelivery_delay_ms) > 0 then 'delayed'
         else 'returned'
@@ -28,7 +28,7 @@ declare
 begin
     if v_verdict in ('moved', 'blocked') then
         perform howdah._remove(p_message, p_place);
-        return howdah._bury(p_destination, p_message, p_nonpersistent, 'failed deliveries reached the limit');
+        return howdah._bury(p_destination, p_message, p_nonpersistent, howdah._why(p_failures));
     elsif v_verdict = 'delayed' then
         perform howdah._remove(p_message, p_place);
         perform howdah._park(p_message, p_nonpersistent,
