@@ -100,6 +100,20 @@ def test_a_message_retried_to_its_limit_is_dead(jobs: Work, start: StartWorkers)
     assert one(jobs.db, "select dead_reason from howdah.audit_messages") == "failed deliveries reached the limit"
 
 
+@pytest.mark.parametrize("queue", ["work", "single"])
+def test_rules_hold_for_transactions_that_are_not_committed_too(jobs: Work, start: StartWorkers, queue: str) -> None:
+    jobs.db.execute("insert into work.checked values (1)")
+    commit, plain, marked = jobs.send("commit", "plain", "rollback-only", queue=queue)
+    start(target=APP)
+    jobs.wait_empty(queue)
+    assert jobs.dead() == [commit, marked]
+    assert jobs.effects() == [plain]
+    assert {message: jobs.incidents(message) for message in (commit, marked)} == {
+        commit: ["UniqueViolation"],
+        marked: ["RollbackOnly"],
+    }
+
+
 def test_an_error_that_blames_nobody_is_retried_whatever_the_rules(jobs: Work, start: StartWorkers) -> None:
     (message,) = jobs.send("innocent")
     start(target=APP)

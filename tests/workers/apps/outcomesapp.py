@@ -8,6 +8,7 @@ import psycopg
 from workapp import effect, say  # type: ignore[import-not-found]  # found by the worker only
 
 from howdah.workers import App, Message, Reject, Retry, Rule, Transaction
+from howdah.workers.app import RollbackOnly
 
 app = App("outcomes")
 
@@ -24,6 +25,7 @@ RULES: list[Rule] = [
     (Wrong, Reject("wrong for good")),
     ((Odd, TimeoutError), Retry(after=0)),
     (KeyError, "reject"),
+    ((psycopg.errors.UniqueViolation, RollbackOnly), Reject("cannot be committed")),
     (psycopg.errors.SerializationFailure, Reject),
 ]
 
@@ -63,6 +65,10 @@ def work(message: Message, transaction: Transaction) -> None:
             raise Odd("by a rule of its own")
         case "key":
             raise KeyError("by a word")
+        case "rollback-only":
+            transaction.set_rollback_only()
+        case "commit":
+            transaction.connection.execute("insert into work.checked values (1)")
         case "reject-wins":
             raise Retry(after=3600) from Wrong("not by rule")
         case "innocent" if _first():
