@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from . import worker
-from .common import Dsn
+from .common import Dsn, connected, resolve_dsn
 
 app = typer.Typer(help="Tell administrators of events by webhook and e-mail.", no_args_is_help=True)
 
@@ -41,7 +41,12 @@ def run(
     ] = "INFO",
 ) -> None:
     """Call the hooks of each event until SIGTERM, which finishes what is in hand."""
+    from ..workers.hook_config import load_hooks
     from ..workers.hooks import TARGET, VARIABLE
 
+    configuration = load_hooks(file, os.environ)
+    dsn = resolve_dsn(dsn)
+    with connected(dsn, None) as connection:  # a queue that is not there is said at once
+        connection.admin.queue_stats(configuration.queue)
     os.environ[VARIABLE] = str(file.absolute())
     worker.worker(TARGET, dsn, sessions=sessions, processes=1, log_json=log_json, log_level=log_level)

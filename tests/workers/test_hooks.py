@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from command import howdah, refused
+from command import start as start_program
 from hook_servers import MailServer, WebServer, serving
 from support import SYSTEM, Db, column, one, wait_until
 from workers_support import StartWorkers
@@ -359,6 +360,22 @@ def test_the_command_checks_a_file_and_refuses_a_wrong_one(dsn: str, file: File)
     file.path.write_text("tries = 0")
     for command in ("check", "run"):
         refused(howdah(dsn, "hooks", command, file.path), "hooks.toml: tries must be 1 to 100")
+
+
+def test_the_program_tells_and_ends_in_order(
+    dsn: str, connection: Connection, db: Db, web: WebServer, file: File
+) -> None:
+    connection.send(QUEUE, EVENT)
+    file(webhook(web.url))
+    program = start_program(dsn, "hooks", "run", file.path, stdin=subprocess.DEVNULL)
+    wait_until(lambda: web.got and column(db, "select count(*) from howdah.audit_messages") == [0])
+    program.terminate()
+    _, err = program.communicate(timeout=20)
+    assert program.returncode == 0
+    assert b"hook told" in err
+    assert b"secret" not in err
+    file(webhook(web.url), queue="nowhere")
+    refused(howdah(dsn, "hooks", "run", file.path), "nowhere")
 
 
 def test_the_queue_is_the_systems_advisory_queue_unless_another_is_named(tmp_path: Path) -> None:
