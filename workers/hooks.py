@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections import OrderedDict
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ class Hooks:
         self._configuration = configuration
         #: Whom this process has told already, by advisory: a try that is repeated is for the others.
         self._told: OrderedDict[tuple[int, int], set[str]] = OrderedDict()
+        self._lock = threading.Lock()
 
     def app(self) -> App:
         """An application of this handler alone; one advisory a transaction, so that no other's failure repeats its calls."""
@@ -67,10 +69,11 @@ class Hooks:
         raise Retry(min(pause, PAUSE_MAX), reason) from failed[0]
 
     def _of(self, advisory: Message) -> set[str]:
-        told = self._told.setdefault((advisory.message_id, advisory.stage), set())
-        self._told.move_to_end((advisory.message_id, advisory.stage))
-        while len(self._told) > REMEMBERED:
-            self._told.popitem(last=False)
+        with self._lock:
+            told = self._told.setdefault((advisory.message_id, advisory.stage), set())
+            self._told.move_to_end((advisory.message_id, advisory.stage))
+            while len(self._told) > REMEMBERED:
+                self._told.popitem(last=False)
         return told
 
 

@@ -122,6 +122,25 @@ def test_an_error_that_blames_nobody_is_retried_whatever_the_rules(jobs: Work, s
     assert jobs.blamed() == set()
 
 
+def test_a_message_rejected_by_a_worker_that_is_killed_then_is_delivered_to_nobody(
+    jobs: Work, start: StartWorkers
+) -> None:
+    """Killed after the rejection was recorded, and before it could be applied."""
+    (message,) = jobs.send("reject", queue="single")
+    jobs.db.execute("create trigger gate before insert on howdah.msgs for each statement execute function work.gate()")
+    settling = "select 1 from pg_stat_activity where query ~ 'settle_failures' and wait_event = 'advisory'"
+    with jobs.gate():
+        workers = start(target=APP)
+        wait_until(lambda: column(jobs.db, settling))
+        assert jobs.dead() == []
+        workers.kill()
+        wait_until(lambda: not column(jobs.db, settling))
+    jobs.wait_empty("single")
+    assert jobs.trace(message) == [1]
+    assert jobs.dead() == [message]
+    assert jobs.incidents(message) == ["Reject"]
+
+
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
