@@ -15,6 +15,7 @@ SAMPLES = 5
 """Message ids that are named of each rule broken."""
 
 LIMIT_REASON = "failed deliveries reached the limit"
+REJECTED_REASON = "rejected by its handler"
 """dead_reason of a message whose failures were counted."""
 
 
@@ -75,11 +76,11 @@ def _unbalanced(evidence: Evidence) -> DataFrame:
 
 
 def _dead_without_incidents(evidence: Evidence) -> DataFrame:
-    """Dead by the limit, but the incidents that led there are not all present.
+    """Dead by the limit or rejected, but the incidents that led there are not all present.
 
     They are those of the stage before, in the queue that the message was in then. Enough are as many as the queue's
-    limit; or, since the limit may have been raised since, all up to one that moved the message. Numbers without a gap
-    show that none was taken away.
+    limit; or, since the limit may have been raised since, all up to one that moved the message; of a rejected one, any number.
+    Numbers without a gap show that none was taken away.
     """
     recorded = (
         evidence.incidents.groupBy("message_id", "stage")
@@ -92,11 +93,14 @@ def _dead_without_incidents(evidence: Evidence) -> DataFrame:
         .select("message_id", (F.col("stage") + 1).alias("stage"), "incidents", "last_attempt", "moved_at", "failed_in")
     )
     limits = evidence.policies.select(F.col("destination_id").alias("failed_in"), "max_failed_deliveries")
-    dead = evidence.messages.where(F.col("dead_reason") == LIMIT_REASON).select("destination_id", "message_id", "stage")
+    dead = evidence.messages.where(F.col("dead_reason").isin(LIMIT_REASON, REJECTED_REASON)).select(
+        "destination_id", "message_id", "stage", "dead_reason"
+    )
     joined = dead.join(recorded, on=["message_id", "stage"], how="left").join(
         F.broadcast(limits), on="failed_in", how="left"
     )
-    reached = (F.col("incidents") >= F.greatest("max_failed_deliveries", F.lit(1))) | F.col("moved_at").isNotNull()
+    enough = F.col("incidents") >= F.greatest("max_failed_deliveries", F.lit(1))
+    reached = enough | F.col("moved_at").isNotNull() | (F.col("dead_reason") == REJECTED_REASON)
     return joined.where(
         F.col("incidents").isNull() | (F.col("last_attempt") > F.col("incidents")) | ~F.coalesce(reached, F.lit(False))
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from . import audit, bench, migrate, poison, queue, receive, send, server, worker, workers
+from . import audit, bench, hooks, migrate, poison, queue, receive, send, server, worker, workers
 from .common import EXIT_CODES, INTERRUPTED, OK, describe
 from .demo.command import demo
 
@@ -28,6 +28,7 @@ app.command("receive")(receive.receive)
 app.command("browse")(receive.browse)
 app.add_typer(poison.app, name="poison")
 app.command("worker")(worker.worker)
+app.add_typer(hooks.app, name="hooks")
 app.command("workers")(workers.workers)
 app.command("audit")(audit.audit)
 app.command("bench")(bench.bench)

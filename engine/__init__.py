@@ -13,6 +13,7 @@ from .connection import Connection
 from .errors import HowdahError, is_innocent
 from .factory import ConnectionFactory, connect
 from .message import Message
+from .outcomes import Reject, Retry
 from .producer import Browser, Consumer, Producer
 from .session import Session
 from .typed_map import TypedMap
@@ -29,6 +30,8 @@ __all__ = [
     "Incident",
     "Message",
     "Producer",
+    "Reject",
+    "Retry",
     "Session",
     "TypedMap",
     "connect",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
@@ -13,10 +13,12 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRe
 from . import calls, runner
 from .admin import Admin
 from .bodies import Body
-from .calls import Call
+from .calls import Call, Incident
 from .errors import CannotConnect, IllegalState, lost_translated
 from .factory import cannot_connect, check_sizes, complete, pool_settings
+from .failure import recording
 from .message import Message
+from .outcomes import Rule
 from .waiting import Asks, Idle
 from .waking import Waking
 
@@ -131,6 +133,15 @@ class AsyncConnection:
     async def send(self, queue: str, body: Body, **options: Any) -> int:
         """Send one message in a transaction of its own; when this returns, the message is stored durably."""
         return await self.call(calls.send(queue, body, **options))
+
+    async def record_failure(
+        self, message: Message, error: BaseException, rules: Iterable[Rule] = ()
+    ) -> Incident | None:
+        """As ``Connection.record_failure``."""
+        call = recording(message, error, rules)
+        if call is None:
+            return None
+        return await self.call(call)
 
     @property
     def admin(self) -> AsyncAdmin:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from concurrent.futures import Future
 from typing import Any, Self, TypeVar
 
@@ -11,9 +12,12 @@ from psycopg_pool import ConnectionPool
 from . import calls
 from .admin import Admin
 from .bodies import Body
-from .calls import Call
+from .calls import Call, Incident
 from .errors import IllegalState
+from .failure import recording
 from .loans import Loans, PgConnection
+from .message import Message
+from .outcomes import Rule
 from .runner import run
 from .sender import Sender
 from .session import Session
@@ -101,6 +105,14 @@ class Connection:
         process that dies has not sent is lost, so look at the future where a message must not be.
         """
         return self._sender.submit(lambda: calls.send(queue, body, **options))
+
+    def record_failure(self, message: Message, error: BaseException, rules: Iterable[Rule] = ()) -> Incident | None:
+        """Record that a message's delivery failed, in a transaction of its own; call it after rolling back.
+
+        A Reject or Retry, raised or by the rules, is obeyed. None if the error blames no message: nothing is recorded.
+        """
+        call = recording(message, error, rules)
+        return None if call is None else self.call(call)
 
     def _check_open(self) -> None:
         if self._closed:

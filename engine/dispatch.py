@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING
 import psycopg
 
 from . import calls
-from .errors import HowdahError, is_innocent
-from .failure import failure_of
+from .errors import HowdahError
+from .failure import failure_of, is_blamed
 from .message import Message
+from .outcomes import Rules
 from .waiting import PAUSE_MIN, Idle
 
 if TYPE_CHECKING:
     from .session import Session
-
-__all__ = ["Dispatcher", "Listener", "failure_of"]
 
 log = logging.getLogger("howdah.listener")
 
@@ -36,14 +35,14 @@ class Dispatcher(threading.Thread):
     def __init__(self, session: Session) -> None:
         super().__init__(name="howdah-session", daemon=True)
         self._session = session
-        self._listeners: dict[object, tuple[str, Listener]] = {}
+        self._listeners: dict[object, tuple[str, Listener, Rules]] = {}
         self._stopping = threading.Event()
         self._delivering = threading.Lock()
 
-    def listen(self, key: object, queue: str, listener: Listener | None) -> None:
+    def listen(self, key: object, queue: str, listener: Listener | None, rules: Rules) -> None:
         """Add, replace or (None) remove a listener; removing waits for its message in hand."""
         if listener is not None:
-            self._listeners[key] = (queue, listener)
+            self._listeners[key] = (queue, listener, rules)
             if not self.is_alive():
                 self.start()
             return
@@ -84,7 +83,7 @@ class Dispatcher(threading.Thread):
     def _deliver_one(self, key: object, idle: Idle) -> bool:
         """Deliver a message if there is one. Raises what is not the message's fault."""
         with self._delivering:
-            queue, listener = self._listeners.get(key, ("", None))
+            queue, listener, rules = self._listeners.get(key, ("", None, None))
             if listener is None:
                 return False
             messages = self._session.look(queue, 1, idle)
@@ -95,10 +94,10 @@ class Dispatcher(threading.Thread):
                 self._session.commit()
             except (Exception, SystemExit) as error:
                 # Whatever a listener raises is a failed delivery, and so is a commit refused by a deferred constraint.
-                if is_innocent(error):
+                if not is_blamed(error):
                     raise
                 self._session.rollback()
-                self._session.call(calls.record_failures(queue, [failure_of(messages[0], error)]))
+                self._session.call(calls.record_failures(queue, [failure_of(messages[0], error, rules)]))
                 self._session.commit()
             return True
 

@@ -3,27 +3,59 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterable
 
-from .errors import chain
+from . import calls
+from .calls import Call, Incident
+from .errors import chain, is_innocent
 from .message import Message
+from .outcomes import Outcome, Rule, Rules, cause_of, decide
 
 #: Characters kept of a text; more of a traceback that recursed ten thousand times helps nobody.
 TEXT_LIMIT = 100_000
 
 
-def failure_of(message: Message, error: BaseException) -> dict[str, object]:
-    """What ``record_failures`` wants to know of a message and the error its handler raised. Never raises itself."""
-    return {
+def failure_of(message: Message, error: BaseException, rules: Rules | None = None) -> dict[str, object]:
+    """What ``record_failures`` wants to know of a message and the error its handler raised. Never raises itself.
+
+    Of an outcome (Reject, Retry) that was raised because of another error, class, text and SQLSTATE are that error's. The
+    outcome's reason is in the details.
+    """
+    outcome = decide(error, rules)
+    told = error
+    if isinstance(error, Outcome):
+        told = cause_of(error) or error
+    failure: dict[str, object] = {
         "message_id": message.message_id,
         "priority": message.priority,
         "position": message.position,
         "stage": message.stage,
         "conversation_id": str(message.conversation_id) if message.conversation_id else None,
-        "error_class": type(error).__name__,
-        "error_text": storable(_text_of(error)),
-        "sqlstate": sqlstate_of(error),
+        "error_class": type(told).__name__,
+        "error_text": storable(_text_of(told)),
+        "sqlstate": sqlstate_of(told),
+        # Of the outcome too: it begins with the cause's and ends with the reason.
         "traceback": storable(_traceback_of(error)),
     }
+    if outcome is not None:
+        failure |= outcome.as_failure()
+        if outcome.reason is not None:
+            failure["details"] = {"reason": storable(outcome.reason)}
+    return failure
+
+
+def is_blamed(error: BaseException) -> bool:
+    """Whether an error is a failed delivery: not one that says nothing against its message, unless an outcome was raised."""
+    return isinstance(error, Outcome) or not is_innocent(error)
+
+
+def recording(message: Message, error: BaseException, rules: Iterable[Rule] = ()) -> Call[Incident] | None:
+    """What records an error as a failed delivery of its message, by these rules; None if the error blames no message."""
+    checked = Rules(rules)
+    if not is_blamed(error):
+        return None
+    call = calls.record_failures(message.queue, [failure_of(message, error, checked)])
+    return call.then(lambda incidents: incidents[0])
 
 
 def sqlstate_of(error: BaseException) -> str | None:

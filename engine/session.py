@@ -20,6 +20,7 @@ from .dispatch import Dispatcher, Listener
 from .errors import ConnectionLost, IllegalState, lost_translated
 from .loans import Loans, PgConnection
 from .message import Message
+from .outcomes import Rule, Rules
 from .producer import Browser, Consumer, Producer
 from .runner import SyncConnection, raw, run
 from .waiting import Asks, Idle
@@ -211,19 +212,23 @@ class Session:
         """A browser of one queue."""
         return Browser(self, queue)
 
-    def listen(self, queue: str, listener: Listener | None, *, consumer: object = None) -> None:
+    def listen(
+        self, queue: str, listener: Listener | None, *, consumer: object = None, rules: Iterable[Rule] = ()
+    ) -> None:
         """Call ``listener`` with each message of a queue, on this session's own thread; None ends it.
 
         The session belongs to that thread from then on. A listener that returns commits; one that raises rolls back,
-        and the failure is recorded outside. ``consumer`` tells two listeners of one queue apart.
+        and the failure is recorded outside. It may raise Reject or Retry; ``rules`` name outcomes by class of exception,
+        such as (ValueError, Reject). ``consumer`` tells two listeners of one queue apart. Raises BadArgument for what is no rule.
         """
+        checked = Rules(rules)
         if self._connection is None or self._closing:
             raise IllegalState("the session is closed")
         if self._loans is None or not self._transacted:
             raise IllegalState("listeners need a transacted session of a connection")
         if self._dispatcher is None:
             self._dispatcher = Dispatcher(self)
-        self._dispatcher.listen(consumer or queue, queue, listener)
+        self._dispatcher.listen(consumer or queue, queue, listener, checked)
 
     # -- transaction ----------------------------------------------------------------------------------------------
 

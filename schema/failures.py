@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     CheckConstraint,
     Column,
     Identity,
@@ -58,6 +59,14 @@ poison_details = Table(
         server_default=text("pg_postmaster_start_time()"),
         comment="Start of the server that recorded it; a volatile count forgets those of others.",
     ),
+    Column(
+        "rejected",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="The handler wanted no more tries: the message counts as having reached any limit.",
+    ),
+    Column("delay_ms", BigInteger, comment="The delay asked for in place of the queue's, in milliseconds."),
     CheckConstraint(
         "outcome IN ('returned', 'delayed', 'blocked', 'moved', 'held', 'gone', 'discarded', 'quarantined', 'ended')",
         name="outcome",

@@ -6,8 +6,9 @@ outside; ``hands`` tells the ``supervisor`` what a killed process held.
 
 from __future__ import annotations
 
-from ..engine import Message
+from ..engine import Message, Reject, Retry
+from ..engine.outcomes import Rule
 from .app import App, AppError, Transaction, load
 from .supervisor import Supervisor
 
-__all__ = ["App", "AppError", "Message", "Supervisor", "Transaction", "load"]
+__all__ = ["App", "AppError", "Message", "Reject", "Retry", "Rule", "Supervisor", "Transaction", "load"]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from psycopg.pq import TransactionStatus
 
 from ..engine import HowdahError, Message, Session
-from ..engine.errors import ConnectionLost
+from ..engine.errors import BadArgument, ConnectionLost
+from ..engine.outcomes import Rule, Rules
 from .guard import HandlerConnection
 
 # A plain number: looked at after each handler, and the driver's enumeration would be made of it each time.
@@ -77,6 +78,8 @@ class Binding:
     #: None: as many as can be handled in a tenth of a second.
     batch: int | None = None
     handlers: dict[str | None, Handler] = field(default_factory=dict)
+    #: What is to become of messages by the class of their handler's exception.
+    rules: dict[str | None, Rules] = field(default_factory=dict)
 
     def handler_for(self, message: Message) -> Handler:
         """The handler of the message's type, else the queue's general one. Raises UnknownMessageType."""
@@ -88,6 +91,10 @@ class Binding:
             )
         return handler
 
+    def rules_for(self, message: Message) -> Rules | None:
+        """The rules of the handler that handles the message."""
+        return self.rules.get(message.message_type if message.message_type in self.handlers else None)
+
 
 class App:
     """Queues and their handlers."""
@@ -97,20 +104,27 @@ class App:
         self.bindings: dict[str, Binding] = {}
 
     def handler(
-        self, queue: str, *, message_type: str | None = None, batch: int | None = None
+        self, queue: str, *, message_type: str | None = None, batch: int | None = None, rules: Iterable[Rule] = ()
     ) -> Callable[[Handler], Handler]:
         """Register the decorated function for a queue (and message type); ``batch`` is the most received at once.
 
-        It is 1 to 10000; None lets the worker find what is handled in a tenth of a second, 1000 at most.
+        It is 1 to 10000; None lets the worker find what is handled in a tenth of a second, 1000 at most. ``rules`` say what
+        is to become of a message by the class of its exception: (ValueError, Reject), (TimeoutError, Retry(after=30)).
+        Raises AppError for what is no rule.
         """
         if batch is not None and not 1 <= batch <= 10000:
             raise AppError(f"batch must be 1 to 10000, not {batch}")
+        try:
+            checked = Rules(rules)
+        except BadArgument as error:
+            raise AppError(f"handler of queue {queue}: {error.message}", error.hint) from error
 
         def register(function: Handler) -> Handler:
             binding = self.bindings.setdefault(queue, Binding(queue))
             if message_type in binding.handlers:
                 raise AppError(f"queue {queue} has a handler for message type {message_type!r} already")
             binding.handlers[message_type] = function
+            binding.rules[message_type] = checked
             if batch is not None:
                 binding.batch = batch
             return function

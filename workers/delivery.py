@@ -16,8 +16,8 @@ from uuid import UUID
 import psycopg
 
 from ..engine import Incident, Message, calls, is_innocent
-from ..engine.dispatch import failure_of
 from ..engine.errors import AttemptNeeded
+from ..engine.failure import failure_of, is_blamed
 from ..engine.runner import run
 from ..engine.waiting import Idle
 from . import events
@@ -222,14 +222,14 @@ class Delivery:
             self._binding.handler_for(message)(message, transaction)
             transaction.check()
         except BaseException as error:
-            if is_innocent(error):
+            if not is_blamed(error):
                 self._hands.leave(self._slot)
                 raise
             raise Blamed(message, self._failure(message, error, started)) from error
         self._hands.leave(self._slot)
 
     def _failure(self, message: Message, error: BaseException, started: float) -> dict[str, Any]:
-        return failure_of(message, error) | {
+        return failure_of(message, error, self._binding.rules_for(message)) | {
             "duration_ms": max(0, round((time.time() - started) * 1000)),
             "worker": self._worker,
             "failure_key": str(self._hands.key(self._slot)),

@@ -79,6 +79,11 @@ def receive_refused(worker: str, queue: str, error: BaseException) -> None:
     _emit(logging.WARNING, "cannot receive", worker=worker, queue=queue, error=str(error))
 
 
+def hook_told(worker: str, hook: str, message_id: int, event: str) -> None:
+    """A webhook or mail server has taken an event."""
+    _emit(logging.INFO, "hook told", worker=worker, hook=hook, message=message_id, told=event)
+
+
 def maintained(worker: str, service: str, count: int) -> None:
     """A maintenance service did something."""
     _emit(logging.INFO, "maintenance", worker=worker, service=service, count=count)

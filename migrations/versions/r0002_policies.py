@@ -663,6 +663,7 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     """Undo upgrade; what only the new columns could say is lost, and copies and attempts with it."""
+    op.execute("DROP VIEW IF EXISTS howdah.audit_destinations")  # which reads dispose_at; the procedures make it anew
     for table, name, _condition in ADDED:
         op.drop_constraint(op.f(f"ck_{table}_{name}"), table, schema="howdah")
     for table, name, _, _after in CHANGED:

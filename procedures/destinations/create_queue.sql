@@ -100,11 +100,12 @@ begin
           and not exists (select from howdah.destinations d where d.name = n.name and d.dropped_at is null)
     loop
         v_target := howdah._new_destination(v_name);
-        v_target.exception_mode := 'none';
-        v_target.dispose_at := 1000000;
         v_target.is_system := v_name in ('SYSTEM.DEAD.LETTER.QUEUE', '_SYSTEM.Advisory');
         if v_name = '_SYSTEM.Advisory' then
             v_target.default_time_to_live_ms := 7 * 86400000;
+        else
+            v_target.exception_mode := 'none';
+            v_target.dispose_at := 1000000;
         end if;
         perform howdah._add_destination(v_target);
     end loop;

@@ -8,12 +8,13 @@
 --
 -- Call it in a transaction of its own: what is written inside the receiving transaction rolls back with it. priority
 -- and position are those of the message received (without them a replayed message is searched for). delay overrides
--- the queue's redelivery_delay_ms. failure_key, if given, makes a second call with the same key return the first result.
+-- the queue's redelivery_delay_ms. reject: no more tries, the message goes the way of one that has reached its limit. failure_key,
+-- if given, makes a second call with the same key return the first result.
 create or replace function howdah.record_failure(
     queue text, message_id bigint, error_text text default null, error_class text default null, sqlstate text default null,
     traceback text default null, duration_ms integer default null, worker text default null, failure_key uuid default null,
     details jsonb default null, priority integer default null, "position" bigint default null, stage integer default null,
-    delay interval default null
+    delay interval default null, reject boolean default false
 ) returns table (incident_id bigint, attempt integer, outcome text)
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set enable_seqscan = off
@@ -25,6 +26,6 @@ begin
         'message_id', message_id, 'error_text', error_text, 'error_class', error_class, 'sqlstate', sqlstate,
         'traceback', traceback, 'duration_ms', duration_ms, 'worker', worker, 'failure_key', failure_key,
         'details', details, 'priority', priority, 'position', "position", 'stage', stage,
-        'delay_ms', extract(epoch from delay) * 1000), false) r;
+        'delay_ms', extract(epoch from delay) * 1000, 'reject', reject), false) r;
 end
 $$;

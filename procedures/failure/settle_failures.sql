@@ -6,8 +6,8 @@
 -- Role     howdah_consumer howdah_admin
 --
 -- Either in the transaction that holds them by howdah.receive_locked, or after the rollback of the one that received them.
--- A message without recorded failures is left as it is. Not calling this loses nothing but the delay: a message at its
--- limit is moved by the next receive.
+-- A message without recorded failures is left as it is. A delay that its last failure asked for overrides the queue's. Not
+-- calling this loses nothing but the delay: a message that was rejected or is at its limit is moved by the next receive.
 create or replace function howdah.settle_failures(queue text, message_ids bigint[], priorities integer[], positions bigint[])
 returns table (message_id bigint, outcome text)
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
@@ -17,7 +17,7 @@ declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');
     v_wanted record;
     v_found record;
-    v_failures integer;
+    v_standing record;
 begin
     if cardinality(message_ids) is distinct from cardinality(priorities)
        or cardinality(message_ids) is distinct from cardinality(positions) then
@@ -36,10 +36,11 @@ begin
         end if;
         if v_found.free then
             outcome := 'returned';
-            v_failures := howdah._failures(v_destination.id, v_wanted.message_id, (v_found.message).stage,
-                (v_found.message).conversation_id);
-            if v_failures > 0 then
-                outcome := howdah._settle(v_destination, v_found.message, v_found.place, v_found.nonpersistent, v_failures, null);
+            select * into v_standing
+            from howdah._standing(v_destination.id, v_wanted.message_id, (v_found.message).stage, (v_found.message).conversation_id);
+            if v_standing.failures > 0 then
+                outcome := howdah._settle(v_destination, v_found.message, v_found.place, v_found.nonpersistent, v_standing.weight,
+                    v_standing.delay_ms);
             end if;
         end if;
         return next;

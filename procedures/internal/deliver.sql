@@ -17,8 +17,8 @@ begin
     if p_message.expires_at <= p_now then
         perform howdah._journal(v_destination, 'expired', array[p_message.message_id], p_nonpersistent);
     else
-        perform howdah._bury(v_destination, p_message, p_nonpersistent, howdah._limit_reason(
-            howdah._failures(p_destination_id, p_message.message_id, p_message.stage, p_message.conversation_id)));
+        perform howdah._bury(v_destination, p_message, p_nonpersistent, howdah._why((
+            select s.weight from howdah._standing(p_destination_id, p_message.message_id, p_message.stage, p_message.conversation_id) s)));
     end if;
     perform set_config('howdah.disposed', 'yes', true);
     return false;
@@ -35,9 +35,13 @@ create or replace function howdah._deliver(
 language plpgsql volatile
 as $$
 declare
-    v_failures integer := howdah._failures(p_destination_id, p_message.message_id, p_message.stage, p_message.conversation_id);
+    v_failures integer;
+    v_weight integer;
 begin
-    if p_message.expires_at <= p_now or v_failures >= p_limit then
+    select coalesce(max(f.failures), 0), coalesce(max(f.weight), 0) into v_failures, v_weight
+    from howdah._count_failures(p_destination_id, array[p_message.message_id], array[p_message.stage], array[p_message.conversation_id]) f
+    where f.stage = p_message.stage;
+    if p_message.expires_at <= p_now or v_weight >= p_limit then
         perform howdah._dispose(p_destination_id, p_message, false, null, p_now);
         return;
     end if;

@@ -1,28 +1,33 @@
 -- howdah._count_failures(p_destination_id, p_message_ids, p_stages, p_conversations): failures that count against messages the caller has claimed.
 --
--- Returns  message_id, stage and the number of failures; only messages that have any.
+-- Returns  message_id, stage, the number of failures and the number that the limit is compared with, which is above any limit if the
+--          message was rejected; only messages that have any.
 -- Role     internal
 --
 -- The arrays are of equal length. Failures are incidents of the message since it came to the destination, or, where the queue counts
 -- by conversation, of all messages of its conversation. A volatile count knows those since the server's start only. A hardened one also
--- counts the attempts that were begun and have no incident: their consumer died, for the caller has the message.
+-- counts the attempts that were begun and have no incident: their consumer died, for the caller has the message. A queue that keeps
+-- messages past their limit and retries them delivers a rejected one again, too.
 -- VOLATILE, so that it looks with a snapshot taken after the claim: a failure is recorded before its message is let go, but
 -- perhaps after the claiming statement began. A REPEATABLE READ transaction keeps its old snapshot and may miss some.
 create or replace function howdah._count_failures(p_destination_id integer, p_message_ids bigint[], p_stages smallint[], p_conversations uuid[])
-returns table (message_id bigint, stage smallint, failures integer)
+returns table (message_id bigint, stage smallint, failures integer, weight integer)
 language plpgsql volatile
 as $$
 declare
     v_by_conversation boolean;
     v_since timestamptz;
     v_hardened boolean;
+    v_keeps boolean;
 begin
-    select d.count_by = 'conversation', case when d.backout_count = 'volatile' then pg_postmaster_start_time() end, d.backout_count = 'hardened'
-    into v_by_conversation, v_since, v_hardened
+    select d.count_by = 'conversation', case when d.backout_count = 'volatile' then pg_postmaster_start_time() end, d.backout_count = 'hardened',
+        d.at_limit = 'move' and d.exception_mode = 'none'
+    into v_by_conversation, v_since, v_hardened, v_keeps
     from howdah.destinations d where d.id = p_destination_id;
     if not v_by_conversation and not v_hardened then
         return query
-        select p.message_id, p.stage, count(*)::integer from howdah.poison_details p
+        select p.message_id, p.stage, count(*)::integer, case when bool_or(p.rejected) and not v_keeps then 2147483647 else count(*)::integer end
+        from howdah.poison_details p
         where p.message_id = any (p_message_ids) and p.destination_id = p_destination_id and (p.boot = v_since or v_since is null)
         group by p.message_id, p.stage;
         return;
@@ -32,18 +37,18 @@ begin
         select w.message_id, w.stage, case when v_by_conversation then w.conversation_id end as conversation_id
         from unnest(p_message_ids, p_stages, p_conversations) w(message_id, stage, conversation_id)
     )
-    select f.message_id, f.stage, count(*)::integer
+    select f.message_id, f.stage, count(*)::integer, case when bool_or(f.rejected) and not v_keeps then 2147483647 else count(*)::integer end
     from (
-        select w.message_id, w.stage
+        select w.message_id, w.stage, p.rejected
         from wanted w join howdah.poison_details p
             on p.message_id = w.message_id and p.stage = w.stage and p.destination_id = p_destination_id
         where w.conversation_id is null and (p.boot = v_since or v_since is null)
         union all
-        select w.message_id, w.stage
+        select w.message_id, w.stage, p.rejected and p.message_id = w.message_id and p.stage = w.stage
         from wanted w join howdah.poison_details p on p.conversation_id = w.conversation_id and p.destination_id = p_destination_id
         where p.boot = v_since or v_since is null
         union all
-        select w.message_id, w.stage
+        select w.message_id, w.stage, false
         from wanted w join howdah.attempts a
             on a.message_id = w.message_id and a.stage = w.stage and a.destination_id = p_destination_id
         where v_hardened and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
@@ -64,3 +69,28 @@ as $$
     from howdah._count_failures(p_destination_id, array[p_message_id], array[p_stage], array[p_conversation_id]) f
     where f.stage = p_stage
 $$;
+
+-- howdah._standing(p_destination_id, p_message_id, p_stage, p_conversation_id): what the incidents recorded for a message amount to.
+--
+-- Returns  one row: the number of failures; the number that the limit is compared with, which is above any limit if the message was
+--          rejected; the delay asked for by the last incident (NULL: the queue's).
+-- Role     internal
+create or replace function howdah._standing(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid)
+returns table (failures integer, weight integer, delay_ms bigint)
+language sql volatile
+as $$
+    select c.failures, case when i.rejected then 2147483647 else c.failures end, i.delay_ms
+    from (select howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id) as failures) c
+    cross join lateral (
+        select bool_or(p.rejected) as rejected, (array_agg(p.delay_ms order by p.incident_id desc))[1] as delay_ms
+        from howdah.poison_details p
+        where p.destination_id = p_destination_id and p.message_id = p_message_id and p.stage = p_stage) i
+$$;
+
+-- howdah._why(p_weight): the reason of death of a message whose incidents amount to so much.
+--
+-- Returns  text.
+-- Role     internal
+create or replace function howdah._why(p_weight integer) returns text
+language sql immutable
+as $$ select case when p_weight = 2147483647 then 'rejected by its handler' else 'failed deliveries reached the limit' end $$;

@@ -14,12 +14,13 @@ declare
     v_failure record;
     v_found record;
     v_stage smallint;
+    v_weight integer;
 begin
     begin
         select * into v_failure from jsonb_to_record(p_failure) f(
             message_id bigint, error_text text, error_class text, sqlstate text, traceback text, duration_ms integer,
             worker text, failure_key uuid, details jsonb, priority integer, "position" bigint, stage smallint,
-            delay_ms numeric, conversation_id uuid);
+            delay_ms numeric, conversation_id uuid, reject boolean);
         if v_failure.message_id is null or v_failure.delay_ms not between 0 and 3155760000000 or v_failure.duration_ms < 0
            or v_failure.priority not between 0 and 9 or v_failure.stage < 0
            or v_failure.details is not null and jsonb_typeof(v_failure.details) not in ('object', 'null') then
@@ -28,7 +29,7 @@ begin
     exception when data_exception then
         raise exception using errcode = 'HD005', message = 'wrong argument for record_failure',
             hint = 'message_id is needed; delay (up to 100 years) and duration_ms are not negative; priority is 0 to 9; '
-                'details is a JSON object.';
+                'details is a JSON object; reject is true or false.';
     end;
     perform pg_advisory_xact_lock(1213154370, (v_failure.message_id & 2147483647)::integer);
     select p.incident_id, p.attempt, p.outcome into incident_id, attempt, outcome
@@ -46,26 +47,30 @@ begin
     end if;
     v_stage := coalesce((v_found.message).stage, v_failure.stage, 0);
     -- An attempt that was begun beforehand counts already.
-    attempt := howdah._failures(p_destination.id, v_failure.message_id, v_stage,
-            coalesce((v_found.message).conversation_id, v_failure.conversation_id))
-        + case when exists (select from howdah.attempts a
-                            where a.attempt_id = v_failure.failure_key and a.message_id = v_failure.message_id) then 0 else 1 end;
+    select s.failures + b.more, case when v_failure.reject or s.weight > s.failures then 2147483647 else s.failures + b.more end
+    into attempt, v_weight
+    from howdah._standing(p_destination.id, v_failure.message_id, v_stage,
+        coalesce((v_found.message).conversation_id, v_failure.conversation_id)) s
+    cross join (select case when exists (
+        select from howdah.attempts a
+        where a.attempt_id = v_failure.failure_key and a.message_id = v_failure.message_id) then 0 else 1 end as more) b;
     if v_found.place is null then
         outcome := 'gone';
     elsif p_in_hand then
-        outcome := howdah._verdict(p_destination, attempt, v_failure.delay_ms::bigint);
+        outcome := howdah._verdict(p_destination, v_weight, v_failure.delay_ms::bigint);
     elsif not v_found.free then
         outcome := 'held';
     else
-        outcome := howdah._settle(p_destination, v_found.message, v_found.place, v_found.nonpersistent, attempt,
+        outcome := howdah._settle(p_destination, v_found.message, v_found.place, v_found.nonpersistent, v_weight,
             v_failure.delay_ms::bigint);
     end if;
     insert into howdah.poison_details as i (message_id, recorded_at, destination_id, attempt, duration_ms, stage, outcome,
-        conversation_id, failure_key, error_class, error_text, sqlstate, traceback, worker, recorded_by, details)
+        conversation_id, failure_key, error_class, error_text, sqlstate, traceback, worker, recorded_by, details,
+        rejected, delay_ms)
     values (v_failure.message_id, howdah.now(), p_destination.id, attempt, v_failure.duration_ms, v_stage, outcome,
         coalesce((v_found.message).conversation_id, v_failure.conversation_id), v_failure.failure_key,
         v_failure.error_class, v_failure.error_text, v_failure.sqlstate, v_failure.traceback, v_failure.worker,
-        howdah._caller(), nullif(v_failure.details, 'null'))
+        howdah._caller(), nullif(v_failure.details, 'null'), coalesce(v_failure.reject, false), v_failure.delay_ms::bigint)
     returning i.incident_id into incident_id;
     perform howdah._note_streak(p_destination.id, v_failure.message_id);
     if not p_in_hand then

@@ -81,18 +81,8 @@ begin
         perform howdah._park(p_message, p_nonpersistent, howdah.now() + howdah._delay(p_destination, p_failures, p_delay_ms), 'redelivery');
     elsif v_verdict <> 'returned' then
         perform howdah._remove(p_message, p_place);
-        return howdah._bury(p_destination, p_message, p_nonpersistent, howdah._limit_reason(p_failures));
+        return howdah._bury(p_destination, p_message, p_nonpersistent, howdah._why(p_failures));
     end if;
     return v_verdict;
 end
-$$;
-
--- howdah._limit_reason(p_failures): why a message is disposed of.
---
--- Returns  text, for dead_reason and the journal.
--- Role     internal
-create or replace function howdah._limit_reason(p_failures integer) returns text
-language sql immutable
-as $$
-    select case when p_failures >= 1000000 then 'rejected by its consumer' else 'failed deliveries reached the limit' end
 $$;

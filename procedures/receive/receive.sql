@@ -230,7 +230,7 @@ begin
                         where (select pg_sequence_last_value(v_queue.failing) is not null and count(*) > 0 from taken)
                     ), claimed as materialized (
                         select t.*, coalesce(f.failures, 0) as failures,
-                            coalesce(t.expires_at <= v_now, false) or coalesce(f.failures, 0) >= v_queue.most as ended
+                            coalesce(t.expires_at <= v_now, false) or coalesce(f.weight, 0) >= v_queue.most as ended
                         from taken t left join failed f on f.message_id = t.message_id and f.stage = t.stage
                     ), journaled as (
                         insert into howdah.journal (at, destination_id, event, message_ids)
@@ -262,7 +262,7 @@ begin
                         where (select pg_sequence_last_value(v_queue.failing) is not null and count(*) > 0 from taken)
                     ), claimed as materialized (
                         select t.*, coalesce(f.failures, 0) as failures,
-                            coalesce(t.expires_at <= v_now, false) or coalesce(f.failures, 0) >= v_queue.most as ended
+                            coalesce(t.expires_at <= v_now, false) or coalesce(f.weight, 0) >= v_queue.most as ended
                         from taken t left join failed f on f.message_id = t.message_id and f.stage = t.stage
                     ), journaled as (
                         insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids)

@@ -65,7 +65,12 @@ def test_a_consumed_message_that_is_put_back_is_found(audit: Audit, db: Db) -> N
 
 def test_dead_messages_whose_incidents_were_deleted_are_found(audit: Audit, db: Db) -> None:
     db.execute("select howdah.alter_queue('q', '{\"redelivery_delay_ms\": 0}')")
-    first, last, untouched = send(db, "q", 3)
+    first, last, untouched, rejected, innocent = send(db, "q", 5)
+    for message in (rejected, innocent):
+        db.execute("select howdah.record_failure('q', %s, reject => true)", [message])
+    # Rejected while somebody had it, and disposed of by the next receive.
+    db.execute("update howdah.poison_details set outcome = 'held' where message_id = %s", [innocent])
+    db.execute("delete from howdah.poison_details where message_id = %s", [rejected])
     for message in (first, last, untouched):
         assert fail(db, "q", message, 2) == "moved"
     for message, attempt in ((first, 1), (last, 2)):
@@ -73,7 +78,7 @@ def test_dead_messages_whose_incidents_were_deleted_are_found(audit: Audit, db: 
     result = audit()
 
     assert not result.ok
-    assert result.rule("dead_without_incidents").samples == (first, last)
+    assert result.rule("dead_without_incidents").samples == (first, last, rejected)
     assert result.rule("dead_without_incidents").queues == ("q.dead",)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from typing import Any
@@ -10,8 +11,9 @@ import psycopg
 import pytest
 from support import Db, column, one, wait_until
 
-from howdah.engine import Connection, Message, connect
-from howdah.engine.errors import IllegalState
+from howdah.engine import Connection, Message, Reject, Retry, connect
+from howdah.engine.aio import connect_async
+from howdah.engine.errors import BadArgument, IllegalState
 
 SYSTEM = "_SYSTEM.Exception.Destination.%"
 
@@ -266,3 +268,56 @@ def test_a_listener_that_calls_exit_has_failed_and_ends_nothing(connection: Conn
         session.consumer(orders).listener = listener
         wait_until(lambda: seen == ["y"])
     assert {row["error_class"] for row in connection.admin.incidents(orders)} == {"SystemExit"}
+
+
+def test_a_listener_rejects_and_retries_by_raising_and_by_rules(connection: Connection, db: Db, orders: str) -> None:
+    for body in ("reject", "retry", "rule", "good"):
+        connection.send(orders, body)
+    seen: list[tuple[Any, int]] = []
+
+    def listener(message: Message) -> None:
+        seen.append((message.body, message.delivery_count))
+        match message.body:
+            case "reject":
+                raise Reject("unusable") from LookupError("none")
+            case "retry":
+                raise Retry(after=3600)
+            case "rule":
+                raise KeyError("missing")
+
+    with connection.session() as session:
+        session.listen(orders, listener, rules=[(LookupError, Reject)])
+        wait_until(lambda: len(seen) == 4)
+    assert [body for body, _ in seen] == ["reject", "retry", "rule", "good"]
+    assert {count for _, count in seen} == {1}
+    assert {(row["error_class"], row["outcome"]) for row in connection.admin.incidents(orders)} == {
+        ("LookupError", "moved"),
+        ("Retry", "delayed"),
+        ("KeyError", "moved"),
+    }
+    with connection.session() as session, pytest.raises(BadArgument, match="no outcome"):
+        session.listen(orders, listener, rules=[(LookupError, "never")])
+
+
+def test_who_receives_by_himself_records_with_the_same_outcomes(connection: Connection, db: Db, orders: str) -> None:
+    connection.send(orders, "x")
+    connection.send(orders, "y")
+    with connection.session() as session:
+        (message,) = session.receive(orders)
+        session.rollback()
+    assert connection.record_failure(message, psycopg.errors.DeadlockDetected("deadlock")) is None
+    incident = connection.record_failure(message, ValueError("x"), [(ValueError, Reject)])
+    assert incident is not None
+    assert (incident.message_id, incident.attempt, incident.outcome) == (message.message_id, 1, "moved")
+    with connection.session() as session:
+        (other,) = session.receive(orders)
+        session.rollback()
+
+    async def record() -> str:
+        async with connect_async(db.info.dsn + f" password={db.info.password}") as asynchronous:
+            incident = await asynchronous.record_failure(other, Retry(after=60))
+            assert incident is not None
+            return incident.outcome
+
+    assert asyncio.run(record()) == "delayed"
+    assert one(db, "select count(*) from howdah.poison_details") == 2

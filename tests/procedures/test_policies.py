@@ -412,7 +412,6 @@ def test_a_message_at_its_limit_is_logged_into_a_table_and_a_queue(db: Db, creat
     )
 
 
-@pytest.mark.behaviour("SSB-29")
 def test_an_administrator_is_told_by_the_advisory_queue(db: Db, create: Create, clock: Clock) -> None:
     create(max_failed_deliveries=1, notify_admin=True)
     sent = send(db)

@@ -1,0 +1,52 @@
+"""``howdah hooks``: tell administrators of events by webhook and e-mail."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from . import worker
+from .common import Dsn, connected, resolve_dsn
+
+app = typer.Typer(help="Tell administrators of events by webhook and e-mail.", no_args_is_help=True)
+
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The hooks, in TOML; see docs/handling-failures.md.", show_default=False)
+]
+
+
+@app.command("check")
+def check(file: File) -> None:
+    """Check the file and the environment variables that it names; nobody is told anything."""
+    from ..workers.hook_config import load_hooks
+
+    configuration = load_hooks(file, os.environ)
+    for hook in configuration.hooks:
+        events = ", ".join(hook.events) or "all events"
+        queues = ", ".join(hook.queues) or "all queues"
+        typer.echo(f"{hook.name}: {events} of {queues}")
+
+
+@app.command("run")
+def run(
+    file: File,
+    dsn: Dsn = None,
+    sessions: Annotated[int, typer.Option(min=1, max=200, help="Events told at the same time.")] = 1,
+    log_json: Annotated[bool, typer.Option("--log-json", help="Write the log as JSON lines.")] = False,
+    log_level: Annotated[
+        Literal["DEBUG", "INFO", "WARNING", "ERROR"], typer.Option(case_sensitive=False, help="What is logged.")
+    ] = "INFO",
+) -> None:
+    """Call the hooks of each event until SIGTERM, which finishes what is in hand."""
+    from ..workers.hook_config import load_hooks
+    from ..workers.hooks import TARGET, VARIABLE
+
+    configuration = load_hooks(file, os.environ)
+    dsn = resolve_dsn(dsn)
+    with connected(dsn, None) as connection:  # a queue that is not there is said at once
+        connection.admin.queue_stats(configuration.queue)
+    os.environ[VARIABLE] = str(file.absolute())
+    worker.worker(TARGET, dsn, sessions=sessions, processes=1, log_json=log_json, log_level=log_level)
