@@ -150,7 +150,7 @@ class AttemptNeeded(HowdahError):
 class NoSuchAttempt(HowdahError, LookupError):
     """There is no such attempt, or it is not committed yet."""
 
-    sqlstate = "HD020"
+    sqlstate = "HD022"
 
 
 class NotMigrated(HowdahError):

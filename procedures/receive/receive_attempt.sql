@@ -1,7 +1,7 @@
 -- howdah.receive_attempt(queue, attempt_id): take the message of an attempt that was begun and committed.
 --
 -- Returns  the message as howdah.receive; none if it is gone or in other hands, and then the attempt does not count.
--- Raises   HD001 no such queue; HD010 not allowed; HD020 there is no such attempt, or it was begun in this transaction.
+-- Raises   HD001 no such queue; HD010 not allowed; HD022 there is no such attempt, or it was begun in this transaction.
 -- Role     howdah_consumer howdah_admin
 --
 -- COMMIT consumes it; ROLLBACK puts it back, one failure the richer.
@@ -18,7 +18,7 @@ begin
     where a.attempt_id = receive_attempt.attempt_id and a.destination_id = v_destination.id
       and a.xmin::text::bigint <> coalesce(pg_current_xact_id_if_assigned()::text::numeric % 4294967296, -1)::bigint;
     if not found then
-        raise exception using errcode = 'HD020', message = format('there is no attempt %s at queue %s', coalesce(receive_attempt.attempt_id::text, 'NULL'), quote_literal(queue)),
+        raise exception using errcode = 'HD022', message = format('there is no attempt %s at queue %s', coalesce(receive_attempt.attempt_id::text, 'NULL'), quote_literal(queue)),
             hint = 'Call howdah.begin_attempts(queue), COMMIT, and then this.';
     end if;
     -- Those who look for messages to begin attempts at hold them for a moment.

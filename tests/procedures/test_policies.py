@@ -603,12 +603,12 @@ def test_an_attempt_must_be_committed_and_ends_with_its_message(db: Db, create: 
     send(db)
     with db.transaction():
         ((attempt, _),) = begin(db)
-        refused(db, "HD020", "select howdah.receive_attempt('q', %s)", (attempt,))
+        refused(db, "HD022", "select howdah.receive_attempt('q', %s)", (attempt,))
     clock.advance(1.1)
     ((attempt, _),) = begin(db)
     assert receive_attempt(db, attempt) == 1
     assert receive_attempt(db, attempt) == 0
-    refused(db, "HD020", "select howdah.receive_attempt('q', %s)", (uuid4(),))
+    refused(db, "HD022", "select howdah.receive_attempt('q', %s)", (uuid4(),))
     assert one(db, "select consumed from howdah.queue_stats('q')") == 1
 
 
