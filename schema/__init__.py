@@ -7,6 +7,7 @@ from .base import SCHEMA, metadata
 from .destinations import FAILING, NAME_LENGTH_MAX, destination_grants, destinations, lanes
 from .failures import poison_details
 from .journal import EVENTS, backlog_figures, dead_figures, journal, journal_totals
+from .listeners import listeners
 from .messages import msgs, msgs_nonpersistent, parked
 from .runtime import acks, engine, lock, workers
 
@@ -24,6 +25,7 @@ __all__ = [
     "journal",
     "journal_totals",
     "lanes",
+    "listeners",
     "lock",
     "metadata",
     "msgs",

@@ -103,6 +103,7 @@ def identifier(name: str) -> sql.Identifier:
 TABLES = [
     "destinations",
     "destination_grants",
+    "listeners",
     "msgs",
     "msgs_nonpersistent",
     "parked",

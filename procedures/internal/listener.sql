@@ -1,0 +1,86 @@
+-- howdah._listener(p_name, p_verb): the listener of that name, if the caller may use its queue so.
+--
+-- Returns  the row of howdah.listeners; p_verb is receive or admin.
+-- Raises   HD001 no such queue; HD010 not allowed; HD020 there is no such listener.
+-- Role     internal
+create or replace function howdah._listener(p_name text, p_verb text) returns howdah.listeners
+language plpgsql volatile
+as $$
+declare
+    v_listener howdah.listeners;
+begin
+    select l.* into v_listener from howdah.listeners l where l.name = p_name;
+    if not found then
+        raise exception using errcode = 'HD020',
+            message = format('there is no listener %s', coalesce(quote_literal(left(p_name, 250)), 'NULL')),
+            hint = 'Create it with howdah.create_listener(listener, queue), or see howdah.list_listeners().';
+    end if;
+    perform howdah._destination(howdah._name(v_listener.destination_id), p_verb);
+    return v_listener;
+end
+$$;
+
+-- howdah._with_listener_options(p_listener, p_options): a listener's row with options applied.
+--
+-- Returns  the changed row; nothing is written.
+-- Raises   HD004 an option is unknown or wrong.
+-- Role     internal
+create or replace function howdah._with_listener_options(p_listener howdah.listeners, p_options jsonb) returns howdah.listeners
+language plpgsql immutable
+as $$
+declare
+    v_key text;
+    v_value jsonb;
+begin
+    if p_options is null or jsonb_typeof(p_options) <> 'object' then
+        raise exception using errcode = 'HD004', message = 'options must be a JSON object',
+            hint = 'For example {"sequential_failures": 3}.';
+    end if;
+    for v_key, v_value in select o.key, o.value from jsonb_each(p_options) o loop
+        case v_key
+            when 'max_sessions' then
+                p_listener.max_sessions := howdah._option_number(v_key, v_value, 1, 1000);
+            when 'sequential_failures' then
+                p_listener.sequential_failures := howdah._option_number(v_key, v_value, 0, 1000000);
+            when 'kind' then
+                p_listener.kind := howdah._option_choice(v_key, v_value, array['activation_specification', 'listener_port']);
+            when 'stop_on_failure' then
+                if jsonb_typeof(v_value) <> 'boolean' then
+                    raise exception using errcode = 'HD004',
+                        message = format('option stop_on_failure cannot be %s', left(v_value::text, 100)),
+                        hint = 'It is true or false.';
+                end if;
+                p_listener.stop_on_failure := v_value::boolean;
+            else
+                raise exception using errcode = 'HD004',
+                    message = format('there is no option %s', quote_literal(left(v_key, 100))),
+                    hint = 'Options are: max_sessions, stop_on_failure, sequential_failures, kind.';
+        end case;
+    end loop;
+    return p_listener;
+end
+$$;
+
+-- howdah._listener_limit(p_listener): how many failures in a row stop a listener.
+--
+-- Returns  integer, 1 at least; NULL if failures never stop it.
+-- Role     internal
+create or replace function howdah._listener_limit(p_listener howdah.listeners) returns integer
+language sql immutable
+as $$ select case when p_listener.stop_on_failure then greatest(p_listener.sequential_failures, 1) end $$;
+
+-- howdah._listener_warning(p_listener): what is wrong with a listener's limit beside its queue's.
+--
+-- Returns  a sentence, or NULL if nothing is.
+-- Role     internal
+--
+-- A listener that stops first never lets a message reach the limit at which it would be moved out of the way.
+create or replace function howdah._listener_warning(p_listener howdah.listeners) returns text
+language sql stable
+as $$
+    select format('listener %s stops at failure %s, before queue %s disposes of a message at failure %s: '
+            'set sequential_failures above %s, or stop_on_failure to false',
+        p_listener.name, howdah._listener_limit(p_listener), d.name, d.max_failed_deliveries, d.max_failed_deliveries)
+    from howdah.destinations d
+    where d.id = p_listener.destination_id and howdah._listener_limit(p_listener) <= d.max_failed_deliveries
+$$;
