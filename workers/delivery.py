@@ -84,7 +84,7 @@ class Delivery:
 
     def _together(self, connection: HandlerConnection) -> Done:
         """Batch after batch, until one comes empty, something fails, or it has lasted long enough."""
-        way, done, burst = self._way, Done(), Burst(connection, self._binding.queue)
+        way, done, burst = self._way, Done(), self._burst(connection)
         messages: list[Message] = []
         to_settle: list[Message] = []
         counted = False
@@ -133,6 +133,9 @@ class Delivery:
             return done
         self._committed(messages, done)
         return done
+
+    def _burst(self, connection: HandlerConnection) -> Burst:
+        return Burst(connection, self._binding.queue)
 
     def _next(self, burst: Burst, messages: list[Message], done: Done) -> list[Message]:
         """Commit the messages handled so far, if there are any, and receive the next; ``messages`` is empty then."""

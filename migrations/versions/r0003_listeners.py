@@ -20,9 +20,7 @@ def upgrade() -> None:
     op.create_table(
         "listeners",
         sa.Column("id", sa.Integer(), sa.Identity(always=True), nullable=False, comment="Number of the listener."),
-        sa.Column(
-            "name", sa.Text(collation="C"), nullable=False, comment="Name, of the same characters as a queue's."
-        ),
+        sa.Column("name", sa.Text(collation="C"), nullable=False, comment="Name, of the same characters as a queue's."),
         sa.Column("destination_id", sa.Integer(), nullable=False, comment="The queue it receives from."),
         sa.Column(
             "kind",
@@ -72,9 +70,7 @@ def upgrade() -> None:
             comment="The message whose failure stopped it. NULL: it runs, or was stopped by hand.",
         ),
         sa.Column("stop_reason", sa.Text(), comment="Why it stopped."),
-        sa.Column(
-            "created_at", postgresql.TIMESTAMP(timezone=True), nullable=False, comment="When it was created."
-        ),
+        sa.Column("created_at", postgresql.TIMESTAMP(timezone=True), nullable=False, comment="When it was created."),
         sa.Column("created_by", sa.Text(), nullable=False, comment="The role that created it."),
         sa.CheckConstraint("kind IN ('activation_specification', 'listener_port')", name=op.f("ck_listeners_kind")),
         sa.CheckConstraint("max_sessions BETWEEN 1 AND 1000", name=op.f("ck_listeners_max_sessions")),
