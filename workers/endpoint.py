@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from datetime import datetime
 from typing import Any
 
 import psycopg
@@ -35,7 +36,7 @@ class Endpoint:
         self._worker = worker
         self._lock = threading.Lock()
         self._ensured = False
-        self._stopped = False
+        self._stopped_at: datetime | None = None
         self._look_at = 0.0
 
     def ready(self, connection: psycopg.Connection[Any]) -> None:
@@ -60,17 +61,14 @@ class Endpoint:
                     rows = _admin(connection).list_listeners(self.name)
             except (HowdahError, psycopg.Error):
                 return  # a lost connection, which the next receive finds
-            stopped = any(row["status"] == "stopped" for row in rows)
-            if stopped == self._stopped:
-                return
-            self._stopped = stopped
-        if stopped:
-            row = rows[0]
+            row = rows[0] if rows else {"stopped_at": None}
+            before, self._stopped_at = self._stopped_at, row["stopped_at"]
+        if before not in (None, row["stopped_at"]):
+            events.listener_resumed(self._worker, self.name, self._queue)
+        if row["stopped_at"] not in (None, before):
             events.listener_stopped(
                 self._worker, self.name, self._queue, row["stopped_message_id"], row["failures"], row["stop_reason"]
             )
-        else:
-            events.listener_resumed(self._worker, self.name, self._queue)
 
 
 def _admin(connection: psycopg.Connection[Any]) -> Admin:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from workers_support import APPS, TABLES, StartWorkers, Work, running
 def importable(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sample applications can be imported, here and in worker processes."""
     monkeypatch.syspath_prepend(str(APPS))
-    monkeypatch.setenv("PYTHONPATH", str(APPS))
+    monkeypatch.setenv("PYTHONPATH", str(APPS), prepend=os.pathsep)
 
 
 @pytest.fixture
