@@ -61,7 +61,7 @@ class Endpoint:
                     rows = _admin(connection).list_listeners(self.name)
             except (HowdahError, psycopg.Error):
                 return  # a lost connection, which the next receive finds
-            row = rows[0] if rows else {"stopped_at": None}
+            row: dict[str, Any] = rows[0] if rows else {"stopped_at": None}
             before, self._stopped_at = self._stopped_at, row["stopped_at"]
         if before not in (None, row["stopped_at"]):
             events.listener_resumed(self._worker, self.name, self._queue)
