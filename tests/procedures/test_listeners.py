@@ -471,3 +471,12 @@ def test_who_may_not_receive_from_the_queue_may_not_through_a_listener(db: Db, c
     one(db, "select howdah.stop_listener('l')")
     refused(consumer, "HD010", "select howdah.receive_as('l')")
     refused(connect("howdah_producer"), "42501", "select howdah.receive_as('l')")
+
+
+def test_the_error_that_stopped_it_is_for_those_who_may_browse(db: Db, connect: Connect) -> None:
+    create(db)
+    (sent,) = send(db, "a")
+    record(db, sent, error_text="secret")
+    asked = "stopped_message_id, stop_reason like '%%secret'"
+    assert shown(connect("howdah_browser"), asked) == (sent, True)
+    assert shown(connect("howdah_producer"), asked) == (sent, None)

@@ -208,6 +208,19 @@ def test_a_commit_that_fails_counts_and_sets_nothing_to_0(jobs: Work, deliver: A
     ]
 
 
+def test_an_error_that_blames_no_message_does_not_count(jobs: Work, deliver: Any) -> None:
+    jobs.send("a")
+
+    def innocent(message: Message, transaction: Transaction) -> None:
+        raise psycopg.errors.DeadlockDetected("somebody else's")
+
+    delivery, connection = deliver(innocent)
+    with pytest.raises(psycopg.errors.DeadlockDetected):
+        delivery.run_once(connection)
+    assert state(jobs) == (0, "running")
+    assert jobs.left() == 1
+
+
 def test_a_stopped_listener_leaves_its_sessions_idle_and_each_message_is_a_transaction(
     jobs: Work, deliver: Any
 ) -> None:
