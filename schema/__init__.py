@@ -7,7 +7,7 @@ from .base import SCHEMA, metadata
 from .destinations import FAILING, NAME_LENGTH_MAX, destination_grants, destinations, lanes
 from .failures import poison_details
 from .journal import EVENTS, backlog_figures, dead_figures, journal, journal_totals
-from .listeners import listeners
+from .listeners import listener_marks, listeners
 from .messages import msgs, msgs_nonpersistent, parked
 from .runtime import acks, engine, lock, workers
 
@@ -25,6 +25,7 @@ __all__ = [
     "journal",
     "journal_totals",
     "lanes",
+    "listener_marks",
     "listeners",
     "lock",
     "metadata",

@@ -53,7 +53,14 @@ listeners = Table(
         Integer,
         nullable=False,
         server_default="0",
-        comment="Failed deliveries since the last handled message, of all sessions of all processes.",
+        comment="Failed deliveries since the last handled message, of all sessions, as of the last one; listener_marks may say less.",
+    ),
+    Column(
+        "total_failures",
+        BigInteger,
+        nullable=False,
+        server_default="0",
+        comment="Failed deliveries since it was created.",
     ),
     Column("status", Text, nullable=False, server_default="running", comment="running or stopped."),
     Column("stopped_at", TIMESTAMPTZ, comment="When it stopped. NULL: it runs."),
@@ -68,10 +75,26 @@ listeners = Table(
     Column("created_by", Text, nullable=False, comment="The role that created it."),
     CheckConstraint("kind IN ('activation_specification', 'listener_port')", name="kind"),
     CheckConstraint("max_sessions BETWEEN 1 AND 1000", name="max_sessions"),
-    CheckConstraint("sequential_failures >= 0 AND failures >= 0", name="failures"),
+    CheckConstraint("sequential_failures >= 0 AND failures >= 0 AND total_failures >= failures", name="failures"),
     CheckConstraint("status IN ('running', 'stopped')", name="status"),
     CheckConstraint("(status = 'stopped') = (stopped_at IS NOT NULL)", name="stopped_at"),
     Index("uq_listeners_name", "name", unique=True),
     Index("ix_listeners_destination", "destination_id"),
     comment="Endpoints that receive from a queue in a limited number of sessions and stop when deliveries fail.",
+)
+
+listener_marks = Table(
+    "listener_marks",
+    metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True, comment="Number of the mark."),
+    Column("listener_id", Integer, nullable=False, comment="The listener."),
+    Column(
+        "total_failures",
+        BigInteger,
+        nullable=False,
+        comment="Its total_failures when the message had been handled.",
+    ),
+    Index("ix_listener_marks_listener", "listener_id"),
+    comment="How many of a listener's failures lie before a message that it handled. INSERT-only for handling transactions,"
+    " so that they lock nothing; the next failure takes the rows away.",
 )

@@ -16,7 +16,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add the table."""
+    """Add the tables."""
     op.create_table(
         "listeners",
         sa.Column("id", sa.Integer(), sa.Identity(always=True), nullable=False, comment="Number of the listener."),
@@ -55,7 +55,14 @@ def upgrade() -> None:
             sa.Integer(),
             server_default="0",
             nullable=False,
-            comment="Failed deliveries since the last handled message, of all sessions of all processes.",
+            comment="Failed deliveries since the last handled message, of all sessions, as of the last one; listener_marks may say less.",
+        ),
+        sa.Column(
+            "total_failures",
+            sa.BigInteger(),
+            server_default="0",
+            nullable=False,
+            comment="Failed deliveries since it was created.",
         ),
         sa.Column("status", sa.Text(), server_default="running", nullable=False, comment="running or stopped."),
         sa.Column("stopped_at", postgresql.TIMESTAMP(timezone=True), comment="When it stopped. NULL: it runs."),
@@ -74,7 +81,10 @@ def upgrade() -> None:
         sa.Column("created_by", sa.Text(), nullable=False, comment="The role that created it."),
         sa.CheckConstraint("kind IN ('activation_specification', 'listener_port')", name=op.f("ck_listeners_kind")),
         sa.CheckConstraint("max_sessions BETWEEN 1 AND 1000", name=op.f("ck_listeners_max_sessions")),
-        sa.CheckConstraint("sequential_failures >= 0 AND failures >= 0", name=op.f("ck_listeners_failures")),
+        sa.CheckConstraint(
+            "sequential_failures >= 0 AND failures >= 0 AND total_failures >= failures",
+            name=op.f("ck_listeners_failures"),
+        ),
         sa.CheckConstraint("status IN ('running', 'stopped')", name=op.f("ck_listeners_status")),
         sa.CheckConstraint("(status = 'stopped') = (stopped_at IS NOT NULL)", name=op.f("ck_listeners_stopped_at")),
         sa.ForeignKeyConstraint(["destination_id"], ["howdah.destinations.id"], name="fk_listeners_destination"),
@@ -84,8 +94,25 @@ def upgrade() -> None:
     )
     op.create_index("uq_listeners_name", "listeners", ["name"], unique=True, schema="howdah")
     op.create_index("ix_listeners_destination", "listeners", ["destination_id"], unique=False, schema="howdah")
+    op.create_table(
+        "listener_marks",
+        sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False, comment="Number of the mark."),
+        sa.Column("listener_id", sa.Integer(), nullable=False, comment="The listener."),
+        sa.Column(
+            "total_failures",
+            sa.BigInteger(),
+            nullable=False,
+            comment="Its total_failures when the message had been handled.",
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_listener_marks")),
+        schema="howdah",
+        comment="How many of a listener's failures lie before a message that it handled. INSERT-only for handling transactions,"
+        " so that they lock nothing; the next failure takes the rows away.",
+    )
+    op.create_index("ix_listener_marks_listener", "listener_marks", ["listener_id"], unique=False, schema="howdah")
 
 
 def downgrade() -> None:
-    """Drop the table, and the functions that have its row type in their signature."""
+    """Drop the tables, and the functions that have their row types in their signatures."""
+    op.execute("DROP TABLE howdah.listener_marks")
     op.execute("DROP TABLE howdah.listeners CASCADE")

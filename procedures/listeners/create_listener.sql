@@ -37,7 +37,7 @@ begin
     end if;
     return howdah._with_listener_options(jsonb_populate_record(null::howdah.listeners, jsonb_build_object(
         'name', p_name, 'destination_id', p_destination.id, 'kind', 'activation_specification', 'max_sessions', 10,
-        'stop_on_failure', true, 'sequential_failures', 0, 'failures', 0, 'status', 'running',
+        'stop_on_failure', true, 'sequential_failures', 0, 'failures', 0, 'total_failures', 0, 'status', 'running',
         'created_at', howdah.now(), 'created_by', howdah._caller())), p_options);
 end
 $$;

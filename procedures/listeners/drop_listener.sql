@@ -12,5 +12,6 @@ declare
     v_id integer := (howdah._listener(listener, 'admin')).id;
 begin
     delete from howdah.listeners l where l.id = v_id;
+    delete from howdah.listener_marks m where not exists (select from howdah.listeners l where l.id = m.listener_id);
 end
 $$;

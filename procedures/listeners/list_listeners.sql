@@ -11,7 +11,7 @@ create or replace function howdah.list_listeners(listener text default null) ret
 )
 language sql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
-    select l.name, d.name, l.kind, l.max_sessions, l.stop_on_failure, l.sequential_failures, l.failures, l.status,
+    select l.name, d.name, l.kind, l.max_sessions, l.stop_on_failure, l.sequential_failures, howdah._listener_failures(l), l.status,
         l.stopped_at, l.stopped_by, l.stopped_message_id,
         case when exists (select from howdah.destination_grants g
                           where g.destination_id = d.id and g.verb = 'browse'

@@ -39,8 +39,17 @@ language plpgsql volatile
 as $$
 declare
     v_listener howdah.listeners;
+    v_handled bigint;
 begin
-    update howdah.listeners l set failures = l.failures + p_failures where l.id = p_listener_id and p_failures > 0;
+    if p_failures > 0 then
+        with marks as (
+            delete from howdah.listener_marks m where m.listener_id = p_listener_id returning m.total_failures
+        )
+        select max(m.total_failures) into v_handled from marks m;
+        update howdah.listeners l
+        set failures = least(l.failures, l.total_failures - v_handled) + p_failures, total_failures = l.total_failures + p_failures
+        where l.id = p_listener_id;
+    end if;
     select l.* into v_listener from howdah.listeners l where l.id = p_listener_id;
     if p_failures > 0 and v_listener.status = 'running' and v_listener.failures >= howdah._listener_limit(v_listener) then
         update howdah.listeners l

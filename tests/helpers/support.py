@@ -104,6 +104,7 @@ TABLES = [
     "destinations",
     "destination_grants",
     "listeners",
+    "listener_marks",
     "msgs",
     "msgs_nonpersistent",
     "parked",

@@ -326,18 +326,42 @@ def test_a_healthy_listener_is_neither_written_nor_locked_by_successes(db: Db, c
     assert one(db, version) == before
 
 
-def test_a_failure_waits_for_a_success_that_is_about_to_commit(db: Db, connect: Connect) -> None:
+def test_a_success_keeps_no_failure_waiting_and_wipes_only_those_before_it(db: Db, connect: Connect) -> None:
     create(db, sequential_failures=9)
-    first, _ = send(db, "a", "b")
-    record(db, first)
-    recording = connect()
+    (sent,) = send(db, "a")
+    record(db, sent)
+    record(db, sent)
+    other = connect()
+    other.execute("set lock_timeout = '5s'")
     with db.transaction():
         db.execute("select howdah.handled_as('l')")
-        thread = threading.Thread(target=record, args=(recording, first))
-        thread.start()
-        wait_until_blocked(connect(), recording)
-    thread.join()
+        assert state(db) == (0, "running")
+        record(other, sent)
+        assert state(other) == (3, "running")
     assert state(db) == (1, "running")
+    record(db, sent)
+    assert state(db) == (2, "running")
+    assert one(db, "select count(*) from howdah.listener_marks") == 0
+
+
+def test_of_successes_at_once_the_last_failure_seen_counts(db: Db, connect: Connect) -> None:
+    create(db, sequential_failures=9)
+    (sent,) = send(db, "a")
+    early, late = connect(), connect()
+    record(db, sent)
+    with early.transaction():
+        early.execute("select howdah.handled_as('l')")
+        record(db, sent)
+        record(db, sent)
+        with late.transaction():
+            late.execute("select howdah.handled_as('l')")
+        assert state(db) == (0, "running")
+        record(db, sent)
+    assert state(db) == (1, "running")
+    for session in (early, late, db):
+        session.execute("select howdah.handled_as('l')")
+    assert state(db) == (0, "running")
+    assert one(db, "select count(*) from howdah.listener_marks where total_failures = 4") == 1
 
 
 def test_a_failure_recorded_twice_under_one_key_counts_once(db: Db) -> None:
