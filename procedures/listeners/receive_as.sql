@@ -1,6 +1,6 @@
--- howdah.receive_as(listener, max_messages): take messages for a listener, as howdah.receive; none if it is stopped or its sessions are all in use.
+-- howdah.receive_as(listener, max_messages): take messages as howdah.receive, but none if the listener is stopped or busy.
 --
--- Returns  up to max_messages rows of howdah.message.
+-- Returns  up to max_messages rows of howdah.message; none while the listener is stopped or all its sessions are at work.
 -- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000; HD009 receiving is paused; HD010 not allowed;
 --          HD020 no such listener.
 -- Role     howdah_consumer howdah_admin

@@ -8,6 +8,9 @@ import pytest
 from psycopg.types.json import Jsonb
 from support import SYSTEM, Clock, Connect, Db, all_refused, column, one, receive, refused, wait_until_blocked
 
+KINDS = pytest.mark.parametrize("kind", ["activation_specification", "listener_port"])
+"""Two names of the same thing."""
+
 
 @pytest.fixture(autouse=True)
 def queue(db: Db) -> None:
@@ -73,7 +76,8 @@ def test_a_new_listener_stops_at_the_first_failure_and_has_ten_sessions(db: Db, 
 
 @pytest.mark.behaviour("WAS-27")
 @pytest.mark.behaviour("WAS-28")
-@pytest.mark.parametrize("kind", ["activation_specification", "listener_port"])
+@pytest.mark.behaviour("WAS-41")
+@KINDS
 def test_the_first_failure_stops_it_until_it_is_resumed(db: Db, clock: Clock, kind: str) -> None:
     create(db, kind=kind)
     first, second = send(db, "poison", "next")
@@ -100,9 +104,10 @@ def test_a_listener_port_is_a_listener_by_another_name(db: Db) -> None:
 
 
 @pytest.mark.behaviour("WAS-33")
-def test_without_a_threshold_stop_and_resume_go_on_until_the_message_is_removed(db: Db) -> None:
+@KINDS
+def test_without_a_threshold_stop_and_resume_go_on_until_the_message_is_removed(db: Db, kind: str) -> None:
     one(db, "select howdah.alter_queue('q', %s)", (Jsonb({"max_failed_deliveries": 0}),))
-    assert create(db) is None
+    assert create(db, kind=kind) is None
     poison, good = send(db, "poison", "good")
     seen = []
     for _ in range(3):
@@ -137,8 +142,9 @@ def test_a_handled_message_whose_transaction_rolls_back_sets_nothing(db: Db) -> 
 
 
 @pytest.mark.behaviour("WAS-39")
-def test_two_failures_a_success_and_two_failures_do_not_stop_at_three(db: Db) -> None:
-    create(db, sequential_failures=3)
+@KINDS
+def test_two_failures_a_success_and_two_failures_do_not_stop_at_three(db: Db, kind: str) -> None:
+    create(db, sequential_failures=3, kind=kind)
     send(db, *"abcde")
     for step in (fail_next, fail_next, handle_next, fail_next, fail_next):
         assert step(db)
