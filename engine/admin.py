@@ -23,6 +23,10 @@ INCIDENT_COLUMNS = (
     " duration_ms, conversation_id, details, recorded_at, recorded_by"
 )
 WORKER_COLUMNS = "worker_id, name, host, pid, sessions, queues, started_at, silent_for, in_hand"
+LISTENER_COLUMNS = (
+    "listener_name, queue, kind, max_sessions, stop_on_failure, sequential_failures, failures, status, stopped_at,"
+    " stopped_by, stopped_message_id, stop_reason, warning, created_at, created_by"
+)
 SERVICES = ("workers", "attempts", "totals", "backlog", "journal", "dropped")
 
 T = TypeVar("T")
@@ -106,6 +110,34 @@ class Admin:
         }
         return self._run(scalar("discard", **arguments).then(int))
 
+    def create_listener(self, listener: str, queue: str, **options: Any) -> str | None:
+        """Create a listener; returns a warning if its limit contradicts the queue's. Raises ListenerExists."""
+        return self._run(_listener("create_listener", listener, options, queue=("text", queue)))
+
+    def ensure_listener(self, listener: str, queue: str, **options: Any) -> str | None:
+        """Create a listener unless it exists; returns a warning as create_listener."""
+        return self._run(_listener("ensure_listener", listener, options, queue=("text", queue)))
+
+    def alter_listener(self, listener: str, **options: Any) -> str | None:
+        """Change options of a listener; returns a warning as create_listener."""
+        return self._run(_listener("alter_listener", listener, options))
+
+    def drop_listener(self, listener: str) -> None:
+        """Drop a listener; its queue stays."""
+        self._run(scalar("drop_listener", listener=("text", listener)))
+
+    def list_listeners(self, listener: str | None = None) -> Rows:
+        """Every listener, or that one, with options, counter and status."""
+        return self._run(table("list_listeners", LISTENER_COLUMNS, listener=("text", listener)))
+
+    def stop_listener(self, listener: str, reason: str | None = None) -> bool:
+        """Let a listener receive nothing more; returns whether it was running."""
+        return self._run(scalar("stop_listener", listener=("text", listener), reason=("text", reason)).then(bool))
+
+    def resume_listener(self, listener: str) -> bool:
+        """Let a stopped listener receive again; returns whether it was stopped."""
+        return self._run(scalar("resume_listener", listener=("text", listener)).then(bool))
+
     def list_workers(self) -> Rows:
         """The registered worker processes."""
         return self._run(table("list_workers", WORKER_COLUMNS))
@@ -152,3 +184,7 @@ class Admin:
 
 def _switch(verb: str, queue: str, sending: bool, receiving: bool) -> Call[Any]:
     return scalar(verb, queue=("text", queue), sending=("boolean", sending), receiving=("boolean", receiving))
+
+
+def _listener(verb: str, listener: str, options: dict[str, Any], **more: tuple[str, Any]) -> Call[str | None]:
+    return scalar(verb, listener=("text", listener), **more, options=("jsonb", to_json(options)))

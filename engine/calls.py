@@ -1,4 +1,5 @@
-"""The only door to the SQL API: each function here names a procedure, binds its arguments and decodes its result.
+"""The only door to the SQL API (``listening`` is its wing): each function here names a procedure, binds its arguments and
+decodes its result.
 
 A ``Call`` does nothing by itself. ``runner`` executes it, on any kind of connection, sync or async, so that no logic is
 written twice.

@@ -39,13 +39,13 @@ class QueueExists(HowdahError):
 
 
 class BadName(HowdahError, ValueError):
-    """That cannot be the name of a queue."""
+    """That cannot be the name of a queue or listener."""
 
     sqlstate = "HD003"
 
 
 class BadOption(HowdahError, ValueError):
-    """An option of a queue is unknown or has a wrong value."""
+    """An option of a queue or listener is unknown or has a wrong value."""
 
     sqlstate = "HD004"
 
@@ -145,6 +145,18 @@ class AttemptNeeded(HowdahError):
     """The queue is hardened: an attempt is committed before its message is received."""
 
     sqlstate = "HD019"
+
+
+class NoSuchListener(HowdahError, LookupError):
+    """There is no listener of that name."""
+
+    sqlstate = "HD020"
+
+
+class ListenerExists(HowdahError):
+    """A listener of that name exists already, or belongs to another queue."""
+
+    sqlstate = "HD021"
 
 
 class NoSuchAttempt(HowdahError, LookupError):

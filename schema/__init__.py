@@ -7,6 +7,7 @@ from .base import SCHEMA, metadata
 from .destinations import FAILING, NAME_LENGTH_MAX, destination_grants, destination_policies, destinations, lanes
 from .failures import attempts, ended_conversations, poison_details, poison_log
 from .journal import EVENTS, backlog_figures, dead_figures, journal, journal_totals
+from .listeners import listener_marks, listeners
 from .messages import msgs, msgs_nonpersistent, parked
 from .runtime import acks, engine, lock, workers
 
@@ -27,6 +28,8 @@ __all__ = [
     "journal",
     "journal_totals",
     "lanes",
+    "listener_marks",
+    "listeners",
     "lock",
     "metadata",
     "msgs",

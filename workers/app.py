@@ -70,16 +70,32 @@ class Transaction:
 Handler = Callable[[Message, Transaction], None]
 
 
+@dataclass(frozen=True)
+class Listener:
+    """The listener that a queue is received through, and the options it is made with if it does not exist."""
+
+    name: str
+    options: dict[str, bool | int]
+
+
 @dataclass
 class Binding:
-    """The handlers of one queue and how many messages are received at once."""
+    """The handlers of one queue, how many messages are received at once, and through what."""
 
     queue: str
     #: None: as many as can be handled in a tenth of a second.
     batch: int | None = None
+    #: None: straight from the queue.
+    listener: Listener | None = None
     handlers: dict[str | None, Handler] = field(default_factory=dict)
     #: What is to become of messages by the class of their handler's exception.
     rules: dict[str | None, Rules] = field(default_factory=dict)
+
+    def listen(self, listener: Listener) -> None:
+        """Receive through the listener. Raises AppError if another handler named another one."""
+        if self.listener not in (None, listener):
+            raise AppError(f"queue {self.queue} has a listener already, or one with other options")
+        self.listener, self.batch = listener, 1
 
     def handler_for(self, message: Message) -> Handler:
         """The handler of the message's type, else the queue's general one. Raises UnknownMessageType."""
@@ -103,17 +119,46 @@ class App:
         self.name = name
         self.bindings: dict[str, Binding] = {}
 
+    @property
+    def listeners(self) -> dict[str, str]:
+        """Names of the listeners by queue."""
+        return {name: found.listener.name for name, found in self.bindings.items() if found.listener is not None}
+
     def handler(
-        self, queue: str, *, message_type: str | None = None, batch: int | None = None, rules: Iterable[Rule] = ()
+        self,
+        queue: str,
+        *,
+        message_type: str | None = None,
+        batch: int | None = None,
+        listener: str | None = None,
+        max_sessions: int | None = None,
+        stop_on_failure: bool | None = None,
+        sequential_failures: int | None = None,
+        rules: Iterable[Rule] = (),
     ) -> Callable[[Handler], Handler]:
         """Register the decorated function for a queue (and message type); ``batch`` is the most received at once.
 
-        It is 1 to 10000; None lets the worker find what is handled in a tenth of a second, 1000 at most. ``rules`` say what
-        is to become of a message by the class of its exception: (ValueError, Reject), (TimeoutError, Retry(after=30)).
+        It is 1 to 10000; None lets the worker find what is handled in a tenth of a second, 1000 at most. With
+        ``listener`` the queue is received through the listener of that name, one message a transaction. The three
+        options are for its creation, should it not exist: an administrator's values count. ``rules`` say what is to become
+        of a message by the class of its exception: (ValueError, Reject), (TimeoutError, Retry(after=30)).
         Raises AppError for what is no rule.
         """
         if batch is not None and not 1 <= batch <= 10000:
             raise AppError(f"batch must be 1 to 10000, not {batch}")
+        options = {
+            name: value
+            for name, value in (
+                ("max_sessions", max_sessions),
+                ("stop_on_failure", stop_on_failure),
+                ("sequential_failures", sequential_failures),
+            )
+            if value is not None
+        }
+        if listener is None and options:
+            raise AppError(f"{', '.join(options)} without a listener", "Name one: @app.handler(queue, listener=…).")
+        if listener is not None and batch not in (None, 1):
+            raise AppError(f"batch must be 1 with a listener, not {batch}")
         try:
             checked = Rules(rules)
         except BadArgument as error:
@@ -127,6 +172,10 @@ class App:
             binding.rules[message_type] = checked
             if batch is not None:
                 binding.batch = batch
+            if listener is not None:
+                binding.listen(Listener(listener, options))
+            if binding.listener is not None and binding.batch not in (None, 1):
+                raise AppError(f"queue {queue} has a listener, so its batch must be 1, not {binding.batch}")
             return function
 
         return register

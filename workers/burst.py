@@ -35,12 +35,16 @@ class Burst:
         #: Whether the last ``receive`` committed the batch before, whatever else became of it.
         self.committed = False
 
+    def call(self, batch: int) -> calls.Call[list[Message]]:
+        """What receives the next messages."""
+        return calls.receive(self._queue, batch)
+
     def receive(self, batch: int, *, commit: bool) -> list[Message]:
         """Up to ``batch`` messages; with ``commit`` in a new transaction, after the end of this one.
 
         Raises the driver's error if committing failed, else Howdah's.
         """
-        call = calls.receive(self._queue, batch)
+        call = self.call(batch)
         if call.setup is not None:
             call.setup(self._receiving)
         self.committed = False

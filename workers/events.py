@@ -84,6 +84,32 @@ def hook_told(worker: str, hook: str, message_id: int, event: str) -> None:
     _emit(logging.INFO, "hook told", worker=worker, hook=hook, message=message_id, told=event)
 
 
+def listener_contradicts(worker: str, listener: str, warning: str) -> None:
+    """A listener's limit contradicts that of its queue."""
+    _emit(logging.WARNING, "listener contradicts its queue", worker=worker, listener=listener, warning=warning)
+
+
+def listener_stopped(
+    worker: str, listener: str, queue: str, message_id: int | None, failures: int, reason: str | None
+) -> None:
+    """A listener was stopped, by the failure of that message or by hand: the process receives nothing through it."""
+    _emit(
+        logging.ERROR,
+        "listener stopped",
+        worker=worker,
+        listener=listener,
+        queue=queue,
+        message=message_id,
+        failures=failures,
+        reason=reason,
+    )
+
+
+def listener_resumed(worker: str, listener: str, queue: str) -> None:
+    """A listener that was seen stopped runs again."""
+    _emit(logging.INFO, "listener resumed", worker=worker, listener=listener, queue=queue)
+
+
 def maintained(worker: str, service: str, count: int) -> None:
     """A maintenance service did something."""
     _emit(logging.INFO, "maintenance", worker=worker, service=service, count=count)

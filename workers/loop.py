@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass, field
+from functools import partial
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -16,6 +17,7 @@ from . import events
 from .app import App
 from .backoff import Backoff
 from .delivery import Delivery
+from .endpoint import Endpoint, EndpointDelivery, endpoints_of
 from .guard import HandlerConnection
 from .hands import Hands
 from .recorder import RETRY_SECONDS_MAX, RETRY_SECONDS_MIN, Recorder
@@ -52,7 +54,9 @@ class SessionLoop(threading.Thread):
         slot: int,
         stopping: threading.Event,
         waking: Waking | None = None,
+        endpoints: dict[str, Endpoint] | None = None,
     ) -> None:
+        """endpoints: by queue, shared by the sessions of a process."""
         super().__init__(name=f"session-{slot}", daemon=True)
         self.handled = 0
         self.failed = 0
@@ -60,25 +64,25 @@ class SessionLoop(threading.Thread):
         self._worker = f"{worker}/{slot}"
         self._stopping = stopping
         self._connection: HandlerConnection | None = None
-        self._recorder = Recorder(dsn, self._worker, stopping)
+        self._recorder = Recorder(dsn, self._worker, stopping, app.listeners)
         self._woken = threading.Event()
         self._idle = Idle(waking, self.wake)
-        self._turns = [
-            _Turn(
-                binding.queue,
-                Delivery(
-                    binding,
-                    index,
-                    worker=self._worker,
-                    hands=hands,
-                    slot=slot,
-                    record=self._recorder.record,
-                    stopping=stopping.is_set,
-                    idle=self._idle,
-                ),
+        endpoints = endpoints_of(app, worker) if endpoints is None else endpoints
+        self._turns = []
+        for index, binding in enumerate(app.bindings.values()):
+            endpoint = endpoints.get(binding.queue)
+            made = Delivery if endpoint is None else partial(EndpointDelivery, endpoint)
+            delivery = made(
+                binding,
+                index,
+                worker=self._worker,
+                hands=hands,
+                slot=slot,
+                record=self._recorder.record,
+                stopping=stopping.is_set,
+                idle=self._idle,
             )
-            for index, binding in enumerate(app.bindings.values())
-        ]
+            self._turns.append(_Turn(binding.queue, delivery))
 
     def wake(self) -> None:
         """End the pause of an idle session."""

@@ -18,6 +18,7 @@ from types import FrameType
 from ..engine.waking import Waking
 from . import events
 from .app import App, AppError, load
+from .endpoint import endpoints_of
 from .hands import Hands
 from .loop import SessionLoop
 from .maintenance import Maintenance
@@ -39,9 +40,17 @@ class WorkerProcess:
         self._stopping = threading.Event()
         self._signals = 0
         self._waking = Waking.of(dsn)
+        endpoints = endpoints_of(app, self.name)
         self._loops = [
             SessionLoop(
-                app, dsn, worker=self.name, hands=hands, slot=slot, stopping=self._stopping, waking=self._waking
+                app,
+                dsn,
+                worker=self.name,
+                hands=hands,
+                slot=slot,
+                stopping=self._stopping,
+                waking=self._waking,
+                endpoints=endpoints,
             )
             for slot in range(sessions)
         ]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import psycopg
 
-from ..engine import HowdahError, Incident, calls, is_innocent
+from ..engine import Call, HowdahError, Incident, calls, is_innocent, listening
+from ..engine.errors import NoSuchListener
 from ..engine.runner import run
 from . import events
 from .backoff import Backoff
@@ -25,8 +27,12 @@ LOCK_TIMEOUT = "2s"
 class Recorder:
     """One recording connection. Each failure has a key, so one that was stored before the answer was lost stays single."""
 
-    def __init__(self, dsn: str, worker: str, stopping: threading.Event) -> None:
+    def __init__(
+        self, dsn: str, worker: str, stopping: threading.Event, listeners: Mapping[str, str] | None = None
+    ) -> None:
+        """listeners: by queue, those that count its failures too."""
         self._dsn = dsn
+        self._listeners = dict(listeners or {})
         self._worker = worker
         self._stopping = stopping
         self._connection: psycopg.Connection[Any] | None = None
@@ -41,8 +47,10 @@ class Recorder:
         patience = PATIENCE_STOPPING
         while True:
             try:
-                incidents = run(self._connect(), calls.record_failures(queue, failures, in_hand=in_hand))
+                incidents = run(self._connect(), self._call(queue, failures, in_hand))
                 break
+            except NoSuchListener:  # dropped: its queue's failures are what counts
+                del self._listeners[queue]
             except (HowdahError, psycopg.Error) as error:
                 if in_hand and isinstance(error, psycopg.errors.LockNotAvailable):
                     raise
@@ -59,6 +67,12 @@ class Recorder:
                     self._stopping.wait(pause)
         self._report(queue, failures, incidents)
         return incidents
+
+    def _call(self, queue: str, failures: Failures, in_hand: bool) -> Call[list[Incident]]:
+        listener = self._listeners.get(queue)
+        if listener is None:
+            return calls.record_failures(queue, failures, in_hand=in_hand)
+        return listening.record_failures_as(listener, failures, in_hand=in_hand)
 
     def close(self) -> None:
         """Close the connection, if there is one."""

@@ -196,7 +196,7 @@ class Supervisor:
         cause = f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
         worker = f"{self._app.name}:{pid}"
         queues = list(self._app.bindings)
-        recorder = Recorder(self._dsn, worker, self._stopping)
+        recorder = Recorder(self._dsn, worker, self._stopping, self._app.listeners)
         for hand in hands:
             failure = {
                 "message_id": hand.message_id,

@@ -4,7 +4,7 @@
 -- Raises   HD001 no such queue; HD010 not allowed; HD011 it holds messages; HD012 it belongs to the engine.
 -- Role     howdah_admin
 --
--- A message whose sender commits after the drop, or that a rolled-back receiver gives back, is found by
+-- Its listeners go with it. A message whose sender commits after the drop, or that a rolled-back receiver gives back, is found by
 -- howdah.maintain_dropped() and moved to the system exception destination: it is not lost.
 create or replace function howdah.drop_queue(queue text, force boolean default false) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
@@ -22,6 +22,7 @@ begin
             hint = 'Consume or purge them, or drop it with force => true.';
     end if;
     update howdah.destinations d set dropped_at = howdah.now() where d.id = v_destination.id;
+    delete from howdah.listeners l where l.destination_id = v_destination.id;
     return v_discarded;
 end
 $$;

@@ -1,57 +1,61 @@
--- howdah._option_kinds(): what each option of a queue may be.
+-- howdah._option_kinds(): what each option of a queue or a listener may be.
 --
--- Returns  key; kind (integer, number, boolean, choice, name); bounds of a number; the choices; whether it may be null.
+-- Returns  what has it (queue or listener); key; kind (integer, number, boolean, choice, name); bounds of a number; the choices; whether it may be null.
 -- Role     internal
 create or replace function howdah._option_kinds()
-returns table (key text, kind text, lowest numeric, highest numeric, choices text[], nullable boolean)
+returns table (owner text, key text, kind text, lowest numeric, highest numeric, choices text[], nullable boolean)
 language sql immutable
 as $$
     values
-        ('preset', 'choice', 0, 0, array['howdah', 'websphere', 'websphere_mq', 'service_broker', 'activemq'], false),
-        ('max_failed_deliveries', 'integer', 0, 999999, null, false),
-        ('limit_comparison', 'choice', 0, 0, array['reached', 'exceeded'], false),
-        ('count_by', 'choice', 0, 0, array['message', 'conversation'], false),
-        ('decided_at', 'choice', 0, 0, array['failure', 'receive'], false),
-        ('backout_count', 'choice', 0, 0, array['volatile', 'recorded', 'hardened'], false),
-        ('redelivery_delay_ms', 'integer', 0, 3155760000000, null, false),
-        ('initial_redelivery_delay_ms', 'integer', 0, 3155760000000, null, true),
-        ('use_exponential_backoff', 'boolean', 0, 0, null, false),
-        ('backoff_multiplier', 'number', 1, 1000, null, false),
-        ('max_redelivery_delay_ms', 'integer', -1, 3155760000000, null, false),
-        ('use_collision_avoidance', 'boolean', 0, 0, null, false),
-        ('collision_avoidance_factor', 'number', 0, 1, null, false),
-        ('override_blocked_retry', 'boolean', 0, 0, null, false),
-        ('blocked_retry_ms', 'integer', -1, 3155760000000, null, false),
-        ('strict_order', 'boolean', 0, 0, null, false),
-        ('at_limit', 'choice', 0, 0, array['move', 'discard', 'quarantine', 'end_conversation'], false),
-        ('exception_mode', 'choice', 0, 0, array['system', 'named', 'dead_letter', 'shared', 'individual', 'none'], false),
-        ('exception_queue', 'name', 0, 0, null, true),
-        ('exception_fallback', 'choice', 0, 0, array['system', 'dead_letter'], false),
-        ('exception_prefix', 'name', 0, 0, null, false),
-        ('check_rights', 'boolean', 0, 0, null, false),
-        ('process_non_persistent', 'boolean', 0, 0, null, false),
-        ('log_table', 'boolean', 0, 0, null, false),
-        ('log_queue', 'name', 0, 0, null, true),
-        ('quarantine_ms', 'integer', 0, 3155760000000, null, false),
-        ('quarantine_times', 'integer', 0, 1000000, null, false),
-        ('error_reply', 'boolean', 0, 0, null, false),
-        ('notify_admin', 'boolean', 0, 0, null, false),
-        ('clean_incidents', 'boolean', 0, 0, null, false),
-        ('poison_handling', 'boolean', 0, 0, null, false),
-        ('disable_after', 'integer', 0, 1000000, null, false),
-        ('max_message_bytes', 'integer', 1, 1073741823, null, false),
-        ('message_limit', 'integer', 1, 1000000000000, null, true),
-        ('byte_limit', 'integer', 1, 1000000000000000, null, true),
-        ('default_priority', 'integer', 0, 9, null, false),
-        ('default_time_to_live_ms', 'integer', 1, 3155760000000, null, true),
-        ('journal_level', 'choice', 0, 0, array['off', 'exits', 'full'], false)
+        ('queue', 'preset', 'choice', 0, 0, array['howdah', 'websphere', 'websphere_mq', 'service_broker', 'activemq'], false),
+        ('queue', 'max_failed_deliveries', 'integer', 0, 999999, null, false),
+        ('queue', 'limit_comparison', 'choice', 0, 0, array['reached', 'exceeded'], false),
+        ('queue', 'count_by', 'choice', 0, 0, array['message', 'conversation'], false),
+        ('queue', 'decided_at', 'choice', 0, 0, array['failure', 'receive'], false),
+        ('queue', 'backout_count', 'choice', 0, 0, array['volatile', 'recorded', 'hardened'], false),
+        ('queue', 'redelivery_delay_ms', 'integer', 0, 3155760000000, null, false),
+        ('queue', 'initial_redelivery_delay_ms', 'integer', 0, 3155760000000, null, true),
+        ('queue', 'use_exponential_backoff', 'boolean', 0, 0, null, false),
+        ('queue', 'backoff_multiplier', 'number', 1, 1000, null, false),
+        ('queue', 'max_redelivery_delay_ms', 'integer', -1, 3155760000000, null, false),
+        ('queue', 'use_collision_avoidance', 'boolean', 0, 0, null, false),
+        ('queue', 'collision_avoidance_factor', 'number', 0, 1, null, false),
+        ('queue', 'override_blocked_retry', 'boolean', 0, 0, null, false),
+        ('queue', 'blocked_retry_ms', 'integer', -1, 3155760000000, null, false),
+        ('queue', 'strict_order', 'boolean', 0, 0, null, false),
+        ('queue', 'at_limit', 'choice', 0, 0, array['move', 'discard', 'quarantine', 'end_conversation'], false),
+        ('queue', 'exception_mode', 'choice', 0, 0, array['system', 'named', 'dead_letter', 'shared', 'individual', 'none'], false),
+        ('queue', 'exception_queue', 'name', 0, 0, null, true),
+        ('queue', 'exception_fallback', 'choice', 0, 0, array['system', 'dead_letter'], false),
+        ('queue', 'exception_prefix', 'name', 0, 0, null, false),
+        ('queue', 'check_rights', 'boolean', 0, 0, null, false),
+        ('queue', 'process_non_persistent', 'boolean', 0, 0, null, false),
+        ('queue', 'log_table', 'boolean', 0, 0, null, false),
+        ('queue', 'log_queue', 'name', 0, 0, null, true),
+        ('queue', 'quarantine_ms', 'integer', 0, 3155760000000, null, false),
+        ('queue', 'quarantine_times', 'integer', 0, 1000000, null, false),
+        ('queue', 'error_reply', 'boolean', 0, 0, null, false),
+        ('queue', 'notify_admin', 'boolean', 0, 0, null, false),
+        ('queue', 'clean_incidents', 'boolean', 0, 0, null, false),
+        ('queue', 'poison_handling', 'boolean', 0, 0, null, false),
+        ('queue', 'disable_after', 'integer', 0, 1000000, null, false),
+        ('queue', 'max_message_bytes', 'integer', 1, 1073741823, null, false),
+        ('queue', 'message_limit', 'integer', 1, 1000000000000, null, true),
+        ('queue', 'byte_limit', 'integer', 1, 1000000000000000, null, true),
+        ('queue', 'default_priority', 'integer', 0, 9, null, false),
+        ('queue', 'default_time_to_live_ms', 'integer', 1, 3155760000000, null, true),
+        ('queue', 'journal_level', 'choice', 0, 0, array['off', 'exits', 'full'], false),
+        ('listener', 'max_sessions', 'integer', 1, 1000, null, false),
+        ('listener', 'stop_on_failure', 'boolean', 0, 0, null, false),
+        ('listener', 'sequential_failures', 'integer', 0, 1000000, null, false),
+        ('listener', 'kind', 'choice', 0, 0, array['activation_specification', 'listener_port'], false)
 $$;
 
--- howdah._check_options(p_options): refuse options that are unknown or wrong.
+-- howdah._check_options(p_owner, p_options): refuse options of a queue or listener that are unknown or wrong.
 --
 -- Raises   HD003 a name is no queue name; HD004 an option is unknown or wrong.
 -- Role     internal
-create or replace function howdah._check_options(p_options jsonb) returns void
+create or replace function howdah._check_options(p_owner text, p_options jsonb) returns void
 language plpgsql volatile
 as $$
 declare
@@ -60,15 +64,15 @@ declare
 begin
     if p_options is null or jsonb_typeof(p_options) <> 'object' then
         raise exception using errcode = 'HD004', message = 'options must be a JSON object',
-            hint = 'For example {"max_failed_deliveries": 3}.';
+            hint = case p_owner when 'queue' then 'For example {"max_failed_deliveries": 3}.' else 'For example {"sequential_failures": 3}.' end;
     end if;
     for v_option in
         select o.key, o.value, o.value #>> '{}' as text, jsonb_typeof(o.value) as type, k.kind, k.lowest, k.highest, k.choices, k.nullable
-        from jsonb_each(p_options) o left join howdah._option_kinds() k on k.key = o.key
+        from jsonb_each(p_options) o left join howdah._option_kinds() k on k.key = o.key and k.owner = p_owner
     loop
         if v_option.kind is null then
             raise exception using errcode = 'HD004', message = format('there is no option %s', quote_literal(left(v_option.key, 100))),
-                hint = 'Options are: ' || (select string_agg(k.key, ', ') from howdah._option_kinds() k) || '.';
+                hint = 'Options are: ' || (select string_agg(k.key, ', ') from howdah._option_kinds() k where k.owner = p_owner) || '.';
         end if;
         continue when v_option.type = 'null' and v_option.nullable;
         v_right := case v_option.kind
@@ -106,7 +110,7 @@ declare
     v_options jsonb := p_options;
     v_level text := p_destination.journal_level;
 begin
-    perform howdah._check_options(p_options);
+    perform howdah._check_options('queue', p_options);
     if p_options ? 'exception_queue' and p_options -> 'exception_queue' <> 'null' then
         v_options := jsonb '{"exception_mode": "named"}' || v_options;
     elsif p_options ? 'exception_mode' and p_options ->> 'exception_mode' <> 'named' then

@@ -103,6 +103,8 @@ def identifier(name: str) -> sql.Identifier:
 TABLES = [
     "destinations",
     "destination_grants",
+    "listeners",
+    "listener_marks",
     "msgs",
     "msgs_nonpersistent",
     "parked",

@@ -17,6 +17,8 @@ from howdah.workers import App, Transaction
 app = App("test")
 typed = App("typed")
 several = App("several")
+listening = App("listening")
+astray = App("astray")
 empty = App("empty")
 not_an_app = object()
 
@@ -70,6 +72,12 @@ def wait_in_python(transaction: Transaction) -> None:
 def fail(transaction: Transaction) -> None:
     """A bug."""
     raise ValueError("cannot be handled\x00")
+
+
+def fail_after_gate(transaction: Transaction) -> None:
+    """A bug that shows once the test lets go."""
+    wait_in_python(transaction)
+    fail(transaction)
 
 
 def fail_in_sql(transaction: Transaction) -> None:
@@ -156,6 +164,7 @@ ACTIONS: dict[str, Any] = {
     "slow": lambda transaction: time.sleep(0.2),
     "gate": wait_for_gate,
     "gate-python": wait_in_python,
+    "gate-fail": fail_after_gate,
     "gate-at-commit": lambda t: t.connection.execute("insert into work.gated values (1)"),
     "fail": fail,
     "fail-in-sql": fail_in_sql,
@@ -198,3 +207,5 @@ def bill(message: Message, transaction: Transaction) -> None:
 
 several.handler("missing")(work)
 several.handler("work")(work)
+listening.handler("work", listener="l")(work)
+astray.handler("single", listener="l")(work)

@@ -1,0 +1,134 @@
+"""howdah listener: make listeners, look at them, change, stop, resume and drop them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from . import output
+from .common import Dsn, Json, Queue, Role, Yes, confirm, connected, pairs
+
+app = typer.Typer(no_args_is_help=True, help="Listeners: endpoints of queues that stop when deliveries fail.")
+
+Listener = Annotated[str, typer.Argument(metavar="LISTENER", help="Name of the listener.", show_default=False)]
+Options = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        "-o",
+        metavar="KEY=VALUE",
+        help="An option of the listener: max_sessions, stop_on_failure, sequential_failures or kind.",
+    ),
+]
+
+COLUMNS = {
+    "listener_name": "listener",
+    "queue": "queue",
+    "status": "status",
+    "failures": "failures",
+    "stops_at": "stops at",
+    "max_sessions": "sessions",
+    "stopped_at": "stopped",
+    "stopped_message_id": "by message",
+    "stop_reason": "reason",
+    "contradicts": "contradicts its queue",
+}
+
+
+@app.command("list")
+def list_(dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+    """Show every listener, its status and its counter of failures."""
+    with connected(dsn, role) as connection:
+        rows = connection.admin.list_listeners()
+    if not as_json:
+        rows = [{**row, "stops_at": _stops_at(row), "contradicts": row["warning"] is not None} for row in rows]
+    output.table(rows, COLUMNS, as_json=as_json, empty="no listeners")
+
+
+@app.command()
+def show(listener: Listener, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+    """Show one listener with all its options."""
+    from ..engine.errors import NoSuchListener
+
+    with connected(dsn, role) as connection:
+        rows = connection.admin.list_listeners(listener)
+    if not rows:
+        raise NoSuchListener(f"there is no listener {listener!r}", "See howdah listener list.")
+    output.facts(rows[0], as_json=as_json)
+
+
+@app.command()
+def create(
+    listener: Listener,
+    queue: Queue,
+    option: Options = None,
+    dsn: Dsn = None,
+    role: Role = None,
+    as_json: Json = False,
+) -> None:
+    """Create a listener of a queue."""
+    options = pairs(option, "--option")
+    with connected(dsn, role) as connection:
+        warning = connection.admin.create_listener(listener, queue, **options)
+    _said(f"listener {listener} created", warning, as_json=as_json, listener=listener, queue=queue)
+
+
+@app.command()
+def alter(
+    listener: Listener, option: Options = None, dsn: Dsn = None, role: Role = None, as_json: Json = False
+) -> None:
+    """Change options of a listener; those not named stay, and so does its status."""
+    options = pairs(option, "--option")
+    if not options:
+        raise typer.BadParameter("name at least one: -o KEY=VALUE", param_hint="--option")
+    with connected(dsn, role) as connection:
+        warning = connection.admin.alter_listener(listener, **options)
+    _said(
+        f"listener {listener} altered: {', '.join(options)}",
+        warning,
+        as_json=as_json,
+        listener=listener,
+        altered=options,
+    )
+
+
+@app.command()
+def stop(
+    listener: Listener,
+    reason: Annotated[str | None, typer.Option("--reason", help="Why, for who looks at it later.")] = None,
+    dsn: Dsn = None,
+    role: Role = None,
+    as_json: Json = False,
+) -> None:
+    """Let a listener receive nothing more; what is in hand is finished."""
+    with connected(dsn, role) as connection:
+        stopped = connection.admin.stop_listener(listener, reason)
+    text = f"listener {listener} " + ("stopped" if stopped else "was stopped already")
+    output.said(text, as_json=as_json, listener=listener, stopped=stopped)
+
+
+@app.command()
+def resume(listener: Listener, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+    """Let a stopped listener receive again, its failures counted from 0."""
+    with connected(dsn, role) as connection:
+        resumed = connection.admin.resume_listener(listener)
+    text = f"listener {listener} " + ("resumed" if resumed else "was running already")
+    output.said(text, as_json=as_json, listener=listener, resumed=resumed)
+
+
+@app.command()
+def drop(listener: Listener, yes: Yes = False, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+    """Drop a listener; its queue and the messages stay."""
+    with connected(dsn, role) as connection:
+        confirm(f"Drop listener {output.printable(listener)}?", yes=yes)
+        connection.admin.drop_listener(listener)
+    output.said(f"listener {listener} dropped", as_json=as_json, listener=listener)
+
+
+def _said(text: str, warning: str | None, *, as_json: bool, **result: Any) -> None:
+    output.said(f"{text}; warning: {warning}" if warning else text, as_json=as_json, **result, warning=warning)
+
+
+def _stops_at(row: dict[str, Any]) -> int | None:
+    return max(int(row["sequential_failures"]), 1) if row["stop_on_failure"] else None

@@ -1,0 +1,22 @@
+-- howdah.alter_listener(listener, options): change options of a listener; the next receive and the next failure heed them.
+--
+-- Returns  a warning (text) if its limit contradicts the queue's, else NULL.
+-- Raises   HD001 no such queue; HD003 a name is no queue name; HD004 unknown or wrong option; HD010 not allowed; HD020 no such listener.
+-- Role     howdah_admin
+--
+-- A stopped listener stays stopped: howdah.resume_listener starts it. Fewer sessions: those at work finish first.
+create or replace function howdah.alter_listener(listener text, options jsonb) returns text
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_new howdah.listeners;
+begin
+    perform from howdah.listeners l where l.name = listener for no key update;
+    v_new := howdah._with_listener_options(howdah._listener(listener, 'admin'), options);
+    update howdah.listeners l
+    set max_sessions = v_new.max_sessions, stop_on_failure = v_new.stop_on_failure,
+        sequential_failures = v_new.sequential_failures, kind = v_new.kind
+    where l.id = v_new.id;
+    return howdah._listener_warning(v_new);
+end
+$$;

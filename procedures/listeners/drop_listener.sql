@@ -1,0 +1,17 @@
+-- howdah.drop_listener(listener): drop a listener; its queue and the messages stay.
+--
+-- Raises   HD001 no such queue; HD010 not allowed; HD020 no such listener.
+-- Role     howdah_admin
+--
+-- What its sessions have in hand is finished. A worker that uses it receives nothing more until the listener is created
+-- again or the worker is started anew.
+create or replace function howdah.drop_listener(listener text) returns void
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_id integer := (howdah._listener(listener, 'admin')).id;
+begin
+    delete from howdah.listeners l where l.id = v_id;
+    delete from howdah.listener_marks m where not exists (select from howdah.listeners l where l.id = m.listener_id);
+end
+$$;

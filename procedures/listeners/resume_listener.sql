@@ -1,0 +1,24 @@
+-- howdah.resume_listener(listener): let a stopped listener receive again, its failures counted from 0.
+--
+-- Returns  whether it was stopped (boolean).
+-- Raises   HD001 no such queue; HD010 not allowed; HD020 no such listener.
+-- Role     howdah_admin
+--
+-- Receivers that wait for a message of the queue are woken when the transaction commits.
+create or replace function howdah.resume_listener(listener text) returns boolean
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_listener howdah.listeners := howdah._listener(listener, 'admin');
+    v_stopped boolean;
+begin
+    perform from howdah.listeners l where l.id = v_listener.id for no key update;
+    select l.status = 'stopped' into v_stopped from howdah.listeners l where l.id = v_listener.id;
+    update howdah.listeners l
+    set status = 'running', failures = 0, stopped_at = null, stopped_by = null, stopped_message_id = null, stop_reason = null
+    where l.id = v_listener.id;
+    perform howdah._wake(d.id, d.waiting) from howdah.destinations d
+    where d.id = v_listener.destination_id and pg_sequence_last_value(d.waiting) is not null;
+    return coalesce(v_stopped, false);
+end
+$$;

@@ -1,0 +1,19 @@
+-- howdah.stop_listener(listener, reason): let a listener receive nothing more until it is resumed.
+--
+-- Returns  whether it was running (boolean).
+-- Raises   HD001 no such queue; HD010 not allowed; HD020 no such listener.
+-- Role     howdah_admin
+--
+-- What its sessions have in hand is finished. A listener that has stopped already keeps its reason.
+create or replace function howdah.stop_listener(listener text, reason text default null) returns boolean
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_id integer := (howdah._listener(listener, 'admin')).id;
+begin
+    update howdah.listeners l
+    set status = 'stopped', stopped_at = howdah.now(), stopped_by = howdah._caller(), stop_reason = reason
+    where l.id = v_id and l.status = 'running';
+    return found;
+end
+$$;

@@ -1,0 +1,283 @@
+"""Workers that receive through a listener: stop, go quiet, resume, share one counter and one number of sessions."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+from support import column, one, receive, wait_until
+from workers_support import StartWorkers, Work
+
+from howdah.engine import Message
+from howdah.workers import App, AppError, Transaction
+from howdah.workers.endpoint import EndpointDelivery, endpoints_of
+from howdah.workers.guard import HandlerConnection
+from howdah.workers.hands import Hands
+from howdah.workers.recorder import Recorder
+
+APP = "workapp:listening"
+
+
+def create(jobs: Work, **options: Any) -> None:
+    one(jobs.db, "select howdah.create_listener('l', 'work', %s)", (Jsonb(options),))
+
+
+def limit(jobs: Work, failures: int, **options: int) -> None:
+    """The queue's threshold, and other options of it."""
+    one(jobs.db, "select howdah.alter_queue('work', %s)", (Jsonb({"max_failed_deliveries": failures, **options}),))
+
+
+def state(jobs: Work) -> tuple[int, str]:
+    (row,) = jobs.db.execute("select failures, status from howdah.list_listeners('l')").fetchall()
+    return row[0], row[1]
+
+
+Act = Callable[[Message, Transaction], None]
+
+
+@pytest.fixture
+def deliver(
+    jobs: Work, dsn: str, tmp_path: Path
+) -> Iterator[Callable[[Act], tuple[EndpointDelivery, HandlerConnection]]]:
+    """Makes a delivery through the listener, without a process of its own; it is made by the first pass."""
+    opened: list[Any] = []
+
+    def make(act: Act) -> tuple[EndpointDelivery, HandlerConnection]:
+        app = App("direct")
+        app.handler("work", listener="l", sequential_failures=3)(act)
+        connection, recorder = (
+            HandlerConnection.open(dsn, "direct"),
+            Recorder(dsn, "w", threading.Event(), app.listeners),
+        )
+        opened.extend((connection, recorder))
+        hands = Hands.create(tmp_path / f"hands-{len(opened)}", 1)
+        endpoint = endpoints_of(app, "w")["work"]
+        return EndpointDelivery(
+            endpoint, app.bindings["work"], 0, worker="w", hands=hands, slot=0, record=recorder.record
+        ), connection
+
+    yield make
+    for one_of_them in opened:
+        one_of_them.close()
+
+
+def by_body(message: Message, transaction: Transaction) -> None:
+    """Fail, break a deferred constraint, or be content."""
+    if message.body == "violate":
+        transaction.connection.execute("insert into work.checked values (1), (1)")
+    elif message.body != "good":
+        raise ValueError(str(message.body))
+
+
+@pytest.mark.behaviour("WAS-33")
+@pytest.mark.behaviour("WAS-27")
+@pytest.mark.behaviour("WAS-28")
+def test_a_worker_stops_at_the_first_failure_and_goes_on_when_resumed_again_and_again(
+    jobs: Work, start: StartWorkers
+) -> None:
+    limit(jobs, 0)
+    poison, behind = jobs.send("fail", "plain")
+    workers = start(APP)
+    for deliveries in (1, 2, 3):
+        wait_until(lambda: len(workers.events("listener stopped")) == deliveries)  # noqa: B023
+        assert jobs.trace(poison) == list(range(1, deliveries + 1))
+        assert state(jobs) == (1, "stopped")
+        assert jobs.left() == 2
+        if deliveries < 3:
+            one(jobs.db, "select howdah.resume_listener('l')")
+    said = workers.events("listener stopped")[-1]
+    assert (said["listener"], said["queue"], said["message"], said["failures"]) == ("l", "work", poison, 1)
+    assert "ValueError" in said["reason"]
+    one(jobs.db, "select howdah.discard('work', %s)", ([poison],))
+    one(jobs.db, "select howdah.resume_listener('l')")
+    wait_until(lambda: jobs.effects() == [behind])
+    wait_until(lambda: len(workers.events("listener resumed")) == 3)
+    assert state(jobs) == (0, "running")
+
+
+@pytest.mark.behaviour("WAS-38")
+def test_five_sessions_and_ten_poison_messages_stop_at_the_third_failure(jobs: Work, start: StartWorkers) -> None:
+    create(jobs, max_sessions=5, sequential_failures=3)
+    jobs.send(*["gate-fail"] * 10)
+    with jobs.gate():
+        workers = start(APP, sessions=5)
+        wait_until(lambda: one(jobs.db, "select count(*) from work.trace") == 5)
+    wait_until(lambda: workers.events("listener stopped"))
+    workers.stop()
+    workers.wait_ended()
+    assert 5 <= one(jobs.db, "select count(*) from work.trace") <= 7
+    assert state(jobs) == (one(jobs.db, "select count(*) from work.trace"), "stopped")
+    assert jobs.dead() == []
+    assert jobs.left() == 10
+
+
+@pytest.mark.behaviour("WAS-40")
+def test_with_stopping_unchecked_all_ten_are_moved_and_it_runs(jobs: Work, start: StartWorkers) -> None:
+    create(jobs, max_sessions=5, sequential_failures=3, stop_on_failure=False)
+    sent = jobs.send(*["fail"] * 10)
+    start(APP, sessions=5)
+    jobs.wait_empty()
+    wait_until(lambda: jobs.dead() == sent)
+    assert state(jobs) == (50, "running")
+
+
+@pytest.mark.behaviour("WAS-36")
+@pytest.mark.behaviour("WAS-37")
+def test_two_processes_share_the_number_of_sessions_and_the_counter(jobs: Work, start: StartWorkers) -> None:
+    create(jobs, sequential_failures=11)
+    limit(jobs, 1)
+    sent = jobs.send(*["gate-fail"] * 11)
+    with jobs.gate():
+        workers = start(APP, processes=2, sessions=6)
+        workers.wait_started(2)
+        wait_until(lambda: one(jobs.db, "select count(*) from work.trace") == 10)
+        assert receive(jobs.db, "l", verb="receive_as") == []
+        assert len(receive(jobs.db, "work", 99, "receive_locked")) == 1
+        assert one(jobs.db, "select count(distinct pid) from work.trace") == 2
+    wait_until(lambda: state(jobs) == (11, "stopped"))
+    assert column(jobs.db, "select message_id from work.trace order by 1") == sent
+
+
+@pytest.mark.behaviour("WAS-25")
+def test_a_killed_workers_message_counts(jobs: Work, start: StartWorkers) -> None:
+    (message,) = jobs.send("gate-python")
+    workers = start(APP)
+    with jobs.gate():
+        jobs.wait_in_handler(message)
+        workers.kill()
+        wait_until(lambda: state(jobs) == (1, "stopped"))
+    assert jobs.incidents(message) == ["WorkerDied"]
+    wait_until(lambda: workers.events("listener stopped"))
+    assert jobs.trace(message) == [1]
+
+
+def test_a_worker_makes_its_listener_and_says_when_it_contradicts_the_queue(jobs: Work, start: StartWorkers) -> None:
+    workers = start(APP, sessions=2)
+    wait_until(lambda: workers.events("listener contradicts its queue"))
+    (row,) = jobs.db.execute("select queue, failures, status from howdah.list_listeners('l')").fetchall()
+    assert row == ("work", 0, "running")
+    (said,) = workers.events("listener contradicts its queue")
+    assert "stops at failure 1" in said["warning"]
+
+
+def test_a_listener_of_another_queue_is_refused_until_it_is_gone(jobs: Work, start: StartWorkers) -> None:
+    create(jobs)
+    (message,) = jobs.send("plain", queue="single")
+    workers = start("workapp:astray")
+    wait_until(lambda: workers.events("cannot receive"))
+    assert "belongs to queue" in workers.events("cannot receive")[0]["error"]
+    one(jobs.db, "select howdah.drop_listener('l')")
+    wait_until(lambda: jobs.effects() == [message])
+
+
+@pytest.mark.behaviour("WAS-26")
+@pytest.mark.behaviour("WAS-39")
+def test_a_success_sets_the_counter_to_0_so_that_four_failures_do_not_stop_at_three(jobs: Work, deliver: Any) -> None:
+    limit(jobs, 0, redelivery_delay_ms=60000)
+    jobs.send("a", "b", "good", "c", "d", "e")
+    delivery, connection = deliver(by_body)
+    seen = []
+    while True:
+        done = delivery.run_once(connection)
+        if done.handled + done.failed == 0:
+            break
+        seen.append((done.handled, done.failed, *state(jobs)))
+    assert seen == [
+        (0, 1, 1, "running"),
+        (0, 1, 2, "running"),
+        (1, 1, 1, "running"),
+        (0, 1, 2, "running"),
+        (0, 1, 3, "stopped"),
+    ]
+
+
+def test_a_commit_that_fails_counts_and_sets_nothing_to_0(jobs: Work, deliver: Any) -> None:
+    limit(jobs, 0, redelivery_delay_ms=60000)
+    jobs.send("a", "violate")
+    delivery, connection = deliver(by_body)
+    assert [delivery.run_once(connection).failed for _ in range(2)] == [1, 1]
+    assert state(jobs) == (2, "running")
+    assert column(jobs.db, "select error_class from howdah.incidents() order by incident_id") == [
+        "ValueError",
+        "UniqueViolation",
+    ]
+
+
+def test_an_error_that_blames_no_message_does_not_count(jobs: Work, deliver: Any) -> None:
+    jobs.send("a")
+
+    def innocent(message: Message, transaction: Transaction) -> None:
+        raise psycopg.errors.DeadlockDetected("somebody else's")
+
+    delivery, connection = deliver(innocent)
+    with pytest.raises(psycopg.errors.DeadlockDetected):
+        delivery.run_once(connection)
+    assert state(jobs) == (0, "running")
+    assert jobs.left() == 1
+
+
+def test_a_stopped_listener_leaves_its_sessions_idle_and_each_message_is_a_transaction(
+    jobs: Work, deliver: Any
+) -> None:
+    create(jobs)
+
+    def effect(message: Message, transaction: Transaction) -> None:
+        transaction.connection.execute("insert into work.effects (message_id) values (%s)", (message.message_id,))
+
+    delivery, connection = deliver(effect)
+    one(jobs.db, "select howdah.stop_listener('l')")
+    sent = jobs.send("good", "good", "good")
+    done = delivery.run_once(connection)
+    assert (done.handled, done.failed) == (0, 0)
+    assert connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+    one(jobs.db, "select howdah.resume_listener('l')")
+    assert delivery.run_once(connection).handled == 3
+    assert jobs.effects() == sent
+    assert one(jobs.db, "select count(distinct tx) from work.effects") == 3
+
+
+def test_what_is_in_hand_when_the_listener_is_dropped_is_finished_or_recorded(jobs: Work, deliver: Any) -> None:
+    create(jobs)
+    good, bad = jobs.send("good", "bad")
+    dropped: list[int] = []
+
+    def drop(message: Message, transaction: Transaction) -> None:
+        if not dropped or message.body == "bad":
+            one(jobs.db, "select howdah.drop_listener('l')")
+            dropped.append(message.message_id)
+        by_body(message, transaction)
+
+    delivery, connection = deliver(drop)
+    assert delivery.run_once(connection).handled == 1
+    assert [m.message_id for m in receive(jobs.db, "work", 9, "browse")] == [bad]
+    create(jobs)
+    assert delivery.run_once(connection).failed == 1
+    assert dropped == [good, bad]
+    assert jobs.incidents(bad) == ["ValueError"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"max_sessions": 5}, {"stop_on_failure": False}, {"listener": "l", "batch": 2}],
+    ids=lambda options: " ".join(options),
+)
+def test_an_application_that_asks_for_the_impossible_is_told_so(options: dict[str, Any]) -> None:
+    with pytest.raises(AppError):
+        App().handler("q", **options)(by_body)
+
+
+def test_the_handlers_of_a_queue_share_one_listener() -> None:
+    app = App()
+    app.handler("q", listener="l")(by_body)
+    app.handler("q", message_type="order")(by_body)
+    app.handler("q", message_type="bill", listener="l")(by_body)
+    for options in ({"listener": "other"}, {"batch": 5}):
+        with pytest.raises(AppError):
+            app.handler("q", message_type="other", **options)(by_body)
+    assert app.listeners == {"q": "l"}
+    assert app.bindings["q"].batch == 1

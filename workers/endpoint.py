@@ -1,0 +1,120 @@
+"""Queues with a listener: received one message a transaction, through ``receive_as``, while the listener runs.
+
+The server decides what stops a listener and what it may receive; here is only what a process has seen of it, for the log. A
+stopped listener is asked at the pace of an idle queue, and whoever resumes it wakes the sessions that wait.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import datetime
+from typing import Any
+
+import psycopg
+
+from ..engine import Admin, HowdahError, Message, calls, listening
+from ..engine.runner import run
+from . import events
+from .app import App, Listener, Transaction
+from .burst import Burst
+from .delivery import Delivery
+from .guard import HandlerConnection
+from .ways import Done
+
+LOOK_SECONDS = 1.0
+"""How often a process asks for the status of a listener that gives it nothing."""
+
+
+class Endpoint:
+    """One listener, as the sessions of one process know it."""
+
+    def __init__(self, listener: Listener, queue: str, worker: str) -> None:
+        self.name = listener.name
+        self._listener = listener
+        self._queue = queue
+        self._worker = worker
+        self._lock = threading.Lock()
+        self._ensured = False
+        self._stopped_at: datetime | None = None
+        self._look_at = 0.0
+
+    def ready(self, connection: psycopg.Connection[Any]) -> None:
+        """Make the listener unless it exists, once. Raises HowdahError if it cannot be."""
+        with self._lock:
+            if self._ensured:
+                return
+            with connection.transaction():
+                warning = _admin(connection).ensure_listener(self.name, self._queue, **self._listener.options)
+            self._ensured = True
+        if warning:
+            events.listener_contradicts(self._worker, self.name, warning)
+
+    def look(self, connection: psycopg.Connection[Any], *, at_once: bool) -> None:
+        """Log whether the listener was stopped or resumed since the last look; at the latter's own pace or at once."""
+        with self._lock:
+            if connection.closed or (not at_once and time.monotonic() < self._look_at):
+                return
+            self._look_at = time.monotonic() + LOOK_SECONDS
+            try:
+                with connection.transaction():
+                    rows = _admin(connection).list_listeners(self.name)
+            except (HowdahError, psycopg.Error):
+                return  # a lost connection, which the next receive finds
+            row: dict[str, Any] = rows[0] if rows else {"stopped_at": None}
+            before, self._stopped_at = self._stopped_at, row["stopped_at"]
+        if before not in (None, row["stopped_at"]):
+            events.listener_resumed(self._worker, self.name, self._queue)
+        if row["stopped_at"] not in (None, before):
+            events.listener_stopped(
+                self._worker, self.name, self._queue, row["stopped_message_id"], row["failures"], row["stop_reason"]
+            )
+
+
+def _admin(connection: psycopg.Connection[Any]) -> Admin:
+    return Admin(lambda call: run(connection, call))
+
+
+def endpoints_of(app: App, worker: str) -> dict[str, Endpoint]:
+    """The endpoint of each queue that has a listener, for all sessions of a process."""
+    return {
+        binding.queue: Endpoint(binding.listener, binding.queue, worker)
+        for binding in app.bindings.values()
+        if binding.listener is not None
+    }
+
+
+class EndpointBurst(Burst):
+    """Receives through a listener."""
+
+    def __init__(self, connection: HandlerConnection, queue: str, listener: str) -> None:
+        super().__init__(connection, queue)
+        self._listener = listener
+
+    def call(self, batch: int) -> calls.Call[list[Message]]:
+        """What receives the next message."""
+        return listening.receive_as(self._listener, batch)
+
+
+class EndpointDelivery(Delivery):
+    """Delivers the messages of a queue that has a listener."""
+
+    def __init__(self, endpoint: Endpoint, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._endpoint = endpoint
+        self._handled_as = listening.handled_as(endpoint.name)
+
+    def run_once(self, connection: HandlerConnection) -> Done:
+        """As Delivery's. Raises HowdahError while the listener cannot be had."""
+        self._endpoint.ready(connection)
+        done = super().run_once(connection)
+        if done.failed or not done.handled:
+            self._endpoint.look(connection, at_once=done.failed > 0)
+        return done
+
+    def _burst(self, connection: HandlerConnection) -> Burst:
+        return EndpointBurst(connection, self._binding.queue, self._endpoint.name)
+
+    def _handle(self, message: Message, transaction: Transaction) -> None:
+        super()._handle(message, transaction)
+        run(transaction.connection, self._handled_as)
