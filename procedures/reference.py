@@ -12,6 +12,7 @@ TITLES = {
     "send": "Sending",
     "receive": "Receiving",
     "failure": "Failures",
+    "operator": "The operator",
     "inspect": "Looking",
     "views": "Views",
     "runtime": "Locks and workers",

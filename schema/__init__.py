@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import types
 from .base import SCHEMA, metadata
 from .destinations import FAILING, NAME_LENGTH_MAX, destination_grants, destinations, lanes
-from .failures import poison_details
+from .failures import operator_acts, poison_details
 from .journal import EVENTS, backlog_figures, dead_figures, journal, journal_totals
 from .messages import msgs, msgs_nonpersistent, parked
 from .runtime import acks, engine, lock, workers
@@ -28,6 +28,7 @@ __all__ = [
     "metadata",
     "msgs",
     "msgs_nonpersistent",
+    "operator_acts",
     "parked",
     "poison_details",
     "types",

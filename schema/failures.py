@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlalchemy import BigInteger, CheckConstraint, Column, Identity, Index, Integer, SmallInteger, Table, Text
-from sqlalchemy.dialects.postgresql import JSONB, UUID
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, UUID
 
 from .base import TIMESTAMPTZ, metadata
 
@@ -39,9 +39,36 @@ poison_details = Table(
     Column("worker", Text, comment="Name of the worker that failed."),
     Column("recorded_by", Text, nullable=False, comment="The role that recorded the failure."),
     Column("details", JSONB, comment="Anything else the recorder wished to keep, a JSON object."),
+    Column(
+        "fingerprint",
+        Text,
+        comment="Hash of class, SQLSTATE and the error's text without its values: equal for errors of one cause.",
+    ),
     CheckConstraint("outcome IN ('returned', 'delayed', 'blocked', 'moved', 'held', 'gone')", name="outcome"),
     Index("ix_poison_details_message", "message_id", "stage", "destination_id"),
     Index("ix_poison_details_conversation", "conversation_id"),
+    Index("ix_poison_details_queue", "destination_id", "incident_id"),
+    Index("ix_poison_details_recorded", "recorded_at", postgresql_using="brin"),
     Index("uq_poison_details_failure_key", "failure_key", unique=True),
     comment="One row for each failed delivery. INSERT-only; written in a transaction of its own so that no rollback erases it.",
+)
+
+operator_acts = Table(
+    "operator_acts",
+    metadata,
+    Column("act_id", BigInteger, Identity(always=True), primary_key=True, comment="Number of the act."),
+    Column("at", TIMESTAMPTZ, nullable=False, comment="When it was done."),
+    Column("destination_id", Integer, nullable=False, comment="The destination the messages were in."),
+    Column("other_destination_id", Integer, comment="Where replayed, edited or moved messages went."),
+    Column("actor", Text, nullable=False, comment="The role that did it."),
+    Column("act", Text, nullable=False, comment="replayed, edited, moved, parked, retried, discarded or purged."),
+    Column("reason", Text, comment="Why, in the operator's words."),
+    Column(
+        "message_ids",
+        ARRAY(BigInteger),
+        nullable=False,
+        comment="The messages of one call; for edited the original and its copy.",
+    ),
+    CheckConstraint("act IN ('replayed', 'edited', 'moved', 'parked', 'retried', 'discarded', 'purged')", name="act"),
+    comment="What operators did with messages, and who it was. INSERT-only; kept for engine.journal_retention_days.",
 )

@@ -53,8 +53,16 @@ engine = Table(
         server_default="90",
         comment="Days that journal rows are kept, at least.",
     ),
+    Column(
+        "incident_retention_days",
+        Integer,
+        nullable=False,
+        server_default="90",
+        comment="Days that incidents of messages that are gone are kept, at least.",
+    ),
     CheckConstraint("id = 1", name="single_row"),
     CheckConstraint("journal_retention_days > 0", name="journal_retention_days"),
+    CheckConstraint("incident_retention_days > 0", name="incident_retention_days"),
     comment="The engine's settings, one row.",
 )
 

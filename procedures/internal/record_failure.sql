@@ -57,11 +57,12 @@ begin
             v_failure.delay_ms::bigint);
     end if;
     insert into howdah.poison_details as i (message_id, recorded_at, destination_id, attempt, duration_ms, stage, outcome,
-        conversation_id, failure_key, error_class, error_text, sqlstate, traceback, worker, recorded_by, details)
+        conversation_id, failure_key, error_class, error_text, sqlstate, traceback, worker, recorded_by, details, fingerprint)
     values (v_failure.message_id, howdah.now(), p_destination.id, attempt, v_failure.duration_ms, v_stage, outcome,
         coalesce((v_found.message).conversation_id, v_failure.conversation_id), v_failure.failure_key,
         v_failure.error_class, v_failure.error_text, v_failure.sqlstate, v_failure.traceback, v_failure.worker,
-        howdah._caller(), nullif(v_failure.details, 'null'))
+        howdah._caller(), nullif(v_failure.details, 'null'),
+        howdah._fingerprint(v_failure.error_class, v_failure.error_text, v_failure.sqlstate))
     returning i.incident_id into incident_id;
     return next;
 end
