@@ -101,6 +101,10 @@ def downgrade() -> None:
     op.execute("UPDATE howdah.parked SET parked_reason = 'delay' WHERE parked_reason = 'operator'")
     _check_reasons(REASONS_BEFORE, REASON_COMMENT_BEFORE)
     op.drop_column("engine", "incident_retention_days", schema="howdah")
+    # The procedures use what goes; without a checksum they are installed anew by the next migration, whatever its release.
+    op.execute("UPDATE howdah.engine SET procedures_checksum = ''")
     op.execute("DROP VIEW IF EXISTS howdah.audit_acts, howdah.audit_incidents")
     op.drop_table("operator_acts", schema="howdah")
+    op.drop_index("ix_poison_details_recorded", "poison_details", schema="howdah")
+    op.drop_index("ix_poison_details_queue", "poison_details", schema="howdah")
     op.drop_column("poison_details", "fingerprint", schema="howdah")

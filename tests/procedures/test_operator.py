@@ -1,0 +1,523 @@
+"""What an operator sees of failing messages and does with them: every act whole or not at all, and on record."""
+
+from typing import Any
+
+import pytest
+from support import SYSTEM, Clock, Connect, Db, all_refused, column, deliver_and_fail, fail, one, receive, refused
+
+
+@pytest.fixture(autouse=True)
+def queue(db: Db) -> None:
+    one(db, """select howdah.create_queue('q', '{"max_failed_deliveries": 1}')""")
+    one(db, "select howdah.create_queue('aside')")
+
+
+def dead(db: Db, error: str = "broken", error_class: str = "ValueError", body: str = "x") -> int:
+    """A message that died of an error in q."""
+    sent: int = one(db, "select howdah.send('q', %s)", (body,))
+    assert fail(db, sent, error_text=error, error_class=error_class)[2] == "moved"
+    return sent
+
+
+def acts(db: Db) -> list[tuple[Any, ...]]:
+    """What operators did: act, queue, other queue, reason, actor, message; in order."""
+    return db.execute(
+        "select act, queue, other_queue, reason, actor, message_id from howdah.audit_acts order by act_id, message_id"
+    ).fetchall()
+
+
+def fingerprint(db: Db, text: str | None, error_class: str = "E", sqlstate: str | None = None) -> str:
+    value: str = one(db, "select howdah._fingerprint(%s, %s, %s)", (error_class, text, sqlstate))
+    return value
+
+
+@pytest.mark.parametrize(
+    ("one_text", "other_text"),
+    [
+        ("order 17 of 2,500.75", "order 4711 of 3"),
+        ("no key 'a'", "no key 'b c'"),
+        ('no "a" in `t`', 'no "xyz" in `u`'),
+        ("can't find 'a'", "can't find 'b'"),
+        ("job 0f8fad5b-d9cb-469f-a165-70867728950e", "job 7C9E6679-7425-40DE-944B-E07FC1F90AE7"),
+        ("at 0x7f88", "at 0x1"),
+        ("commit deadbeef01", "commit 0badcafe99"),
+        ("two\n  lines", " two lines "),
+        ("value -1.5e-3 late", "value 7 late"),
+    ],
+)
+def test_errors_that_differ_in_values_only_have_one_fingerprint(db: Db, one_text: str, other_text: str) -> None:
+    assert fingerprint(db, one_text) == fingerprint(db, other_text)
+
+
+def test_errors_of_other_words_class_or_sqlstate_have_other_fingerprints(db: Db) -> None:
+    different = {
+        fingerprint(db, "no such order"),
+        fingerprint(db, "no such customer"),
+        fingerprint(db, "can't find a"),
+        fingerprint(db, "can't find b"),
+        fingerprint(db, "facade"),
+        fingerprint(db, "defaced"),
+        fingerprint(db, "no such order", "F"),
+        fingerprint(db, "no such order", "E", "23505"),
+        fingerprint(db, None),
+    }
+    assert len(different) == 9
+    assert all(len(value) == 16 for value in different)
+
+
+def test_a_long_error_is_fingerprinted_in_no_time(db: Db) -> None:
+    with db.transaction():
+        db.execute("set local statement_timeout = '1s'")
+        assert fingerprint(db, "'" * 1_000_001)
+        assert fingerprint(db, "1a " * 500_000)
+
+
+def test_causes_count_failures_messages_and_dead_and_give_a_sample(db: Db) -> None:
+    one(db, """select howdah.alter_queue('q', '{"max_failed_deliveries": 2}')""")
+    ids = [one(db, "select howdah.send('q', 'x')") for _ in range(3)]
+    for number, sent in enumerate(ids):
+        fail(db, sent, error_text=f"no order {number}", error_class="KeyError")
+    fail(db, ids[0], error_text="no order 99", error_class="KeyError")
+    fail(db, ids[1], error_text="disk full", error_class="OSError")
+    rows = db.execute(
+        "select error_class, incidents, messages, dead, sample_text, sample_message, sample_queue"
+        " from howdah.poison_causes()"
+    ).fetchall()
+    assert rows == [
+        ("KeyError", 4, 3, 1, "no order 99", ids[0], "q"),
+        ("OSError", 1, 1, 1, "disk full", ids[1], "q"),
+    ]
+
+
+def test_causes_of_one_queue_since_a_time_the_commonest_few(db: Db, clock: Clock) -> None:
+    causes = "select array_agg(sample_text order by messages desc) from howdah.poison_causes(%s, %s, %s)"
+    dead(db, "old")
+    clock.advance(60)
+    since = clock.now
+    dead(db, "new")
+    dead(db, "new")
+    elsewhere = one(db, "select howdah.send('aside', 'x')")
+    fail(db, elsewhere, "aside", error_text="elsewhere")
+    assert one(db, causes, ("q", None, 10)) == ["new", "old"]
+    assert one(db, causes, ("q", since, 10)) == ["new"]
+    assert one(db, causes, ("aside", None, 10)) == ["elsewhere"]
+    assert one(db, causes, (None, None, 1)) == ["new"]
+
+
+def test_dead_messages_are_listed_by_queue_class_fingerprint_and_age_page_by_page(db: Db, clock: Clock) -> None:
+    first = dead(db, "no order 1", "KeyError")
+    clock.advance(3600)
+    later = clock.now
+    second, third = dead(db, "no order 2", "KeyError"), dead(db, "disk full", "OSError")
+    listed = "select message_id from howdah.list_poison({})"
+    assert column(db, listed.format("")) == [first, second, third]
+    assert column(db, listed.format("error_class => 'KeyError'")) == [first, second]
+    assert column(db, listed.format("older_than => %s"), (later,)) == [first]
+    assert column(db, listed.format("newer_than => %s"), (later,)) == [second, third]
+    assert column(db, listed.format("origin => 'aside'")) == []
+    assert column(db, listed.format("queue => 'aside'")) == []
+    of_cause = one(db, "select last_fingerprint from howdah.list_poison(max_rows => 1)")
+    assert column(db, listed.format("fingerprint => %s"), (of_cause,)) == [first, second]
+    assert column(db, "select incident_id from howdah.incidents(only_fingerprint => %s)", (of_cause,)) == [2, 1]
+    assert column(db, "select incident_id from howdah.incidents('q', only_class => 'OSError')") == [3]
+    assert column(db, "select incident_id from howdah.incidents(older_than => %s)", (later,)) == [1]
+    assert column(db, "select incident_id from howdah.incidents(newer_than => %s, before_incident => 3)", (later,)) == [
+        2
+    ]
+    shown: list[int] = []
+    after = None
+    while page := db.execute(
+        "select message_id, position from howdah.list_poison(max_rows => 2, after => %s)", (after,)
+    ).fetchall():
+        shown += [row[0] for row in page]
+        after = page[-1][1]
+    assert shown == [first, second, third]
+
+
+def test_what_replays_by_fingerprint_is_what_the_cause_counts_as_dead(db: Db) -> None:
+    orders = [dead(db, f"no order {number}") for number in range(3)]
+    disk = dead(db, "disk full")
+    cause, count = db.execute("select fingerprint, dead from howdah.poison_causes('q', max_causes => 1)").fetchall()[0]
+    replay = "select howdah.replay(%s, fingerprint => %s)"
+    assert one(db, replay, (SYSTEM, cause)) == count == 3
+    assert [m.message_id for m in receive(db, n=9)] == orders
+    assert one(db, replay, (SYSTEM, cause)) == 0
+    assert column(db, "select message_id from howdah.list_poison()") == [disk]
+
+
+def test_a_sample_of_those_that_a_filter_meets_is_replayed_the_longest_dead_first(db: Db, clock: Clock) -> None:
+    ids = []
+    for text in ("a", "b", "a", "a"):
+        ids.append(dead(db, text, error_class=text.upper()))
+        clock.advance(10)
+    assert one(db, "select howdah.replay(%s, error_class => 'A', max_messages => 2)", (SYSTEM,)) == 2
+    assert [m.message_id for m in receive(db, n=9)] == [ids[0], ids[2]]
+    young = clock.now
+    assert one(db, "select howdah.replay(%s, newer_than => %s)", (SYSTEM, young)) == 0
+    assert one(db, "select howdah.replay(%s, older_than => %s, origin => 'q')", (SYSTEM, young)) == 2
+
+
+@pytest.mark.parametrize("discard", [False, True])
+def test_an_edited_copy_goes_to_the_origin_and_names_the_original(db: Db, discard: bool) -> None:
+    sent = one(
+        db,
+        "select howdah.send('q', '{\"n\": 1}'::jsonb, headers => '{\"a\": 1, \"b\": 2}', correlation_id => 'c', priority => 7,"
+        " message_type => 't', reply_to => 'r')",
+    )
+    deliver_and_fail(db)
+    copy = one(
+        db,
+        "select howdah.replay_edited(%s, %s, body => '{\"n\": 2}', headers => '{\"a\": 3}', discard => %s)",
+        (SYSTEM, sent, discard),
+    )
+    (message,) = receive(db)
+    assert copy != sent
+    assert (message.message_id, message.body, message.headers) == (
+        copy, '{"n": 2}', {"a": 3, "howdah_edited_from": sent}
+    )  # fmt: skip
+    assert (message.correlation_id, message.priority, message.message_type, message.reply_to) == ("c", 7, "t", "r")
+    assert (message.delivery_count, message.stage, message.origin_queue, message.content_type) == (
+        1, 0, None, "application/json"
+    )  # fmt: skip
+    assert column(db, "select message_id from howdah.list_poison()") == ([] if discard else [sent])
+    done = [row[0] for row in acts(db)]
+    assert done == (["discarded", "edited", "edited"] if discard else ["edited", "edited"])
+
+
+def test_what_is_not_edited_stays_and_each_call_makes_another_copy(db: Db) -> None:
+    sent = one(
+        db, "select howdah.send('q', '\\x00ff'::bytea, headers => '{\"a\": 1}', delivery_mode => 'non-persistent')"
+    )
+    fail(db, sent)
+    edit = "select howdah.replay_edited(%s, %s, target => 'aside')"
+    copies = [one(db, edit, (SYSTEM, sent)) for _ in range(2)]
+    found = receive(db, "aside", n=9)
+    assert [m.message_id for m in found] == copies
+    assert {(m.bytes, m.headers["a"], m.delivery_mode) for m in found} == {(b"\x00\xff", 1, "non-persistent")}
+    assert one(db, "select howdah.replay_edited(%s, %s, bytes => '\\x01')", (SYSTEM, sent))
+    assert receive(db)[0].bytes == b"\x01"
+
+
+def test_a_moved_message_remembers_its_origin_and_replay_sends_it_home(db: Db, connect: Connect) -> None:
+    one(db, """select howdah.alter_queue('q', '{"max_failed_deliveries": 3}')""")
+    sent = one(db, "select howdah.send('q', 'x', headers => '{\"a\": 1}', correlation_id => 'c')")
+    fail(db, sent)
+    assert one(db, "select howdah.move_messages('q', %s, 'aside', 'look at it')", ([sent, sent],)) == 1
+    (message,) = receive(db, "aside", verb="browse")
+    assert (message.message_id, message.origin_queue, message.headers, message.delivery_count) == (
+        sent,
+        "q",
+        {"a": 1},
+        1,
+    )
+    assert message.dead_at is None
+    refused(db, "HD013", "select howdah.move_messages('q', %s, 'aside')", ([sent],))
+    assert one(db, "select howdah.replay('aside')") == 1
+    (message,) = receive(db)
+    assert (message.message_id, message.correlation_id, message.origin_queue, message.stage) == (sent, "c", None, 2)
+
+
+def test_a_dead_message_moved_on_keeps_its_evidence_and_moved_to_its_origin_is_as_before(db: Db) -> None:
+    sent = dead(db, "broken")
+    (before,) = receive(db, SYSTEM, verb="browse")
+    one(db, "select howdah.move_messages(%s, %s, 'aside', 'see ticket 7')", (SYSTEM, [sent]))
+    (message,) = receive(db, "aside", verb="browse")
+    assert (message.dead_at, message.origin_queue) == (before.dead_at, "q")
+    assert message.dead_reason is not None
+    assert message.dead_reason.startswith("failed deliveries reached the limit; moved by ")
+    assert message.dead_reason.endswith(": see ticket 7")
+    assert one(db, "select count(*) from howdah.incidents('q', %s)", (sent,)) == 1
+    one(db, "select howdah.move_messages('aside', %s, 'q')", ([sent],))
+    (message,) = receive(db)
+    assert (message.dead_at, message.dead_reason, message.origin_queue) == (None, None, None)
+
+
+def test_a_message_moved_to_the_systems_exception_destination_is_dead(db: Db) -> None:
+    sent = one(db, "select howdah.send('q', 'x', time_to_live => '1 h')")
+    one(db, "select howdah.move_messages('q', %s, %s)", ([sent], SYSTEM))
+    assert column(db, "select message_id from howdah.list_poison()") == [sent]
+    assert column(db, "select expires_at from howdah.audit_messages") == [None]
+
+
+def test_the_journal_of_a_move_adds_up_in_both_queues(db: Db) -> None:
+    ids = [
+        one(db, "select howdah.send('q', 'x', delivery_mode => %s)", (mode,))
+        for mode in ("persistent", "non-persistent")
+    ]
+    one(db, "select howdah.move_messages('q', %s, 'aside')", (ids,))
+    figures = "select moved_out, moved_in, live, enqueued - dequeued from howdah.queue_stats(%s)"
+    assert db.execute(figures.encode(), ("q",)).fetchall() == [(2, 0, 0, 0)]
+    assert db.execute(figures.encode(), ("aside",)).fetchall() == [(0, 2, 2, 2)]
+
+
+def test_a_parked_message_waits_for_its_time_or_for_the_operator(db: Db, clock: Clock) -> None:
+    ids = one(db, "select howdah.send_batch('q', array['a', 'b', 'c', 'd'])")
+    assert one(db, "select howdah.park_messages('q', %s, delay => '1 h')", (ids[:1],)) == 1
+    assert one(db, "select howdah.park_messages('q', %s, until => %s)", (ids[1:2], clock.now.replace(year=2100))) == 1
+    assert one(db, "select howdah.park_messages('q', %s, reason => 'wait for a fix')", (ids[2:3],)) == 1
+    assert [m.body for m in receive(db, n=9)] == ["d"]
+    clock.advance(3600)
+    assert [m.body for m in receive(db, n=9)] == ["a"]
+    assert one(db, "select howdah.park_messages('q', %s, delay => '1 s')", (ids[1:2],)) == 1
+    clock.advance(1)
+    assert [m.body for m in receive(db, n=9)] == ["b"]
+    clock.advance(86400 * 365 * 50)
+    assert receive(db, n=9) == []
+    assert one(db, "select parked_reason from howdah.poison_message(%s)", (ids[2],)) == "operator"
+    assert one(db, "select howdah.retry('q', %s)", (ids[2:3],)) == 1
+    assert [m.body for m in receive(db, n=9)] == ["c"]
+
+
+@pytest.mark.parametrize("mode", ["persistent", "non-persistent"])
+def test_a_released_message_is_received_in_its_old_place(db: Db, mode: str) -> None:
+    ids = [one(db, "select howdah.send('q', %s, delivery_mode => %s)", (body, mode)) for body in "abcdef"]
+    one(db, "select howdah.park_messages('q', %s)", (ids[1:3],))
+    assert [m.body for m in receive(db, n=2)] == ["a", "d"]
+    assert one(db, "select howdah.retry('q')") == 2
+    assert [m.body for m in receive(db, n=9)] == ["b", "c", "e", "f"]
+    assert one(db, "select howdah.retry('q')") == 0
+
+
+def test_delayed_and_blocked_messages_are_released_at_once_and_go_on_counting(db: Db, clock: Clock) -> None:
+    one(db, """select howdah.create_queue('b', '{"max_failed_deliveries": 1, "exception_mode": "none"}')""")
+    blocked = one(db, "select howdah.send('b', 'blocked')")
+    assert deliver_and_fail(db, "b") == (1, "blocked")
+    delayed = one(db, "select howdah.send('b', 'delayed', delay => '1 h')")
+    assert receive(db, "b") == []
+    assert one(db, "select howdah.retry('b', %s)", ([blocked, delayed],)) == 2
+    assert [(m.body, m.delivery_count) for m in receive(db, "b", n=9)] == [("blocked", 2), ("delayed", 1)]
+
+
+def test_a_message_is_found_wherever_it_lies(db: Db, connect: Connect) -> None:
+    state = "select state from howdah.poison_message(%s)"
+    sent = one(db, "select howdah.send('q', 'x', priority => 9)")
+    assert one(db, state, (sent,)) == "live"
+    other = connect()
+    with other.transaction(force_rollback=True):
+        receive(other)
+        assert one(db, state, (sent,)) == "live"
+    one(db, "select howdah.park_messages('q', %s, delay => '1 h')", ([sent],))
+    assert one(db, state, (sent,)) == "parked"
+    one(db, "select howdah.retry('q')")
+    fail(db, sent)
+    assert one(db, state, (sent,)) == "dead"
+    assert one(db, "select (message).queue from howdah.poison_message(%s, %s)", (sent, SYSTEM)) == SYSTEM
+    assert column(db, "select state from howdah.poison_message(%s, 'q')", (sent,)) == []
+    one(db, "select howdah.replay(%s, target => 'aside')", (SYSTEM,))
+    assert column(db, "select state from howdah.poison_message(%s, 'aside')", (sent,)) == ["live"]
+    one(db, "select howdah.discard('aside', %s)", ([sent],))
+    assert column(db, state, (sent,)) == []
+
+
+def test_every_act_is_recorded_with_the_role_that_did_it_and_traffic_is_not(db: Db, connect: Connect) -> None:
+    one(db, """select howdah.alter_queue('q', '{"journal_level": "off"}')""")
+    first, second, third, fourth = (dead(db) for _ in range(4))
+    assert receive(db) == []
+    assert acts(db) == []
+    admin = connect("howdah_admin")
+    one(admin, "select howdah.replay(%s, %s, reason => 'mended')", (SYSTEM, [first]))
+    copy = one(admin, "select howdah.replay_edited(%s, %s, body => 'y')", (SYSTEM, second))
+    one(admin, "select howdah.park_messages(%s, %s, reason => 'later')", (SYSTEM, [third]))
+    one(admin, "select howdah.retry(%s, %s)", (SYSTEM, [third]))
+    one(admin, "select howdah.move_messages(%s, %s, 'aside', 'for Ann')", (SYSTEM, [third]))
+    one(admin, "select howdah.discard(%s, %s, 'useless')", (SYSTEM, [fourth]))
+    one(admin, "select howdah.purge_queue('aside')")
+    assert [(*row[:4], row[5]) for row in acts(db)] == [
+        ("replayed", SYSTEM, "q", "mended", first),
+        ("edited", SYSTEM, "q", None, second),
+        ("edited", SYSTEM, "q", None, copy),
+        ("parked", SYSTEM, None, "later", third),
+        ("retried", SYSTEM, None, None, third),
+        ("moved", SYSTEM, "aside", "for Ann", third),
+        ("discarded", SYSTEM, None, "useless", fourth),
+        ("purged", "aside", None, "purged", third),
+    ]
+    assert {row[4] for row in acts(db)} == {"howdah_admin"}
+
+
+VERBS = [
+    "howdah.replay({queue}, {ids})",
+    "howdah.replay_edited({queue}, {first})",
+    "howdah.move_messages({queue}, {ids}, 'aside')",
+    "howdah.park_messages({queue}, {ids})",
+    "howdah.retry({queue}, {ids})",
+    "howdah.discard({queue}, {ids})",
+]
+
+
+def call(verb: str, *ids: int, queue: str = SYSTEM) -> str:
+    """An operator's act on messages as SQL."""
+    return "select " + verb.format(queue=f"'{queue}'", ids=f"'{{{','.join(map(str, ids))}}}'::bigint[]", first=ids[0])
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_an_act_needs_the_administrators_role_and_right(db: Db, connect: Connect, verb: str) -> None:
+    sent = dead(db)
+    for role in ("howdah_producer", "howdah_consumer", "howdah_browser", "howdah_auditor"):
+        refused(connect(role), "42501", call(verb, sent))
+    admin = connect("howdah_admin")
+    db.execute("delete from howdah.destination_grants where verb = 'admin' and destination_id ="
+               " (select id from howdah.destinations where name = %s)", (SYSTEM,))  # fmt: skip
+    said = refused(admin, "HD010", call(verb, sent))
+    assert said.message_hint
+    assert acts(db) == []
+
+
+def test_moving_and_replaying_need_the_right_at_the_target_too(db: Db, connect: Connect) -> None:
+    sent = dead(db)
+    admin = connect("howdah_admin")
+    db.execute("delete from howdah.destination_grants where verb = 'admin' and destination_id ="
+               " (select id from howdah.destinations where name = 'aside')")  # fmt: skip
+    for verb in ("replay({0}, {1}, 'aside')", "move_messages({0}, {1}, 'aside')"):
+        refused(admin, "HD010", "select howdah." + verb.format(f"'{SYSTEM}'", f"'{{{sent}}}'::bigint[]"))
+    refused(admin, "HD010", "select howdah.replay_edited(%s, %s, target => 'aside')", (SYSTEM, sent))
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_what_another_transaction_holds_is_refused_at_once_and_nothing_is_half_done(
+    db: Db, connect: Connect, verb: str
+) -> None:
+    ids = [dead(db) for _ in range(2)]
+    if "retry" in verb:
+        one(db, "select howdah.park_messages(%s, %s)", (SYSTEM, ids))
+    one_operator, other = connect("howdah_admin"), connect("howdah_admin")
+    other.execute("set statement_timeout = '5s'")
+    with one_operator.transaction():
+        one(one_operator, call(verb, ids[0]))
+        refused(other, "HD013", call(verb, ids[0]))
+        if "{ids}" in verb:
+            refused(other, "HD013", call(verb, *reversed(ids)))
+    assert {row[5] for row in acts(db)} & set(ids) == ({*ids} if "retry" in verb else {ids[0]})
+    assert one(db, "select count(*) from howdah.audit_messages where message_id = %s", (ids[1],)) == 1
+
+
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if "edited" not in verb and "park" not in verb])
+def test_a_second_call_finds_nothing_to_do(db: Db, verb: str) -> None:
+    sent = dead(db)
+    if "retry" in verb:
+        one(db, "select howdah.park_messages(%s, %s)", (SYSTEM, [sent]))
+    assert one(db, call(verb, sent)) == 1
+    refused(db, "HD013", call(verb, sent))
+
+
+def test_bad_input_is_refused_before_anything_is_written(db: Db) -> None:
+    ids = [dead(db), dead(db)]
+    alive = one(db, "select howdah.send('q', 'x')")
+    lost = one(db, "select howdah.send('aside', 'x')")
+    one(db, """select howdah.create_queue('small', '{"max_message_bytes": 3}')""")
+    one(db, "select howdah.create_queue('shut')")
+    one(db, "select howdah.pause('shut')")
+    cases = [(code, call(verb, *wrong)) for verb in VERBS if "{ids}" in verb
+             for code, wrong in (("HD013", (ids[0], 999999)), ("HD013", (alive,)))]  # fmt: skip
+    cases += [("HD001", call(verb, ids[0], queue="none")) for verb in VERBS]
+    all_refused(
+        db,
+        [
+            *cases,
+            ("HD001", f"select howdah.move_messages('{SYSTEM}', '{{{ids[0]}}}', 'none')"),
+            ("HD001", f"select howdah.move_messages('{SYSTEM}', '{{{ids[0]}}}', null)"),
+            ("HD005", f"select howdah.move_messages('{SYSTEM}', '{{{ids[0]}}}', '{SYSTEM}')"),
+            ("HD005", f"select howdah.move_messages('{SYSTEM}', null, 'q')"),
+            ("HD013", f"select howdah.move_messages('{SYSTEM}', '{{null}}', 'q')"),
+            ("HD005", f"select howdah.replay('{SYSTEM}', '{{{ids[0]}}}', '{SYSTEM}')"),
+            ("HD005", f"select howdah.replay('{SYSTEM}', '{{{ids[0]}}}', error_class => 'ValueError')"),
+            ("HD001", f"select howdah.replay('{SYSTEM}', origin => 'none')"),
+            ("HD005", f"select howdah.park_messages('{SYSTEM}', null)"),
+            ("HD005", f"select howdah.park_messages('{SYSTEM}', '{{{ids[0]}}}', delay => '-1 s')"),
+            ("HD005", f"select howdah.park_messages('{SYSTEM}', '{{{ids[0]}}}', delay => '101 years')"),
+            ("HD005", f"select howdah.park_messages('{SYSTEM}', '{{{ids[0]}}}', until => '2000-01-01')"),
+            ("HD005", f"select howdah.park_messages('{SYSTEM}', '{{{ids[0]}}}', until => 'infinity')"),
+            ("HD005", f"select howdah.park_messages('{SYSTEM}', '{{{ids[0]}}}', '2100-01-01', '1 h')"),
+            ("HD013", f"select howdah.retry('{SYSTEM}', '{{{ids[0]}, null}}')"),
+            ("HD005", f"select howdah.replay_edited('{SYSTEM}', {ids[0]}, body => 'x', bytes => 'x')"),
+            ("HD005", f"select howdah.replay_edited('{SYSTEM}', {ids[0]}, headers => '[]')"),
+            ("HD005", f"select howdah.replay_edited('{SYSTEM}', {ids[0]}, content_type => '', discard => true)"),
+            ("HD007", f"select howdah.replay_edited('{SYSTEM}', {ids[0]}, body => 'long', target => 'small')"),
+            ("HD008", f"select howdah.replay_edited('{SYSTEM}', {ids[0]}, target => 'shut', discard => true)"),
+            ("HD013", f"select howdah.replay_edited('{SYSTEM}', null)"),
+            ("HD013", f"select howdah.replay_edited('{SYSTEM}', {alive})"),
+            ("HD001", f"select howdah.replay_edited('aside', {lost})"),
+            ("HD001", "select * from howdah.list_poison('none')"),
+            ("HD001", "select * from howdah.list_poison(origin => 'none')"),
+            ("HD005", "select * from howdah.list_poison(max_rows => 0)"),
+            ("HD005", "select * from howdah.poison_causes(max_causes => null)"),
+            ("HD001", "select * from howdah.poison_causes('none')"),
+            ("HD001", f"select * from howdah.poison_message({alive}, 'none')"),
+        ],
+    )
+
+
+def test_looking_shows_only_what_the_caller_may_browse(db: Db, connect: Connect) -> None:
+    sent = dead(db)
+    db.execute("delete from howdah.destination_grants where verb = 'browse' and role_name = 'howdah_browser'")
+    browser = connect("howdah_browser")
+    refused(browser, "HD010", "select * from howdah.list_poison()")
+    refused(browser, "HD010", "select * from howdah.poison_causes('q')")
+    assert column(browser, "select fingerprint from howdah.poison_causes()") == []
+    assert column(browser, "select state from howdah.poison_message(%s)", (sent,)) == []
+
+
+def test_incidents_are_deleted_when_they_are_old_and_their_message_is_gone(
+    db: Db, connect: Connect, clock: Clock
+) -> None:
+    one(db, """select howdah.alter_queue('q', '{"max_failed_deliveries": 2}')""")
+    gone, ready, waiting, held, volatile = (
+        one(db, "select howdah.send('q', 'x', delivery_mode => %s, priority => %s)", (mode, priority))
+        for mode, priority in [("persistent", 4)] * 3 + [("persistent", 9), ("non-persistent", 4)]
+    )
+    for sent in (gone, ready, waiting, held, volatile):
+        fail(db, sent)
+    buried = dead_of_two(db)
+    one(db, "select howdah.park_messages('q', %s)", ([waiting],))
+    one(db, "select howdah.discard('q', %s)", ([gone],))
+    young = one(db, "select howdah.send('aside', 'x')")
+    clock.advance(90 * 86400 - 1)
+    fail(db, young, "aside")
+    receive(db, "aside")
+    assert one(db, "select howdah.maintain_incidents()") == 0
+    clock.advance(2)
+    receiver = connect()
+    with receiver.transaction():
+        assert receive(receiver)[0].message_id == held
+        # The incident, and the two acts.
+        assert one(db, "select howdah.maintain_incidents()") == 3
+    left = column(db, "select message_id from howdah.audit_incidents order by incident_id")
+    assert left == [ready, waiting, held, volatile, buried, buried, young]
+    # The message in somebody's hands is gone now, the other one's incident is old enough, and so on.
+    clock.advance(90 * 86400)
+    assert one(db, "select howdah.maintain_incidents()") == 2
+    assert column(db, "select message_id from howdah.audit_incidents order by incident_id") == [
+        ready, waiting, volatile, buried, buried
+    ]  # fmt: skip
+    assert one(db, "select howdah.maintain_incidents()") == 0
+    refused(db, "HD014", "select howdah.maintain_incidents(0)")
+
+
+def dead_of_two(db: Db) -> int:
+    """A message that died of two failures."""
+    sent: int = one(db, "select howdah.send('q', 'x')")
+    assert [fail(db, sent)[2] for _ in range(2)] == ["returned", "moved"]
+    return sent
+
+
+def test_a_pass_deletes_ten_thousand_incidents_at_most(db: Db) -> None:
+    db.execute(
+        "insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome, recorded_by)"
+        " select n, howdah.now() - interval '100 days', 1, 1, 0, 'gone', 'x' from generate_series(1, 10001) n"
+    )
+    assert [one(db, "select howdah.maintain_incidents()") for _ in range(3)] == [10000, 1, 0]
+
+
+def test_the_incidents_of_a_queue_are_read_by_its_index_newest_first(db: Db) -> None:
+    db.execute(
+        "insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome, recorded_by)"
+        " select n, howdah.now(), n % 100, 1, 0, 'gone', 'x' from generate_series(1, 20000) n"
+    )
+    db.execute("analyze howdah.poison_details")
+    plan = "\n".join(
+        column(
+            db,
+            "explain select * from howdah.poison_details where destination_id = 7 order by incident_id desc limit 10",
+        )
+    )
+    assert "Index Scan Backward using ix_poison_details_queue" in plan
