@@ -1,7 +1,10 @@
 """What an operator sees of failing messages and does with them: every act whole or not at all, and on record."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import psycopg
 import pytest
 from support import SYSTEM, Clock, Connect, Db, all_refused, column, deliver_and_fail, fail, one, receive, refused
 
@@ -521,3 +524,55 @@ def test_the_incidents_of_a_queue_are_read_by_its_index_newest_first(db: Db) -> 
         )
     )
     assert "Index Scan Backward using ix_poison_details_queue" in plan
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_what_a_consumer_has_in_hand_is_refused_to_operators(db: Db, connect: Connect, verb: str) -> None:
+    sent = dead(db)
+    consumer = connect()
+    with consumer.transaction(force_rollback=True):
+        assert [m.message_id for m in receive(consumer, SYSTEM)] == [sent]
+        refused(db, "HD013", call(verb, sent))
+    assert acts(db) == []
+    assert column(db, "select message_id from howdah.list_poison()") == [sent]
+
+
+@pytest.mark.behaviour("WAS-21")
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_backend_that_dies_in_the_middle_of_an_act_leaves_everything_as_it_was(
+    db: Db, connect: Connect, verb: str
+) -> None:
+    sent = dead(db)
+    if "retry" in verb:
+        one(db, "select howdah.park_messages(%s, %s)", (SYSTEM, [sent]))
+    tables = "select array_agg(m::text) from howdah.audit_messages m", "select count(*) from howdah.audit_acts"
+    before = [one(db, query) for query in tables]
+    operator = connect()
+    operator.execute("begin")
+    one(operator, call(verb, sent))
+    one(db, "select pg_terminate_backend(%s, 10000)", (operator.info.backend_pid,))
+    assert [one(db, query) for query in tables] == before
+    assert one(db, call(verb, sent))
+
+
+def test_of_two_operators_who_replay_the_same_messages_at_once_one_does(db: Db, connect: Connect) -> None:
+    ids = [dead(db) for _ in range(30)]
+    together = threading.Barrier(2)
+    codes = set()
+
+    def replay_each(operator: Db) -> list[int]:
+        done = []
+        for sent in ids:
+            together.wait(20)
+            try:
+                done += [sent] * one(operator, "select howdah.replay(%s, %s)", (SYSTEM, [sent]))
+            except psycopg.Error as error:
+                codes.add(error.sqlstate)
+        return done
+
+    operators = [connect(), connect()]
+    with ThreadPoolExecutor(2) as pool:
+        done = [sent for found in pool.map(replay_each, operators) for sent in found]
+    assert sorted(done) == ids
+    assert sorted(m.message_id for m in receive(db, n=99)) == ids
+    assert (len(acts(db)), codes) == (30, {"HD013"})
