@@ -2,7 +2,7 @@
 --
 -- Returns  the number of the copy (bigint), whose header howdah_edited_from is the number of the original.
 -- Raises   HD001 no such queue, or the message has no queue to go back to; HD005 body and bytes given, or headers wrong;
---          HD006 never; HD007 body too large; HD008 sending to the target is paused; HD010 not allowed; HD013 the message is not in the
+--          HD006 never, for the priority is the original's; HD007 body too large; HD008 sending to the target is paused; HD010 not allowed; HD013 the message is not in the
 --          queue, or is in somebody's hands.
 -- Role     howdah_admin
 --
