@@ -34,7 +34,7 @@ Target = Annotated[
 
 def replay(
     id_: Ids = None,
-    everything: Annotated[bool, typer.Option("--all", help="Every message there.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Every message there; with --rate every dead one.")] = False,
     origin: Origin = None,
     error_class: ErrorClass = None,
     fingerprint: Fingerprint = None,

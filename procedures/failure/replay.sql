@@ -69,12 +69,14 @@ begin
         v_targets := v_targets || v_target.id;
         v_nonpersistent := v_nonpersistent || v_back.nonpersistent;
     end loop;
-    if coalesce(cardinality(v_ids), 0) < (select count(distinct i.id) from unnest(message_ids) i(id)) or array_position(message_ids, null) > 0 then
+    if coalesce(cardinality(v_ids), 0) < (select count(distinct i.id) from unnest(message_ids) i(id))
+       or array_position(message_ids, null) > 0 then
         raise exception using errcode = 'HD013', message = format('not all of these messages are in queue %s', quote_literal(queue)),
             hint = 'See howdah.browse(queue); a message in somebody''s hands cannot be replayed.';
     end if;
     perform howdah._journal(v_source, 'replayed', g.ids, g.nonpersistent, g.target)
-    from (select array_agg(r.id) as ids, r.nonpersistent, r.target from unnest(v_ids, v_nonpersistent, v_targets) r(id, nonpersistent, target)
+    from (select array_agg(r.id) as ids, r.nonpersistent, r.target
+          from unnest(v_ids, v_nonpersistent, v_targets) r(id, nonpersistent, target)
           group by r.nonpersistent, r.target) g;
     perform howdah._act('replayed', v_source.id, g.ids, g.target, reason)
     from (select array_agg(r.id) as ids, r.target from unnest(v_ids, v_targets) r(id, target) group by r.target) g;

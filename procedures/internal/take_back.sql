@@ -47,7 +47,8 @@ declare
     v_count bigint;
 begin
     if p_message_ids is null then
-        raise exception using errcode = 'HD005', message = 'message_ids cannot be NULL', hint = 'Name the messages; see howdah.browse(queue).';
+        raise exception using errcode = 'HD005', message = 'message_ids cannot be NULL',
+            hint = 'Name the messages; see howdah.browse(queue).';
     end if;
     return query select t.message, t.nonpersistent from howdah._take_back(p_destination, p_message_ids, null) t
     order by (t.message).message_id;

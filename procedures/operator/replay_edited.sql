@@ -2,8 +2,8 @@
 --
 -- Returns  the number of the copy (bigint), whose header howdah_edited_from is the number of the original.
 -- Raises   HD001 no such queue, or the message has no queue to go back to; HD005 body and bytes given, or headers wrong;
---          HD006 never, for the priority is the original's; HD007 body too large; HD008 sending to the target is paused; HD010 not allowed; HD013 the message is not in the
---          queue, or is in somebody's hands.
+--          HD006 never, for the priority is the original's; HD007 body too large; HD008 sending to the target is paused;
+--          HD010 not allowed; HD013 the message is not in the queue, or is in somebody's hands.
 -- Role     howdah_admin
 --
 -- What is not given stays: the body, the headers (headers replaces them all), content type, priority, correlation_id, reply_to,
@@ -43,7 +43,8 @@ begin
     end if;
     if coalesce(discard, false) then
         perform howdah._remove(v_message, v_found.place);
-        perform howdah._journal(v_source, 'discarded', array[v_message.message_id], v_found.nonpersistent, null, 'replaced by an edited copy');
+        perform howdah._journal(v_source, 'discarded', array[v_message.message_id], v_found.nonpersistent, null,
+            'replaced by an edited copy');
         perform howdah._act('discarded', v_source.id, array[v_message.message_id], null, 'replaced by an edited copy');
     end if;
     if body is not null or bytes is not null then
