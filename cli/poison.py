@@ -40,6 +40,15 @@ CAUSE_COLUMNS = {
     "error": "error, for example",
     "sample_message": "message",
 }
+ACT_COLUMNS = {
+    "at": "when",
+    "actor": "who",
+    "act": "did",
+    "queue_name": "in",
+    "other_queue": "to",
+    "reason": "why",
+    "message_ids": "messages",
+}
 INCIDENTS_MAX = 10000
 PAGE = 1000
 
@@ -110,7 +119,10 @@ def causes(
 @app.command()
 def show(
     message_id: MessageId,
-    queue: Source = None,
+    queue: Annotated[
+        str | None, typer.Option("--queue", metavar="QUEUE", help="Only if it lies there. [default: wherever it is]")
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="The whole body, not its first 500 characters.")] = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
@@ -136,8 +148,30 @@ def show(
         output.write(f"message {message_id} is gone, or in somebody's hands")
     else:
         output.facts(_message_facts(found), as_json=False)
+        if full:
+            body = found.message.body
+            output.write("\n" + (output.cell(body) if isinstance(body, bytes) else output.printable(body)))
     for incident in incidents:
         output.write(_incident_text(incident))
+
+
+@app.command()
+def acts(
+    queue: Annotated[
+        str | None, typer.Option("--queue", metavar="QUEUE", help="Only with messages of this queue. [default: of all]")
+    ] = None,
+    message_id: Annotated[
+        int | None, typer.Option("--id", metavar="MESSAGE_ID", help="Only with this message.")
+    ] = None,
+    number: Annotated[int, typer.Option("--number", "-n", min=1, max=10000, help="How many at most.")] = 100,
+    dsn: Dsn = None,
+    role: Role = None,
+    as_json: Json = False,
+) -> None:
+    """Show what operators did with messages, and who it was, the last act first."""
+    with connected(dsn, role) as connection:
+        rows = connection.admin.list_acts(queue, message_id, number)
+    output.table(rows, ACT_COLUMNS, as_json=as_json, empty="nothing was done")
 
 
 for _act in (

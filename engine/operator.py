@@ -23,6 +23,7 @@ CAUSE_COLUMNS = (
     "fingerprint, incidents, messages, dead, first_at, last_at, error_class, sqlstate, sample_text, sample_queue,"
     " sample_message, sample_incident"
 )
+ACT_COLUMNS = "act_id, at, actor, act, queue_name, other_queue, reason, message_ids"
 
 T = TypeVar("T")
 Rows = list[dict[str, Any]]
@@ -117,6 +118,11 @@ class Operator:
     def poison_message(self, message_id: int, queue: str | None = None) -> Found | None:
         """One message wherever it lies, or None if it is gone."""
         return self._run(_found(message_id, queue))
+
+    def list_acts(self, queue: str | None = None, message_id: int | None = None, max_acts: int = 100) -> Rows:
+        """What operators did, and who it was, newest first."""
+        arguments = {"queue": ("text", queue), "message_id": ("bigint", message_id), "max_acts": ("integer", max_acts)}
+        return self._run(table("list_acts", ACT_COLUMNS, **arguments))
 
     def replay(
         self,

@@ -68,6 +68,7 @@ FILES = (
     "operator/list_poison",
     "operator/poison_causes",
     "operator/poison_message",
+    "operator/list_acts",
     "operator/replay_edited",
     "operator/move_messages",
     "operator/park_messages",

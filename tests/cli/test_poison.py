@@ -7,7 +7,7 @@ from unittest import mock
 
 import pytest
 from command import howdah, refused, start
-from support import Db, one, wait_until
+from support import SYSTEM, Db, one, wait_until
 
 
 @pytest.fixture
@@ -259,5 +259,15 @@ def test_move_park_and_retry(dsn: str, dead: list[int], db: Db) -> None:
     assert howdah(dsn, "poison", "retry", "--id", dead[0], "--queue", "b", "--json").json["released"] == 1
     assert howdah(dsn, "poison", "retry", "--all", "--queue", "b").out == "0 messages released\n"
     assert howdah(dsn, "receive", "b", "--json").json["message_id"] == dead[0]
-    acts = db.execute("select act, reason from howdah.audit_acts order by act_id").fetchall()
-    assert acts == [("moved", "for Ann"), ("parked", None), ("parked", None), ("retried", None)]
+    acts = howdah(dsn, "poison", "acts", "--id", dead[0], "--json").json[::-1]
+    assert [(row["act"], row["queue_name"], row["reason"]) for row in acts] == [
+        ("moved", SYSTEM, "for Ann"), ("parked", "b", None), ("parked", "b", None), ("retried", "b", None)
+    ]  # fmt: skip
+    assert "for Ann" in howdah(dsn, "poison", "acts", "--queue", SYSTEM).out
+    assert howdah(dsn, "poison", "acts", "--queue", "a").out == "nothing was done\n"
+
+
+def test_show_the_whole_body(dsn: str, dead: list[int], db: Db) -> None:
+    long = one(db, "select howdah.send('a', repeat('long ', 200) || 'end')")
+    assert "end" not in howdah(dsn, "poison", "show", long).out
+    assert howdah(dsn, "poison", "show", long, "--full").out.endswith("long end\n")

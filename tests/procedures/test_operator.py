@@ -211,6 +211,13 @@ def test_every_act_is_recorded_with_the_role_that_did_it_and_traffic_is_not(db: 
         ("purged", "aside", None, "purged", third),
     ]
     assert {row[4] for row in acts(db)} == {"howdah_admin"}
+    listed = "select act from howdah.list_acts({})"
+    assert column(admin, listed.format("'aside'")) == ["purged"]
+    assert column(connect("howdah_auditor"), listed.format("message_id => %s"), (copy,)) == ["edited"]
+    assert column(db, listed.format("before_act => 3")) == ["edited", "replayed"]
+    refused(connect("howdah_consumer"), "42501", listed.format(""))
+    refused(db, "HD005", listed.format("max_acts => 0"))
+    refused(db, "HD001", listed.format("'none'"))
 
 
 VERBS = [
