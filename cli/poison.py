@@ -1,26 +1,26 @@
-"""howdah poison: dead messages, why they died, and what becomes of them."""
+"""howdah poison: messages that fail, why they do, and what becomes of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from . import output
-from .common import Dsn, Json, Role, transaction
+from . import output, poison_acts
+from .common import Dsn, Json, Role, connected
+from .poison_options import (
+    ErrorClass,
+    Fingerprint,
+    MessageId,
+    NewerThan,
+    OlderThan,
+    Origin,
+    Source,
+    filters,
+    seconds,
+)
 
-if TYPE_CHECKING:
-    from ..engine import Admin, Message, Session
-
-app = typer.Typer(no_args_is_help=True, help="Dead messages and their failures.")
-
-Source = Annotated[
-    str | None,
-    typer.Option("--queue", metavar="QUEUE", help="The exception destination. [default: the system's]"),
-]
-Ids = Annotated[list[int] | None, typer.Option("--id", metavar="MESSAGE_ID", help="This message; may be repeated.")]
+app = typer.Typer(no_args_is_help=True, help="Dead messages, their failures, and what becomes of them.")
 
 LIST_COLUMNS = {
     "message_id": "message",
@@ -28,7 +28,26 @@ LIST_COLUMNS = {
     "dead_at": "dead since",
     "failures": "failures",
     "dead_reason": "reason",
+    "last_fingerprint": "fingerprint",
     "last_error": "last error",
+}
+CAUSE_COLUMNS = {
+    "fingerprint": "fingerprint",
+    "incidents": "failures",
+    "messages": "messages",
+    "dead": "dead",
+    "last_at": "last",
+    "error": "error, for example",
+    "sample_message": "message",
+}
+ACT_COLUMNS = {
+    "at": "when",
+    "actor": "who",
+    "act": "did",
+    "queue_name": "in",
+    "other_queue": "to",
+    "reason": "why",
+    "message_ids": "messages",
 }
 INCIDENTS_MAX = 10000
 PAGE = 1000
@@ -40,166 +59,144 @@ def list_(
         str | None,
         typer.Argument(metavar="QUEUE", help="The exception destination. [default: the system's]"),
     ] = None,
+    source: Source = None,
     number: Annotated[int, typer.Option("--number", "-n", min=1, help="How many at most.")] = 100,
-    origin: Annotated[str | None, typer.Option("--origin", metavar="QUEUE", help="Only those that died here.")] = None,
+    origin: Origin = None,
+    error_class: ErrorClass = None,
+    fingerprint: Fingerprint = None,
+    older_than: OlderThan = None,
+    newer_than: NewerThan = None,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Show the messages that lie in an exception destination."""
-    with transaction(dsn, role) as session:
-        admin = _admin(session)
-        source = queue or _system_destination(admin)
-        there = {row["queue"] for row in admin.list_queues()}
-        rows = [_dead_row(admin, message, there) for message in islice(_dead(session, source, origin), number)]
-    output.table(rows, LIST_COLUMNS, as_json=as_json, empty=f"no dead messages in {output.printable(source)}")
+    """Show the dead messages of an exception destination, the longest dead first."""
+    if queue is not None and source is not None:
+        raise typer.BadParameter("the queue is named twice", param_hint="--queue")
+    place = queue or source
+    rows: list[dict[str, Any]] = []
+    with connected(dsn, role) as connection:
+        which = filters(connection.admin, origin, error_class, fingerprint, older_than, newer_than)
+        after = None
+        while len(rows) < number:
+            page = connection.admin.list_poison(place, max_rows=min(PAGE, number - len(rows)), after=after, **which)
+            if not page:
+                break
+            rows += page
+            after = page[-1]["position"]
+    for row in rows:
+        row["last_error"] = _error(row["last_error_class"], row["last_error_text"])
+    where = output.printable(place) if place else "the system's exception destination"
+    output.table(rows, LIST_COLUMNS, as_json=as_json, empty=f"no dead messages in {where}")
+
+
+@app.command()
+def causes(
+    queue: Annotated[
+        str | None, typer.Option("--queue", metavar="QUEUE", help="Only failures in this queue. [default: in all]")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="DURATION", help="Only failures of the last 30m, 12h, 7d, …")
+    ] = None,
+    number: Annotated[int, typer.Option("--number", "-n", min=1, max=10000, help="How many at most.")] = 20,
+    dsn: Dsn = None,
+    role: Role = None,
+    as_json: Json = False,
+) -> None:
+    """Show why deliveries fail: failures grouped by what their errors have in common, the commonest cause first."""
+    from datetime import timedelta
+
+    length = None if since is None else timedelta(seconds=seconds(since, "--since"))
+    with connected(dsn, role) as connection:
+        admin = connection.admin
+        moment = None if length is None else admin.now() - length
+        rows = admin.poison_causes(queue, since=moment, max_causes=number)
+    for row in rows:
+        row["error"] = _error(row["error_class"], row["sample_text"])
+    output.table(rows, CAUSE_COLUMNS, as_json=as_json, empty="no failures")
 
 
 @app.command()
 def show(
-    message_id: Annotated[int, typer.Argument(metavar="MESSAGE_ID", show_default=False)],
-    queue: Source = None,
+    message_id: MessageId,
+    queue: Annotated[
+        str | None, typer.Option("--queue", metavar="QUEUE", help="Only if it lies there. [default: wherever it is]")
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="The whole body, not its first 500 characters.")] = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Show a message with all its failures, the first one first."""
+    """Show a message, wherever it lies, with all its failures, the first one first."""
     from ..engine.errors import NoSuchMessage
 
-    with transaction(dsn, role) as session:
-        admin = _admin(session)
-        incidents = admin.incidents(message_id=message_id, max_incidents=INCIDENTS_MAX)[::-1]
-        message = _find(session, message_id, _places(admin, queue, incidents))
-    if message is None and not incidents:
+    with connected(dsn, role) as connection:
+        incidents = connection.admin.incidents(message_id=message_id, max_incidents=INCIDENTS_MAX)[::-1]
+        found = connection.admin.poison_message(message_id, queue)
+    if found is None and not incidents:
         raise NoSuchMessage(f"nothing is known of message {message_id}", "See howdah poison list.")
     if as_json:
-        shown = output.message_json(message) if message else "null"
-        output.write(f'{{"message": {shown}, "incidents": {output.to_json(incidents)}}}')
+        shown = output.message_json(found.message) if found else "null"
+        place = {
+            "state": found.state if found else None,
+            "due_at": found.due_at if found else None,
+            "parked_reason": found.parked_reason if found else None,
+        }
+        output.write(f'{{"message": {shown}, {output.to_json(place)[1:-1]}, "incidents": {output.to_json(incidents)}}}')
         return
-    if message is None:
+    if found is None:
         output.write(f"message {message_id} is gone, or in somebody's hands")
     else:
-        output.facts(_message_facts(message), as_json=False)
+        output.facts(_message_facts(found), as_json=False)
+        if full:
+            body = found.message.body
+            output.write("\n" + (output.cell(body) if isinstance(body, bytes) else output.printable(body)))
     for incident in incidents:
         output.write(_incident_text(incident))
 
 
 @app.command()
-def replay(
-    id_: Ids = None,
-    everything: Annotated[bool, typer.Option("--all", help="Every message there.")] = False,
-    origin: Annotated[
-        str | None, typer.Option("--origin", metavar="QUEUE", help="With --all: only those that died here.")
+def acts(
+    queue: Annotated[
+        str | None, typer.Option("--queue", metavar="QUEUE", help="Only with messages of this queue. [default: of all]")
     ] = None,
-    to: Annotated[str | None, typer.Option("--to", metavar="QUEUE", help="[default: each to its origin]")] = None,
-    queue: Source = None,
+    message_id: Annotated[
+        int | None, typer.Option("--id", metavar="MESSAGE_ID", help="Only with this message.")
+    ] = None,
+    number: Annotated[int, typer.Option("--number", "-n", min=1, max=10000, help="How many at most.")] = 100,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Send dead messages back, all of them or none; their failures count from 0 again."""
-    if bool(id_) == everything:
-        raise typer.BadParameter("give either --id or --all", param_hint="--id")
-    if origin is not None and not everything:
-        raise typer.BadParameter("it goes with --all", param_hint="--origin")
-    with transaction(dsn, role) as session:
-        admin = _admin(session)
-        source = queue or _system_destination(admin)
-        ids = _distinct(id_) if id_ else None
-        if origin is not None:
-            ids = [message.message_id for message in _dead(session, source, origin)]
-        replayed = admin.replay(source, ids, target=to) if ids != [] else 0
-    output.said(f"{replayed} messages replayed", as_json=as_json, queue=source, replayed=replayed)
+    """Show what operators did with messages, and who it was, the last act first."""
+    with connected(dsn, role) as connection:
+        rows = connection.admin.list_acts(queue, message_id, number)
+    output.table(rows, ACT_COLUMNS, as_json=as_json, empty="nothing was done")
 
 
-@app.command()
-def discard(
-    id_: Ids = None,
-    reason: Annotated[str | None, typer.Option("--reason", help="Kept in the journal.")] = None,
-    queue: Source = None,
-    dsn: Dsn = None,
-    role: Role = None,
-    as_json: Json = False,
-) -> None:
-    """Throw dead messages away for good, all of them or none."""
-    if not id_:
-        raise typer.BadParameter("say which messages", param_hint="--id")
-    with transaction(dsn, role) as session:
-        admin = _admin(session)
-        source = queue or _system_destination(admin)
-        discarded = admin.discard(source, _distinct(id_), reason)
-    output.said(f"{discarded} messages discarded", as_json=as_json, queue=source, discarded=discarded)
+for _act in (
+    poison_acts.replay,
+    poison_acts.edit,
+    poison_acts.move,
+    poison_acts.park,
+    poison_acts.retry,
+    poison_acts.discard,
+):
+    app.command()(_act)
 
 
-def _admin(session: Session) -> Admin:
-    """The administrator's verbs in the session's transaction."""
-    from ..engine import Admin
-
-    return Admin(session.call)
+def _error(error_class: str | None, text: str | None) -> str | None:
+    return ": ".join(filter(None, (error_class, text))) or None
 
 
-def _system_destination(admin: Admin) -> str:
-    return next(str(row["queue"]) for row in admin.list_queues() if row["is_system"])
-
-
-def _distinct(ids: list[int]) -> list[int]:
-    return list(dict.fromkeys(ids))
-
-
-def _dead(session: Session, source: str, origin: str | None) -> Iterator[Message]:
-    """The dead messages of a queue, which may hold others if somebody sends to it."""
-    from ..engine import Browser
-
-    for message in Browser(session, source, PAGE):
-        if message.dead_at is not None and origin in (None, message.origin_queue):
-            yield message
-
-
-def _dead_row(admin: Admin, message: Message, there: set[str]) -> dict[str, Any]:
-    # By the origin's name the database finds them by key; a dropped origin has none any more.
-    origin = message.origin_queue if message.origin_queue in there else None
-    incidents = admin.incidents(origin, message.message_id, INCIDENTS_MAX)
-    last = incidents[0] if incidents else {}
-    return {
-        "message_id": message.message_id,
-        "origin_queue": message.origin_queue,
-        "dead_at": message.dead_at,
-        "dead_reason": message.dead_reason,
-        "failures": len(incidents),
-        "last_error": ": ".join(filter(None, (last.get("error_class"), last.get("error_text")))) or None,
-        "priority": message.priority,
-        "sent_at": message.sent_at,
-        "content_type": message.content_type,
-        "headers": message.headers,
-    }
-
-
-def _places(admin: Admin, queue: str | None, incidents: list[dict[str, Any]]) -> list[str]:
-    """Where a message may lie: exception destinations first, then where it failed."""
-    if queue is not None:
-        return [queue]
-    queues = admin.list_queues()
-    names = [row["queue"] for row in queues if row["is_system"]]
-    names += [row["exception_queue"] for row in queues if row["exception_queue"]]
-    names += [row["queue_name"] for row in incidents]
-    there = {row["queue"] for row in queues}
-    return [name for name in dict.fromkeys(names) if name in there]
-
-
-def _find(session: Session, message_id: int, places: list[str]) -> Message | None:
-    """The message, wherever of these it lies ready."""
-    from ..engine import calls
-
-    for place in places:
-        if found := session.call(calls.browse(place, 1, only_id=message_id)):
-            return found[0]
-    return None
-
-
-def _message_facts(message: Message) -> dict[str, Any]:
+def _message_facts(found: Any) -> dict[str, Any]:
+    message = found.message
     facts = {
         "message": message.message_id,
         "queue": message.queue,
+        "state": found.state,
+        "until": found.due_at,
+        "parked": found.parked_reason,
         "origin": message.origin_queue,
         "dead since": message.dead_at,
         "reason": message.dead_reason,
@@ -221,8 +218,11 @@ def _incident_text(incident: dict[str, Any]) -> str:
         if incident[name] is not None:
             about.append(text.format(incident[name]))
     about.append(f"then {incident['outcome']}")
-    error = ": ".join(filter(None, (incident["error_class"], incident["error_text"])))
-    lines = ["", output.printable(" · ".join(about)), output.printable(error)]
+    lines = [
+        "",
+        output.printable(" · ".join(about)),
+        output.printable(_error(incident["error_class"], incident["error_text"]) or ""),
+    ]
     if incident["traceback"]:
         lines.append(output.printable(incident["traceback"].rstrip()))
     return "\n".join(lines)

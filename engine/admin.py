@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, cast
+from collections.abc import Sequence
+from typing import Any
 
 from .bodies import to_json
 from .calls import Call, scalar, table
 from .errors import BadArgument
+from .operator import Operator, Rows
 
 QUEUE_COLUMNS = (
     "queue, is_system, sending_paused, receiving_paused, max_failed_deliveries, exception_mode, exception_queue,"
@@ -18,30 +19,16 @@ STATS_COLUMNS = (
     "queue_name, live, in_hand, parked, dead, enqueued, dequeued, consumed, expired, discarded, moved_out, moved_in,"
     " lost, consumers, oldest_age, exact, figures_age"
 )
-INCIDENT_COLUMNS = (
-    "incident_id, queue_name, message, stage, attempt, outcome, error_class, error_text, sqlstate, traceback, worker,"
-    " duration_ms, conversation_id, details, recorded_at, recorded_by"
-)
 WORKER_COLUMNS = "worker_id, name, host, pid, sessions, queues, started_at, silent_for, in_hand"
 LISTENER_COLUMNS = (
     "listener_name, queue, kind, max_sessions, stop_on_failure, sequential_failures, failures, status, stopped_at,"
     " stopped_by, stopped_message_id, stop_reason, warning, created_at, created_by"
 )
-SERVICES = ("workers", "attempts", "totals", "backlog", "journal", "dropped")
-
-T = TypeVar("T")
-Rows = list[dict[str, Any]]
+SERVICES = ("workers", "attempts", "totals", "backlog", "journal", "dropped", "incidents")
 
 
-class Admin:
+class Admin(Operator):
     """Administrative verbs over anything that runs a call: a connection, a session, a test."""
-
-    def __init__(self, run: Callable[[Call[Any]], Any]) -> None:
-        self._runner = run
-
-    def _run(self, call: Call[T]) -> T:
-        # asyncio's runner returns an awaitable of T: see aio.AsyncAdmin.
-        return cast(T, self._runner(call))
 
     def create_queue(self, queue: str, **options: Any) -> int:
         """Create a queue; options as listed in the SQL API. Raises QueueExists, BadName, BadOption."""
@@ -74,41 +61,6 @@ class Admin:
     def queue_stats(self, queue: str | None = None) -> Rows:
         """Figures of one queue or of all."""
         return self._run(table("queue_stats", STATS_COLUMNS, queue=("text", queue)))
-
-    def incidents(self, queue: str | None = None, message_id: int | None = None, max_incidents: int = 100) -> Rows:
-        """Recorded failures, newest first."""
-        arguments = {
-            "queue": ("text", queue),
-            "message_id": ("bigint", message_id),
-            "max_incidents": ("integer", max_incidents),
-        }
-        return self._run(table("incidents", INCIDENT_COLUMNS, **arguments))
-
-    def replay(
-        self,
-        queue: str,
-        message_ids: Sequence[int] | None = None,
-        *,
-        target: str | None = None,
-        max_messages: int | None = None,
-    ) -> int:
-        """Send dead messages back to where they came from, or to ``target``; returns how many."""
-        arguments: dict[str, tuple[str, Any]] = {
-            "queue": ("text", queue),
-            "message_ids": ("bigint[]", None if message_ids is None else list(message_ids)),
-            "target": ("text", target),
-            "max_messages": ("bigint", max_messages),
-        }
-        return self._run(scalar("replay", **arguments).then(int))
-
-    def discard(self, queue: str, message_ids: Sequence[int], reason: str | None = None) -> int:
-        """Throw messages away for good; returns how many."""
-        arguments = {
-            "queue": ("text", queue),
-            "message_ids": ("bigint[]", list(message_ids)),
-            "reason": ("text", reason),
-        }
-        return self._run(scalar("discard", **arguments).then(int))
 
     def create_listener(self, listener: str, queue: str, **options: Any) -> str | None:
         """Create a listener; returns a warning if its limit contradicts the queue's. Raises ListenerExists."""

@@ -62,7 +62,8 @@ def _messages(rows: list[Message]) -> list[Message]:
     return rows
 
 
-def _interval(name: str, value: Seconds | None) -> timedelta | None:
+def interval(name: str, value: Seconds | None) -> timedelta | None:
+    """A length of time in seconds or as a timedelta. Raises BadArgument."""
     if value is None or isinstance(value, timedelta):
         return value
     try:
@@ -102,8 +103,8 @@ def send(
             "reply_to": ("text", reply_to),
             "message_type": ("text", message_type),
             "conversation_id": ("uuid", conversation_id),
-            "time_to_live": ("interval", _interval("time_to_live", time_to_live)),
-            "delay": ("interval", _interval("delay", delay)),
+            "time_to_live": ("interval", interval("time_to_live", time_to_live)),
+            "delay": ("interval", interval("delay", delay)),
             "delivery_mode": ("text", delivery_mode),
             "content_type": ("text", content_type or needed),
             "notify": ("boolean", None if notify else False),
@@ -140,8 +141,8 @@ def send_many(
             "message_types": ("text[]", None if message_types is None else TextArray(message_types)),
             "conversation_ids": ("uuid[]", None if conversation_ids is None else list(conversation_ids)),
             "reply_to": ("text", reply_to),
-            "time_to_live": ("interval", _interval("time_to_live", time_to_live)),
-            "delay": ("interval", _interval("delay", delay)),
+            "time_to_live": ("interval", interval("time_to_live", time_to_live)),
+            "delay": ("interval", interval("delay", delay)),
             "delivery_mode": ("text", delivery_mode),
             "content_type": ("text", content_type or needed),
             "notify": ("boolean", None if notify else False),

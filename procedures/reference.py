@@ -13,6 +13,7 @@ TITLES = {
     "receive": "Receiving",
     "failure": "Failures",
     "listeners": "Listeners",
+    "operator": "The operator",
     "inspect": "Looking",
     "views": "Views",
     "runtime": "Locks and workers",

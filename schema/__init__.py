@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import types
 from .base import SCHEMA, metadata
 from .destinations import FAILING, NAME_LENGTH_MAX, destination_grants, destination_policies, destinations, lanes
-from .failures import attempts, ended_conversations, poison_details, poison_log
+from .failures import attempts, ended_conversations, operator_acts, poison_details, poison_log
 from .journal import EVENTS, backlog_figures, dead_figures, journal, journal_totals
 from .listeners import listener_marks, listeners
 from .messages import msgs, msgs_nonpersistent, parked
@@ -34,6 +34,7 @@ __all__ = [
     "metadata",
     "msgs",
     "msgs_nonpersistent",
+    "operator_acts",
     "parked",
     "poison_details",
     "poison_log",

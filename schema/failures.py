@@ -16,7 +16,7 @@ from sqlalchemy import (
     Text,
     text,
 )
-from sqlalchemy.dialects.postgresql import JSONB, UUID
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, UUID
 
 from .base import TIMESTAMPTZ, message_columns, metadata
 
@@ -60,6 +60,11 @@ poison_details = Table(
         comment="Start of the server that recorded it; a volatile count forgets those of others.",
     ),
     Column(
+        "fingerprint",
+        Text,
+        comment="Hash of class, SQLSTATE and the error's text without its values: equal for errors of one cause.",
+    ),
+    Column(
         "rejected",
         Boolean,
         nullable=False,
@@ -74,6 +79,7 @@ poison_details = Table(
     Index("ix_poison_details_message", "message_id", "stage", "destination_id"),
     Index("ix_poison_details_conversation", "conversation_id"),
     Index("ix_poison_details_queue", "destination_id", "incident_id"),
+    Index("ix_poison_details_recorded", "recorded_at", postgresql_using="brin"),
     Index("uq_poison_details_failure_key", "failure_key", unique=True),
     comment="One row for each failed delivery. INSERT-only; written in a transaction of its own so that no rollback erases it.",
 )
@@ -119,4 +125,24 @@ ended_conversations = Table(
     Column("error", Integer, comment="Number of the error it was ended with, positive. NULL: none."),
     Column("error_text", Text, comment="What the other side was told."),
     comment="Conversations that were ended.",
+)
+
+operator_acts = Table(
+    "operator_acts",
+    metadata,
+    Column("act_id", BigInteger, Identity(always=True), primary_key=True, comment="Number of the act."),
+    Column("at", TIMESTAMPTZ, nullable=False, comment="When it was done."),
+    Column("destination_id", Integer, nullable=False, comment="The destination the messages were in."),
+    Column("other_destination_id", Integer, comment="Where replayed, edited or moved messages went."),
+    Column("actor", Text, nullable=False, comment="The role that did it."),
+    Column("act", Text, nullable=False, comment="replayed, edited, moved, parked, retried, discarded or purged."),
+    Column("reason", Text, comment="Why, in the operator's words."),
+    Column(
+        "message_ids",
+        ARRAY(BigInteger),
+        nullable=False,
+        comment="The messages of one call; for edited the original and its copy.",
+    ),
+    CheckConstraint("act IN ('replayed', 'edited', 'moved', 'parked', 'retried', 'discarded', 'purged')", name="act"),
+    comment="What operators did with messages, and who it was. INSERT-only; kept for engine.journal_retention_days.",
 )

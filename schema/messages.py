@@ -38,7 +38,7 @@ parked = Table(
         "parked_reason",
         Text,
         nullable=False,
-        comment="delay (sent so), redelivery (after a failure), blocked (past its limit) or quarantine.",
+        comment="delay (sent so), redelivery (after a failure), blocked (past its limit), quarantine, or operator (park_messages).",
     ),
     Column(
         "boot",
@@ -47,6 +47,6 @@ parked = Table(
     ),
     PrimaryKeyConstraint("destination_id", "message_id"),
     Index("ix_parked_due", "destination_id", "rank", "due_at", "seq"),
-    CheckConstraint("parked_reason IN ('delay', 'redelivery', 'blocked', 'quarantine')", name="reason"),
+    CheckConstraint("parked_reason IN ('delay', 'redelivery', 'blocked', 'quarantine', 'operator')", name="reason"),
     comment="Messages that wait for a time, kept out of the way of claims. A receive takes due ones straight from here.",
 )

@@ -61,9 +61,17 @@ engine = Table(
         server_default=text("5000"),
         comment="Milliseconds between retries of a blocked message, where its queue says nothing else. WebSphere's default.",
     ),
+    Column(
+        "incident_retention_days",
+        Integer,
+        nullable=False,
+        server_default="90",
+        comment="Days that incidents of messages that are gone are kept, at least.",
+    ),
     CheckConstraint("id = 1", name="single_row"),
     CheckConstraint("journal_retention_days > 0", name="journal_retention_days"),
     CheckConstraint("default_blocked_retry_ms >= 0", name="default_blocked_retry_ms"),
+    CheckConstraint("incident_retention_days > 0", name="incident_retention_days"),
     comment="The engine's settings, one row.",
 )
 

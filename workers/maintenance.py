@@ -20,7 +20,15 @@ from . import events
 LOCK = "maintenance"
 LOCK_SECONDS = 30.0
 LOCK_TIMEOUT = "5s"
-SERVICES = {"totals": 5.0, "backlog": 10.0, "workers": 30.0, "attempts": 60.0, "dropped": 30.0, "journal": 3600.0}
+SERVICES = {
+    "totals": 5.0,
+    "backlog": 10.0,
+    "workers": 30.0,
+    "attempts": 60.0,
+    "dropped": 30.0,
+    "journal": 3600.0,
+    "incidents": 3600.0,
+}
 """Seconds between two passes of each service."""
 
 
@@ -72,7 +80,7 @@ class Maintenance:
             except (HowdahError, psycopg.Error) as error:
                 events.maintenance_failed(self._worker, service, error)
                 return None
-        if count and service in {"workers", "journal", "dropped"}:
+        if count and service in {"workers", "journal", "dropped", "incidents"}:
             events.maintained(self._worker, service, count)
         return count
 

@@ -45,10 +45,18 @@ app = App("flights")
 
 @app.handler(QUEUE, batch=100)
 def add_delays(message: Message, transaction: Transaction) -> None:
-    """Add one flight's delays; int("NA") raises for a flight that never left or never arrived."""
+    """Add one flight's delays; a flight that never left or never arrived has none."""
     flight = message.data
-    departure, arrival = int(flight["dep_delay"]), int(flight["arr_delay"])
+    departure, arrival = minutes(flight, "departure", "dep_delay"), minutes(flight, "arrival", "arr_delay")
     transaction.connection.execute(ADD, (flight["carrier"], transaction.worker, departure, arrival))
+
+
+def minutes(flight: dict[str, str], end: str, column: str) -> int:
+    """A delay of a flight. Raises ValueError where the file has "NA"."""
+    if flight[column] == "NA":
+        name = flight["carrier"] + flight["flight"]
+        raise ValueError(f"flight {name!r} of {flight['time_hour'][:10]} has no {end} delay")
+    return int(flight[column])
 
 
 @dataclass

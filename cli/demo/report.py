@@ -6,8 +6,13 @@ from dataclasses import dataclass
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
+from ..output import printable
 from .run import Run
+
+CAUSES = 10
+"""How many are shown."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,11 @@ def checks(run: Run) -> list[Check]:
             outcome.consumed == outcome.consumed_distinct == usable,
             f"{outcome.consumed_distinct:,} distinct",
         ),
+        Check(
+            "the causes of failure account for every dead flight",
+            sum(cause["dead"] for cause in outcome.causes) == len(outcome.dead),
+            f"{len(outcome.causes)} causes",
+        ),
         Check("nothing is left in the queue", outcome.left == 0, f"{outcome.left} left"),
     ]
 
@@ -76,6 +86,7 @@ def show(console: Console, run: Run, statements: list[Check]) -> None:
     for check in statements:
         table.add_row("[green]yes[/]" if check.holds else "[red]NO[/]", check.statement, check.detail)
     console.print(table)
+    show_causes(console, run)
     killed = run.outcome.killed_in_handler
     if run.killed_pid is not None:
         console.print(
@@ -86,3 +97,22 @@ def show(console: Console, run: Run, statements: list[Check]) -> None:
                 else "no flight was inside a handler."
             )
         )
+
+
+def show_causes(console: Console, run: Run) -> None:
+    """Print why flights are dead: ``howdah poison causes`` in short."""
+    causes = Table(title="Top causes of the dead flights", title_justify="left", header_style="bold")
+    for heading in ("failures", "flights", "dead"):
+        causes.add_column(heading, justify="right")
+    causes.add_column("error, for example")
+    causes.add_column("message", justify="right")
+    for cause in run.outcome.causes[:CAUSES]:
+        error = ": ".join(filter(None, (cause["error_class"], cause["sample_text"])))
+        causes.add_row(
+            f"{cause['incidents']:,}",
+            f"{cause['messages']:,}",
+            f"{cause['dead']:,}",
+            Text(printable(error)),
+            str(cause["sample_message"]),
+        )
+    console.print(causes)

@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
+from ...engine import Admin, Session
 from ...engine.errors import CannotConnect
 from ...migrations import migrate
 from .flights import QUEUE, TABLE, TOTALS
@@ -39,6 +40,8 @@ class Outcome:
     consumed: int
     consumed_distinct: int
     left: int
+    #: Why flights are dead, the commonest cause first: as ``Admin.poison_causes``.
+    causes: list[dict[str, Any]]
 
 
 def prepare(dsn: str) -> str:
@@ -97,4 +100,5 @@ def outcome(connection: psycopg.Connection[Any]) -> Outcome:
         consumed=events.get("consumed", (0, 0))[0],
         consumed_distinct=events.get("consumed", (0, 0))[1],
         left=left[0][0],
+        causes=Admin(Session(connection).call).poison_causes(QUEUE),
     )

@@ -646,9 +646,6 @@ def upgrade() -> None:
         existing_nullable=False,
         schema="howdah",
     )
-    op.create_index(
-        "ix_poison_details_queue", "poison_details", ["destination_id", "incident_id"], unique=False, schema="howdah"
-    )
     op.execute(
         "UPDATE howdah.destinations SET override_blocked_retry = blocked_retry_ms <> 5000,"
         " blocked_retry_ms = CASE WHEN blocked_retry_ms = 5000 THEN -1 ELSE blocked_retry_ms END,"
@@ -663,7 +660,9 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     """Undo upgrade; what only the new columns could say is lost, and copies and attempts with it."""
-    op.execute("DROP VIEW IF EXISTS howdah.audit_destinations")  # which reads dispose_at; the procedures make it anew
+    # Reads dispose_at; without a checksum the procedures are installed anew by the next migration.
+    op.execute("DROP VIEW IF EXISTS howdah.audit_destinations")
+    op.execute("UPDATE howdah.engine SET procedures_checksum = ''")
     for table, name, _condition in ADDED:
         op.drop_constraint(op.f(f"ck_{table}_{name}"), table, schema="howdah")
     for table, name, _, _after in CHANGED:
@@ -679,7 +678,6 @@ def downgrade() -> None:
         "UPDATE howdah.poison_details SET outcome = 'gone' WHERE outcome IN ('discarded', 'quarantined', 'ended')"
     )
     op.execute("UPDATE howdah.parked SET parked_reason = 'blocked' WHERE parked_reason = 'quarantine'")
-    op.drop_index("ix_poison_details_queue", table_name="poison_details", schema="howdah")
     op.alter_column(
         "poison_details",
         "outcome",

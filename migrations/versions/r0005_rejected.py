@@ -1,6 +1,6 @@
 """Let an incident say that its message is rejected, and after how long it is to be delivered again.
 
-Revision: 0005, after 0003.
+Revision: 0005, after 0004.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0005"
-down_revision = "0003"
+down_revision = "0004"
 branch_labels = None
 depends_on = None
 

@@ -26,6 +26,7 @@ begin
     end if;
     perform howdah._journal(v_destination, 'discarded', v_ids, false, null, reason);
     perform howdah._journal(v_destination, 'discarded', v_nonpersistent, true, null, reason);
+    perform howdah._act('discarded', v_destination.id, v_ids || v_nonpersistent, null, reason);
     return v_count;
 end
 $$;

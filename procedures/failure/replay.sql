@@ -1,32 +1,52 @@
--- howdah.replay(queue, message_ids, target, max_messages): send dead messages back to where they came from, or elsewhere.
+-- howdah.replay(queue, message_ids, target, max_messages, origin, error_class, fingerprint, older_than, newer_than, reason): send dead messages back to where they came from, or elsewhere.
 --
 -- Returns  the number of messages replayed (bigint).
--- Raises   HD001 no such queue, or a message has no queue to go back to; HD005 max_messages is negative; HD010 not allowed;
---          HD013 a message is not in the queue.
+-- Raises   HD001 no such queue, or a message has no queue to go back to; HD005 max_messages is negative, message_ids and a filter are both
+--          given, or target is the queue itself; HD010 not allowed; HD013 a message is not in the queue.
 -- Role     howdah_admin
 --
--- queue is the exception destination they lie in. message_ids NULL means all, at most max_messages, oldest first.
+-- queue is the exception destination they lie in. message_ids NULL means all, at most max_messages, oldest first; or, with filters as in
+-- howdah.list_poison, the longest dead of those that it shows. Without message_ids those in somebody's hands are passed by.
 -- Body, headers and identity stay; failures count from 0 again; the place is the end of the target queue.
 create or replace function howdah.replay(
-    queue text, message_ids bigint[] default null, target text default null, max_messages bigint default null
+    queue text, message_ids bigint[] default null, target text default null, max_messages bigint default null,
+    origin text default null, error_class text default null, fingerprint text default null, older_than timestamptz default null,
+    newer_than timestamptz default null, reason text default null
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+    set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off
 as $$
 declare
     v_source howdah.destinations := howdah._destination(queue, 'admin');
     v_target howdah.destinations;
+    v_filtered boolean := num_nonnulls(origin, error_class, fingerprint, older_than, newer_than) > 0;
+    v_wanted bigint[] := message_ids;
     v_back record;
     v_message howdah.msgs;
-    v_count bigint := 0;
+    v_ids bigint[];
+    v_targets integer[];
+    v_nonpersistent boolean[];
 begin
     if max_messages < 0 then
         raise exception using errcode = 'HD005', message = format('max_messages %s is negative', max_messages);
     end if;
+    if v_filtered and message_ids is not null then
+        raise exception using errcode = 'HD005', message = 'message_ids and a filter do not go together', hint = 'Give one of them.';
+    end if;
     if target is not null then
         v_target := howdah._destination(target, 'admin');
     end if;
+    if v_target.id = v_source.id then
+        raise exception using errcode = 'HD005', message = format('the messages are in queue %s already', quote_literal(queue)),
+            hint = 'Name another target, or none: each goes to its origin.';
+    end if;
+    if v_filtered then
+        v_wanted := array(
+            select d.message_id from howdah._dead_messages(v_source.id, howdah._origin(origin), replay.error_class, replay.fingerprint,
+                older_than, newer_than, null, max_messages) d);
+    end if;
     for v_back in
-        select t.message, t.nonpersistent from howdah._take_back(v_source, message_ids, max_messages) t
+        select t.message, t.nonpersistent from howdah._take_back(v_source, v_wanted, max_messages) t
         order by (t.message).message_id
     loop
         v_message := v_back.message;
@@ -45,13 +65,21 @@ begin
         v_message.dead_at := null;
         v_message.dead_reason := null;
         perform howdah._put(v_message, v_back.nonpersistent, true);
-        perform howdah._journal(v_source, 'replayed', array[v_message.message_id], v_back.nonpersistent, v_target.id);
-        v_count := v_count + 1;
+        v_ids := v_ids || v_message.message_id;
+        v_targets := v_targets || v_target.id;
+        v_nonpersistent := v_nonpersistent || v_back.nonpersistent;
     end loop;
-    if v_count < (select count(distinct i.id) from unnest(message_ids) i(id)) or array_position(message_ids, null) > 0 then
+    if coalesce(cardinality(v_ids), 0) < (select count(distinct i.id) from unnest(message_ids) i(id))
+       or array_position(message_ids, null) > 0 then
         raise exception using errcode = 'HD013', message = format('not all of these messages are in queue %s', quote_literal(queue)),
             hint = 'See howdah.browse(queue); a message in somebody''s hands cannot be replayed.';
     end if;
-    return v_count;
+    perform howdah._journal(v_source, 'replayed', g.ids, g.nonpersistent, g.target)
+    from (select array_agg(r.id) as ids, r.nonpersistent, r.target
+          from unnest(v_ids, v_nonpersistent, v_targets) r(id, nonpersistent, target)
+          group by r.nonpersistent, r.target) g;
+    perform howdah._act('replayed', v_source.id, g.ids, g.target, reason)
+    from (select array_agg(r.id) as ids, r.target from unnest(v_ids, v_targets) r(id, target) group by r.target) g;
+    return coalesce(cardinality(v_ids), 0);
 end
 $$;

@@ -51,7 +51,7 @@ begin
         select c.origin_id, c.dead
         from howdah.destinations e
         cross join lateral howdah._count_dead(e.id) c
-        where (e.is_system or e.name in (select d.exception_queue from howdah.destinations d))
+        where e.id in (select x.x from howdah._exception_destinations() x(x))
           and not exists (select from howdah.backlog_figures f where f.destination_id = e.id)
         union all
         select f.origin_id, f.dead from howdah.dead_figures f

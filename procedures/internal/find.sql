@@ -39,7 +39,11 @@ begin
     select n as message, n.ctid as tid into v_row from howdah.msgs_nonpersistent n
     where n.destination_id = p_destination_id and n.rank = any (v_ranks) and n.seq = v_seq and n.message_id = p_message_id
       and n.boot = pg_postmaster_start_time();
-    if found then
+    if not found and p_position is null then
+        select n as message, n.ctid as tid into v_row from howdah.msgs_nonpersistent n
+        where n.destination_id = p_destination_id and n.message_id = p_message_id and n.boot = pg_postmaster_start_time();
+    end if;
+    if v_row.tid is not null then
         select n.ctid into v_locked from howdah.msgs_nonpersistent n
         where n.ctid = v_row.tid and n.message_id = p_message_id for update skip locked;
         return query select howdah._as_ready(v_row.message), 'msgs_nonpersistent', true, v_locked is not null;

@@ -66,11 +66,12 @@ begin
     end if;
     insert into howdah.poison_details as i (message_id, recorded_at, destination_id, attempt, duration_ms, stage, outcome,
         conversation_id, failure_key, error_class, error_text, sqlstate, traceback, worker, recorded_by, details,
-        rejected, delay_ms)
+        rejected, delay_ms, fingerprint)
     values (v_failure.message_id, howdah.now(), p_destination.id, attempt, v_failure.duration_ms, v_stage, outcome,
         coalesce((v_found.message).conversation_id, v_failure.conversation_id), v_failure.failure_key,
         v_failure.error_class, v_failure.error_text, v_failure.sqlstate, v_failure.traceback, v_failure.worker,
-        howdah._caller(), nullif(v_failure.details, 'null'), coalesce(v_failure.reject, false), v_failure.delay_ms::bigint)
+        howdah._caller(), nullif(v_failure.details, 'null'), coalesce(v_failure.reject, false), v_failure.delay_ms::bigint,
+        howdah._fingerprint(v_failure.error_class, v_failure.error_text, v_failure.sqlstate))
     returning i.incident_id into incident_id;
     perform howdah._note_streak(p_destination.id, v_failure.message_id);
     if not p_in_hand then

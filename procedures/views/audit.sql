@@ -1,4 +1,4 @@
--- audit_destinations, audit_messages, audit_journal, audit_incidents: what an auditor reads, in types every JDBC client knows.
+-- audit_destinations, audit_messages, audit_journal, audit_incidents, audit_acts: what an auditor reads, in types every JDBC client knows.
 --
 -- Role     howdah_auditor howdah_admin
 create or replace view howdah.audit_destinations as
@@ -49,7 +49,16 @@ comment on view howdah.audit_journal is 'The journal unfolded to one row for eac
 create or replace view howdah.audit_incidents as
 select p.incident_id, p.message_id, p.destination_id, d.name as queue, p.stage::integer as stage, p.attempt, p.outcome,
     p.error_class, p.error_text, p.sqlstate, p.worker, p.duration_ms, p.recorded_at, p.recorded_by,
-    p.conversation_id::text as conversation_id
+    p.conversation_id::text as conversation_id, p.fingerprint
 from howdah.poison_details p
 join howdah.destinations d on d.id = p.destination_id;
 comment on view howdah.audit_incidents is 'Every failed delivery.';
+
+create or replace view howdah.audit_acts as
+select a.act_id, a.at, a.actor, a.act, a.destination_id, d.name as queue, a.other_destination_id, o.name as other_queue, a.reason,
+    i.message_id
+from howdah.operator_acts a
+cross join lateral unnest(a.message_ids) i(message_id)
+join howdah.destinations d on d.id = a.destination_id
+left join howdah.destinations o on o.id = a.other_destination_id;
+comment on view howdah.audit_acts is 'What operators did, unfolded to one row for each act and message.';

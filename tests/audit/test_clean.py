@@ -16,7 +16,7 @@ from howdah.engine.embedded import EmbeddedServer
 from howdah.migrations import migrate
 
 from .conftest import Audit
-from .traffic import live_through_everything, receive, send
+from .traffic import fail, live_through_everything, receive, send
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -93,6 +93,30 @@ def test_a_raised_limit_does_not_accuse_messages_that_died_under_the_old_one(aud
     db.execute("select howdah.alter_queue('q.dead', '{\"max_failed_deliveries\": 9}')")
 
     assert audit().rule("dead_without_incidents").passed
+
+
+def test_what_operators_did_is_accounted_for(audit: Audit, db: Db) -> None:
+    for queue, level in (("full", "full"), ("exits", "exits")):
+        db.execute(
+            "select howdah.create_queue(%s, jsonb_build_object('journal_level', %s::text, 'max_failed_deliveries', 2))",
+            [queue, level],
+        )
+    moved, home, edited, replaced, parked, released = send(db, "full", 6)
+    for message in (moved, home, edited, replaced, parked, released):
+        assert fail(db, "full", message, 2) == "moved"
+    db.execute("select howdah.move_messages(%s, %s, 'exits', 'look')", [SYSTEM, [moved, home]])
+    db.execute("select howdah.move_messages('exits', %s, 'full')", [[home]])
+    db.execute("select howdah.replay_edited(%s, %s, body => 'mended')", [SYSTEM, edited])
+    db.execute("select howdah.replay_edited(%s, %s, target => 'exits', discard => true)", [SYSTEM, replaced])
+    db.execute("select howdah.park_messages(%s, %s)", [SYSTEM, [parked, released]])
+    db.execute("select howdah.retry(%s, %s)", [SYSTEM, [released]])
+    waiting = send(db, "full", 2, delay="1 hour", delivery_mode="non-persistent")
+    db.execute("select howdah.retry('full', %s)", [waiting[:1]])
+    db.execute("select howdah.move_messages('full', %s, 'exits')", [waiting])
+    result = audit()
+
+    assert result.ok, result.rules
+    assert all(rule.passed for rule in result.rules if rule.name != "unrecorded"), result.rules
 
 
 def test_non_persistent_messages_lost_by_a_crash_are_told_from_missing_ones(

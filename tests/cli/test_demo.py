@@ -1,6 +1,7 @@
 """The demo on the first flights of the file: what it checks, and its exit codes."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -25,6 +26,9 @@ def test_the_demo_checks_the_result_against_the_file(server: Server) -> None:
     assert "All holds." in shown.stdout
     assert "2,000 = 1,974 + 26" in shown.stdout
     assert "killed worker process" in shown.stdout
+    causes = shown.stdout.split("Top causes of the dead flights")[1]
+    assert re.search(r"\b(\d+) │ +\1 │ ValueError: flight .* has no departure delay", causes)
+    assert re.search(r"\b(\d+) │ +\1 │ ValueError: flight .* has no arrival delay", causes)
 
 
 def test_without_an_audit_the_demo_does_the_rest_and_has_its_own_exit_code(server: Server) -> None:

@@ -1,8 +1,13 @@
 """howdah poison: dead messages from the failure to the replay."""
 
+import signal
+import time
+from pathlib import Path
+from unittest import mock
+
 import pytest
-from command import howdah, refused
-from support import Db, one
+from command import howdah, refused, start
+from support import SYSTEM, Db, one, wait_until
 
 
 @pytest.fixture
@@ -83,11 +88,32 @@ def test_replay_is_all_or_nothing(dsn: str, dead: list[int], db: Db) -> None:
     assert len(howdah(dsn, "poison", "list", "--json").json) == 3
 
 
-@pytest.mark.parametrize(
-    "words", [("replay",), ("replay", "--all", "--id", 1), ("replay", "--origin", "a", "--id", 1), ("discard",)]
-)
-def test_wrong_usage(dsn: str, dead: list[int], words: tuple[object, ...]) -> None:
-    assert howdah(dsn, "poison", *words).code == 2
+WRONG: list[tuple[object, ...]] = [
+    ("replay",),
+    ("replay", "--all", "--id", 1),
+    ("replay", "--origin", "a", "--id", 1),
+    ("replay", "--id", 1, "--number", 1),
+    ("replay", "--all", "--rate", "fast"),
+    ("replay", "--all", "--rate", "0/s"),
+    ("replay", "--older-than", "yesterday"),
+    ("replay", "--older-than", "999999999w"),
+    ("discard",),
+    ("move", "--id", 1),
+    ("move", "--target", "a"),
+    ("park",),
+    ("park", "--id", 1, "--for", "ever"),
+    ("retry",),
+    ("retry", "--all", "--id", 1),
+    ("edit", 1, "--body", "x", "--body-file", __file__),
+    ("edit", 1, "--body-file", "/nowhere"),
+    ("list", "a", "--queue", "b"),
+    ("causes", "--since", "x"),
+]
+
+
+def test_wrong_usage(dsn: str, dead: list[int]) -> None:
+    for words in WRONG:
+        assert howdah(dsn, "poison", *words).code == 2, words
     assert len(howdah(dsn, "poison", "list", "--json").json) == 3
 
 
@@ -109,3 +135,139 @@ def test_a_named_exception_queue(dsn: str, db: Db) -> None:
     assert (row["message_id"], row["failures"], row["last_error"]) == (message, 1, None)
     assert howdah(dsn, "poison", "show", message, "--json").json["message"]["queue"] == "grave"
     assert howdah(dsn, "poison", "replay", "--id", message, "--queue", "grave").code == 0
+
+
+def test_list_by_class_cause_and_age(dsn: str, dead: list[int], db: Db) -> None:
+    def listed(*words: object) -> list[int]:
+        return [row["message_id"] for row in howdah(dsn, "poison", "list", "--json", *words).json]
+
+    db.execute("select howdah.record_failure('a', howdah.send('a', 'x'), error_class => 'KeyError')")
+    causes = {row["sample_message"]: row["fingerprint"] for row in howdah(dsn, "poison", "causes", "--json").json}
+    assert listed("--error-class", "ValueError") == dead
+    assert listed("--error-class", "KeyError") == []
+    assert listed("--fingerprint", causes[dead[1]]) == [dead[1]]
+    assert listed("--older-than", "1h") == []
+    assert listed("--newer-than", "1h", "--origin", "a") == dead[:2]
+    assert listed("--queue", "a") == []
+
+
+def test_causes(dsn: str, dead: list[int]) -> None:
+    rows = howdah(dsn, "poison", "causes", "--json").json
+
+    assert sorted((row["incidents"], row["messages"], row["dead"]) for row in rows) == [(2, 1, 1)] * 3
+    assert {row["sample_text"] for row in rows} == {"bad first 2", "bad second 2", "bad third 2"}
+    (of_b,) = howdah(dsn, "poison", "causes", "--queue", "b", "--json").json
+    assert of_b["sample_message"] == dead[2]
+    assert "ValueError: bad third 2" in howdah(dsn, "poison", "causes", "--queue", "b", "--since", "5min").out
+    assert len(howdah(dsn, "poison", "causes", "-n", 1, "--json").json) == 1
+    assert howdah(dsn, "poison", "causes", "--since", "0").out == "no failures\n"
+
+
+def test_replay_by_cause_and_a_sample(dsn: str, dead: list[int], db: Db) -> None:
+    (of_b,) = howdah(dsn, "poison", "causes", "--queue", "b", "--json").json
+    replay = ("poison", "replay", "--reason", "mended", "--json")
+    assert howdah(dsn, *replay, "--fingerprint", of_b["fingerprint"]).json["replayed"] == 1
+    assert one(db, "select live from howdah.queue_stats('b')") == 1
+    assert howdah(dsn, *replay, "--error-class", "ValueError", "-n", 1, "--target", "b").json["replayed"] == 1
+    assert [row["message_id"] for row in howdah(dsn, "poison", "list", "--json").json] == [dead[1]]
+    assert one(db, "select count(*) from howdah.audit_acts where act = 'replayed' and reason = 'mended'") == 2
+
+
+def test_replay_at_a_rate_commits_batch_by_batch_and_takes_its_time(dsn: str, dead: list[int], db: Db) -> None:
+    started = time.monotonic()
+    assert howdah(dsn, "poison", "replay", "--all", "--rate", "10/s", "--json").json["replayed"] == 3
+    assert time.monotonic() - started >= 0.2
+    assert one(db, "select count(distinct xid) from howdah.journal where event = 'replayed'") == 3
+    assert howdah(dsn, "poison", "replay", "--all", "--rate", "10/s").out == "0 messages replayed\n"
+
+
+def test_replay_at_a_rate_keeps_what_it_did_when_it_is_stopped(dsn: str, dead: list[int], db: Db) -> None:
+    replay = ("poison", "replay", "--rate", "600/min", "--id", dead[0], "--id", 999999, "--id", dead[1])
+    failed = howdah(dsn, *replay)
+    assert failed.code == 1
+    assert "stopped: 1 of 3 messages were replayed before" in failed.err
+    assert [row["message_id"] for row in howdah(dsn, "poison", "list", "--json").json] == dead[1:]
+
+    with start(dsn, "poison", "replay", "--all", "--rate", "1/min") as process:
+        wait_until(lambda: one(db, "select count(*) from howdah.audit_acts") == 2)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert b"1 of 2 messages were replayed before" in said
+    assert [row["message_id"] for row in howdah(dsn, "poison", "list", "--json").json] == dead[2:]
+
+
+def test_what_dies_again_while_replaying_at_a_rate_is_not_replayed_again(dsn: str, dead: list[int], db: Db) -> None:
+    db.execute(
+        "create function public.fail() returns trigger language plpgsql as $$ begin"
+        " perform howdah.record_failure('a', new.message_id), howdah.record_failure('a', new.message_id);"
+        " return null; end $$;"
+        " create trigger fail after insert on howdah.msgs for each row when (new.dead_at is null)"
+        " execute function public.fail()"
+    )
+    assert howdah(dsn, "poison", "replay", "--all", "--origin", "a", "--rate", "1000").out == "2 messages replayed\n"
+    assert len(howdah(dsn, "poison", "list", "--origin", "a", "--json").json) == 2
+
+
+def test_edit_sends_a_corrected_copy(dsn: str, dead: list[int], db: Db, tmp_path: Path) -> None:
+    sent = howdah(dsn, "poison", "edit", dead[0], "--body", "mended", "-H", "n=1", "--json").json
+    assert (sent["original"], sent["queue"], sent["discarded"]) == (dead[0], "a", False)
+    (message,) = howdah(dsn, "receive", "a", "--json").json_lines
+    assert (message["message_id"], message["body"]) == (sent["message_id"], "mended")
+    assert message["headers"] == {"k": "v", "n": 1, "howdah_edited_from": dead[0]}
+    file = tmp_path / "body"
+    file.write_text("from a file")
+    said = howdah(
+        dsn, "poison", "edit", dead[1], "--body-file", file, "--without-header", "k", "--target", "b", "--discard"
+    ).out
+    assert said.endswith("sent to b\n")
+    (message,) = howdah(dsn, "receive", "b", "--json").json_lines
+    assert (message["body"], message["headers"]) == ("from a file", {"howdah_edited_from": dead[1]})
+    assert [row["message_id"] for row in howdah(dsn, "poison", "list", "--json").json] == [dead[0], dead[2]]
+
+
+def test_edit_refuses_json_that_is_none_and_needs_an_editor_or_a_change(
+    dsn: str, dead: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused(howdah(dsn, "poison", "edit", dead[0], "--body", "{", "--content-type", "application/json"), "not the JSON")
+    refused(howdah(dsn, "poison", "edit", dead[0]), "stdin is no terminal")
+    refused(howdah(dsn, "poison", "edit", 999999, "--body", "x"), "message 999999 is not there")
+    monkeypatch.setattr("howdah.cli.editor.sys", mock.Mock(stdin=mock.Mock(isatty=lambda: True)))
+    monkeypatch.setenv("VISUAL", "sed -i s/first/second/")
+    assert howdah(dsn, "poison", "edit", dead[0]).code == 0
+    assert howdah(dsn, "receive", "a", "--json").json["body"] == "second"
+    refused(howdah(dsn, "poison", "edit", dead[2]), "the body was not changed")
+    monkeypatch.setenv("VISUAL", "false")
+    refused(howdah(dsn, "poison", "edit", dead[2]), "the editor false failed")
+
+
+def test_move_park_and_retry(dsn: str, dead: list[int], db: Db) -> None:
+    move = ("poison", "move", "--id", dead[0], "--target", "b", "--reason", "for Ann", "--json")
+    assert howdah(dsn, *move).json["moved"] == 1
+    refused(howdah(dsn, *move), "not all of these messages")
+    shown = howdah(dsn, "poison", "show", dead[0], "--queue", "b", "--json").json
+    assert shown["message"]["origin_queue"] == "a"
+
+    park = ("poison", "park", "--id", dead[0], "--queue", "b")
+    assert howdah(dsn, *park, "--for", "90m", "--json").json["parked"] == 1
+    assert howdah(dsn, *park).out == "1 messages parked\n"
+    shown = howdah(dsn, "poison", "show", dead[0], "--json").json
+    assert (shown["state"], shown["parked_reason"], shown["due_at"][:4]) == ("parked", "operator", "9999")
+    assert "parked" in howdah(dsn, "poison", "show", dead[0]).out
+    assert howdah(dsn, "receive", "b", "--json").out == ""
+
+    assert howdah(dsn, "poison", "retry", "--id", dead[0], "--queue", "b", "--json").json["released"] == 1
+    assert howdah(dsn, "poison", "retry", "--all", "--queue", "b").out == "0 messages released\n"
+    assert howdah(dsn, "receive", "b", "--json").json["message_id"] == dead[0]
+    acts = howdah(dsn, "poison", "acts", "--id", dead[0], "--json").json[::-1]
+    assert [(row["act"], row["queue_name"], row["reason"]) for row in acts] == [
+        ("moved", SYSTEM, "for Ann"), ("parked", "b", None), ("parked", "b", None), ("retried", "b", None)
+    ]  # fmt: skip
+    assert "for Ann" in howdah(dsn, "poison", "acts", "--queue", SYSTEM).out
+    assert howdah(dsn, "poison", "acts", "--queue", "a").out == "nothing was done\n"
+
+
+def test_show_the_whole_body(dsn: str, dead: list[int], db: Db) -> None:
+    long = one(db, "select howdah.send('a', repeat('long ', 200) || 'end')")
+    assert "end" not in howdah(dsn, "poison", "show", long).out
+    assert howdah(dsn, "poison", "show", long, "--full").out.endswith("long end\n")

@@ -109,6 +109,7 @@ TABLES = [
     "msgs_nonpersistent",
     "parked",
     "poison_details",
+    "operator_acts",
     "journal",
     "journal_totals",
     "backlog_figures",

@@ -17,7 +17,7 @@ from alembic.migration import MigrationContext
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from sqlalchemy import create_engine, text
-from support import Db, column, contents, one, receive
+from support import SYSTEM, Db, column, contents, fail, one, receive
 
 from howdah.migrations import MigrationError, downgrade, migrate, state
 from howdah.procedures import Roles, checksum
@@ -186,6 +186,22 @@ def test_downgrade_leaves_an_empty_schema_and_up_again_gives_the_same(db: Db, ds
     assert migrate(dsn).current
     assert (dictionary(db), procedures(db)) == (before, functions)
     one(db, "select howdah.create_queue('q')")
+
+
+def test_incidents_recorded_before_there_were_fingerprints_get_theirs(db: Db, dsn: str) -> None:
+    revision = import_module("howdah.migrations.versions.r0004_operator")
+    one(db, """select howdah.create_queue('q', '{"max_failed_deliveries": 2}')""")
+    sent = one(db, "select howdah.send('q', 'x')")
+    for error in ("no order 1 (100 %)", "no order 2 (100 %)"):
+        fail(db, sent, error_text=error, error_class="E")
+    one(db, "select howdah.park_messages(%s, %s)", (SYSTEM, [sent]))
+    before = column(db, "select fingerprint from howdah.audit_incidents")
+    downgrade(dsn, revision.down_revision)
+    assert one(db, "select parked_reason from howdah.parked") == "delay"
+    assert migrate(dsn).current
+    assert column(db, "select fingerprint from howdah.audit_incidents") == before
+    assert len(set(before)) == 1
+    assert one(db, "select incidents from howdah.poison_causes('q')") == 2
 
 
 def test_one_who_may_create_roles_installs_without_being_superuser(empty_dsn: str, superuser: None) -> None:

@@ -1,0 +1,31 @@
+"""A text in the user's editor."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+
+def edit(text: str, suffix: str) -> str:
+    """The text as the user leaves it in $VISUAL or $EDITOR. Raises HowdahError if there is no terminal, or it fails."""
+    from ..engine.errors import HowdahError
+
+    if not sys.stdin.isatty():
+        raise HowdahError(
+            "nothing to change was given, and stdin is no terminal", "Give --body, --body-file or --header."
+        )
+    command = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
+    with tempfile.TemporaryDirectory(prefix="howdah-") as folder:
+        file = Path(folder) / f"body{suffix}"
+        file.write_bytes(text.encode())
+        try:
+            subprocess.run([*command, str(file)], check=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise HowdahError(f"not done: the editor {command[0]} failed: {error}") from error
+        edited = file.read_bytes().decode()
+    # Editors end a file with a line end that the body had not.
+    return edited if text.endswith("\n") else edited.removesuffix("\n")

@@ -1,0 +1,57 @@
+-- howdah.poison_message(message_id, queue): one message wherever it lies: ready, parked or dead.
+--
+-- Returns  at most one row: the message (howdah.message), its state (live, parked or dead), and of a parked one until when and why.
+--          None if it is gone. A message in somebody's hands is still shown where it was.
+-- Raises   HD001 no such queue; HD010 not allowed.
+-- Role     howdah_browser howdah_consumer howdah_admin
+--
+-- Looked for where it was sent to, in exception destinations and in the queues where it failed, as far as the caller may browse them;
+-- or in queue only. What failed is in howdah.incidents(message_id => …).
+create or replace function howdah.poison_message(message_id bigint, queue text default null)
+returns table (message howdah.message, state text, due_at timestamptz, parked_reason text)
+language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp set plan_cache_mode = force_custom_plan
+    set enable_seqscan = off set jit = off
+as $$
+declare
+    v_number bigint := message_id;
+    v_id integer := case when queue is not null then (howdah._destination(queue, 'browse')).id end;
+    v_places integer[];
+begin
+    v_places := array(
+        select d.id from howdah.destinations d
+        where d.dropped_at is null and d.kind = 'queue'
+          and case when v_id is not null then d.id = v_id
+                   else d.id = v_number % 1000000 or d.id in (select x.x from howdah._exception_destinations() x(x))
+                       or d.id in (select p.destination_id from howdah.poison_details p where p.message_id = v_number)
+                       or exists (select from howdah.parked w where w.destination_id = d.id and w.message_id = v_number) end
+          and exists (select from howdah.destination_grants g
+                      where g.destination_id = d.id and g.verb = 'browse'
+                        and pg_has_role(howdah._caller()::name, g.role_name::name, 'MEMBER')));
+    -- Where it was sent to, by its key: a message that never moved is found without a search.
+    return query
+    select howdah._message(m, howdah._name(m.destination_id), false, howdah._failures(m.destination_id, m.message_id, m.stage, m.conversation_id)),
+        case when m.dead_at is null then 'live' else 'dead' end, null::timestamptz, null::text
+    from howdah.msgs m
+    where m.destination_id = any (v_places) and m.destination_id = v_number % 1000000
+      and m.rank = any (array[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) and m.seq = v_number / 1000000 and m.message_id = v_number;
+    if found then
+        return;
+    end if;
+    return query
+    select howdah._message(f.message, howdah._name((f.message).destination_id), f.nonpersistent,
+            howdah._failures((f.message).destination_id, v_number, (f.message).stage, (f.message).conversation_id)),
+        case when f.parked_reason is not null then 'parked' when (f.message).dead_at is null then 'live' else 'dead' end,
+        f.due_at, f.parked_reason
+    from (
+        select howdah._as_ready(p) as message, p.boot is not null as nonpersistent, p.due_at, p.parked_reason
+        from howdah.parked p
+        where p.destination_id = any (v_places) and p.message_id = v_number
+          and (p.boot is null or p.boot = pg_postmaster_start_time())
+        union all
+        select m, false, null, null from howdah.msgs m where m.destination_id = any (v_places) and m.message_id = v_number
+        union all
+        select howdah._as_ready(n), true, null, null from howdah.msgs_nonpersistent n
+        where n.destination_id = any (v_places) and n.message_id = v_number and n.boot = pg_postmaster_start_time()
+    ) f;
+end
+$$;

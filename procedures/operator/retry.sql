@@ -1,0 +1,38 @@
+-- howdah.retry(queue, message_ids, reason): let parked messages be received at once, in their old place.
+--
+-- Returns  the number of messages released (bigint).
+-- Raises   HD001 no such queue; HD010 not allowed; HD013 a message is not parked in the queue, or is in somebody's hands.
+-- Role     howdah_admin
+--
+-- All or none; message_ids NULL means all that are parked there and free: delayed, blocked, or parked by howdah.park_messages.
+-- Their failures go on counting.
+create or replace function howdah.retry(queue text, message_ids bigint[] default null, reason text default null) returns bigint
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
+as $$
+declare
+    v_destination howdah.destinations := howdah._destination(queue, 'admin');
+    v_parked howdah.parked;
+    v_ids bigint[];
+begin
+    perform howdah._sweep_lost();
+    for v_parked in
+        delete from howdah.parked p where p.destination_id = v_destination.id and p.ctid = any (array(
+            select c.ctid from howdah.parked c
+            where c.destination_id = v_destination.id and (message_ids is null or c.message_id = any (message_ids))
+            order by c.message_id for update skip locked))
+        returning p.*
+    loop
+        perform howdah._put(howdah._as_ready(v_parked), v_parked.boot is not null, true);
+        perform howdah._search_from(v_destination.id, v_parked.rank, v_parked.seq);
+        v_ids := v_ids || v_parked.message_id;
+    end loop;
+    if coalesce(cardinality(v_ids), 0) < (select count(distinct i.id) from unnest(message_ids) i(id))
+       or array_position(message_ids, null) > 0 then
+        raise exception using errcode = 'HD013',
+            message = format('not all of these messages are parked in queue %s', quote_literal(queue)),
+            hint = 'See howdah.poison_message(message_id); a message in somebody''s hands cannot be released.';
+    end if;
+    perform howdah._act('retried', v_destination.id, v_ids, null, reason);
+    return coalesce(cardinality(v_ids), 0);
+end
+$$;
