@@ -28,6 +28,39 @@ begin
 end
 $$;
 
+-- howdah._is_plain(p_destination_id): whether nothing but the main lane of a queue can have a message to give.
+--
+-- Returns  boolean.
+-- Role     internal
+--
+-- Its other lanes, if it has any, hold parked messages only, and none of those is due.
+create or replace function howdah._is_plain(p_destination_id integer) returns boolean
+language plpgsql volatile
+as $$
+begin
+    return exists (select from howdah.destinations d
+                   where d.id = p_destination_id and not d.strict_order and d.backout_count <> 'hardened')
+        and not exists (select from howdah.lanes l
+                        where l.destination_id = p_destination_id and (l.place > 0 or howdah._may_be_due(l, howdah.now())));
+end
+$$;
+
+-- howdah._may_be_due(p_lane, p_now): whether a look for due messages in a lane of parked ones is worth its price.
+--
+-- Returns  boolean.
+-- Role     internal
+--
+-- The first entry of the index answers where scans from the beginning are cheap; howdah._scan has a head elsewhere.
+create or replace function howdah._may_be_due(p_lane howdah.lanes, p_now timestamptz) returns boolean
+language plpgsql volatile
+as $$
+begin
+    return p_lane.head is not null and pg_sequence_last_value(p_lane.head) > 0
+        or exists (select from howdah.parked p
+                   where p.destination_id = p_lane.destination_id and p.rank = p_lane.rank and p.due_at <= p_now);
+end
+$$;
+
 -- howdah._check_disabled(p_destination_id): refuse to receive from a queue that failures in a row disabled.
 --
 -- Raises   HD016 it is disabled.

@@ -17,7 +17,7 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_sort = off set enable_bitmapscan = off set jit = off
 as $$
--- One message from the main lane, nothing due: the first part, with as few expressions as can be, for PostgreSQL prepares each of them
+-- One message from the main lane, no search and no parked message due: the first part, with as few expressions as can be, for PostgreSQL prepares each of them
 -- anew in every transaction. Everything else: lane by lane (a lane is what lies in one place with one priority), in six ways:
 -- 1 what came back behind the head, if a look is due; 2 to 5, with a backlog, the next places, each for one receiver only, by nextval
 -- (a place may be empty); 6 what lies from the head on. Only a receive that has nothing so far looks everywhere before it says so.
@@ -49,12 +49,13 @@ begin
         d.dispose_at as most,
         coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) > coalesce(pg_sequence_last_value(d.head), 0) + 64 as backlog,
-        max_messages = 1 and not hold and not d.receiving_paused and pg_sequence_last_value(d.special) is null
+        pg_sequence_last_value(d.special) is null as plain,
+        max_messages = 1 and not hold and not d.receiving_paused
             and not howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp()))
             and pg_has_role(howdah._caller()::name, d.receivers[1]::name, 'MEMBER') as usual
     into v_queue
     from howdah.destinations d where d.name = queue and d.dropped_at is null;
-    if v_queue.usual then
+    if v_queue.usual and (v_queue.plain or howdah._is_plain(v_queue.id)) then
         if v_queue.backlog then
             -- Taken before, free and still there: a rollback gave back what was taken last, so the search comes first.
             perform from howdah.msgs m
@@ -187,7 +188,8 @@ begin
                         perform howdah._advance(v_lane.head, v_seqs[v_taken]);
                     end if;
                 end if;
-                continue when v_lane.place = 2 and coalesce(cardinality(v_seqs), 0) = 0;
+                continue when v_lane.place = 2 and coalesce(cardinality(v_seqs), 0) = 0
+                    or v_lane.place = 0 and not v_everywhere and not howdah._may_be_due(v_lane, v_now);
 
                 if v_lane.place = 2 and not hold and not v_locked and pg_sequence_last_value(v_queue.failing) is null then
                     -- Nobody ever had these (xmax = 0), so no failures need to be counted. The index gives them in order. The range is for
