@@ -41,7 +41,7 @@ def application() -> App:
 
 
 def bodies(bad: str, messages: int) -> list[str]:
-    """Bodies: none bad, every third batch with three bad ones, or whole batches of bad ones."""
+    """Bodies: none bad, every third batch with three bad ones, whole batches of bad ones, or every tenth one bad."""
     out = ["good"] * messages
     for batch in range(0, messages, BATCH):
         number = batch // BATCH
@@ -50,6 +50,8 @@ def bodies(bad: str, messages: int) -> list[str]:
                 out[min(batch + at, messages - 1)] = "bad"
         if bad == "one batch in ten, wholly" and number % 10 == 0:
             out[batch : batch + BATCH] = ["bad"] * BATCH
+    if bad == "every tenth message":
+        out[9::10] = ["bad"] * (messages // 10)
     return out
 
 

@@ -63,6 +63,12 @@ class Record:
         if series is not None:
             found.series = series
 
+    def forget(self, row: str, why: str) -> None:
+        """Drop the results of a row, which is measured again."""
+        self.results = [result for result in self.results if result.row != row]
+        self.absent.pop(row, None)
+        self.about.setdefault("again", {})[row] = why
+
     def find(self, row: str, case: str, who: str, unit: str | None = None) -> Result | None:
         """The result of that name, if it was measured."""
         for result in self.results:

@@ -51,6 +51,11 @@ def _head(record: Record) -> str:
         "Server": ", ".join(f"{name} {value}" for name, value in about["server"].items()),
         "Run": f"{about['size']}, {about['rounds']} repetitions in turn; bodies {about['body']};"
         f" journal_level {about['journal_level']}",
+        **(
+            {"Measured again": "; ".join(f"{row}: {when}" for row, when in about["again"].items())}
+            if "again" in about
+            else {}
+        ),
         **{f"Settings of {name}": value for name, value in record.settings.items()},
         **{f"Without {name}": value for name, value in record.absent.items()},
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import batches, bodies, clients, floor, held, large
+from . import batches, bodies, clients, counts, floor, held, large
 from .bench import Bench
 from .clients import Peers
 from .record import OURS, Record
@@ -90,6 +90,7 @@ ROWS = (
         "backlog", "A great backlog drained by the thousand", lambda bench, peers: large.drain(bench), "steady: ≥ 0.95"
     ),
     Row("failures", "Batches of 100 with bad messages", lambda bench, peers: batches.measure(bench)),
+    Row("counts", "Kinds of failure count, by a worker", lambda bench, peers: counts.measure(bench)),
 )
 
 KEYS = tuple(row.key for row in ROWS)

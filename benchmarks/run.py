@@ -31,11 +31,13 @@ def run(
     only: list[str] | None = None,
     peers: Path | None = None,
     keep: Callable[[Record], None] = lambda record: None,
+    into: Record | None = None,
 ) -> Record:
     """Measure on our own server, or on the one at ``dsn``; ``keep`` is given the record after each row.
 
     version: major version of our own server.
     peers: the folder for the peers' environments; None: without peers.
+    into: a record whose other rows are kept; it says which were measured again, and when.
     Raises HowdahError if the server is not durable or not migrated.
     """
     with ExitStack() as stack:
@@ -44,11 +46,14 @@ def run(
         place = Place(dsn) if dsn is not None else stack.enter_context(Place.own(version))
         with place.database():
             pass  # what stands in the way there, and whether Howdah is installed, is said before anything is measured
-        record = Record(machine.about(size.name, size.rounds, place.settings()))
+        about = machine.about(size.name, size.rounds, place.settings())
+        record = Record(about) if into is None else into
         bench = Bench(place, size, record, console)
         present = Peers(bench, Environment(peers.resolve()) if peers is not None else None)
         for row in rows.chosen(only or [], bench):
             started = time.monotonic()
+            if into is not None:
+                into.forget(row.key, f"{about['date']}, load before {about['load before']:.1f}")
             try:
                 with console.status(f"{row.title} …"):
                     row.run(bench, present)

@@ -35,6 +35,10 @@ def bench(
     against: Annotated[
         Path | None, typer.Option(metavar="OLD.json", help="Say what became slower; exit code 1 if anything did.")
     ] = None,
+    again: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.json", help="Measure the rows of --only anew, and keep this record's others."),
+    ] = None,
     record: Annotated[
         Path | None, typer.Option(metavar="FILE.json", help="Measure nothing: use this record for --page, --against.")
     ] = None,
@@ -53,6 +57,8 @@ def bench(
 
     if unknown := set(only or []) - set(KEYS):
         raise typer.BadParameter(f"no row {', '.join(unknown)}; there are {', '.join(KEYS)}", param_hint="--only")
+    if again is not None and not only:
+        raise typer.BadParameter("say which rows with --only", param_hint="--again")
     console = Console()
 
     def keep(done: Record) -> None:
@@ -69,7 +75,8 @@ def bench(
     else:
         chosen = TINY if tiny else FULL if full else QUICK
         chosen = chosen if rounds is None else replace(chosen, rounds=rounds)
-        done = run(console, chosen, dsn=dsn, version=pg, only=only, peers=peers, keep=keep)
+        into = None if again is None else _read(again, "--again")
+        done = run(console, chosen, dsn=dsn, version=pg, only=only, peers=peers, keep=keep, into=into)
     if against is not None:
         raise typer.Exit(_compare(_read(against, "--against"), done))
     if set(done.absent) & set(KEYS):

@@ -29,8 +29,12 @@ T = TypeVar("T")
 class Connection:
     """A started or stopped connection; sessions receive only while it is started. Closing it closes its sessions."""
 
-    def __init__(self, pool: ConnectionPool[PgConnection], *, owns_pool: bool, started: bool) -> None:
+    def __init__(
+        self, pool: ConnectionPool[PgConnection], *, owns_pool: bool, started: bool, max_redeliveries: int | None = None
+    ) -> None:
         self._loans = Loans(pool)
+        #: Redeliveries at most of what its listeners get, beside the queue's own limit; None: the queue's alone.
+        self.max_redeliveries = max_redeliveries
         #: Shared with the process's other connections to the same database.
         self.waking = Waking.of_pool(pool)
         self._owns_pool = owns_pool
@@ -111,7 +115,7 @@ class Connection:
 
         A Reject or Retry, raised or by the rules, is obeyed. None if the error blames no message: nothing is recorded.
         """
-        call = recording(message, error, rules)
+        call = recording(message, error, rules, self.max_redeliveries)
         return None if call is None else self.call(call)
 
     def _check_open(self) -> None:

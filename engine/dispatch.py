@@ -97,7 +97,11 @@ class Dispatcher(threading.Thread):
                 if not is_blamed(error):
                     raise
                 self._session.rollback()
-                self._session.call(calls.record_failures(queue, [failure_of(messages[0], error, rules)]))
+                self._session.call(
+                    calls.record_failures(
+                        queue, [failure_of(messages[0], error, rules, self._session.max_redeliveries)]
+                    )
+                )
                 self._session.commit()
             return True
 

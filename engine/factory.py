@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,8 @@ from psycopg_pool import ConnectionPool
 from .connection import Connection
 from .errors import BadArgument, CannotConnect, translated
 from .loans import PgConnection
+
+MAXIMUM_REDELIVERIES = "jms.redeliveryPolicy.maximumRedeliveries"
 
 
 def connect(
@@ -24,16 +27,20 @@ def connect(
     started: bool = True,
     role: str | None = None,
     prepare: bool = True,
+    max_redeliveries: int | None = None,
 ) -> Connection:
     """Connect by DSN (libpq's form; None: HOWDAH_DSN, else the embedded server) or by the application's own pool.
 
     min_size, max_size: database connections kept and allowed; timeout: seconds to wait for one.
     role: SET ROLE on each connection. prepare: False where a pooler in transaction mode (PgBouncer before 1.21) loses
-    prepared statements. A DSN may name several hosts, tried in order: host=a,b target_session_attrs=read-write.
+    prepared statements. max_redeliveries: listeners reject a message that failed after so many redeliveries, whatever its queue's
+    limit; -1: never. In a URL it can stand as ActiveMQ has it: postgresql://…?jms.redeliveryPolicy.maximumRedeliveries=6.
+    A DSN may name several hosts, tried in order: host=a,b target_session_attrs=read-write.
     Raises CannotConnect if the server does not answer, BadArgument for wrong sizes, NotAllowed for a role not granted.
     """
+    dsn, max_redeliveries = _redelivery_policy(dsn, max_redeliveries)
     if pool is not None:
-        return Connection(pool, owns_pool=False, started=started)
+        return Connection(pool, owns_pool=False, started=started, max_redeliveries=max_redeliveries)
     check_sizes(min_size, max_size)
     conninfo = complete(dsn, timeout)
     try:
@@ -55,7 +62,23 @@ def connect(
         name="howdah",
     )
     made.open()
-    return Connection(made, owns_pool=True, started=started)
+    return Connection(made, owns_pool=True, started=started, max_redeliveries=max_redeliveries)
+
+
+def _redelivery_policy(dsn: str | None, given: int | None) -> tuple[str | None, int | None]:
+    """The DSN without ActiveMQ's option, and the limit of redeliveries: the argument's, else the option's; -1 is none."""
+    option = re.search(rf"([?&]){re.escape(MAXIMUM_REDELIVERIES)}=([^&]*)(&|$)", dsn or "")
+    if dsn is not None and option is not None:
+        rest = option[1] if option[3] else ""
+        dsn = dsn[: option.start()] + rest + dsn[option.end() :]
+        given = option[2] if given is None else given  # type: ignore[assignment]
+    try:
+        limit = None if given is None else int(given)
+    except ValueError:
+        limit = -2
+    if limit is not None and limit < -1:
+        raise BadArgument(f"max_redeliveries is a whole number from -1 (no limit), not {given!r}")
+    return dsn, None if limit == -1 else limit
 
 
 def check_sizes(min_size: int, max_size: int) -> None:
@@ -108,14 +131,15 @@ class ConnectionFactory:
     def __init__(
         self, dsn: str | None = None, user: str | None = None, password: str | None = None, **settings: Any
     ) -> None:
-        """Without a DSN, HOWDAH_DSN or the embedded server's; settings: min_size, max_size, timeout, role, prepare."""
+        """Without a DSN, HOWDAH_DSN or the embedded server's; settings: min_size, max_size, timeout, role, prepare,
+        max_redeliveries."""
         self._dsn = dsn
         self._account = {name: value for name, value in (("user", user), ("password", password)) if value is not None}
         self._settings = settings
 
     def create_connection(self) -> Connection:
         """A new connection, stopped: call ``start`` when its consumers are ready. Raises as ``connect``."""
-        dsn = self._dsn
+        dsn, limit = _redelivery_policy(self._dsn, self._settings.get("max_redeliveries"))
         if self._account:
             dsn = make_conninfo(complete(dsn, self._settings.get("timeout", 30)), **self._account)
-        return connect(dsn, started=False, **self._settings)
+        return connect(dsn, started=False, **self._settings | {"max_redeliveries": limit})

@@ -15,8 +15,13 @@ from .outcomes import Outcome, Rule, Rules, cause_of, decide
 TEXT_LIMIT = 100_000
 
 
-def failure_of(message: Message, error: BaseException, rules: Rules | None = None) -> dict[str, object]:
+def failure_of(
+    message: Message, error: BaseException, rules: Rules | None = None, max_redeliveries: int | None = None
+) -> dict[str, object]:
     """What ``record_failures`` wants to know of a message and the error its handler raised. Never raises itself.
+
+    max_redeliveries: the connection's own limit, as ActiveMQ's clients have one: the failure that follows so many redeliveries
+    rejects the message, whatever the queue's limit. None: the queue's alone.
 
     Of an outcome (Reject, Retry) that was raised because of another error, class, text and SQLSTATE are that error's. The
     outcome's reason is in the details.
@@ -41,6 +46,8 @@ def failure_of(message: Message, error: BaseException, rules: Rules | None = Non
         failure |= outcome.as_failure()
         if outcome.reason is not None:
             failure["details"] = {"reason": storable(outcome.reason)}
+    if max_redeliveries is not None and message.delivery_count > max_redeliveries:
+        failure["reject"] = True
     return failure
 
 
@@ -49,12 +56,14 @@ def is_blamed(error: BaseException) -> bool:
     return isinstance(error, Outcome) or not is_innocent(error)
 
 
-def recording(message: Message, error: BaseException, rules: Iterable[Rule] = ()) -> Call[Incident] | None:
+def recording(
+    message: Message, error: BaseException, rules: Iterable[Rule] = (), max_redeliveries: int | None = None
+) -> Call[Incident] | None:
     """What records an error as a failed delivery of its message, by these rules; None if the error blames no message."""
     checked = Rules(rules)
     if not is_blamed(error):
         return None
-    call = calls.record_failures(message.queue, [failure_of(message, error, checked)])
+    call = calls.record_failures(message.queue, [failure_of(message, error, checked, max_redeliveries)])
     return call.then(lambda incidents: incidents[0])
 
 

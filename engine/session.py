@@ -60,6 +60,11 @@ class Session:
         return session
 
     @property
+    def max_redeliveries(self) -> int | None:
+        """The connection's limit of redeliveries; None: the queue's alone."""
+        return None if self._owner is None else self._owner.max_redeliveries
+
+    @property
     def transacted(self) -> bool:
         """Whether a transaction spans several calls."""
         return self._transacted

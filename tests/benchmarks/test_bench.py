@@ -51,6 +51,16 @@ def test_rows_are_measured_kept_and_drawn_and_nothing_is_left(server: Server, ds
     for row in ROWS:
         assert (row.title in page) == (row.key in QUICK_ROWS)
 
+    again = tmp_path / "again.json"
+    done = howdah(
+        dsn, "bench", "--dsn", dsn, "--tiny", "--again", tmp_path / "bench.json", "--json", again, "--only", "counts"
+    )
+    assert done.code == 0, done
+    both = Record.read(again)
+    assert {result.row for result in both.results} == {*QUICK_ROWS, "counts"}
+    assert list(both.about["again"]) == ["counts"]
+    assert both.find("send-one", "1 connection", OURS) == sent
+
     assert column(db, "select queue from howdah.list_queues()") == before
     assert one(db, "select count(*) from pg_namespace where nspname like 'howdah_bench%'") == 0
 

@@ -6,9 +6,11 @@ import asyncio
 import threading
 import time
 from typing import Any
+from urllib.parse import urlencode
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 from support import Db, column, one, wait_until
 
 from howdah.engine import Connection, Message, Reject, Retry, connect
@@ -321,3 +323,43 @@ def test_who_receives_by_himself_records_with_the_same_outcomes(connection: Conn
 
     assert asyncio.run(record()) == "delayed"
     assert one(db, "select count(*) from howdah.poison_details") == 2
+
+
+@pytest.mark.behaviour("AMQ-80")
+@pytest.mark.parametrize("written", ["url", "argument"])
+def test_a_connection_may_have_a_limit_of_redeliveries_of_its_own(dsn: str, orders: str, db: Db, written: str) -> None:
+    one(db, "select howdah.alter_queue('orders', '{\"max_failed_deliveries\": 0}')")
+    url = "postgresql://?" + urlencode(conninfo_to_dict(dsn))
+    option = "&jms.redeliveryPolicy.maximumRedeliveries=3"
+    deliveries: list[int] = []
+
+    def fail(message: Message) -> None:
+        deliveries.append(message.delivery_count)
+        raise ValueError("no")
+
+    with connect(url + option) if written == "url" else connect(dsn, max_redeliveries=3) as connection:
+        sent = connection.send(orders, "x")
+        connection.session().consumer(orders).listener = fail
+        wait_until(lambda: column(db, "select message_id from howdah.audit_messages where state = 'dead'") == [sent])
+    assert deliveries == [1, 2, 3, 4]
+
+
+def test_a_limit_of_redeliveries_is_a_number(dsn: str) -> None:
+    for wrong in (-2, "many"):
+        with pytest.raises(BadArgument, match="max_redeliveries"):
+            connect(dsn, max_redeliveries=wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.behaviour("AMQ-108")
+@pytest.mark.behaviour("AMQ-116")
+def test_a_message_rolled_back_again_and_again_shows_it_in_every_session(connection: Connection, orders: str) -> None:
+    connection.send(orders, "x")
+    redeliveries = []
+    for number in range(5):
+        with connection.session() as session:
+            (message,) = session.receive(orders)
+            redeliveries.append(message.delivery_count - 1)
+            assert message.redelivered is (number > 0)
+            session.rollback()
+        connection.record_failure(message, ValueError("no"))
+    assert redeliveries == [0, 1, 2, 3, 4]

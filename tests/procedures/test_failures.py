@@ -325,6 +325,7 @@ def test_a_message_sent_with_a_delay_comes_on_time(db: Db, clock: Clock) -> None
     assert (late.delivery_count, late.redelivered) == (1, False)
 
 
+@pytest.mark.behaviour("AMQ-81")
 def test_a_queues_redelivery_delay_and_a_calls_own_hold_a_failed_message_back(db: Db, clock: Clock) -> None:
     one(db, """select howdah.alter_queue('q', '{"redelivery_delay_ms": 1500}')""")
     send(db)

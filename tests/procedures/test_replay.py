@@ -19,6 +19,7 @@ def dead(db: Db, count: int = 1) -> list[int]:
 
 
 @pytest.mark.behaviour("WAS-04")
+@pytest.mark.behaviour("AMQ-111")
 def test_a_replayed_message_is_the_same_message_and_counts_from_one_again(db: Db) -> None:
     sent = one(db, "select howdah.send('q', 'x', headers => '{\"a\": 1}', correlation_id => 'c', priority => 2)")
     assert deliver_and_fail(db) == (1, "moved")

@@ -46,6 +46,7 @@ def test_a_hardened_queue_is_handled_like_any_other(hardened: Work, start: Start
 
 
 @pytest.mark.behaviour("WAS-48")
+@pytest.mark.behaviour("AMQ-117")
 def test_a_handler_whose_supervisor_dies_with_it_starts_no_more_often_than_the_limit(hardened: Work, dsn: str) -> None:
     (sent,) = hardened.send("gate-python")
     with hardened.gate():
