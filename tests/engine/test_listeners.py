@@ -363,3 +363,19 @@ def test_a_message_rolled_back_again_and_again_shows_it_in_every_session(connect
             session.rollback()
         connection.record_failure(message, ValueError("no"))
     assert redeliveries == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.behaviour("AMQ-107")
+def test_a_rollback_blames_what_was_processed_and_returns_all_to_the_same_session(
+    connection: Connection, orders: str
+) -> None:
+    with connection.session() as session:
+        session.send_many(orders, [str(number) for number in range(10)])
+        session.commit()
+        prefetched = session.receive(orders, 10)
+        session.rollback()
+        for processed in prefetched[:2]:
+            connection.record_failure(processed, ValueError("no"))
+        again = session.receive(orders, 10)
+        assert [message.message_id for message in again] == [message.message_id for message in prefetched]
+        assert [message.delivery_count - 1 for message in again] == [1, 1] + [0] * 8
