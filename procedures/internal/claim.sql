@@ -81,7 +81,7 @@ begin
     elsif v_head > 0 then
         perform setval(p_lane.head, greatest(v_head, v_last));
     elsif clock_timestamp() - v_begun > interval '10 ms' + coalesce(cardinality(v_tids), 0) * interval '10 us' then
-        perform setval(p_lane.head, coalesce(v_last, 1));
+        perform setval(p_lane.head, coalesce(v_last, greatest(howdah._hint(p_lane.head), 1)));
         perform howdah._remember(p_lane.search, 0, v_begun, false);
     elsif howdah._hint(p_lane.head) > 0 then
         perform setval(p_lane.head, 0);

@@ -85,6 +85,14 @@ create or replace function howdah._is_due(p_search bigint, p_pace bigint) return
 language sql immutable
 as $$ select ((((coalesce(p_search, 0) & 1048575) - p_pace) & 1048575) - 1) & 1048575 >= 2000 $$;
 
+-- howdah._is_overdue(p_search, p_pace): whether a step of a search has been due for 5 ms or more: nobody receives in quick succession.
+--
+-- Returns  boolean.
+-- Role     internal
+create or replace function howdah._is_overdue(p_search bigint, p_pace bigint) returns boolean
+language sql immutable
+as $$ select (p_pace - (coalesce(p_search, 0) & 1048575)) & 1048575 between 5 and 1046575 $$;
+
 -- howdah._remember(p_search, p_back, p_begun, p_found): note how far a search came, and when its next step is due.
 --
 -- Role     internal
@@ -108,7 +116,7 @@ create or replace function howdah._search_from(p_destination_id integer, p_rank 
 language plpgsql volatile
 as $$
 begin
-    perform howdah._remember(l.search, greatest(p_position - 1, 0), clock_timestamp(), true)
+    perform howdah._remember(l.search, 2 * greatest(p_position - 1, 0), clock_timestamp(), true)
     from (select d.search from howdah.destinations d where d.id = p_destination_id and d.main_rank = p_rank
           union all
           select o.search from howdah.lanes o

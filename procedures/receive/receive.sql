@@ -48,7 +48,7 @@ begin
         d.journal_level <> 'off' as journaled,
         d.dispose_at as most,
         coalesce(pg_sequence_last_value(d.head), 0) as headed,
-        pg_sequence_last_value(d.positions) > coalesce(pg_sequence_last_value(d.head), 0) + 64 as backlog,
+        pg_sequence_last_value(d.positions) - 64 > coalesce(pg_sequence_last_value(d.head), 0) as backlog,
         pg_sequence_last_value(d.special) is null as plain,
         max_messages = 1 and not hold and not d.receiving_paused
             and not howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp()))
@@ -145,14 +145,16 @@ begin
                     else
                         v_back := null;
                         if v_tail > v_head + 64 then
-                            -- Under a backlog the last 256 belong to tickets, some of which are just being used.
+                            -- Under a backlog the last 256 belong to tickets, some of which are just being used; where receives are
+                            -- rare, none is.
                             select m.seq into v_back from howdah.msgs m
                             where m.destination_id = v_id and m.rank = v_lane.rank and m.seq = v_head and m.xmax <> 0
                             for update skip locked;
-                            v_back := coalesce(v_back, v_head - 256);
+                            v_back := coalesce(v_back, v_head
+                                - case when howdah._is_overdue(pg_sequence_last_value(v_lane.search), v_pace) then 0 else 256 end);
                         end if;
                         if v_back = v_head or howdah._is_due(pg_sequence_last_value(v_lane.search), v_pace) then
-                            v_seqs := howdah._search(v_lane, coalesce(v_back, v_head), v_left, false);
+                            v_seqs := howdah._search(v_lane, coalesce(v_back, v_head), v_left, false, v_head - coalesce(v_back, v_head));
                         end if;
                     end if;
                 elsif v_way <= 5 then

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from support import Clock, Connect, Db, column, one, receive, refused, wait_until
@@ -91,7 +92,35 @@ def test_a_sender_that_commits_late_is_not_passed_by(db: Db, connect: Connect) -
     assert ids(db, 10) == first
 
 
-@pytest.mark.parametrize("head", [0, 1, 70, 99, 100, 101, 5000, 9_000_000_000])
+def test_what_comes_back_under_a_backlog_need_not_wait_for_its_end(db: Db, connect: Connect) -> None:
+    sent = send(db, 2000)
+    other = connect()
+    with other.transaction(force_rollback=True):
+        assert ids(other, 1) == sent[:1]
+        assert ids(db, 1) == sent[1:2]
+    got: list[int] = []
+    for _ in range(20):
+        time.sleep(0.01)  # rare receives: each is later than the pace of the search
+        got += ids(db, 1)
+    assert sent[0] in got
+
+
+def test_the_oldest_is_found_though_younger_ones_come_back_again_and_again(db: Db, connect: Connect) -> None:
+    sent = send(db, 10000)
+    other = connect()
+    with other.transaction(force_rollback=True):
+        assert ids(other, 1) == sent[:1]
+        for _ in range(9):
+            ids(db, 1000)
+    for _ in range(2000):
+        with db.transaction(force_rollback=True):
+            if sent[0] in ids(db, 10):
+                break
+    else:
+        pytest.fail("never found")
+
+
+@pytest.mark.parametrize("head", [0, 1, 70, 99, 100, 101, 5000, 9_000_000_000, 2**63 - 1])
 @pytest.mark.parametrize("search", [0, 2**20 * 99, 2**62])
 def test_hints_may_say_anything(db: Db, head: int, search: int) -> None:
     sent = send(db, 50) + send(db, 50)
