@@ -51,12 +51,12 @@ $$;
 
 -- howdah._reserved(p_destination_id): attempts whose messages are left to the sessions that began them.
 --
--- Returns  rows of howdah.attempts: of the last second, of sessions that live, and without a recorded failure.
+-- Returns  attempt_id and message_id of those of the last second, of sessions that live, and without a recorded failure.
 -- Role     internal
-create or replace function howdah._reserved(p_destination_id integer) returns setof howdah.attempts
+create or replace function howdah._reserved(p_destination_id integer) returns table (attempt_id uuid, message_id bigint)
 language sql volatile
 as $$
-    select a from howdah.attempts a
+    select a.attempt_id, a.message_id from howdah.attempts a
     where a.destination_id = p_destination_id and a.begun_at > howdah.now() - interval '1 second'
       and exists (select from pg_stat_get_activity(a.backend))
       and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
