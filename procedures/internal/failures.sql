@@ -6,7 +6,8 @@
 --
 -- The arrays are of equal length. Failures are incidents of the message since it came to the destination, or, where the queue counts
 -- by conversation, of all messages of its conversation. A volatile count knows those since the server's start only. A hardened one also
--- counts the attempts that were begun and have no incident: their consumer died, for the caller has the message. A queue that keeps
+-- counts the attempts that were begun and have no incident: their consumer died, for the caller has the message. Only who looks for
+-- messages to begin attempts at may meet one whose consumer is about to take it, and does not count that attempt. A queue that keeps
 -- messages past their limit and retries them delivers a rejected one again, too.
 -- VOLATILE, so that it looks with a snapshot taken after the claim: a failure is recorded before its message is let go, but
 -- perhaps after the claiming statement began. A REPEATABLE READ transaction keeps its old snapshot and may miss some.
@@ -19,6 +20,7 @@ declare
     v_since timestamptz;
     v_hardened boolean;
     v_keeps boolean;
+    v_reserved uuid[];
 begin
     select d.count_by = 'conversation', case when d.backout_count = 'volatile' then pg_postmaster_start_time() end, d.backout_count = 'hardened',
         d.at_limit = 'move' and d.exception_mode = 'none'
@@ -32,6 +34,8 @@ begin
         group by p.message_id, p.stage;
         return;
     end if;
+    v_reserved := case when current_setting('howdah.attempting', true) = 'yes'
+        then array(select r.attempt_id from howdah._reserved(p_destination_id) r) else '{}' end;
     return query
     with wanted as (
         select w.message_id, w.stage, case when v_by_conversation then w.conversation_id end as conversation_id
@@ -51,7 +55,8 @@ begin
         select w.message_id, w.stage, false
         from wanted w join howdah.attempts a
             on a.message_id = w.message_id and a.stage = w.stage and a.destination_id = p_destination_id
-        where v_hardened and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
+        where v_hardened and a.attempt_id <> all (v_reserved)
+          and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
     ) f
     group by f.message_id, f.stage;
 end

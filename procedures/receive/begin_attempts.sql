@@ -17,29 +17,47 @@ as $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');
     v_reserved bigint[];
+    v_met howdah.message[];
 begin
+    if max_messages is null or max_messages not between 1 and 10000 then
+        raise exception using errcode = 'HD005',
+            message = format('max_messages must be 1 to 10000, not %s', coalesce(max_messages::text, 'NULL'));
+    end if;
     if attempt_id is not null and max_messages <> 1 then
         raise exception using errcode = 'HD005', message = 'attempt_id can be given for one message only';
     end if;
-    v_reserved := array(
-        select a.message_id from howdah.attempts a
-        where a.destination_id = v_destination.id and a.begun_at > howdah.now() - interval '1 second'
-          and exists (select from pg_stat_get_activity(a.backend))
-          and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id));
     perform nextval(v_destination.failing);
     perform set_config('howdah.attempting', 'yes', true);
-    return query
-    with free as (
-        select r.message_id, r.priority, r."position", r.stage, r.conversation_id
-        from howdah.receive(queue, least(max_messages + cardinality(v_reserved), 10000), true) r
-        where r.message_id <> all (v_reserved)
-        limit max_messages
-    )
-    insert into howdah.attempts as a (attempt_id, message_id, begun_at, destination_id, backend, rank, stage, seq, conversation_id)
-    select coalesce(begin_attempts.attempt_id, gen_random_uuid()), f.message_id, howdah.now(), v_destination.id, pg_backend_pid(),
-        9 - f.priority, f.stage, f."position", f.conversation_id
-    from free f
-    returning a.attempt_id, a.message_id, 9 - a.rank, a.seq;
+    loop
+        v_reserved := array(select r.message_id from howdah._reserved(v_destination.id) r);
+        v_met := array(
+            select r from howdah.receive(queue, least(max_messages + cardinality(v_reserved), 10000), true) r
+            where r.message_id <> all (v_reserved));
+        -- A statement of its own, which sees the attempts that others committed before these messages were locked.
+        return query
+        insert into howdah.attempts as a (attempt_id, message_id, begun_at, destination_id, backend, rank, stage, seq, conversation_id)
+        select coalesce(begin_attempts.attempt_id, gen_random_uuid()), f.message_id, howdah.now(), v_destination.id, pg_backend_pid(),
+            9 - f.priority, f.stage, f."position", f.conversation_id
+        from unnest(v_met) with ordinality f
+        where f.message_id not in (select r.message_id from howdah._reserved(v_destination.id) r)
+        order by f.ordinality limit max_messages
+        returning a.attempt_id, a.message_id, 9 - a.rank, a.seq;
+        -- Met, but others were quicker: their messages are reserved now, so the next round looks beyond them.
+        exit when found or cardinality(v_met) = 0;
+    end loop;
     perform set_config('howdah.attempting', '', true);
 end
+$$;
+
+-- howdah._reserved(p_destination_id): attempts whose messages are left to the sessions that began them.
+--
+-- Returns  attempt_id and message_id of those of the last second, of sessions that live, and without a recorded failure.
+-- Role     internal
+create or replace function howdah._reserved(p_destination_id integer) returns table (attempt_id uuid, message_id bigint)
+language sql volatile
+as $$
+    select a.attempt_id, a.message_id from howdah.attempts a
+    where a.destination_id = p_destination_id and a.begun_at > howdah.now() - interval '1 second'
+      and exists (select from pg_stat_get_activity(a.backend))
+      and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
 $$;

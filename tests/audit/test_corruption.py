@@ -103,7 +103,7 @@ def test_incidents_beyond_reason_are_warned_of(audit: Audit, db: Db) -> None:
     (message,) = send(db, "strict", 1)
     fail(db, "strict", 987654321)
     fail(db, "strict", message, 4)
-    db.execute("update howdah.destinations set max_failed_deliveries = 3 where name = 'strict'")
+    db.execute("update howdah.destinations set max_failed_deliveries = 3, dispose_at = 3 where name = 'strict'")
     result = audit()
 
     assert result.ok

@@ -37,7 +37,7 @@ def test_a_bad_name_is_refused_and_nothing_is_made(dsn: str) -> None:
 
 def test_a_bad_option_is_refused(dsn: str) -> None:
     for option, code, text in (
-        ("colour=red", 1, "Options are: max_failed_deliveries,"),
+        ("colour=red", 1, "Options are: preset, max_failed_deliveries,"),
         ("max_failed_deliveries=-1", 1, "whole number from 0"),
         ("max_failed_deliveries=many", 1, "whole number from 0"),
         ("journal_level=loud", 1, "off, exits, full"),

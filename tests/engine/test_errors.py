@@ -22,6 +22,30 @@ def paused(connection: Connection) -> None:
     connection.admin.pause("orders")
 
 
+def disabled(connection: Connection) -> None:
+    connection.admin.alter_queue("orders", disable_after=1)
+    connection.send("orders", "x")
+    session = connection.session()
+    (message,) = session.receive("orders")
+    session.rollback()
+    connection.record_failure(message, ValueError("x"))
+
+
+def ended(connection: Connection) -> None:
+    connection.call(calls.scalar("end_conversation", conversation_id=("uuid", CONVERSATION)))
+
+
+def filled(connection: Connection) -> None:
+    connection.admin.alter_queue("orders", message_limit=1)
+    connection.send("orders", "x")
+
+
+def hardened(connection: Connection) -> None:
+    connection.admin.alter_queue("orders", backout_count="hardened")
+
+
+CONVERSATION = str(uuid4())
+
 RAISED: dict[str, tuple[Act, Act]] = {
     "HD001": (lambda c: None, lambda c: c.send("nowhere", "x")),
     "HD002": (lambda c: None, lambda c: c.admin.create_queue("orders")),
@@ -38,6 +62,13 @@ RAISED: dict[str, tuple[Act, Act]] = {
     "HD013": (lambda c: None, lambda c: c.admin.discard("orders", [12345])),
     "HD014": (lambda c: None, lambda c: c.admin.release_lock("maintenance", 12345)),
     "HD015": (lambda c: None, lambda c: c.admin.heartbeat(str(uuid4()), {})),
+    "HD016": (disabled, lambda c: c.session().receive("orders")),
+    "HD017": (ended, lambda c: c.send("orders", "x", conversation_id=CONVERSATION)),
+    "HD018": (filled, lambda c: c.send("orders", "x")),
+    "HD019": (hardened, lambda c: c.session().receive("orders")),
+    "HD020": (lambda c: None, lambda c: c.admin.stop_listener("nobody")),
+    "HD021": (lambda c: c.admin.create_listener("l", "orders"), lambda c: c.admin.create_listener("l", "orders")),
+    "HD022": (hardened, lambda c: c.call(calls.receive_attempt("orders", uuid4()))),
 }
 
 

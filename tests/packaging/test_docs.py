@@ -1,6 +1,7 @@
 """The pages that can be checked against the code are."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from howdah.engine.errors import BY_SQLSTATE
@@ -23,10 +24,22 @@ def test_every_error_stands_on_the_errors_page_with_its_python_class() -> None:
     assert listed == {code: cls.__name__ for code, cls in BY_SQLSTATE.items()}
 
 
-def test_links_between_pages_lead_somewhere() -> None:
-    for source in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+def links() -> Iterator[tuple[Path, Path]]:
+    """Each link from a page to a file or folder of this repository."""
+    for source in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", source.read_text()):
-            assert (source.parent / target).exists(), f"{source.name} links to {target}"
+            yield source, (source.parent / target).resolve()
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for source, target in links():
+        assert target.exists(), f"{source.name} links to {target.relative_to(ROOT)}"
+
+
+def test_every_page_is_linked_from_another_or_through_its_folder() -> None:
+    linked = {target for source, target in links() if source != target}
+    for written in (ROOT / "docs").rglob("*.md"):
+        assert written in linked or (written.parent in linked and written.parent != ROOT / "docs"), written.name
 
 
 def test_the_readme_names_the_extras_and_targets_that_exist() -> None:

@@ -620,6 +620,44 @@ def test_two_sessions_begin_attempts_at_different_messages(db: Db, create: Creat
     assert [message_id for _, message_id in begin(connect())] == [second]
 
 
+@pytest.mark.parametrize("number", [None, 0, 10001])
+def test_attempts_begin_at_one_to_ten_thousand_messages(db: Db, create: Create, number: int | None) -> None:
+    create(backout_count="hardened")
+    send(db)
+    begin(db)
+    refused(db, "HD005", "select howdah.begin_attempts('q', %s)", (number,))
+
+
+def test_a_message_at_its_last_attempt_is_not_taken_from_who_has_begun_it(
+    db: Db, create: Create, connect: Connect
+) -> None:
+    create(backout_count="hardened", max_failed_deliveries=1)
+    sent = send(db)
+    ((attempt, message_id),) = begin(db)
+    assert begin(connect()) == []
+    assert message_id == sent
+    assert receive_attempt(db, attempt) == 1
+
+
+def test_sessions_that_race_for_messages_see_no_failure_where_there_is_none(
+    db: Db, create: Create, connect: Connect
+) -> None:
+    create(backout_count="hardened", max_failed_deliveries=2)
+    one(db, "select howdah.send_batch('q', array_fill('x'::text, array[200]))")
+
+    def consume(session: Db) -> list[int]:
+        counts = []
+        while attempts := begin(session):
+            for attempt, _ in attempts:
+                found = session.execute("select delivery_count from howdah.receive_attempt('q', %s)", (attempt,))
+                counts += [count for (count,) in found]
+        return counts
+
+    with ThreadPoolExecutor() as pool:
+        counts = [count for done in pool.map(consume, [connect() for _ in range(4)]) for count in done]
+    assert counts == [1] * 200
+
+
 def receive_attempt(db: Db, attempt: UUID) -> int:
     return len(db.execute("select from howdah.receive_attempt('q', %s)", (attempt,)).fetchall())
 

@@ -143,7 +143,10 @@ def test_a_backend_that_dies_in_the_middle_of_a_move_neither_loses_nor_doubles_t
         mover = connect()
         mover.execute("begin")
         one(mover, "select howdah.replay('q', %s, 'to')", ([sent],))
-        one(db, "select pg_terminate_backend(%s, 10000)", (mover.info.backend_pid,))
+        # Not with a time-out, whose first look is after 100 ms.
+        one(db, "select pg_terminate_backend(%s)", (mover.info.backend_pid,))
+        while one(db, "select count(*) from pg_stat_activity where pid = %s", (mover.info.backend_pid,)):
+            pass
         assert one(db, total) == [sent]
     assert one(db, "select howdah.replay('q', %s, 'to')", ([sent],)) == 1
     assert one(db, total) == [sent]
