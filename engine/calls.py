@@ -191,6 +191,11 @@ def receive_attempt(queue: str, attempt_id: UUID) -> Call[list[Message]]:
     )
 
 
+def cancel_attempt(queue: str, attempt_id: UUID) -> Call[bool]:
+    """Take an attempt back that ended for no fault of its message."""
+    return Call("select howdah.cancel_attempt(%s::text, %s::uuid)", (queue, attempt_id), _scalar)
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """The answer to ``wait``: the notification to expect, and whether an earlier send may not be committed yet."""

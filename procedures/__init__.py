@@ -62,6 +62,7 @@ FILES = (
     "receive/consume_locked",
     "receive/begin_attempts",
     "receive/receive_attempt",
+    "receive/cancel_attempt",
     "receive/wait",
     # fails,
     "internal/find",

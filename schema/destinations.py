@@ -369,7 +369,7 @@ destinations = Table(
         comment="Incidents up to this number no longer count as failures in a row.",
     ),
     CheckConstraint("kind IN ('queue', 'topic')", name="kind"),
-    CheckConstraint("max_failed_deliveries >= 0", name="max_failed_deliveries"),
+    CheckConstraint("max_failed_deliveries >= -1", name="max_failed_deliveries"),
     CheckConstraint(
         "exception_mode IN ('system', 'named', 'none', 'dead_letter', 'shared', 'individual')", name="exception_mode"
     ),

@@ -146,3 +146,14 @@ operator_acts = Table(
     CheckConstraint("act IN ('replayed', 'edited', 'moved', 'parked', 'retried', 'discarded', 'purged')", name="act"),
     comment="What operators did with messages, and who it was. INSERT-only; kept for engine.journal_retention_days.",
 )
+
+quarantines = Table(
+    "quarantines",
+    metadata,
+    Column("message_id", BigInteger, nullable=False, comment="The message that was put into quarantine."),
+    Column("destination_id", Integer, nullable=False, comment="The destination it is in."),
+    Column("stage", SmallInteger, nullable=False, comment="The message's stage before."),
+    Column("at", TIMESTAMPTZ, nullable=False, comment="When it was put there."),
+    PrimaryKeyConstraint("message_id", "destination_id", "stage"),
+    comment="Quarantines of messages that have not been moved since.",
+)

@@ -96,6 +96,7 @@ class Delivery:
         messages: list[Message] = []
         to_settle: list[Message] = []
         counted = False
+        given_up: UUID | None = None
         ends = time.monotonic() + BURST_SECONDS
         try:
             with connection.transaction():
@@ -103,7 +104,7 @@ class Delivery:
                     asked = time.monotonic()
                     messages = self._next(burst, messages, done)
                     if messages and self._stopping():
-                        messages = []
+                        messages, given_up = [], self._attempt_id
                         raise psycopg.Rollback
                     transaction = Transaction(connection, self._worker)
                     for message in messages:
@@ -131,6 +132,7 @@ class Delivery:
             if messages and isinstance(error, psycopg.Error) and not is_innocent(error):
                 failed = self._commit_failed(connection, messages, error)
                 return Done(done.handled, failed.failed)
+            self._cancel(connection, self._attempt_id if messages else None)
             if len(messages) > 1 and not connection.closed:
                 # What a lock holds up, say, must not hold up the rest of its batch each time that it is tried again.
                 self._way = Way.APART
@@ -140,7 +142,14 @@ class Delivery:
             events.retried(self._worker, self._binding.queue, error)
             return done
         self._committed(messages, done)
+        self._cancel(connection, given_up)
         return done
+
+    def _cancel(self, connection: HandlerConnection, attempt_id: UUID | None) -> None:
+        """Of a hardened queue: take back the attempt at a message that is not to blame. A lost connection's counts."""
+        if self._way is Way.HARDENED and attempt_id is not None and not connection.closed:
+            with connection.transaction():
+                run(connection, calls.cancel_attempt(self._binding.queue, attempt_id))
 
     def _burst(self, connection: HandlerConnection) -> Burst:
         kind = HardenedBurst if self._way is Way.HARDENED else Burst
@@ -247,7 +256,7 @@ class Delivery:
         self._hands.leave(self._slot)
         if not in_hand:
             return []
-        return [one.message for one in blamed if outcomes[one.message.message_id] in ("delayed", "moved", "blocked")]
+        return [one.message for one in blamed if outcomes[one.message.message_id] not in ("returned", "held", "gone")]
 
     def _settle(self, connection: HandlerConnection, messages: list[Message]) -> None:
         """Apply the queue's policy after a rollback; if the connection is lost, the next receive sees to the limit."""

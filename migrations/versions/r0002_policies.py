@@ -15,6 +15,7 @@ branch_labels = None
 depends_on = None
 
 CHANGED = (
+    ("destinations", "max_failed_deliveries", "max_failed_deliveries >= 0", "max_failed_deliveries >= -1"),
     (
         "destinations",
         "exception_mode",
@@ -652,6 +653,16 @@ def upgrade() -> None:
         " dispose_at = CASE WHEN exception_mode <> 'none' AND max_failed_deliveries > 0"
         " THEN max_failed_deliveries ELSE 1000000 END"
     )
+    op.create_table(
+        "quarantines",
+        sa.Column("message_id", sa.BigInteger(), nullable=False, comment="The message that was put into quarantine."),
+        sa.Column("destination_id", sa.Integer(), nullable=False, comment="The destination it is in."),
+        sa.Column("stage", sa.SmallInteger(), nullable=False, comment="The message's stage before."),
+        sa.Column("at", postgresql.TIMESTAMP(timezone=True), nullable=False, comment="When it was put there."),
+        sa.PrimaryKeyConstraint("message_id", "destination_id", "stage", name=op.f("pk_quarantines")),
+        schema="howdah",
+        comment="Quarantines of messages that have not been moved since.",
+    )
     for table, name, _, after in CHANGED:
         op.create_check_constraint(op.f(f"ck_{table}_{name}"), table, after, schema="howdah")
     for table, name, condition in ADDED:
@@ -677,6 +688,8 @@ def downgrade() -> None:
     op.execute(
         "UPDATE howdah.poison_details SET outcome = 'gone' WHERE outcome IN ('discarded', 'quarantined', 'ended')"
     )
+    op.drop_table("quarantines", schema="howdah")
+    op.execute("UPDATE howdah.destinations SET max_failed_deliveries = 0 WHERE max_failed_deliveries < 0")
     op.execute("UPDATE howdah.parked SET parked_reason = 'blocked' WHERE parked_reason = 'quarantine'")
     op.alter_column(
         "poison_details",

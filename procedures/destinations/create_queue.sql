@@ -14,7 +14,7 @@ declare
     v_destination howdah.destinations;
 begin
     perform howdah._check_name(queue);
-    v_destination := howdah._with_options(howdah._new_destination(queue), howdah._policy_for(queue) || options);
+    v_destination := howdah._with_options(howdah._with_options(howdah._new_destination(queue), howdah._policy_for(queue)), options);
     v_destination.journal_level_at := v_destination.created_at;
     perform howdah._ensure_targets(v_destination);
     return howdah._add_destination(v_destination);
@@ -31,7 +31,8 @@ as $$
     select jsonb_populate_record(null::howdah.destinations, jsonb_build_object(
         'name', p_name, 'kind', 'queue', 'is_system', false, 'created_at', howdah.now(), 'created_by', howdah._caller(),
         'sending_paused', false, 'receiving_paused', false, 'preset', 'howdah', 'dispose_at', 5, 'streak_from', 0, 'journal_level_at', howdah.now())
-        || howdah._preset('howdah'))
+        || jsonb '{"max_message_bytes": 73400320, "default_priority": 4, "default_time_to_live_ms": null, "journal_level": "exits",
+            "message_limit": null, "byte_limit": null}' || howdah._preset('howdah'))
 $$;
 
 -- howdah._add_destination(p_destination): store a new destination and grant its use to Howdah's roles.

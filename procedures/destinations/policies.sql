@@ -27,7 +27,7 @@ begin
             select d.name from howdah.destinations d
             where d.dropped_at is null and not d.is_system and howdah._most_specific(d.name) = set_policy.pattern order by d.name
         loop
-            perform howdah.alter_queue(v_queue, options);
+            perform howdah.alter_queue(v_queue, howdah._policy_for(v_queue));
             v_count := v_count + 1;
         end loop;
     end if;
@@ -79,10 +79,19 @@ $$;
 
 -- howdah._policy_for(p_name): the options that the policies by wildcard give to a new queue.
 --
--- Returns  jsonb, {} if none does.
+-- Returns  jsonb, {} if none does. What dead messages go to by that policy keeps its own.
 -- Role     internal
 create or replace function howdah._policy_for(p_name text) returns jsonb
 language sql stable
 as $$
-    select coalesce((select p.options from howdah.destination_policies p where p.pattern = howdah._most_specific(p_name)), '{}')
+    select case
+        when p.options ->> 'exception_queue' = p_name or p.options ->> 'log_queue' = p_name
+             or p.options ->> 'exception_mode' = 'individual'
+                and starts_with(p_name, coalesce(p.options ->> 'exception_prefix', 'ActiveMQ.DLQ.Queue.'))
+            then p.options - array['exception_queue', 'log_queue', 'exception_prefix'] || jsonb '{"exception_mode": "none", "at_limit": "move"}'
+        else p.options end
+    from (select howdah._most_specific(p_name) as pattern) m join howdah.destination_policies p on p.pattern = m.pattern
+    union all
+    select '{}'
+    limit 1
 $$;

@@ -34,6 +34,10 @@ create or replace function howdah._end_conversation(
 language plpgsql volatile
 as $$
 begin
+    -- Another transaction is just ending it: not waited for, since a receive that disposes of a message waits for nobody.
+    if not pg_try_advisory_xact_lock(1213154374, hashtext(p_conversation_id::text)) then
+        return false;
+    end if;
     insert into howdah.ended_conversations (conversation_id, ended_at, ended_by, error, error_text)
     values (p_conversation_id, howdah.now(), howdah._caller(), p_error, p_text)
     on conflict on constraint pk_ended_conversations do nothing;

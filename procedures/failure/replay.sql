@@ -60,7 +60,7 @@ begin
         end if;
         v_message.destination_id := v_target.id;
         v_message.seq := nextval(v_target.positions);
-        v_message.stage := v_message.stage + 1;
+        v_message.stage := least(v_message.stage + 1, 32767);
         v_message.origin_id := null;
         v_message.dead_at := null;
         v_message.dead_reason := null;

@@ -12,10 +12,12 @@ language plpgsql volatile
 as $$
 declare
     v_queue record;
+    v_stack text;
 begin
     select d.name, d.strict_order, d.backout_count = 'hardened' as hardened into v_queue
     from howdah.destinations d where d.id = p_destination_id;
-    if v_queue.hardened and current_setting('howdah.attempting', true) is distinct from 'yes' then
+    get diagnostics v_stack = pg_context;
+    if v_queue.hardened and v_stack !~ '\mbegin_attempts\(' then
         raise exception using errcode = 'HD019', message = format('queue %s is hardened: an attempt is committed before its message is received', quote_literal(v_queue.name)),
             hint = 'Call howdah.begin_attempts(queue), COMMIT, and then howdah.receive_attempt(queue, attempt_id).';
     end if;
@@ -24,9 +26,17 @@ begin
     end if;
     return pg_try_advisory_xact_lock(1213154373, p_destination_id)
         and not exists (select from howdah.parked p
-                        where p.destination_id = p_destination_id and p.parked_reason in ('redelivery', 'blocked') and p.due_at > howdah.now());
+                        where p.destination_id = p_destination_id and p.parked_reason in ('redelivery', 'blocked', 'quarantine') and p.due_at > howdah.now());
 end
 $$;
+
+-- howdah._is_strict(p_destination_id): whether a queue is of strict order.
+--
+-- Returns  boolean.
+-- Role     internal
+create or replace function howdah._is_strict(p_destination_id integer) returns boolean
+language sql stable
+as $$ select d.strict_order from howdah.destinations d where d.id = p_destination_id $$;
 
 -- howdah._is_plain(p_destination_id): whether nothing but the main lane of a queue can have a message to give.
 --

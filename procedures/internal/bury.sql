@@ -15,8 +15,8 @@ declare
 begin
     v_outcome := case
         when p_destination.at_limit = 'quarantine' and p_destination.quarantine_times > (
-            select count(distinct p.stage) from howdah.poison_details p
-            where p.message_id = p_message.message_id and p.destination_id = p_destination.id and p.stage < p_message.stage)
+            select count(*) from howdah.quarantines q
+            where q.message_id = p_message.message_id and q.destination_id = p_destination.id)
             then 'quarantined'
         when p_destination.at_limit = 'end_conversation' and p_message.conversation_id is not null then 'ended'
         when p_destination.at_limit = 'discard' then 'discarded'
@@ -34,8 +34,10 @@ begin
     if v_outcome = 'blocked' then
         perform howdah._park(p_message, p_nonpersistent, howdah._blocked_until(p_destination), 'blocked');
     elsif v_outcome = 'quarantined' then
+        insert into howdah.quarantines (message_id, destination_id, stage, at)
+        values (p_message.message_id, p_destination.id, p_message.stage, howdah.now());
         -- Another stage: its failures count anew when it returns, and its incidents stay.
-        p_message.stage := p_message.stage + 1;
+        p_message.stage := least(p_message.stage + 1, 32767);
         perform howdah._park(p_message, p_nonpersistent, howdah.now() + p_destination.quarantine_ms * interval '1 millisecond', 'quarantine');
     elsif v_outcome in ('ended', 'discarded') then
         perform howdah._journal(p_destination, 'discarded', array[p_message.message_id], p_nonpersistent, null,
@@ -59,8 +61,11 @@ as $$
 begin
     if p_destination.clean_incidents and p_outcome in ('moved', 'discarded', 'ended') then
         delete from howdah.poison_details p
-        where p.destination_id = p_destination.id and p.message_id = p_message_id
-           or p_destination.count_by = 'conversation' and p.destination_id = p_destination.id and p.conversation_id = p_conversation_id;
+        where p.incident_id in (
+            select l.incident_id from howdah.poison_details l
+            where l.destination_id = p_destination.id and l.message_id = p_message_id
+               or p_destination.count_by = 'conversation' and l.destination_id = p_destination.id and l.conversation_id = p_conversation_id
+            for update skip locked);
     end if;
 end
 $$;
@@ -100,12 +105,7 @@ declare
     v_activemq constant boolean := p_destination.exception_mode in ('shared', 'individual');
 begin
     foreach v_name in array array[
-        case p_destination.exception_mode
-            when 'named' then p_destination.exception_queue
-            when 'dead_letter' then 'SYSTEM.DEAD.LETTER.QUEUE'
-            when 'shared' then 'ActiveMQ.DLQ'
-            when 'individual' then p_destination.exception_prefix || p_destination.name
-            else (select '_SYSTEM.Exception.Destination.' || e.name from howdah.engine e) end,
+        howdah._exception_name(p_destination),
         case p_destination.exception_fallback
             when 'dead_letter' then 'SYSTEM.DEAD.LETTER.QUEUE'
             else (select '_SYSTEM.Exception.Destination.' || e.name from howdah.engine e) end,
@@ -114,7 +114,7 @@ begin
         select d.* into v_target from howdah.destinations d where d.name = v_name and d.dropped_at is null and d.kind = 'queue';
         exit when v_target.id = p_destination.id;
         p_reason := p_reason || coalesce('; ' || v_fault, '');
-        v_fault := howdah._fault_of(p_destination, v_target, v_name, octet_length(p_message.body));
+        v_fault := howdah._fault_of(p_destination, v_target, v_name, octet_length(p_message.body), p_message.origin_id);
         exit when v_fault is null;
     end loop;
     if v_fault is not null or v_target.id is null or v_target.id = p_destination.id then
@@ -128,23 +128,24 @@ begin
     p_message.origin_id := coalesce(p_message.origin_id, p_destination.id);
     p_message.destination_id := v_target.id;
     p_message.seq := nextval(v_target.positions);
-    p_message.stage := p_message.stage + 1;
+    p_message.stage := least(p_message.stage + 1, 32767);
     p_message.expires_at := null;
     p_message.dead_at := howdah.now();
     p_message.dead_reason := p_reason;
+    delete from howdah.quarantines q where q.message_id = p_message.message_id and q.destination_id = p_destination.id;
     perform howdah._put(p_message, p_nonpersistent and not v_activemq, false);
     perform howdah._journal(p_destination, 'moved', array[p_message.message_id], p_nonpersistent, v_target.id, p_reason);
     return 'moved';
 end
 $$;
 
--- howdah._fault_of(p_destination, p_target, p_name, p_bytes): why a dead message cannot go to a destination.
+-- howdah._fault_of(p_destination, p_target, p_name, p_bytes, p_origin_id): why a dead message cannot go to a destination.
 --
 -- Returns  text; NULL: it can.
 -- Role     internal
 --
 -- IBM MQ: the consumer needs the rights to get, inquire, put, pass all context and set all context there. The engine's own always take.
-create or replace function howdah._fault_of(p_destination howdah.destinations, p_target howdah.destinations, p_name text, p_bytes bigint)
+create or replace function howdah._fault_of(p_destination howdah.destinations, p_target howdah.destinations, p_name text, p_bytes bigint, p_origin_id integer)
 returns text
 language plpgsql volatile
 as $$
@@ -152,6 +153,7 @@ begin
     return case
         when p_target.id is null then format('there is no queue %s', p_name)
         when p_target.is_system then null
+        when p_target.id = p_origin_id then format('it came from queue %s', p_name)
         when not howdah._has_room(p_target, 1, p_bytes) then format('queue %s is full', p_name)
         when p_destination.check_rights and exists (
             select from unnest(array['receive', 'browse', 'send', 'pass_all', 'set_all']) v(verb)

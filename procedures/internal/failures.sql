@@ -99,3 +99,15 @@ $$;
 create or replace function howdah._why(p_weight integer) returns text
 language sql immutable
 as $$ select case when p_weight = 2147483647 then 'rejected by its handler' else 'failed deliveries reached the limit' end $$;
+
+-- howdah._is_unblamed(p_message_id, p_conversation_id): whether surely no failure counts against a message.
+--
+-- Returns  boolean; false: look more closely. A conversation's failures may count, so a message of one is looked at.
+-- Role     internal
+create or replace function howdah._is_unblamed(p_message_id bigint, p_conversation_id uuid) returns boolean
+language plpgsql volatile
+as $$
+begin
+    return p_conversation_id is null and not exists (select from howdah.poison_details p where p.message_id = p_message_id);
+end
+$$;

@@ -8,7 +8,7 @@ language sql immutable
 as $$
     values
         ('queue', 'preset', 'choice', 0, 0, array['howdah', 'websphere', 'websphere_mq', 'service_broker', 'activemq'], false),
-        ('queue', 'max_failed_deliveries', 'integer', 0, 999999, null, false),
+        ('queue', 'max_failed_deliveries', 'integer', -1, 999999, null, false),
         ('queue', 'limit_comparison', 'choice', 0, 0, array['reached', 'exceeded'], false),
         ('queue', 'count_by', 'choice', 0, 0, array['message', 'conversation'], false),
         ('queue', 'decided_at', 'choice', 0, 0, array['failure', 'receive'], false),
@@ -111,9 +111,13 @@ declare
     v_level text := p_destination.journal_level;
 begin
     perform howdah._check_options('queue', p_options);
+    if p_options ->> 'exception_queue' = p_destination.name then
+        raise exception using errcode = 'HD004', message = 'a queue cannot be its own exception_queue',
+            hint = 'exception_mode "none" keeps messages past the limit in the queue.';
+    end if;
     if p_options ? 'exception_queue' and p_options -> 'exception_queue' <> 'null' then
         v_options := jsonb '{"exception_mode": "named"}' || v_options;
-    elsif p_options ? 'exception_mode' and p_options ->> 'exception_mode' <> 'named' then
+    elsif p_options ? 'exception_mode' and p_options ->> 'exception_mode' <> 'named' and not p_options ? 'exception_queue' then
         v_options := v_options || jsonb '{"exception_queue": null}';
     end if;
     if p_options ? 'blocked_retry_ms' and not p_options ? 'preset' then
@@ -127,12 +131,44 @@ begin
     if p_destination.journal_level <> v_level then
         p_destination.journal_level_at := howdah.now();
     end if;
-    p_destination.dispose_at := case when p_destination.max_failed_deliveries > 0
+    if p_destination.exception_mode <> 'none' and howdah._exception_name(p_destination) = p_destination.name then
+        p_destination.exception_mode := 'none';  -- a dead-letter queue of a policy by wildcard that matches it too
+        p_destination.exception_queue := null;
+    end if;
+    p_destination.dispose_at := case when howdah._limit(p_destination) is not null
             and not (p_destination.at_limit = 'move' and p_destination.exception_mode = 'none')
-        then p_destination.max_failed_deliveries + (p_destination.limit_comparison = 'exceeded')::integer else 1000000 end;
+        then howdah._limit(p_destination) else 1000000 end;
     perform howdah._check_policy(p_destination);
     return p_destination;
 end
+$$;
+
+-- howdah._limit(p_destination): at how many failures a message of a queue is at its limit.
+--
+-- Returns  integer; NULL: never.
+-- Role     internal
+--
+-- IBM MQ's and WebSphere's 0 is never; ActiveMQ's 0 redeliveries, which must be exceeded, are the first failure. -1 is never.
+create or replace function howdah._limit(p_destination howdah.destinations) returns integer
+language sql immutable
+as $$
+    select nullif(p_destination.max_failed_deliveries + (p_destination.limit_comparison = 'exceeded')::integer, 0)
+    where p_destination.max_failed_deliveries >= 0
+$$;
+
+-- howdah._exception_name(p_destination): the name of the exception destination that a queue's policy says.
+--
+-- Returns  text; NULL: none.
+-- Role     internal
+create or replace function howdah._exception_name(p_destination howdah.destinations) returns text
+language sql stable
+as $$
+    select case p_destination.exception_mode
+        when 'named' then p_destination.exception_queue
+        when 'dead_letter' then 'SYSTEM.DEAD.LETTER.QUEUE'
+        when 'shared' then 'ActiveMQ.DLQ'
+        when 'individual' then p_destination.exception_prefix || p_destination.name
+        when 'system' then (select '_SYSTEM.Exception.Destination.' || e.name from howdah.engine e) end
 $$;
 
 -- howdah._check_policy(p_destination): refuse a policy that contradicts itself.
@@ -148,7 +184,10 @@ declare
             then 'option exception_mode "named" needs the option exception_queue'
         when p_destination.exception_mode <> 'named' and p_destination.exception_queue is not null
             then 'option exception_queue goes with exception_mode "named" only'
-        when p_destination.exception_queue = p_destination.name then 'a queue cannot be its own exception_queue'
+        when p_destination.at_limit in ('quarantine', 'end_conversation') and p_destination.exception_mode = 'none'
+            then format('option at_limit "%s" needs an exception destination for what it does not take', p_destination.at_limit)
+        when p_destination.backout_count = 'hardened' and (p_destination.strict_order or p_destination.count_by = 'conversation')
+            then 'option backout_count "hardened" goes neither with strict_order nor with count_by "conversation"'
         when p_destination.log_queue = p_destination.name then 'a queue cannot be its own log_queue'
         when p_destination.disable_after > 0 and p_destination.journal_level = 'off'
             then 'option disable_after needs the journal, which tells successes from failures'

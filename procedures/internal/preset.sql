@@ -1,6 +1,6 @@
 -- howdah._preset(p_name): the policy of one of the four systems, or Howdah's own, as options.
 --
--- Returns  jsonb, every option of a policy; of howdah every option there is.
+-- Returns  jsonb, every option of a policy.
 -- Role     internal
 --
 -- Sources: WebSphere's destination properties; IBM MQ's queue attributes (BOTHRESH 0, no BOQNAME, HARDENBO NO on z/OS); Service Broker's
@@ -20,8 +20,7 @@ declare
         "clean_incidents": false, "poison_handling": true, "disable_after": 0}';
 begin
     return v_policy || case p_name
-        when 'howdah' then jsonb '{"max_message_bytes": 73400320, "default_priority": 4, "default_time_to_live_ms": null, "journal_level": "exits",
-            "message_limit": null, "byte_limit": null}'
+        when 'howdah' then jsonb '{}'
         when 'websphere' then jsonb '{}'
         when 'websphere_mq' then jsonb '{"max_failed_deliveries": 0, "decided_at": "receive", "exception_mode": "dead_letter",
             "exception_fallback": "dead_letter", "check_rights": true, "backout_count": "volatile"}'

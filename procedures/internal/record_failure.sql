@@ -31,6 +31,9 @@ begin
             hint = 'message_id is needed; delay (up to 100 years) and duration_ms are not negative; priority is 0 to 9; '
                 'details is a JSON object; reject is true or false.';
     end;
+    if p_destination.poison_handling and p_destination.disable_after > 0 then
+        perform pg_advisory_xact_lock(1213154372, p_destination.id);  -- before any message's, so that two calls cannot deadlock
+    end if;
     perform pg_advisory_xact_lock(1213154370, (v_failure.message_id & 2147483647)::integer);
     select p.incident_id, p.attempt, p.outcome into incident_id, attempt, outcome
     from howdah.poison_details p where p.failure_key = v_failure.failure_key;

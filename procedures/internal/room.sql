@@ -47,7 +47,7 @@ begin
         select e.* into v_ended from howdah.ended_conversations e where e.conversation_id = any (p_conversations) limit 1;
         if found then
             raise exception using errcode = 'HD017', message = format('conversation %s was ended', v_ended.conversation_id)
-                || coalesce(format(' with error %s: %s', v_ended.error, v_ended.error_text), ''),
+                || coalesce(' with error ' || v_ended.error || ': ' || v_ended.error_text, ''),
                 hint = 'Begin another one: no message can be sent in it any more.';
         end if;
     end if;

@@ -35,17 +35,14 @@ language sql immutable
 as $$
     select case
         when p_failures >= 1000000
-            or p_destination.max_failed_deliveries > 0 and p_destination.decided_at = 'failure'
-               and p_failures >= p_destination.max_failed_deliveries + (p_destination.limit_comparison = 'exceeded')::integer
+            or p_failures >= howdah._limit(p_destination)
+               and (p_destination.decided_at = 'failure' or p_destination.at_limit = 'move' and p_destination.exception_mode = 'none')
             then case p_destination.at_limit
                 when 'discard' then 'discarded'
                 when 'quarantine' then 'quarantined'
                 when 'end_conversation' then 'ended'
                 else case when p_destination.exception_mode = 'none' then 'blocked' else 'moved' end
             end
-        when p_destination.max_failed_deliveries > 0 and p_destination.at_limit = 'move' and p_destination.exception_mode = 'none'
-            and p_failures >= p_destination.max_failed_deliveries + (p_destination.limit_comparison = 'exceeded')::integer
-            then 'blocked'
         when coalesce(p_delay_ms, howdah._mean_delay_ms(p_destination, p_failures)) > 0 then 'delayed'
         else 'returned'
     end

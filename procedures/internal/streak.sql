@@ -4,8 +4,8 @@
 --
 -- Service Broker's five rollbacks. In a row: since the first of them no message of the queue was consumed by a transaction that took its
 -- message after it, which the journal tells; nothing is written for a success. A receive raises HD016 from the commit on; the event
--- QUEUE_DISABLED goes to the queue _SYSTEM.Advisory and, with NOTIFY, to the channel howdah_events. An advisory lock orders the
--- failures of one queue, so that two of them are not both the fourth.
+-- QUEUE_DISABLED goes to the queue _SYSTEM.Advisory and, with NOTIFY, to the channel howdah_events. The caller's
+-- advisory lock orders the failures of one queue, so that two of them are not both the fourth.
 create or replace function howdah._note_streak(p_destination_id integer, p_message_id bigint) returns void
 language plpgsql volatile
 as $$
@@ -19,7 +19,6 @@ begin
     if v_queue.name is null or v_queue.disabled_at is not null then
         return;
     end if;
-    perform pg_advisory_xact_lock(1213154372, p_destination_id);
     select count(*), pg_current_xact_id()::text::bigint - max(age(l.xmin)) into v_failures, v_since
     from (select p.xmin from howdah.poison_details p
           where p.destination_id = p_destination_id and p.incident_id > v_queue.streak_from

@@ -17,7 +17,7 @@ begin
             m.is_text, m.content_type, m.body, m.headers, m.correlation_id, m.reply_to, m.message_type, m.conversation_id, p_reason
         from (select (p_message).*) m;
     end if;
-    if p_destination.log_queue is not null then
+    if p_destination.log_queue is not null and (p_message.headers ? 'logged_queue') is not true then
         select d.* into v_log from howdah.destinations d
         where d.name = p_destination.log_queue and d.dropped_at is null and d.kind = 'queue';
         if v_log.id is not null and howdah._has_room(v_log, 1, octet_length(p_message.body)) then
@@ -27,8 +27,8 @@ begin
             v_copy.stage := 0;
             v_copy.expires_at := null;
             v_copy.reply_to := null;
-            v_copy.headers := coalesce(v_copy.headers, '{}') || jsonb_build_object('message_id', p_message.message_id,
-                'queue', p_destination.name, 'outcome', p_outcome, 'reason', p_reason);
+            v_copy.headers := coalesce(v_copy.headers, '{}') || jsonb_build_object('logged_message_id', p_message.message_id,
+                'logged_queue', p_destination.name, 'logged_outcome', p_outcome, 'logged_reason', p_reason);
             perform howdah._put(v_copy, false, false);
             if v_log.journal_level = 'full' then
                 perform howdah._journal(v_log, 'sent', array[v_copy.message_id], false);
@@ -75,7 +75,7 @@ $$;
 --
 -- Role     internal
 --
--- Nothing if p_reply_to is no queue or the failing queue itself, which would go on answering itself.
+-- Nothing if p_reply_to is no queue, one of the engine's, paused or full, or the failing queue itself, which would go on answering itself.
 create or replace function howdah._send_error(
     p_reply_to text, p_from_id integer, p_error integer, p_text text, p_correlation_id text, p_conversation_id uuid
 ) returns void
@@ -86,8 +86,9 @@ declare
     v_message howdah.msgs;
 begin
     select d.* into v_target from howdah.destinations d
-    where d.name = p_reply_to and d.dropped_at is null and d.kind = 'queue' and d.id is distinct from p_from_id;
-    if v_target.id is null then
+    where d.name = p_reply_to and d.dropped_at is null and d.kind = 'queue' and not d.is_system and not d.sending_paused
+      and d.id is distinct from p_from_id;
+    if v_target.id is null or not howdah._has_room(v_target, 1, 1000) then
         return;
     end if;
     v_message := howdah._new_message(v_target, convert_to(jsonb_build_object('code', p_error, 'text', p_text)::text, 'UTF8'),

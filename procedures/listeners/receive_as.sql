@@ -22,7 +22,7 @@ begin
         select s.session into v_session
         from (select (pg_backend_pid() + n) % v_listener.max_sessions as session
               from generate_series(0, v_listener.max_sessions - 1) n) s
-        where pg_try_advisory_xact_lock(1213154371, v_listener.id % 2097152 * 1024 + s.session)
+        where pg_try_advisory_xact_lock(1213154375, v_listener.id % 2097152 * 1024 + s.session)
         limit 1;
     end if;
     if v_session is null then

@@ -28,7 +28,7 @@ begin
         v_message.origin_id := nullif(coalesce(v_message.origin_id, v_source.id), v_target.id);
         v_message.destination_id := v_target.id;
         v_message.seq := nextval(v_target.positions);
-        v_message.stage := v_message.stage + 1;
+        v_message.stage := least(v_message.stage + 1, 32767);
         if v_message.origin_id is null then
             v_message.dead_at := null;
             v_message.dead_reason := null;

@@ -74,7 +74,8 @@ begin
         where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_seq and (v_locked or m.xmax = 0)
         returning m.* into v_message;
         if found then
-            if pg_sequence_last_value(v_queue.failing) is null and (v_message.expires_at > howdah.now()) is not false then
+            if (pg_sequence_last_value(v_queue.failing) is null or howdah._is_unblamed(v_message.message_id, v_message.conversation_id))
+               and (v_message.expires_at > howdah.now()) is not false then
                 if v_queue.journaled then
                     insert into howdah.journal (at, destination_id, event, message_ids)
                     values (howdah.now(), v_queue.id, 'consumed', array[v_message.message_id]);
@@ -118,6 +119,9 @@ begin
     if pg_sequence_last_value(v_queue.special) is not null then
         if not howdah._admit(v_id) then
             return;
+        end if;
+        if hold and howdah._is_strict(v_id) then
+            v_left := 1;  -- who consumes some of what is held and leaves the others would break the order
         end if;
         v_lanes := howdah._in_order(v_lanes || array(select l from howdah.lanes l where l.destination_id = v_id));
     end if;

@@ -1,10 +1,10 @@
 -- howdah.receive_attempt(queue, attempt_id): take the message of an attempt that was begun and committed.
 --
 -- Returns  the message as howdah.receive; none if it is gone or in other hands, and then the attempt does not count.
--- Raises   HD001 no such queue; HD010 not allowed; HD022 there is no such attempt, or it was begun in this transaction.
+-- Raises   HD001 no such queue; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled the queue; HD022 there is no such attempt, or it was begun in this transaction.
 -- Role     howdah_consumer howdah_admin
 --
--- COMMIT consumes it; ROLLBACK puts it back, one failure the richer.
+-- COMMIT consumes it; ROLLBACK puts it back, one failure the richer. An attempt is for one call: who rolls back begins another one.
 create or replace function howdah.receive_attempt(queue text, attempt_id uuid) returns setof howdah.message
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -16,16 +16,24 @@ declare
 begin
     select a.* into v_attempt from howdah.attempts a
     where a.attempt_id = receive_attempt.attempt_id and a.destination_id = v_destination.id
-      and a.xmin::text::bigint <> coalesce(pg_current_xact_id_if_assigned()::text::numeric % 4294967296, -1)::bigint;
+      -- Not even by a subtransaction of this one, which a savepoint would make.
+      and coalesce(pg_xact_status((pg_current_xact_id()::text::bigint - age(a.xmin))::text::xid8), 'committed') = 'committed';
     if not found then
         raise exception using errcode = 'HD022', message = format('there is no attempt %s at queue %s', coalesce(receive_attempt.attempt_id::text, 'NULL'), quote_literal(queue)),
             hint = 'Call howdah.begin_attempts(queue), COMMIT, and then this.';
+    end if;
+    if v_destination.receiving_paused then
+        perform howdah._check_disabled(v_destination.id);
+        raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused', quote_literal(queue)),
+            hint = 'An administrator resumes it with howdah.resume(queue).';
     end if;
     -- Those who look for messages to begin attempts at hold them for a moment.
     perform from howdah.msgs m
     where m.destination_id = v_destination.id and m.rank = v_attempt.rank and m.seq = v_attempt.seq for update;
     select * into v_found from howdah._find(v_destination.id, v_attempt.message_id, 9 - v_attempt.rank, v_attempt.seq) f;
     if v_found.free is not true or (v_found.message).stage <> v_attempt.stage
+       or (v_found.message).expires_at <= howdah.now()
+       or exists (select from howdah.parked w where w.destination_id = v_destination.id and w.message_id = v_attempt.message_id and w.due_at > howdah.now())
        or exists (select from howdah.poison_details p where p.failure_key = v_attempt.attempt_id) then
         delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
         return;

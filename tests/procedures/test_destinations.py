@@ -83,7 +83,7 @@ OPTIONS = [
     "'[]'",
     "'3'",
     """'{"no_such": 1}'""",
-    """'{"max_failed_deliveries": -1}'""",
+    """'{"max_failed_deliveries": -2}'""",
     """'{"max_failed_deliveries": 1.5}'""",
     """'{"max_failed_deliveries": "5"}'""",
     """'{"max_failed_deliveries": null}'""",

@@ -161,6 +161,10 @@ def test_activemq_delivers_one_time_and_six_more(db: Db, create: Create, clock: 
 
 @pytest.mark.behaviour("AMQ-115")
 def test_activemqs_limit_of_three_is_four_deliveries(db: Db, create: Create, clock: Clock) -> None:
+    create("never", preset="activemq", max_failed_deliveries=0)
+    sent = send(db, "never")
+    assert deliver_and_fail(db, "never") == (1, "moved"), "no redelivery at all"
+    assert sent in ids(db, "ActiveMQ.DLQ")
     create(preset="activemq", max_failed_deliveries=3, redelivery_delay_ms=0, initial_redelivery_delay_ms=0)
     send(db)
     assert outcomes(db, 4) == ["returned"] * 3 + ["moved"]
@@ -349,7 +353,9 @@ def test_of_policies_by_wildcard_the_most_specific_one_holds(db: Db, create: Cre
         one(db, "select howdah.set_policy(%s, %s)", (pattern, Jsonb({"max_failed_deliveries": limit})))
     for name in ("A.B", "A.C", "A.C.D", "B", "X.B.Y"):
         create(name)
-    limits = dict(db.execute("select queue, max_failed_deliveries from howdah.list_queues()").fetchall())
+    limits: dict[str, int] = dict(
+        db.execute("select queue, max_failed_deliveries from howdah.list_queues()").fetchall()
+    )
     del limits[SYSTEM]
     assert limits == {"A.B": 14, "A.C": 13, "A.C.D": 12, "B": 11, "X.B.Y": 15, "A.B.C": 12}
     one(db, "select howdah.create_queue('A.own', '{\"max_failed_deliveries\": 3}')")
@@ -409,7 +415,12 @@ def test_a_message_at_its_limit_is_logged_into_a_table_and_a_queue(db: Db, creat
     (copy,) = receive(db, "log")
     assert (copy.body, copy.headers) == (
         "bad",
-        {"message_id": sent, "queue": "q", "outcome": "discarded", "reason": "failed deliveries reached the limit"},
+        {
+            "logged_message_id": sent,
+            "logged_queue": "q",
+            "logged_outcome": "discarded",
+            "logged_reason": "failed deliveries reached the limit",
+        },
     )
 
 
@@ -521,7 +532,7 @@ def test_five_failures_in_a_row_disable_the_queue_for_everybody(db: Db, create: 
 @pytest.mark.behaviour("SSB-08")
 @pytest.mark.behaviour("SSB-09")
 def test_poison_handling_can_be_switched_off_at_run_time(db: Db, create: Create) -> None:
-    create(preset="service_broker", max_failed_deliveries=0)
+    create(preset="service_broker", max_failed_deliveries=-1)
     assert one(db, "select howdah.queue_options('q') ->> 'poison_handling'") == "true"
     send(db)
     outcomes(db, 4)

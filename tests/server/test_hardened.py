@@ -37,7 +37,7 @@ def test_a_handler_never_starts_more_often_than_the_limit_wherever_it_dies(
     for consumer in consumers:
         assert consumer.wait(60) == 0
     with psycopg.connect(dsn, autocommit=True) as db:
-        starts = dict(db.execute("select message_id, count(*) from started group by 1").fetchall())
+        starts: dict[int, int] = dict(db.execute("select message_id, count(*) from started group by 1").fetchall())
         assert max(starts.values()) <= LIMIT
         assert sorted(message.message_id for message in receive(db, SYSTEM, 99)) == sent
         assert column(db, "select distinct count(*) <= 3 from howdah.attempts group by message_id") == [True]

@@ -294,3 +294,14 @@ def test_a_missing_or_paused_queue_delays_no_other_and_is_taken_up_later(jobs: W
     jobs.wait_empty()
     assert jobs.effects() == sent
     assert [line["queue"] for line in workers.events("cannot receive")] == ["missing", "work"]
+
+
+def test_in_strict_order_nothing_overtakes_a_message_that_fails(jobs: Work, start: StartWorkers) -> None:
+    one(jobs.db, "select howdah.alter_queue('work', '{\"strict_order\": true, \"max_failed_deliveries\": 3}')")
+    sent = jobs.send("fail", *["note"] * 5)
+    start()
+    jobs.wait_empty()
+    handled = column(jobs.db, "select message_id from work.trace order by at")
+    assert [message for number, message in enumerate(handled) if message not in handled[:number]] == sent
+    assert handled[:3] == [sent[0]] * 3
+    assert jobs.dead() == [sent[0]]

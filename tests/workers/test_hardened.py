@@ -70,3 +70,12 @@ def test_a_death_that_the_supervisor_reports_counts_once(hardened: Work, start: 
         wait_until(lambda: hardened.dead() == [sent])
     assert hardened.trace(sent) == [1, 2, 3]
     assert hardened.incidents(sent) == ["WorkerDied"] * LIMIT
+
+
+def test_an_innocent_error_does_not_count_against_a_message(hardened: Work, start: StartWorkers) -> None:
+    (sent,) = hardened.send("serialization")
+    one(hardened.db, "select howdah.alter_queue('work', '{\"max_failed_deliveries\": 1}')")
+    start()
+    hardened.wait_empty()
+    assert hardened.effects() == [sent]
+    assert hardened.dead() == []
