@@ -68,7 +68,7 @@ bench-full: $(VENV)/.dev ## Measure everything at full size, an hour or two: doc
 # NEW is a record kept before; by default that of the last make bench.
 NEW ?= build/bench.json
 bench-compare: $(VENV)/.dev ## Say what became slower than in OLD=FILE.json; fails if anything did
-	@test -n "$(OLD)" || { echo >&2 'Which record? make bench-compare OLD=docs/bench.json'; exit 2; }
+	@test -n "$(OLD)" || { echo >&2 'Which record? make bench-compare OLD=before.json (a record kept of make bench)'; exit 2; }
 	@test -f "$(NEW)" || { echo >&2 '$(NEW) is missing: make bench'; exit 2; }
 	$(BIN)/howdah bench --record $(NEW) --against $(OLD)
 

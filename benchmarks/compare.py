@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from .record import OURS, Record, Result
 from .rows import ROWS
 
-#: Changes below this are not spoken of, however steady.
+#: Changes below this are not spoken of, however steady; nor below the second of figures measured once, whose spread is not known.
 TOLERANCE = 0.10
+TOLERANCE_ONCE = 0.25
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,12 @@ class Change:
     factor: float
     #: Against the floor of the same run where there is one, so that two machines can be compared.
     relative: bool
+    tolerance: float = TOLERANCE
 
     @property
     def slower(self) -> bool:
         """Whether it is to be spoken of."""
-        return self.factor < 1 - TOLERANCE
+        return self.factor < 1 - self.tolerance
 
 
 def compare(old: Record, new: Record) -> list[Change]:
@@ -38,7 +40,14 @@ def compare(old: Record, new: Record) -> list[Change]:
         if result.who != OURS or before is None:
             continue
         change = _against_floor(old, new, before, result) or Change(
-            result.row, result.case, result.unit, before.median, result.median, _factor(before, result), False
+            result.row,
+            result.case,
+            result.unit,
+            before.median,
+            result.median,
+            _factor(before, result),
+            False,
+            _tolerance(before, result),
         )
         changes.append(change)
     return sorted(changes, key=lambda change: change.factor)
@@ -59,4 +68,13 @@ def _against_floor(old: Record, new: Record, before: Result, result: Result) -> 
     if floors[0] is None or floors[1] is None:
         return None
     was, now = before.advantage(floors[0]), result.advantage(floors[1])
-    return Change(result.row, result.case, "ratio", was, now, now / was, True)
+    ratios = [
+        Result("", "", "", "ratio", ours.advantages(floor))
+        for ours, floor in ((before, floors[0]), (result, floors[1]))
+    ]
+    factor = _factor(ratios[0], ratios[1])
+    return Change(result.row, result.case, "ratio", was, now, factor, True, _tolerance(before, result))
+
+
+def _tolerance(old: Result, new: Result) -> float:
+    return TOLERANCE_ONCE if 1 in (len(old.values), len(new.values)) else TOLERANCE

@@ -39,8 +39,12 @@ class Result:
 
     def advantage(self, other: Result) -> float:
         """How many times better this is, as the median over the rounds that both ran in turn."""
-        pairs = list(zip(self.values, other.values, strict=False))
-        return median(a / b if self.higher_is_better else b / a for a, b in pairs)
+        return median(self.advantages(other))
+
+    def advantages(self, other: Result) -> list[float]:
+        """How many times better this is, in each round that both ran in turn."""
+        pairs = zip(self.values, other.values, strict=False)
+        return [a / b if self.higher_is_better else b / a for a, b in pairs]
 
 
 @dataclass

@@ -78,7 +78,8 @@ def bench(
         into = None if again is None else _read(again, "--again")
         done = run(console, chosen, dsn=dsn, version=pg, only=only, peers=peers, keep=keep, into=into)
     if against is not None:
-        raise typer.Exit(_compare(_read(against, "--against"), done))
+        worse = _compare(_read(against, "--against"), done)
+        raise typer.Exit(worse or (FAILED if set(done.absent) & set(KEYS) else 0))
     if set(done.absent) & set(KEYS):
         raise typer.Exit(FAILED)  # a row could not be measured
 
@@ -99,7 +100,13 @@ def _compare(old: Record, new: Record) -> int:
     from ..benchmarks.compare import compare
     from ..benchmarks.show import figure
 
+    if old.about.get("size") != new.about.get("size"):
+        raise typer.BadParameter(
+            f"its run was {old.about.get('size')}, the other one {new.about.get('size')}", param_hint="--against"
+        )
     changes = compare(old, new)
+    if not changes:
+        raise typer.BadParameter("the two records have no row in common", param_hint="--against")
     table = Table(
         "row", "case", "before", "now", "factor", "", title=f"Against {old.about['date']}", title_justify="left"
     )

@@ -21,7 +21,7 @@ def test_random_schedules_lose_and_double_nothing(dsn: str) -> None:
 
 @pytest.fixture
 def pooler(dsn: str, tmp_path: Path) -> Iterator[str]:
-    """PgBouncer in transaction mode before the test's database: its DSN. Eight clients share three connections."""
+    """PgBouncer in transaction mode before the test's database: its DSN. A client's next transaction may get another connection."""
     program = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin:/usr/local/sbin")
     if program is None:
         pytest.skip("no pgbouncer installed")
