@@ -672,7 +672,7 @@ def upgrade() -> None:
 def downgrade() -> None:
     """Undo upgrade; what only the new columns could say is lost, and copies and attempts with it."""
     # Reads dispose_at; without a checksum the procedures are installed anew by the next migration.
-    op.execute("DROP VIEW IF EXISTS howdah.audit_destinations")
+    op.execute("DROP VIEW IF EXISTS howdah.audit_destinations, howdah.audit_poison_log")
     op.execute("UPDATE howdah.engine SET procedures_checksum = ''")
     for table, name, _condition in ADDED:
         op.drop_constraint(op.f(f"ck_{table}_{name}"), table, schema="howdah")

@@ -1,4 +1,4 @@
--- howdah.maintain_incidents(lock_epoch): delete old incidents of messages that are gone, and old acts of operators.
+-- howdah.maintain_incidents(lock_epoch): delete old incidents of messages that are gone, and old acts of operators and entries of poison_log.
 --
 -- Returns  the number of incidents and acts deleted (bigint), at most 10,000 of each: the next pass goes on.
 -- Raises   HD014 the maintenance lock is not held with this epoch.
@@ -22,6 +22,8 @@ begin
     delete from howdah.operator_acts a where a.act_id in (
         select o.act_id from howdah.operator_acts o where o.at < v_acts_before order by o.act_id limit 10000);
     get diagnostics v_acts = row_count;
+    delete from howdah.poison_log l where l.log_id in (
+        select o.log_id from howdah.poison_log o where o.logged_at < v_before order by o.log_id limit 10000);
     if not exists (select from howdah.poison_details p where p.recorded_at < v_before) then
         return v_acts;  -- the tables of messages need not be read
     end if;

@@ -4,8 +4,8 @@
 -- Raises   HD001 no such queue; HD010 not allowed; HD013 a message is not parked in the queue, or is in somebody's hands.
 -- Role     howdah_admin
 --
--- All or none; message_ids NULL means all that are parked there and free: delayed, blocked, or parked by howdah.park_messages.
--- Their failures go on counting.
+-- All or none; message_ids NULL means all that are parked there and free because of a failure or by howdah.park_messages, not what was sent
+-- with a delay. Their failures go on counting.
 create or replace function howdah.retry(queue text, message_ids bigint[] default null, reason text default null) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
 as $$
@@ -18,7 +18,8 @@ begin
     for v_parked in
         delete from howdah.parked p where p.destination_id = v_destination.id and p.ctid = any (array(
             select c.ctid from howdah.parked c
-            where c.destination_id = v_destination.id and (message_ids is null or c.message_id = any (message_ids))
+            where c.destination_id = v_destination.id
+              and (message_ids is null and c.parked_reason <> 'delay' or c.message_id = any (message_ids))
             order by c.message_id for update skip locked))
         returning p.*
     loop

@@ -62,3 +62,11 @@ cross join lateral unnest(a.message_ids) i(message_id)
 join howdah.destinations d on d.id = a.destination_id
 left join howdah.destinations o on o.id = a.other_destination_id;
 comment on view howdah.audit_acts is 'What operators did, unfolded to one row for each act and message.';
+
+create or replace view howdah.audit_poison_log as
+select l.log_id, l.logged_at, l.outcome, l.message_id, l.destination_id, d.name as queue, l.dead_reason as reason, 9 - l.rank as priority,
+    l.sent_at, l.content_type, case when l.is_text then convert_from(l.body, 'UTF8') end as body_text, l.body, l.headers::text as headers,
+    l.correlation_id, l.message_type, l.conversation_id::text as conversation_id
+from howdah.poison_log l
+join howdah.destinations d on d.id = l.destination_id;
+comment on view howdah.audit_poison_log is 'Copies of messages that reached their limit, of queues with log_table.';
