@@ -13,6 +13,7 @@ declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');
     v_attempt howdah.attempts;
     v_found record;
+    v_failures integer;
 begin
     select a.* into v_attempt from howdah.attempts a
     where a.attempt_id = receive_attempt.attempt_id and a.destination_id = v_destination.id
@@ -38,10 +39,12 @@ begin
         delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
         return;
     end if;
+    v_failures := howdah._failures(v_destination.id, v_attempt.message_id, v_attempt.stage, v_attempt.conversation_id) - 1;
+    -- COMMIT forgets the attempt with the message; a rollback leaves it, and so it counts.
+    delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
     perform howdah._remove(v_found.message, v_found.place);
     perform howdah._journal(v_destination, 'consumed', array[v_attempt.message_id], v_found.nonpersistent);
     return query
-    select (howdah._message(v_found.message, v_destination.name, v_found.nonpersistent,
-        howdah._failures(v_destination.id, v_attempt.message_id, v_attempt.stage, v_attempt.conversation_id) - 1)).*;
+    select (howdah._message(v_found.message, v_destination.name, v_found.nonpersistent, v_failures)).*;
 end
 $$;
