@@ -38,8 +38,8 @@ def test_a_bad_name_is_refused_and_nothing_is_made(dsn: str) -> None:
 def test_a_bad_option_is_refused(dsn: str) -> None:
     for option, code, text in (
         ("colour=red", 1, "Options are: preset, max_failed_deliveries,"),
-        ("max_failed_deliveries=-1", 1, "whole number from 0"),
-        ("max_failed_deliveries=many", 1, "whole number from 0"),
+        ("max_failed_deliveries=-2", 1, "whole number from -1"),
+        ("max_failed_deliveries=many", 1, "whole number from -1"),
         ("journal_level=loud", 1, "off, exits, full"),
         ("default_time_to_live_ms=NaN", 1, "whole number"),
         ("max_failed_deliveries", 2, "is not key=value"),
