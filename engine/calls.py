@@ -246,7 +246,7 @@ class Incident:
     message_id: int
     incident_id: int
     attempt: int
-    #: returned, delayed, blocked, moved, held or gone.
+    #: returned, delayed, blocked, moved, discarded, quarantined, ended, held or gone.
     outcome: str
 
 

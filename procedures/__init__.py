@@ -21,6 +21,7 @@ FILES = (
     "internal/check_name",
     "internal/preset",
     "internal/options",
+    "internal/policy",
     "internal/journal",
     "internal/act",
     "internal/exception_destinations",

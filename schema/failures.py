@@ -103,7 +103,7 @@ attempts = Table(
     PrimaryKeyConstraint("attempt_id", "message_id"),
     Index("ix_attempts_message", "message_id", "stage", "destination_id"),
     Index("ix_attempts_begun", "destination_id", "begun_at"),
-    comment="Attempts at delivery of hardened queues, committed before the handler starts, so that no death goes uncounted. INSERT-only.",
+    comment="Attempts at delivery of hardened queues, committed before the handler starts, so that no death goes uncounted. Never updated; an attempt is deleted by the transaction that takes its message.",
 )
 
 poison_log = Table(

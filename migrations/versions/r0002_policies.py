@@ -101,7 +101,7 @@ def upgrade() -> None:
         sa.Column("conversation_id", sa.UUID(), nullable=True, comment="The message's conversation."),
         sa.PrimaryKeyConstraint("attempt_id", "message_id", name=op.f("pk_attempts")),
         schema="howdah",
-        comment="Attempts at delivery of hardened queues, committed before the handler starts, so that no death goes uncounted. INSERT-only.",
+        comment="Attempts at delivery of hardened queues, committed before the handler starts, so that no death goes uncounted. Never updated; an attempt is deleted by the transaction that takes its message.",
     )
     op.create_index("ix_attempts_begun", "attempts", ["destination_id", "begun_at"], unique=False, schema="howdah")
     op.create_index(

@@ -1,7 +1,7 @@
 -- howdah.record_failure(queue, message_id, …): record that a delivery failed, after its transaction was rolled back.
 --
 -- Returns  the incident's number, which failure of the message it was (from 1), and the outcome: returned, delayed,
---          blocked or moved (the message was free and the policy was applied), held (another session has it; its next
+--          blocked, moved, discarded, quarantined or ended (the message was free and the policy was applied), held (another session has it; its next
 --          receive decides) or gone.
 -- Raises   HD001 no such queue; HD005 wrong argument; HD010 not allowed.
 -- Role     howdah_consumer howdah_admin

@@ -1,6 +1,6 @@
 -- howdah.settle_failures(queue, message_ids, priorities, positions): apply the queue's policy to messages whose failures were recorded in hand.
 --
--- Returns  message_id and what was done: returned, delayed, blocked, moved; held (another session has it; its next receive
+-- Returns  message_id and what was done: returned, delayed, blocked, moved, discarded, quarantined, ended; held (another session has it; its next receive
 --          decides) or gone.
 -- Raises   HD001 no such queue; HD005 arrays of different length; HD010 not allowed.
 -- Role     howdah_consumer howdah_admin

@@ -6,7 +6,7 @@
 -- Role     howdah_consumer howdah_admin
 --
 -- Messages that other transactions are receiving are passed by. Expired ones are discarded, and one whose recorded
--- failures have reached the queue's limit goes to the exception destination instead of to the caller.
+-- failures have reached the queue's limit is disposed of by the queue's policy instead of given to the caller.
 -- hold: as howdah.receive_locked.
 --
 -- It does not wait. None means that none was met: a message that a rollback gave back far behind where others receive by now may
