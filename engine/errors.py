@@ -165,6 +165,12 @@ class NoSuchAttempt(HowdahError, LookupError):
     sqlstate = "HD022"
 
 
+class InvalidSelector(HowdahError, ValueError):
+    """A message selector breaks the grammar; the message says at which character."""
+
+    sqlstate = "HD023"
+
+
 class NotMigrated(HowdahError):
     """The database has no Howdah in it, or one that does not fit this code."""
 

@@ -9,6 +9,7 @@ from . import FILES, source
 
 TITLES = {
     "destinations": "Destinations",
+    "selectors": "Selectors",
     "send": "Sending",
     "receive": "Receiving",
     "failure": "Failures",

@@ -69,6 +69,7 @@ RAISED: dict[str, tuple[Act, Act]] = {
     "HD020": (lambda c: None, lambda c: c.admin.stop_listener("nobody")),
     "HD021": (lambda c: c.admin.create_listener("l", "orders"), lambda c: c.admin.create_listener("l", "orders")),
     "HD022": (hardened, lambda c: c.call(calls.receive_attempt("orders", uuid4()))),
+    "HD023": (lambda c: None, lambda c: c.call(calls.scalar("check_selector", selector=("text", "price >")))),
 }
 
 

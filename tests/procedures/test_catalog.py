@@ -153,9 +153,9 @@ def test_the_header_names_the_function_and_its_arguments_in_order(db: Db) -> Non
             assert said == (arguments or []), name
 
 
-def test_dynamic_sql_is_run_by_the_keepers_of_partitions_and_sequences_alone() -> None:
+def test_dynamic_sql_is_run_by_the_keepers_of_partitions_and_sequences_and_for_selectors_alone() -> None:
     dynamic = {name for name, body in BODIES.items() if re.search(r"\bexecute\b", re.sub(r"--[^\n]*", "", body))}
-    assert dynamic == {"maintain_journal", "_new_hint", "_new_positions", "_drop_sequences"}
+    assert dynamic == {"maintain_journal", "_new_hint", "_new_positions", "_drop_sequences", "selector_matches"}
 
 
 def test_no_function_reads_another_clock_but_to_pace_searching_and_waiting() -> None:

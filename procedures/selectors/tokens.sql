@@ -1,0 +1,75 @@
+-- howdah._invalid_selector(p_position, p_what, p_hint): refuse a selector.
+--
+-- Raises   HD023 always.
+-- Role     internal
+create or replace function howdah._invalid_selector(p_position integer, p_what text, p_hint text default null) returns void
+language plpgsql immutable
+as $$
+begin
+    raise exception using errcode = 'HD023', message = format('invalid selector: %s at position %s', p_what, p_position),
+        hint = coalesce(p_hint, 'A selector is a condition over headers, such as: price > 100 AND region IN (''EU'', ''US''). Try it with howdah.selector_matches(selector, headers).');
+end
+$$;
+
+-- howdah._selector_tokens(p_selector): the words of a selector.
+--
+-- Returns  each word's position (of its first character, from 1), kind and value. Kind is string, number, name or end, or the keyword
+--          in capitals or symbol itself. The value of a string is what its quotes hold. Nothing for NULL and blank text.
+-- Raises   HD023 a character that begins no word, or the text is too long.
+-- Role     internal
+--
+-- A name is made of letters, digits, _ and $, as in Java. Not of ASCII are all characters but spaces and punctuation.
+create or replace function howdah._selector_tokens(p_selector text) returns table ("position" integer, kind text, value text)
+language plpgsql immutable
+as $$
+declare
+    v_bad record;
+begin
+    if length(p_selector) > 32768 then
+        perform howdah._invalid_selector(32769, 'it has more than 32768 characters', 'Set a header when sending, and select by that.');
+    end if;
+    return query
+    select c.place, case when c.word[2] is not null then 'string' when c.word[3] is not null then 'number'
+            when c.word[4] is not null then case when upper(c.word[4] collate "C") = any (
+                '{NULL,TRUE,FALSE,NOT,AND,OR,BETWEEN,LIKE,IN,IS,ESCAPE}') then upper(c.word[4] collate "C") else 'name' end
+            when c.word[5] is not null then c.word[5] else 'bad' end,
+        case when c.word[2] is not null then replace(substr(c.word[2], 2, length(c.word[2]) - 2), '''''', '''')
+            else coalesce(c.word[3], c.word[4], c.word[5], c.word[6]) end
+    from (
+        select w.word, (sum(length(w.whole)) over (order by w.n) - length(w.whole))::integer + 1 as place
+        from (
+            select m.word, m.n, coalesce(m.word[1], m.word[2], m.word[3], m.word[4], m.word[5], m.word[6]) as whole
+            from regexp_matches(p_selector collate "C",
+                '([ \t\n\r\f]+)'
+                '|(''(?:[^'']|'''')*'')'
+                '|((?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?|[0-9]+[lL]|0[xX][0-9a-fA-F]+[lL]?)'
+                '|([^[:space:]\x01-#%-@[-^`{-\xbf\u2000-\u206f\u3000-\u303f][^[:space:]\x01-#%-/:-@[-^`{-\xbf\u2000-\u206f\u3000-\u303f]*)'
+                '|(<>|<=|>=|[-+*/=<>(),])'
+                '|(.)', 'g') with ordinality m(word, n)
+        ) w
+    ) c
+    where c.word[1] is null
+    order by c.place;
+    if found then
+        return query select length(p_selector) + 1, 'end', '';
+    end if;
+end
+$$;
+
+-- howdah._selector_bad_word(p_word, p_position): refuse a character that begins no word of a selector.
+--
+-- Raises   HD023 always.
+-- Role     internal
+create or replace function howdah._selector_bad_word(p_word text, p_position integer) returns void
+language plpgsql immutable
+as $$
+begin
+    perform howdah._invalid_selector(p_position, case p_word when '''' then 'this string is not closed'
+            else format('the character %s', quote_literal(p_word)) end,
+        case p_word when '''' then 'A quote inside a string is written twice: ''Tom''''s''.'
+            when '"' then 'Strings stand in single quotes; names in none.'
+            when '!' then 'Unequal is <>.'
+            when '%' then 'There is no remainder in selectors.'
+            when '.' then 'A name is made of letters, digits, _ and $.' end);
+end
+$$;
