@@ -10,6 +10,7 @@ from . import FILES, source
 TITLES = {
     "destinations": "Destinations",
     "selectors": "Selectors",
+    "topics": "Topics and subscriptions",
     "send": "Sending",
     "receive": "Receiving",
     "failure": "Failures",

@@ -9,16 +9,21 @@ from .failures import attempts, ended_conversations, operator_acts, poison_detai
 from .journal import EVENTS, backlog_figures, dead_figures, journal, journal_totals
 from .listeners import listener_marks, listeners
 from .messages import msgs, msgs_nonpersistent, parked
-from .runtime import acks, engine, lock, workers
+from .runtime import engine, lock, workers
+from .topics import SLOTS, ack_cursors, acked, acks, bridges, subscriptions, topic_ring, topics
 
 __all__ = [
     "EVENTS",
     "FAILING",
     "NAME_LENGTH_MAX",
     "SCHEMA",
+    "SLOTS",
+    "ack_cursors",
+    "acked",
     "acks",
     "attempts",
     "backlog_figures",
+    "bridges",
     "dead_figures",
     "destination_grants",
     "destination_policies",
@@ -39,6 +44,9 @@ __all__ = [
     "poison_details",
     "poison_log",
     "quarantines",
+    "subscriptions",
+    "topic_ring",
+    "topics",
     "types",
     "workers",
 ]

@@ -52,7 +52,7 @@ destinations = Table(
         Text,
         nullable=False,
         server_default="queue",
-        comment="queue (one consumer a message) or topic (every subscriber).",
+        comment="queue (one consumer a message), topic (every subscriber) or subscription (one subscriber's view of topics).",
     ),
     Column(
         "is_system",
@@ -368,7 +368,7 @@ destinations = Table(
         server_default=text("0"),
         comment="Incidents up to this number no longer count as failures in a row.",
     ),
-    CheckConstraint("kind IN ('queue', 'topic')", name="kind"),
+    CheckConstraint("kind IN ('queue', 'topic', 'subscription')", name="kind"),
     CheckConstraint("max_failed_deliveries >= -1", name="max_failed_deliveries"),
     CheckConstraint(
         "exception_mode IN ('system', 'named', 'none', 'dead_letter', 'shared', 'individual')", name="exception_mode"

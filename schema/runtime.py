@@ -1,4 +1,4 @@
-"""The engine itself: its settings, its locks, its workers; and durable subscriptions' cursors."""
+"""The engine itself: its settings, its locks, its workers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from sqlalchemy import (
     Identity,
     Index,
     Integer,
-    PrimaryKeyConstraint,
     SmallInteger,
     Table,
     Text,
@@ -68,10 +67,23 @@ engine = Table(
         server_default="90",
         comment="Days that incidents of messages that are gone are kept, at least.",
     ),
+    Column(
+        "system_identifier",
+        BigInteger,
+        comment="The cluster whose transaction numbers topics and cursors hold; after a restore into another: howdah.rebase_topics().",
+    ),
+    Column(
+        "topic_rotation_seconds",
+        Integer,
+        nullable=False,
+        server_default="600",
+        comment="Seconds after which topic messages go into the next table, at least.",
+    ),
     CheckConstraint("id = 1", name="single_row"),
     CheckConstraint("journal_retention_days > 0", name="journal_retention_days"),
     CheckConstraint("default_blocked_retry_ms >= 0", name="default_blocked_retry_ms"),
     CheckConstraint("incident_retention_days > 0", name="incident_retention_days"),
+    CheckConstraint("topic_rotation_seconds > 0", name="topic_rotation_seconds"),
     comment="The engine's settings, one row.",
 )
 
@@ -117,25 +129,4 @@ workers = Table(
         comment="Messages in its hands at the last heartbeat: an object of queue name to count.",
     ),
     comment="Live worker processes, by heartbeat.",
-)
-
-acks = Table(
-    "acks",
-    metadata,
-    Column(
-        "last_acked_id", BigInteger, nullable=False, server_default="-1", comment="The subscription's low-water mark."
-    ),
-    Column("destination_id", Integer, nullable=False, comment="The topic subscribed to."),
-    Column(
-        "priority",
-        SmallInteger,
-        nullable=False,
-        server_default="0",
-        comment="Priority the row is for, in prioritised subscriptions; else 0.",
-    ),
-    Column("client_id", Text, nullable=False, comment="Client id of the subscriber."),
-    Column("subscription_name", Text, nullable=False, comment="Name of the durable subscription."),
-    Column("selector", Text, comment="Message selector. NULL: all messages."),
-    PrimaryKeyConstraint("destination_id", "client_id", "subscription_name", "priority"),
-    comment="Durable subscriptions and their cursors.",
 )

@@ -17,8 +17,24 @@ begin
     v_destination := howdah._with_options(howdah._with_options(howdah._new_destination(queue), howdah._policy_for(queue)), options);
     v_destination.journal_level_at := v_destination.created_at;
     perform howdah._ensure_targets(v_destination);
-    return howdah._add_destination(v_destination);
+    v_destination.id := howdah._add_destination(v_destination);
+    if queue ~ '^Consumer\.[^.]+\.VirtualTopic\.' then
+        perform howdah._join_virtual_topic(v_destination.id, queue);
+    end if;
+    return v_destination.id;
 end
+$$;
+
+-- howdah._join_virtual_topic(p_queue_id, p_queue): let a queue named Consumer.NAME.VirtualTopic.X get the messages of the topic VirtualTopic.X.
+--
+-- Role     internal
+create or replace function howdah._join_virtual_topic(p_queue_id integer, p_queue text) returns void
+language sql volatile
+as $$
+    insert into howdah.bridges (topic_id, queue_id)
+    select d.id, p_queue_id from howdah.destinations d
+    where d.kind = 'topic' and d.dropped_at is null and d.name = substr(p_queue, strpos(p_queue, '.VirtualTopic.') + 1);
+    select howdah._note_readers(b.topic_id) from howdah.bridges b where b.queue_id = p_queue_id
 $$;
 
 -- howdah._new_destination(p_name): the row of a destination with every default, not yet stored.
@@ -118,7 +134,8 @@ $$;
 -- Returns  trigger.
 -- Role     internal
 --
--- The administrators' role comes last, for the first one is tried first.
+-- The administrators' role comes last, for the first one is tried first. Receives from what is no queue take another way, so nobody
+-- stands there.
 create or replace function howdah._copy_grants() returns trigger
 language plpgsql volatile set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -127,7 +144,7 @@ begin
     set senders = array(select g.role_name from howdah.destination_grants g
                         where g.destination_id = d.id and g.verb = 'send' order by g.role_name = e.admin_role, g.role_name),
         receivers = array(select g.role_name from howdah.destination_grants g
-                          where g.destination_id = d.id and g.verb = 'receive' order by g.role_name = e.admin_role, g.role_name)
+                          where g.destination_id = d.id and g.verb = 'receive' and d.kind = 'queue' order by g.role_name = e.admin_role, g.role_name)
     from howdah.engine e
     where d.id in (coalesce(new.destination_id, old.destination_id), coalesce(old.destination_id, new.destination_id));
     return null;

@@ -15,6 +15,10 @@ declare
 begin
     perform from howdah.destinations d where d.name = queue and d.dropped_at is null for update;
     v_destination := howdah._own_queue(queue);
+    if v_destination.kind <> 'queue' then
+        raise exception using errcode = 'HD001', message = format('%s is a %s, not a queue', quote_literal(queue), v_destination.kind),
+            hint = 'See howdah.drop_topic and howdah.unsubscribe.';
+    end if;
     if force then
         v_discarded := howdah._empty(v_destination, 'queue dropped');
     elsif howdah._holds_messages(v_destination.id) then
@@ -23,8 +27,21 @@ begin
     end if;
     update howdah.destinations d set dropped_at = howdah.now() where d.id = v_destination.id;
     delete from howdah.listeners l where l.destination_id = v_destination.id;
+    perform howdah._leave_topics(v_destination.id);
     return v_discarded;
 end
+$$;
+
+-- howdah._leave_topics(p_queue_id): bridge no topic to a queue any more.
+--
+-- Role     internal
+create or replace function howdah._leave_topics(p_queue_id integer) returns void
+language sql volatile
+as $$
+    with gone as (delete from howdah.bridges b where b.queue_id = p_queue_id returning b.topic_id)
+    update howdah.topics t
+    set bridged = exists (select from howdah.bridges b where b.topic_id = t.destination_id and b.queue_id <> p_queue_id)
+    from gone g where t.destination_id = g.topic_id
 $$;
 
 -- howdah._holds_messages(p_destination_id): whether any message lies in the destination, expired ones included.

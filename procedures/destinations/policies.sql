@@ -25,7 +25,7 @@ begin
     if apply then
         for v_queue in
             select d.name from howdah.destinations d
-            where d.dropped_at is null and not d.is_system and howdah._most_specific(d.name) = set_policy.pattern order by d.name
+            where d.dropped_at is null and not d.is_system and d.kind = 'queue' and howdah._most_specific(d.name) = set_policy.pattern order by d.name
         loop
             perform howdah.alter_queue(v_queue, howdah._policy_for(v_queue));
             v_count := v_count + 1;
@@ -68,10 +68,7 @@ language sql stable
 as $$
     select p.pattern
     from howdah.destination_policies p
-    where case
-        when p.pattern = '>' then true
-        when p.pattern like '%.>' then p_name ~ ('^' || replace(replace(left(p.pattern, -2), '.', '\.'), '*', '[^.]+') || '(\..+)?$')
-        else p_name ~ ('^' || replace(replace(p.pattern, '.', '\.'), '*', '[^.]+') || '$') end
+    where howdah._matches(p_name, p.pattern)
     order by array(select case s.part when '*' then 1 when '>' then 2 else 0 end
                    from unnest(string_to_array(p.pattern, '.')) with ordinality s(part, n) order by s.n), length(p.pattern) desc
     limit 1

@@ -1,6 +1,6 @@
 -- howdah._find(p_destination_id, p_message_id, p_priority, p_position): where a message of a destination lies, and lock it if it is free.
 --
--- Returns  one row: the message, its place (msgs, msgs_nonpersistent or parked; NULL: not there), whether it is non-persistent, whether
+-- Returns  one row: the message, its place (msgs, msgs_nonpersistent or parked or topic; NULL: not there), whether it is non-persistent, whether
 --          it is free and so locked now (false: another transaction has it).
 -- Role     internal
 --
@@ -47,6 +47,8 @@ begin
         select n.ctid into v_locked from howdah.msgs_nonpersistent n
         where n.ctid = v_row.tid and n.message_id = p_message_id for update skip locked;
         return query select howdah._as_ready(v_row.message), 'msgs_nonpersistent', true, v_locked is not null;
+        return;
     end if;
+    return query select * from howdah._find_published(p_destination_id, p_message_id);
 end
 $$;

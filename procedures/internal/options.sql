@@ -1,6 +1,6 @@
--- howdah._option_kinds(): what each option of a queue or a listener may be.
+-- howdah._option_kinds(): what each option of a queue, a topic or a listener may be.
 --
--- Returns  what has it (queue or listener); key; kind (integer, number, boolean, choice, name); bounds of a number; the choices; whether it may be null.
+-- Returns  what has it (queue, topic or listener); key; kind (integer, number, boolean, choice, name, selector); bounds of a number; the choices; whether it may be null.
 -- Role     internal
 create or replace function howdah._option_kinds()
 returns table (owner text, key text, kind text, lowest numeric, highest numeric, choices text[], nullable boolean)
@@ -45,13 +45,25 @@ as $$
         ('queue', 'default_priority', 'integer', 0, 9, null, false),
         ('queue', 'default_time_to_live_ms', 'integer', 1, 3155760000000, null, true),
         ('queue', 'journal_level', 'choice', 0, 0, array['off', 'exits', 'full'], false),
+        ('topic', 'max_message_bytes', 'integer', 1, 1073741823, null, false),
+        ('topic', 'default_priority', 'integer', 0, 9, null, false),
+        ('topic', 'default_time_to_live_ms', 'integer', 1, 3155760000000, null, true),
+        ('topic', 'journal_level', 'choice', 0, 0, array['off', 'exits', 'full'], false),
+        ('topic', 'retain_ms', 'integer', 1, 3155760000000, null, true),
+        ('topic', 'retain_bytes', 'integer', 1, 1000000000000000, null, true),
+        ('topic', 'recovery', 'choice', 0, 0, array['none', 'last_image', 'retained', 'fixed_count', 'fixed_size', 'timed', 'query'], false),
+        ('topic', 'recovery_amount', 'integer', 1, 1000000000000, null, true),
+        ('topic', 'recovery_selector', 'selector', 0, 0, null, true),
+        ('topic', 'backlog_limit', 'integer', 1, 1000000000000, null, true),
+        ('topic', 'backlog_age_ms', 'integer', 1, 3155760000000, null, true),
+        ('topic', 'backlog_action', 'choice', 0, 0, array['drop_backlog', 'drop_subscription', 'refuse'], false),
         ('listener', 'max_sessions', 'integer', 1, 1000, null, false),
         ('listener', 'stop_on_failure', 'boolean', 0, 0, null, false),
         ('listener', 'sequential_failures', 'integer', 0, 1000000, null, false),
         ('listener', 'kind', 'choice', 0, 0, array['activation_specification', 'listener_port'], false)
 $$;
 
--- howdah._check_options(p_owner, p_options): refuse options of a queue or listener that are unknown or wrong.
+-- howdah._check_options(p_owner, p_options): refuse options of a queue, topic or listener that are unknown or wrong.
 --
 -- Raises   HD003 a name is no queue name; HD004 an option is unknown or wrong.
 -- Role     internal
@@ -64,7 +76,7 @@ declare
 begin
     if p_options is null or jsonb_typeof(p_options) <> 'object' then
         raise exception using errcode = 'HD004', message = 'options must be a JSON object',
-            hint = case p_owner when 'queue' then 'For example {"max_failed_deliveries": 3}.' else 'For example {"sequential_failures": 3}.' end;
+            hint = case p_owner when 'queue' then 'For example {"max_failed_deliveries": 3}.' when 'topic' then 'For example {"retain_ms": 86400000}.' else 'For example {"sequential_failures": 3}.' end;
     end if;
     for v_option in
         select o.key, o.value, o.value #>> '{}' as text, jsonb_typeof(o.value) as type, k.kind, k.lowest, k.highest, k.choices, k.nullable
@@ -89,6 +101,7 @@ begin
                     when 'number' then format('It is a number from %s to %s.', v_option.lowest, v_option.highest)
                     when 'boolean' then 'It is true or false.'
                     when 'choice' then format('It is one of: %s.', array_to_string(v_option.choices, ', '))
+                    when 'selector' then 'It is a selector, such as "price > 100".'
                     else 'It is the name of a queue.' end;
         end if;
         if v_option.kind = 'name' then

@@ -43,6 +43,8 @@ declare
             then format('option at_limit "%s" needs an exception destination for what it does not take', p_destination.at_limit)
         when p_destination.backout_count = 'hardened' and (p_destination.strict_order or p_destination.count_by = 'conversation')
             then 'option backout_count "hardened" goes neither with strict_order nor with count_by "conversation"'
+        when p_destination.kind = 'subscription' and (p_destination.strict_order or p_destination.backout_count = 'hardened')
+            then 'options strict_order and backout_count "hardened" are for queues, not for subscriptions'
         when p_destination.log_queue = p_destination.name then 'a queue cannot be its own log_queue'
         when p_destination.disable_after > 0 and p_destination.journal_level = 'off'
             then 'option disable_after needs the journal, which tells successes from failures'

@@ -1,4 +1,4 @@
--- howdah._remove(p_message, p_place): delete the stored row of a message that the caller has locked.
+-- howdah._remove(p_message, p_place): delete the stored row of a message that the caller has locked, or pass over it in its topic.
 --
 -- Role     internal
 create or replace function howdah._remove(p_message howdah.msgs, p_place text) returns void
@@ -11,6 +11,8 @@ begin
     elsif p_place = 'msgs_nonpersistent' then
         delete from howdah.msgs_nonpersistent n
         where n.destination_id = p_message.destination_id and n.rank = p_message.rank and n.seq = p_message.seq;
+    elsif p_place = 'topic' then
+        perform howdah._set_aside(p_message.destination_id, p_message.message_id);
     else
         delete from howdah.parked p
         where p.destination_id = p_message.destination_id and p.message_id = p_message.message_id;

@@ -18,6 +18,10 @@ begin
     perform howdah._check_message(v_destination, octet_length(p_body), p_headers, p_priority, p_content_type,
         p_time_to_live, p_delay, p_delivery_mode);
     perform howdah._check_room(v_destination, 1, octet_length(p_body), array[p_conversation_id]);
+    if v_destination.kind = 'topic' then
+        return (howdah._publish(v_destination, array[p_body], p_is_text, p_content_type, array[p_headers], array[p_priority], array[p_correlation_id],
+            array[p_message_type], array[p_conversation_id], p_reply_to, p_time_to_live, p_delay, p_delivery_mode = 'non-persistent', p_notify))[1];
+    end if;
     v_nonpersistent := p_delivery_mode = 'non-persistent';
     v_message.seq := nextval(v_destination.positions);
     v_message.message_id := v_message.seq * 1000000 + v_destination.id;

@@ -1,17 +1,18 @@
--- howdah._send_batch(p_queue, p_bodies, …): store many messages; the body of howdah.send_batch for every type of content.
+-- howdah._send_batch(p_destination, p_bodies, …): store many messages; the body of howdah.send_batch for every type of content.
 --
 -- Returns  the messages' numbers (bigint[]) in the order of p_bodies.
--- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018 as howdah.send_batch.
+-- Raises   HD005, HD006, HD007, HD008, HD017, HD018 as howdah.send_batch.
 -- Role     internal
+--
+-- The caller has checked the sender's right.
 create or replace function howdah._send_batch(
-    p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[],
+    p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[],
     p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text,
     p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean
 ) returns bigint[]
 language plpgsql volatile
 as $$
 declare
-    v_destination howdah.destinations := howdah._destination(p_queue, 'send');
     v_count integer := cardinality(p_bodies);
     v_length integer;
     v_row record;
@@ -32,33 +33,37 @@ begin
                 hint = 'Arrays are NULL or as long as bodies.';
         end if;
     end loop;
-    perform howdah._check_message(v_destination, 0, null, null, p_content_type, p_time_to_live, p_delay, p_delivery_mode);
+    perform howdah._check_message(p_destination, 0, null, null, p_content_type, p_time_to_live, p_delay, p_delivery_mode);
     select octet_length(b.body) as bytes, b.headers, b.priority into v_row
     from unnest(p_bodies, p_headers, p_priorities) b(body, headers, priority)
-    where b.body is null or octet_length(b.body) > v_destination.max_message_bytes
+    where b.body is null or octet_length(b.body) > p_destination.max_message_bytes
        or jsonb_typeof(b.headers) <> 'object' or b.priority not between 0 and 9
     limit 1;
     if found then
-        perform howdah._check_message(v_destination, v_row.bytes, v_row.headers, v_row.priority, p_content_type,
+        perform howdah._check_message(p_destination, v_row.bytes, v_row.headers, v_row.priority, p_content_type,
             p_time_to_live, p_delay, p_delivery_mode);
     end if;
-    perform howdah._check_room(v_destination, v_count, (select sum(octet_length(b.body)) from unnest(p_bodies) b(body)), p_conversation_ids);
+    perform howdah._check_room(p_destination, v_count, (select sum(octet_length(b.body)) from unnest(p_bodies) b(body)), p_conversation_ids);
+    if p_destination.kind = 'topic' then
+        return howdah._publish(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities, p_correlation_ids, p_message_types,
+            p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_delivery_mode = 'non-persistent', p_notify);
+    end if;
 
     v_nonpersistent := p_delivery_mode = 'non-persistent';
     v_now := howdah.now();
-    v_expires_at := v_now + coalesce(p_time_to_live, v_destination.default_time_to_live_ms * interval '1 millisecond');
-    v_seqs := array(select nextval(v_destination.positions) from generate_series(1, v_count));
-    v_ids := array(select s.seq * 1000000 + v_destination.id from unnest(v_seqs) s(seq));
+    v_expires_at := v_now + coalesce(p_time_to_live, p_destination.default_time_to_live_ms * interval '1 millisecond');
+    v_seqs := array(select nextval(p_destination.positions) from generate_series(1, v_count));
+    v_ids := array(select s.seq * 1000000 + p_destination.id from unnest(v_seqs) s(seq));
     if p_priorities is not null or v_nonpersistent or p_delay > interval '0' then
-        perform howdah._open_lane(v_destination.id, 9 - b.priority,
+        perform howdah._open_lane(p_destination.id, 9 - b.priority,
             case when p_delay > interval '0' then 0 when v_nonpersistent then 1 else 2 end)
-        from (select distinct coalesce(u.priority, v_destination.default_priority) as priority
+        from (select distinct coalesce(u.priority, p_destination.default_priority) as priority
               from unnest(p_bodies, p_priorities) u(body, priority)) b;
     end if;
     with message as (
-        select b.seq, b.seq * 1000000 + v_destination.id as message_id, v_now as sent_at, v_expires_at as expires_at,
-            null::timestamptz as dead_at, v_destination.id as destination_id, null::integer as origin_id,
-            (9 - coalesce(b.priority, v_destination.default_priority))::smallint as rank, 0::smallint as stage,
+        select b.seq, b.seq * 1000000 + p_destination.id as message_id, v_now as sent_at, v_expires_at as expires_at,
+            null::timestamptz as dead_at, p_destination.id as destination_id, null::integer as origin_id,
+            (9 - coalesce(b.priority, p_destination.default_priority))::smallint as rank, 0::smallint as stage,
             p_is_text as is_text, p_content_type as content_type, b.body, b.headers,
             b.correlation_id, p_reply_to as reply_to, b.message_type, b.conversation_id, null::text as dead_reason
         from unnest(v_seqs, p_bodies, p_headers, p_priorities, p_correlation_ids, p_message_types, p_conversation_ids)
@@ -75,10 +80,10 @@ begin
     insert into howdah.msgs
     select m.* from message m where not v_nonpersistent and (p_delay > interval '0') is not true;
     if p_notify and v_count > 0 and (p_delay > interval '0') is not true then
-        perform howdah._wake(v_destination.id, v_destination.waiting);
+        perform howdah._wake(p_destination.id, p_destination.waiting);
     end if;
-    if v_destination.journal_level = 'full' then
-        perform howdah._journal(v_destination, 'sent', v_ids, v_nonpersistent);
+    if p_destination.journal_level = 'full' then
+        perform howdah._journal(p_destination, 'sent', v_ids, v_nonpersistent);
     end if;
     return v_ids;
 end

@@ -17,6 +17,11 @@ begin
     on conflict (id) do update set procedures_checksum = excluded.procedures_checksum,
         admin_role = excluded.admin_role, producer_role = excluded.producer_role, consumer_role = excluded.consumer_role,
         browser_role = excluded.browser_role, auditor_role = excluded.auditor_role;
+    update howdah.engine e set system_identifier = c.system_identifier from pg_control_system() c where e.system_identifier is null;
+    insert into howdah.topic_ring (slot, generation, state, opened_at)
+    select s.slot, 0, case s.slot when 0 then 'open' else 'empty' end, case s.slot when 0 then howdah.now() end
+    from generate_series(0, 2) s(slot)
+    where not exists (select from howdah.topic_ring);
     insert into howdah.lock (name) select 'maintenance' where not exists (select from howdah.lock l where l.name = 'maintenance');
     select n.* into v_system from howdah._new_destination((select '_SYSTEM.Exception.Destination.' || e.name from howdah.engine e)) n;
     if not exists (select from howdah.destinations d where d.name = v_system.name and d.dropped_at is null) then

@@ -2,7 +2,8 @@
 --
 -- Returns  up to max_messages rows of howdah.message; none while the listener is stopped or all its sessions are at work.
 -- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000; HD009 receiving is paused; HD010 not allowed;
---          HD016 failures in a row disabled the queue; HD019 the queue is hardened; HD020 no such listener.
+--          HD016 failures in a row disabled the queue; HD019 the queue is hardened; HD020 no such listener;
+--          HD024, HD025 as howdah.receive.
 -- Role     howdah_consumer howdah_admin
 --
 -- The transaction uses one of the listener's max_sessions from here to its end, also if there was no message. COMMIT

@@ -2,7 +2,7 @@
 --
 -- Returns  attempt_id, message_id, priority and position of up to max_messages messages; none if there is none to give.
 -- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000, or attempt_id for more than one; HD009 receiving is paused; HD010 not
---          allowed; HD016 failures in a row disabled the queue; HD019 as howdah.receive.
+--          allowed; HD016 failures in a row disabled the queue; HD019, HD024, HD025 as howdah.receive.
 -- Role     howdah_consumer howdah_admin
 --
 -- For hardened queues (IBM MQ's HardenGetBackout): COMMIT this, and then take each message with howdah.receive_attempt. An attempt that

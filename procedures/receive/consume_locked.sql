@@ -42,6 +42,9 @@ begin
     into v_missing, v_persistent, v_nonpersistent
     from wanted w left join gone g on g.message_id = w.message_id;
     if v_missing is not null then
+        v_missing := howdah._consume_published(v_destination, v_missing);
+    end if;
+    if v_missing is not null then
         raise exception using errcode = 'HD013',
             message = format('message %s is not in queue %s', v_missing[1], quote_literal(queue)),
             hint = 'Messages are consumed in the transaction that received them with howdah.receive_locked, once.';

@@ -1,8 +1,10 @@
 -- howdah.receive(queue, max_messages, hold): take messages; COMMIT consumes them, ROLLBACK puts them back in their place.
 --
--- Returns  up to max_messages rows of howdah.message, by priority and position; none if the queue has none to give.
--- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000; HD009 receiving is paused; HD010 not allowed; HD016 failures in a
---          row disabled the queue; HD019 the queue is hardened.
+-- Returns  up to max_messages rows of howdah.message, by priority and position; none if the queue has none to give. queue is a queue's name
+--          or a subscription's (howdah.subscribe): then in the order in which the topic was read, and origin_queue is the topic.
+-- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000, or it is a topic; HD009 receiving is paused; HD010 not allowed; HD016 failures in a
+--          row disabled the queue; HD019 the queue is hardened; HD024 an unshared subscription is
+--          being read by somebody else; HD025 a restored database (howdah.rebase_topics).
 -- Role     howdah_consumer howdah_admin
 --
 -- Messages that other transactions are receiving are passed by. Expired ones are discarded, and one whose recorded
@@ -43,6 +45,7 @@ declare
     v_locked boolean;
     v_taken integer;
     v_everywhere boolean;
+    v_kind text;
 begin
     select d.id, d.receiving_paused, d.positions, d.failing, d.special, d.head, d.search, d.main_rank, d.receivers,
         d.journal_level <> 'off' as journaled,
@@ -99,11 +102,15 @@ begin
     end if;
 
     if pg_has_role(howdah._caller()::name, v_queue.receivers[1]::name, 'MEMBER') is not true then
-        perform howdah._destination(queue, 'receive');
+        v_kind := (howdah._destination(queue, 'receive')).kind;
     end if;
     if max_messages is null or max_messages not between 1 and 10000 then
         raise exception using errcode = 'HD005',
             message = format('max_messages must be 1 to 10000, not %s', coalesce(max_messages::text, 'NULL'));
+    end if;
+    if v_kind <> 'queue' then  -- nobody stands in their column receivers, so this is no queue's way
+        return query select * from howdah._receive_other(queue, max_messages, hold);
+        return;
     end if;
     if v_queue.receiving_paused then
         perform howdah._check_disabled(v_queue.id);

@@ -1,8 +1,8 @@
 -- howdah.receive_locked(queue, max_messages): look at messages and hold them, without taking them yet.
 --
 -- Returns  as howdah.receive.
--- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000; HD009 receiving is paused; HD010 not allowed;
---          HD016 failures in a row disabled the queue; HD019 the queue is hardened.
+-- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000, or it is a topic; HD009 receiving is paused;
+--          HD010 not allowed; HD016 failures in a row disabled the queue; HD019 the queue is hardened; HD024, HD025 as howdah.receive.
 -- Role     howdah_consumer howdah_admin
 --
 -- Nobody else receives them until the transaction ends. howdah.consume_locked takes those that were handled; the others

@@ -1,6 +1,6 @@
 -- howdah.wait(queue, since): ask to be woken by NOTIFY when a message is sent, for two seconds.
 --
--- Returns  channel and payload of the notification; since, to be given to the next call of the same wait; and unsettled: a
+-- Returns  channel and payload of the notification (of a subscription several payloads, with commas between); since, to be given to the next call of the same wait; and unsettled: a
 --          transaction from before the first call is still open, which may have sent without notifying, so look often.
 -- Raises   HD001 no such queue; HD010 not allowed.
 -- Role     howdah_consumer howdah_admin
@@ -16,31 +16,54 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');
-    v_pace bigint := howdah._pace(clock_timestamp());
-    v_tail bigint := howdah._hint(v_destination.positions);
-    v_last bigint := pg_sequence_last_value(v_destination.waiting);
-    v_asked boolean := v_last is not null;
-    v_age bigint;
     v_snapshot pg_snapshot;
     v_next bigint;
 begin
-    if not v_asked then
-        v_last := nextval(v_destination.waiting);  -- which is the value that was set as not called
-    end if;
-    v_age := v_pace - (v_last >> 20);
-    -- Within a second the first request, or its refusal, holds for all. So the sends between two requests are a measure.
-    if v_age not between 0 and 999 then
-        perform setval(v_destination.waiting, (v_pace << 20) | (v_tail & 1048575),
-            v_age not between 0 and 59999 or (v_tail - v_last) & 1048575 <= v_age / 4);
-    elsif not v_asked then
-        perform setval(v_destination.waiting, v_last, false);
+    if v_destination.kind = 'queue' then
+        perform howdah._ask(v_destination.positions, v_destination.waiting);
+        payload := v_destination.id;
+    else
+        perform howdah._note_alive(s.alive) from howdah.subscriptions s where s.destination_id = v_destination.id;
+        perform howdah._ask(v_destination.positions, v_destination.waiting);
+        select v_destination.id || coalesce(string_agg(',topic:' || t.id, '' order by t.id), '') into payload
+        from (select d.id, howdah._ask(d.positions, d.waiting)
+              from howdah.destinations d
+              where d.id in (select a.destination_id from howdah.acks a where a.subscription_id = v_destination.id)) t;
     end if;
     -- Transactions that had a number by now may have sent without seeing the request.
     v_snapshot := pg_current_snapshot();
     v_next := pg_snapshot_xmax(v_snapshot)::text::bigint + greatest(age(pg_snapshot_xmax(v_snapshot)::xid), 0);
     since := coalesce(since, v_next);
     channel := 'howdah';
-    payload := v_destination.id;
     unsettled := pg_snapshot_xmin(v_snapshot)::text::bigint < since;
+end
+$$;
+
+-- howdah._ask(p_positions, p_waiting): have senders to a destination notify for two seconds.
+--
+-- Returns  true.
+-- Role     internal
+create or replace function howdah._ask(p_positions regclass, p_waiting regclass) returns boolean
+language plpgsql volatile
+as $$
+declare
+    v_pace bigint := howdah._pace(clock_timestamp());
+    v_tail bigint := howdah._hint(p_positions);
+    v_last bigint := pg_sequence_last_value(p_waiting);
+    v_asked boolean := v_last is not null;
+    v_age bigint;
+begin
+    if not v_asked then
+        v_last := nextval(p_waiting);  -- which is the value that was set as not called
+    end if;
+    v_age := v_pace - (v_last >> 20);
+    -- Within a second the first request, or its refusal, holds for all. So the sends between two requests are a measure.
+    if v_age not between 0 and 999 then
+        perform setval(p_waiting, (v_pace << 20) | (v_tail & 1048575),
+            v_age not between 0 and 59999 or (v_tail - v_last) & 1048575 <= v_age / 4);
+    elsif not v_asked then
+        perform setval(p_waiting, v_last, false);
+    end if;
+    return true;
 end
 $$;

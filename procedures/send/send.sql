@@ -1,4 +1,4 @@
--- howdah.send(queue, body, …): put one message into a queue, in the caller's transaction.
+-- howdah.send(queue, body, …): put one message into a queue, or publish it to a topic, in the caller's transaction.
 --
 -- Returns  the message's number (bigint).
 -- Raises   HD001 no such queue; HD005 null body or wrong argument; HD006 bad priority; HD007 body too large;
@@ -10,6 +10,8 @@
 -- the one and is not delivered before the other. delivery_mode is persistent, or non-persistent: no WAL, and any
 -- restart of the server loses the message. notify false wakes nobody by NOTIFY, after which a transaction cannot be prepared
 -- (PREPARE TRANSACTION); idle consumers then find the message at their next look, 250 ms later at most.
+--
+-- queue is the name of a queue or a topic; a topic's message is stored once and goes to every subscription there is.
 --
 -- The usual message is stored by one statement, which stores nothing if queue, caller or message are not the usual ones; the
 -- rest, and what is wrong, is howdah._send's. The statement stands in each of the three: a call between would cost 7 us.
@@ -40,6 +42,13 @@ begin
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;
+        if v_message_id is not null then
+            return v_message_id;
+        end if;
+    end if;
+    if delay is null and delivery_mode = 'persistent' then
+        v_message_id := howdah._publish_usual(queue, convert_to(send.body, 'UTF8'), true, content_type, headers, priority, correlation_id, reply_to, message_type,
+            conversation_id, time_to_live, notify);
         if v_message_id is not null then
             return v_message_id;
         end if;
@@ -80,6 +89,13 @@ begin
             return v_message_id;
         end if;
     end if;
+    if delay is null and delivery_mode = 'persistent' then
+        v_message_id := howdah._publish_usual(queue, convert_to(send.body::text, 'UTF8'), true, content_type, headers, priority, correlation_id, reply_to, message_type,
+            conversation_id, time_to_live, notify);
+        if v_message_id is not null then
+            return v_message_id;
+        end if;
+    end if;
     return howdah._send(queue, convert_to(send.body::text, 'UTF8'), true, content_type, headers, priority, correlation_id, reply_to, message_type,
         conversation_id, time_to_live, delay, delivery_mode, notify);
 end
@@ -112,6 +128,13 @@ begin
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;
+        if v_message_id is not null then
+            return v_message_id;
+        end if;
+    end if;
+    if delay is null and delivery_mode = 'persistent' then
+        v_message_id := howdah._publish_usual(queue, send.body, false, content_type, headers, priority, correlation_id, reply_to, message_type,
+            conversation_id, time_to_live, notify);
         if v_message_id is not null then
             return v_message_id;
         end if;

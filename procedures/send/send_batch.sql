@@ -1,4 +1,4 @@
--- howdah.send_batch(queue, bodies, …): put many messages into a queue in one statement, all or nothing.
+-- howdah.send_batch(queue, bodies, …): put many messages into a queue, or publish them to a topic, in one statement, all or nothing.
 --
 -- Returns  the messages' numbers (bigint[]) in the order of bodies.
 -- Raises   HD001 no such queue; HD005 a null body, a wrong argument or arrays of different length; HD006 bad priority;
@@ -17,7 +17,7 @@ create or replace function howdah.send_batch(
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
-    return howdah._send_batch(queue,
+    return howdah._send_batch(howdah._destination(queue, 'send'),
         case when bodies is not null then
             array(select convert_to(b.body, 'UTF8') from unnest(bodies) with ordinality b(body, n) order by b.n) end,
         true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to, time_to_live, delay, delivery_mode, notify);
@@ -34,7 +34,7 @@ create or replace function howdah.send_batch(
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
-    return howdah._send_batch(queue,
+    return howdah._send_batch(howdah._destination(queue, 'send'),
         case when bodies is not null then
             array(select convert_to(b.body::text, 'UTF8') from unnest(bodies) with ordinality b(body, n) order by b.n) end,
         true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to, time_to_live, delay, delivery_mode, notify);
@@ -51,7 +51,7 @@ create or replace function howdah.send_batch(
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
-    return howdah._send_batch(queue, bodies, false, content_type, headers, priorities, correlation_ids,
+    return howdah._send_batch(howdah._destination(queue, 'send'), bodies, false, content_type, headers, priorities, correlation_ids,
         message_types, conversation_ids, reply_to, time_to_live, delay, delivery_mode, notify);
 end
 $$;

@@ -17,22 +17,30 @@ from (
     union all
     select c.destination_id, c.message_id, c.rank, c.expires_at, c.body from howdah.msgs_nonpersistent c
     where c.boot = pg_postmaster_start_time()
+    union all
+    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_msgs_0 t
+    union all
+    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_msgs_1 t
+    union all
+    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_msgs_2 t
 ) m
 join howdah.destinations d on d.id = m.destination_id
 cross join howdah.engine e;
-comment on view howdah.activemq_msgs is 'Ready messages with the columns of ActiveMQ''s ACTIVEMQ_MSGS.';
+comment on view howdah.activemq_msgs is 'Ready messages of queues, and stored ones of topics, with the columns of ActiveMQ''s ACTIVEMQ_MSGS.';
 
 create or replace view howdah.activemq_acks as
-select d.kind || '://' || d.name as container,
-    d.kind || '://' || d.name as sub_dest,
+select 'topic://' || d.name as container,
+    'topic://' || s.topic as sub_dest,
     a.client_id,
     a.subscription_name as sub_name,
     a.selector,
-    a.last_acked_id,
+    howdah.last_acked_id(a.id) as last_acked_id,
     a.priority::bigint as priority,
     null::text as xid
 from howdah.acks a
-join howdah.destinations d on d.id = a.destination_id;
+join howdah.destinations d on d.id = a.destination_id
+join howdah.subscriptions s on s.destination_id = a.subscription_id
+where s.durable;
 comment on view howdah.activemq_acks is 'Durable subscriptions with the columns of ActiveMQ''s ACTIVEMQ_ACKS.';
 
 create or replace view howdah.activemq_lock as

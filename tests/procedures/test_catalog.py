@@ -155,11 +155,15 @@ def test_the_header_names_the_function_and_its_arguments_in_order(db: Db) -> Non
 
 def test_dynamic_sql_is_run_by_the_keepers_of_partitions_and_sequences_and_for_selectors_alone() -> None:
     dynamic = {name for name, body in BODIES.items() if re.search(r"\bexecute\b", re.sub(r"--[^\n]*", "", body))}
-    assert dynamic == {"maintain_journal", "_new_hint", "_new_positions", "_drop_sequences", "selector_matches"}
+    assert dynamic == {
+        "maintain_journal", "_new_hint", "_new_positions", "_drop_sequences", "selector_matches", "_page", "_cross", "_select_history",
+        "maintain_topics", "_needed", "_empty_slot", "rebase_topics"
+    }  # fmt: skip
 
 
 def test_no_function_reads_another_clock_but_to_pace_searching_and_waiting() -> None:
     clocks = re.compile(r"(?<!howdah\.)\bnow\(\)|clock_timestamp|current_timestamp|localtime|statement_timestamp")
     assert {name for name, body in BODIES.items() if clocks.search(re.sub(r"--[^\n]*", "", body))} == {
-        "now", "receive", "_search", "_search_around", "_may_be_due", "_scan", "_remember", "_search_from", "_wake", "wait"
+        "now", "receive", "_search", "_search_around", "_may_be_due", "_scan", "_remember", "_search_from", "_wake", "_ask",
+        "_note_alive", "_silent_ms"
     }  # fmt: skip

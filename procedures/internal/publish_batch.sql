@@ -1,0 +1,119 @@
+-- howdah._publish(p_topic, p_bodies, …): store messages of a topic, all or nothing, and pass them on to its bridges.
+--
+-- Returns  their numbers (bigint[]) in the order of p_bodies.
+-- Raises   HD005 a delay was asked for; HD017 a conversation was ended; HD018 a subscription is too far behind.
+-- Role     internal
+--
+-- The caller has checked rights and arguments. Arrays are NULL or as long as p_bodies.
+create or replace function howdah._publish(
+    p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[],
+    p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval,
+    p_delay interval, p_nonpersistent boolean, p_notify boolean
+) returns bigint[]
+language plpgsql volatile
+as $$
+declare
+    v_topic howdah.topics;
+    v_seqs bigint[] := array(select nextval(p_topic.positions) from generate_series(1, cardinality(p_bodies)));
+    v_ids bigint[] := array(select s.seq * 1000000 + p_topic.id from unnest(v_seqs) s(seq));
+    v_now timestamptz := howdah.now();
+    v_expires_at timestamptz := v_now + coalesce(p_time_to_live, p_topic.default_time_to_live_ms * interval '1 millisecond');
+    v_generation bigint;
+begin
+    select t.* into v_topic from howdah.topics t where t.destination_id = p_topic.id;
+    if p_delay > interval '0' then
+        raise exception using errcode = 'HD005', message = 'a message to a topic cannot be delayed',
+            hint = 'Send it later, or bridge the topic to a queue and delay there.';
+    elsif v_topic.refused_for is not null then
+        raise exception using errcode = 'HD018', message = format('topic %s is full', quote_literal(p_topic.name)),
+            hint = format('Subscription %s is further behind than backlog_limit or backlog_age_ms allow; let it catch up, or drop it.',
+                quote_literal(v_topic.refused_for));
+    end if;
+    while v_topic.stored and cardinality(p_bodies) > 0 loop
+        v_generation := howdah._generation();
+        perform howdah._store(v_generation % 3 + case when p_nonpersistent then 3 else 0 end, p_topic, v_seqs, v_now, v_expires_at, p_is_text,
+            p_content_type, p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
+        exit when v_generation = howdah._generation();
+        perform howdah._unpublish(v_generation, p_topic.id, v_seqs);
+    end loop;
+    if p_notify and cardinality(p_bodies) > 0 and pg_sequence_last_value(p_topic.waiting) is not null then
+        perform howdah._wake(p_topic.id, p_topic.waiting, 'topic:');
+    end if;
+    if p_topic.journal_level = 'full' then
+        perform howdah._journal(p_topic, 'sent', v_ids, p_nonpersistent);
+    end if;
+    if v_topic.bridged then
+        perform howdah._cross(p_topic, p_bodies, p_is_text, p_content_type, p_headers, p_priorities, p_correlation_ids, p_message_types,
+            p_conversation_ids, p_reply_to, p_time_to_live, p_nonpersistent, p_notify);
+    end if;
+    return v_ids;
+end
+$$;
+
+-- howdah._published(p_topic, p_seqs, …): the rows of a batch.
+--
+-- Returns  the columns of topic_msgs_0 but xid, in the order in which howdah._store names them.
+-- Role     internal
+create or replace function howdah._published(
+    p_topic howdah.destinations, p_seqs bigint[], p_now timestamptz, p_expires_at timestamptz, p_is_text boolean, p_content_type text,
+    p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[],
+    p_conversation_ids uuid[]
+) returns table (
+    seq bigint, sent_at timestamptz, expires_at timestamptz, destination_id integer, rank smallint, is_text boolean, content_type text,
+    body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text
+)
+language sql stable
+as $$
+    select b.seq, p_now, p_expires_at, p_topic.id, (9 - coalesce(b.priority, p_topic.default_priority))::smallint, p_is_text, p_content_type,
+        b.body, b.headers, b.correlation_id, p_reply_to, b.message_type, b.conversation_id, nullif(current_setting('howdah.client_id', true), '')
+    from unnest(p_seqs, p_bodies, p_headers, p_priorities, p_correlation_ids, p_message_types, p_conversation_ids)
+        b(seq, body, headers, priority, correlation_id, message_type, conversation_id)
+$$;
+
+-- howdah._store(p_table, p_topic, p_seqs, …): insert a batch into one of the tables of topic messages.
+--
+-- Role     internal
+--
+-- p_table: 0 to 2 the persistent ones, 3 to 5 the non-persistent ones. Each by its own name, so that no other is locked.
+create or replace function howdah._store(
+    p_table bigint, p_topic howdah.destinations, p_seqs bigint[], p_now timestamptz, p_expires_at timestamptz, p_is_text boolean,
+    p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text,
+    p_message_types text[], p_conversation_ids uuid[]
+) returns void
+language plpgsql volatile
+as $$
+begin
+    case p_table
+        when 0 then
+            insert into howdah.topic_msgs_0 (seq, sent_at, expires_at, destination_id, rank,
+                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
+            select * from howdah._published(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
+                p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
+        when 1 then
+            insert into howdah.topic_msgs_1 (seq, sent_at, expires_at, destination_id, rank,
+                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
+            select * from howdah._published(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
+                p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
+        when 2 then
+            insert into howdah.topic_msgs_2 (seq, sent_at, expires_at, destination_id, rank,
+                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
+            select * from howdah._published(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
+                p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
+        when 3 then
+            insert into howdah.topic_nonpersistent_0 (seq, sent_at, expires_at, destination_id, rank,
+                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
+            select * from howdah._published(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
+                p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
+        when 4 then
+            insert into howdah.topic_nonpersistent_1 (seq, sent_at, expires_at, destination_id, rank,
+                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
+            select * from howdah._published(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
+                p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
+        when 5 then
+            insert into howdah.topic_nonpersistent_2 (seq, sent_at, expires_at, destination_id, rank,
+                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
+            select * from howdah._published(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
+                p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
+    end case;
+end
+$$;

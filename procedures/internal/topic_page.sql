@@ -1,0 +1,172 @@
+-- howdah._topic_page(p_slots, p_topic, p_after, p_after_seq, p_to, p_upto, p_limit): messages of a topic in reading order, from a range of transactions.
+--
+-- Returns  up to p_limit rows of the tables p_slots: those of transactions up to p_to that are visible in p_upto and lie after the
+--          message (p_after, p_after_seq).
+-- Raises   40001 a table was emptied meanwhile.
+-- Role     internal
+--
+-- Each table by its own name: a statement locks every table it names until the transaction ends, and a locked one cannot be
+-- emptied. As a rule the one table that is written to has it all. Index scans only, in order, so a small limit reads little.
+create or replace function howdah._topic_page(
+    p_slots integer[], p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_upto pg_snapshot, p_limit integer
+) returns table (
+    xid xid8, seq bigint, sent_at timestamptz, expires_at timestamptz, destination_id integer, rank smallint, is_text boolean,
+    content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid,
+    client_id text, nonpersistent boolean
+)
+language plpgsql volatile rows 100
+    set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
+as $$
+begin
+    if p_slots = array[0] then
+        return query
+        (select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
+             t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, false
+         from howdah.topic_msgs_0 t
+         where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
+           and t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
+           and pg_visible_in_snapshot(t.xid, p_upto)
+         order by t.xid, t.seq limit p_limit)
+        union all
+        (select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
+             t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, true
+         from howdah.topic_nonpersistent_0 t
+         where t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
+           and pg_visible_in_snapshot(t.xid, p_upto) and t.boot = pg_postmaster_start_time()
+         order by t.xid, t.seq limit p_limit)
+        order by 1, 2 limit p_limit;
+    elsif p_slots = array[1] then
+        return query
+        (select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
+             t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, false
+         from howdah.topic_msgs_1 t
+         where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
+           and t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
+           and pg_visible_in_snapshot(t.xid, p_upto)
+         order by t.xid, t.seq limit p_limit)
+        union all
+        (select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
+             t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, true
+         from howdah.topic_nonpersistent_1 t
+         where t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
+           and pg_visible_in_snapshot(t.xid, p_upto) and t.boot = pg_postmaster_start_time()
+         order by t.xid, t.seq limit p_limit)
+        order by 1, 2 limit p_limit;
+    elsif p_slots = array[2] then
+        return query
+        (select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
+             t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, false
+         from howdah.topic_msgs_2 t
+         where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
+           and t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
+           and pg_visible_in_snapshot(t.xid, p_upto)
+         order by t.xid, t.seq limit p_limit)
+        union all
+        (select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
+             t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, true
+         from howdah.topic_nonpersistent_2 t
+         where t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
+           and pg_visible_in_snapshot(t.xid, p_upto) and t.boot = pg_postmaster_start_time()
+         order by t.xid, t.seq limit p_limit)
+        order by 1, 2 limit p_limit;
+    else
+        return query
+        (select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
+             t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, false
+         from howdah.topic_msgs_0 t
+         where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
+           and 0 = any (p_slots) and t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
+           and pg_visible_in_snapshot(t.xid, p_upto)
+         order by t.xid, t.seq limit p_limit)
+        union all
+        (select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
+             t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, true
+         from howdah.topic_nonpersistent_0 t
+         where 0 = any (p_slots) and t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
+           and pg_visible_in_snapshot(t.xid, p_upto) and t.boot = pg_postmaster_start_time()
+         order by t.xid, t.seq limit p_limit)
+        union all
+        (select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
+             t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, false
+         from howdah.topic_msgs_1 t
+         where 1 = any (p_slots) and t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
+           and pg_visible_in_snapshot(t.xid, p_upto)
+         order by t.xid, t.seq limit p_limit)
+        union all
+        (select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
+             t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, true
+         from howdah.topic_nonpersistent_1 t
+         where 1 = any (p_slots) and t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
+           and pg_visible_in_snapshot(t.xid, p_upto) and t.boot = pg_postmaster_start_time()
+         order by t.xid, t.seq limit p_limit)
+        union all
+        (select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
+             t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, false
+         from howdah.topic_msgs_2 t
+         where 2 = any (p_slots) and t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
+           and pg_visible_in_snapshot(t.xid, p_upto)
+         order by t.xid, t.seq limit p_limit)
+        union all
+        (select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
+             t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, true
+         from howdah.topic_nonpersistent_2 t
+         where 2 = any (p_slots) and t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
+           and pg_visible_in_snapshot(t.xid, p_upto) and t.boot = pg_postmaster_start_time()
+         order by t.xid, t.seq limit p_limit)
+        order by 1, 2 limit p_limit;
+    end if;
+end
+$$;
+
+-- howdah._slots_from(p_low): the tables that may hold messages of transactions from p_low on.
+--
+-- Returns  integer[].
+-- Role     internal
+--
+-- The one written to now counts, whatever its row says: who turned the ring may not have committed yet.
+create or replace function howdah._slots_from(p_low xid8) returns integer[]
+language sql volatile
+as $$
+    select array_agg(r.slot order by r.slot) from howdah.topic_ring r
+    where r.slot = howdah._generation() % 3 or r.state <> 'empty' and (r.closed_xid > p_low) is not false
+$$;
+
+-- howdah._page(p_subscription, p_ack, p_slots, p_after, p_after_seq, p_to, p_upto, p_limit): a page of a topic as a subscription sees it.
+--
+-- Returns  as howdah._topic_page, with message_id, done (acknowledged out of order, or set aside) and wanted: false for what the
+--          subscription passes over, because of its selector, no_local or priority, and for what has expired.
+-- Role     internal
+--
+-- A selector is the one thing that is executed as text: as howdah._selector_sql made it, once for the page.
+create or replace function howdah._page(
+    p_subscription howdah.subscriptions, p_ack howdah.acks, p_slots integer[], p_after xid8, p_after_seq bigint, p_to xid8,
+    p_upto pg_snapshot, p_limit integer
+) returns table (
+    xid xid8, seq bigint, sent_at timestamptz, expires_at timestamptz, destination_id integer, rank smallint, is_text boolean,
+    content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid,
+    client_id text, nonpersistent boolean, message_id bigint, done boolean, wanted boolean
+)
+language plpgsql volatile rows 100
+as $$
+declare
+    v_now timestamptz := howdah.now();
+    v_acked boolean := exists (select from howdah.acked a where a.ack_id = p_ack.id);
+    v_rank smallint := case when p_subscription.prioritized then 9 - p_ack.priority end;
+    v_local text := case when p_subscription.no_local then p_subscription.client_id end;
+begin
+    if p_subscription.selector_sql is null then
+        return query
+        select p.*, p.seq * 1000000 + p.destination_id,
+            v_acked and exists (select from howdah.acked a where a.ack_id = p_ack.id and a.seq = p.seq),
+            (p.expires_at > v_now) is not false and (p.rank = v_rank) is not false and (p.client_id = v_local) is not true
+        from howdah._topic_page(p_slots, p_ack.destination_id, p_after, p_after_seq, p_to, p_upto, p_limit) p;
+    else
+        return query execute format(
+            'select m.*, $9 and exists (select from howdah.acked a where a.ack_id = $10 and a.seq = m.seq),
+                (m.expires_at > $11) is not false and (m.rank = $12) is not false and (m.client_id = $13) is not true and (%s) is true
+            from (select p.*, p.seq * 1000000 + p.destination_id as message_id
+                  from howdah._topic_page($1, $2, $3, $4, $5, $6, $7) p offset $8) m', p_subscription.selector_sql)
+        using p_slots, p_ack.destination_id, p_after, p_after_seq, p_to, p_upto, p_limit, 0, v_acked, p_ack.id, v_now, v_rank, v_local;
+    end if;
+end
+$$;

@@ -1,0 +1,108 @@
+-- howdah.bridge(topic, queue, selector): pass every message of a topic on into a queue, too; or only those that a selector selects.
+--
+-- Raises   HD001 no such topic or queue; HD010 not allowed; HD012 the queue belongs to the engine; HD023 a wrong selector.
+-- Role     howdah_admin
+--
+-- In the publisher's transaction, as a new message of the queue. Calling it again changes the selector.
+create or replace function howdah.bridge(topic text, queue text, selector text default null) returns void
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_topic howdah.destinations := howdah._topic(topic, 'admin');
+    v_queue howdah.destinations := howdah._own_queue(queue);
+begin
+    if v_queue.kind <> 'queue' then
+        raise exception using errcode = 'HD001', message = format('%s is no queue', quote_literal(queue));
+    end if;
+    insert into howdah.bridges as b (topic_id, queue_id, selector, selector_sql)
+    values (v_topic.id, v_queue.id, nullif(btrim(bridge.selector), ''), howdah._selector_sql(bridge.selector))
+    on conflict on constraint pk_bridges do update set selector = excluded.selector, selector_sql = excluded.selector_sql;
+    perform howdah._note_readers(v_topic.id);
+end
+$$;
+
+-- howdah.unbridge(topic, queue): pass messages of a topic on into a queue no longer.
+--
+-- Returns  whether it was so.
+-- Raises   HD001 no such topic or queue; HD010 not allowed.
+-- Role     howdah_admin
+create or replace function howdah.unbridge(topic text, queue text) returns boolean
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_topic howdah.destinations := howdah._topic(topic, 'admin');
+    v_queue howdah.destinations := howdah._destination(queue, 'admin');
+    v_found boolean;
+begin
+    delete from howdah.bridges b where b.topic_id = v_topic.id and b.queue_id = v_queue.id;
+    v_found := found;
+    perform howdah._note_readers(v_topic.id);
+    return v_found;
+end
+$$;
+
+-- howdah.list_bridges(topic): the queues that get a topic's messages.
+--
+-- Returns  one row a queue.
+-- Raises   HD001 no such topic; HD010 not allowed.
+-- Role     howdah_admin howdah_browser howdah_auditor
+create or replace function howdah.list_bridges(topic text) returns table (queue text, selector text)
+language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_id integer := (howdah._topic(topic, 'browse')).id;
+begin
+    return query
+    select d.name, b.selector from howdah.bridges b join howdah.destinations d on d.id = b.queue_id where b.topic_id = v_id order by 1;
+end
+$$;
+
+-- howdah._cross(p_topic, p_bodies, …): pass published messages on into the queues that the topic is bridged to.
+--
+-- Raises   HD007, HD018 as howdah.send_batch: the queue takes no such message, and the publisher is told.
+-- Role     internal
+create or replace function howdah._cross(
+    p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[],
+    p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval,
+    p_nonpersistent boolean, p_notify boolean
+) returns void
+language plpgsql volatile
+as $$
+declare
+    v_bridge record;
+    v_wanted record;
+    v_selected bigint[];
+begin
+    for v_bridge in
+        select d as queue, b.selector_sql from howdah.bridges b join howdah.destinations d on d.id = b.queue_id
+        where b.topic_id = p_topic.id and d.dropped_at is null order by d.id
+    loop
+        v_selected := null;
+        if v_bridge.selector_sql is not null then
+            execute format('select coalesce(array_agg(m.n), ''{}'')
+                from (select u.n, u.headers, 9 - coalesce(u.priority, $2) as rank, u.correlation_id, u.message_type, $6 as message_id,
+                          howdah.now() as sent_at, $7 as nonpersistent
+                      from unnest($1, $3, $4, $5) with ordinality u(headers, priority, correlation_id, message_type, n)) m
+                where (%s) is true', v_bridge.selector_sql)
+            into v_selected
+            using p_headers, p_topic.default_priority, p_priorities, p_correlation_ids, p_message_types, null::bigint, p_nonpersistent;
+        end if;
+        select array_agg(u.body order by u.n) as bodies, array_agg(u.headers order by u.n) as headers, array_agg(u.priority order by u.n) as priorities,
+            array_agg(u.correlation_id order by u.n) as correlation_ids, array_agg(u.message_type order by u.n) as message_types,
+            array_agg(u.conversation_id order by u.n) as conversation_ids
+        into v_wanted
+        from (
+            select b.body, b.headers, coalesce(b.priority, p_topic.default_priority) as priority, b.correlation_id, b.message_type,
+                b.conversation_id, b.n
+            from unnest(p_bodies, p_headers, p_priorities, p_correlation_ids, p_message_types, p_conversation_ids)
+                with ordinality b(body, headers, priority, correlation_id, message_type, conversation_id, n)
+        ) u
+        where v_selected is null or u.n = any (v_selected);
+        if v_wanted.bodies is not null then
+            perform howdah._send_batch(v_bridge.queue, v_wanted.bodies, p_is_text, p_content_type, v_wanted.headers, v_wanted.priorities,
+                v_wanted.correlation_ids, v_wanted.message_types, v_wanted.conversation_ids, p_reply_to, p_time_to_live, null,
+                case when p_nonpersistent then 'non-persistent' else 'persistent' end, p_notify);
+        end if;
+    end loop;
+end
+$$;

@@ -1,0 +1,34 @@
+-- howdah.drop_topic(topic, force): drop a topic; one that has subscriptions only when forced, and they lose what they have not read.
+--
+-- Returns  the number of subscriptions that read it (bigint).
+-- Raises   HD001 no such topic; HD010 not allowed; HD011 it has subscriptions; HD024 one of them is being read.
+-- Role     howdah_admin
+--
+-- Subscriptions of this topic alone are dropped too; those by wildcard go on without it.
+create or replace function howdah.drop_topic(topic text, force boolean default false) returns bigint
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_topic howdah.destinations := howdah._topic(topic, 'admin');
+    v_count bigint := (select count(distinct a.subscription_id) from howdah.acks a where a.destination_id = v_topic.id);
+    v_name text;
+begin
+    if v_count > 0 and not force then
+        raise exception using errcode = 'HD011', message = format('topic %s has %s subscriptions', quote_literal(topic), v_count),
+            hint = 'Unsubscribe them, or drop it with force => true.';
+    end if;
+    for v_name in
+        select d.name from howdah.subscriptions s join howdah.destinations d on d.id = s.destination_id
+        where d.dropped_at is null and s.topic = drop_topic.topic
+    loop
+        perform howdah._unsubscribe((howdah._subscription(v_name, 'admin')), 'topic dropped');
+    end loop;
+    delete from howdah.ack_cursors c using howdah.acks a where a.destination_id = v_topic.id and c.ack_id = a.id;
+    delete from howdah.acked c using howdah.acks a where a.destination_id = v_topic.id and c.ack_id = a.id;
+    delete from howdah.acks a where a.destination_id = v_topic.id;
+    delete from howdah.bridges b where b.topic_id = v_topic.id;
+    update howdah.topics t set stored = false, bridged = false where t.destination_id = v_topic.id;
+    update howdah.destinations d set dropped_at = howdah.now() where d.id = v_topic.id;
+    return v_count;
+end
+$$;

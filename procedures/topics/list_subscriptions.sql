@@ -1,0 +1,90 @@
+-- howdah.list_subscriptions(topic): subscriptions, durable and not, with how far behind they are.
+--
+-- Returns  one row a subscription, by name; topic: only those that read it. behind: messages published since the first one it has not
+--          read, of all its topics, at most (rolled-back and unwanted ones are counted); behind_for: the age of that one; set_aside: failed
+--          messages that wait for another try. silent_for: since a consumer was heard of.
+-- Raises   HD001 no such topic; HD010 not allowed.
+-- Role     howdah_admin howdah_consumer howdah_browser howdah_auditor
+create or replace function howdah.list_subscriptions(topic text default null) returns table (
+    subscription text, topic_name text, client_id text, name text, durable boolean, shared boolean, no_local boolean, prioritized boolean,
+    selector text, paused boolean, behind bigint, behind_for interval, delivered bigint, set_aside bigint, silent_for interval,
+    created_at timestamptz, created_by text
+)
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_topic integer := case when topic is not null then (howdah._topic(topic, 'browse')).id end;
+begin
+    return query
+    select d.name, s.topic, s.client_id, s.name, s.durable, s.shared, s.no_local, s.prioritized, s.selector, d.receiving_paused,
+        coalesce(l.behind, 0)::bigint, coalesce(howdah.now() - l.oldest, interval '0'), coalesce(l.delivered, 0)::bigint,
+        (select count(*) from howdah.msgs m where m.destination_id = d.id) + (select count(*) from howdah.parked p where p.destination_id = d.id),
+        interval '1 millisecond' * howdah._silent_ms(s.alive),
+        d.created_at, d.created_by
+    from howdah.subscriptions s
+    join howdah.destinations d on d.id = s.destination_id
+    cross join lateral (
+        select sum(b.behind) as behind, min(b.oldest) as oldest, sum(b.delivered) as delivered
+        from howdah.acks a cross join lateral howdah._lag(a) b
+        where a.subscription_id = d.id
+    ) l
+    where d.dropped_at is null
+      and (v_topic is null or exists (select from howdah.acks a where a.subscription_id = d.id and a.destination_id = v_topic))
+    order by d.name;
+end
+$$;
+
+-- howdah._lag(p_ack): how far a cursor is behind.
+--
+-- Returns  one row: messages from the first one not read to the last position given out, when that first one was sent (NULL: it is at
+--          the end), messages delivered.
+-- Role     internal
+--
+-- It reads one message, however many there are.
+create or replace function howdah._lag(p_ack howdah.acks) returns table (behind bigint, oldest timestamptz, delivered bigint)
+language plpgsql volatile
+as $$
+declare
+    v_cursor howdah.ack_cursors := howdah._cursor(p_ack.id);
+    v_upto pg_snapshot := pg_current_snapshot();
+    v_first record;
+begin
+    delivered := v_cursor.delivered + (select count(*) from howdah.acked a where a.ack_id = p_ack.id);
+    behind := 0;
+    for v_first in
+        select p.seq, p.sent_at
+        from howdah._segments(v_cursor, p_ack.destination_id, v_upto) s
+        cross join lateral howdah._topic_page(s.slots, p_ack.destination_id, s.from_xid, s.from_seq, s.to_xid, v_upto, 1) p
+    loop
+        oldest := least(oldest, v_first.sent_at);
+        behind := greatest(behind, (select coalesce(pg_sequence_last_value(d.positions), 0) from howdah.destinations d
+                                    where d.id = p_ack.destination_id) - v_first.seq + 1);
+    end loop;
+    return next;
+end
+$$;
+
+-- howdah.last_acked_id(ack_id): the number up to which a cursor has passed every message of its topic, as ActiveMQ's LAST_ACKED_ID.
+--
+-- Returns  bigint; -1: none.
+-- Role     howdah_auditor howdah_admin
+--
+-- The message before the first that is not read: so what ActiveMQ's statements list as pending (ID > LAST_ACKED_ID) leaves nothing out.
+-- Where a publisher committed late it has messages in it that were read.
+create or replace function howdah.last_acked_id(ack_id integer) returns bigint
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_ack howdah.acks;
+    v_cursor howdah.ack_cursors := howdah._cursor(ack_id);
+    v_upto pg_snapshot := pg_current_snapshot();
+    v_last bigint;
+begin
+    select a.* into v_ack from howdah.acks a where a.id = last_acked_id.ack_id;
+    select min(p.seq) - 1 into v_last
+    from howdah._segments(v_cursor, v_ack.destination_id, v_upto) s
+    cross join lateral howdah._topic_page(s.slots, v_ack.destination_id, s.from_xid, s.from_seq, s.to_xid, v_upto, 1) p;
+    v_last := coalesce(v_last, (select pg_sequence_last_value(d.positions) from howdah.destinations d where d.id = v_ack.destination_id));
+    return coalesce(v_last * 1000000 + v_ack.destination_id, -1);
+end
+$$;

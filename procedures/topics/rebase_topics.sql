@@ -1,0 +1,85 @@
+-- howdah.rebase_topics(): after a restore into another cluster, make topic messages and cursors fit its transaction numbers.
+--
+-- Returns  how many messages and cursors were rewritten (text).
+-- Raises   HD005 there is nothing to do: the database is in the cluster it was in.
+-- Role     howdah_admin
+--
+-- Transaction numbers of a dump mean nothing in another cluster: a message of the future would stay invisible, and so be passed over. Everything
+-- restored is committed, so each message gets the first transaction number there is, and each cursor what it had not
+-- read. Nothing is lost and nothing comes twice; the order is that of positions. Run it before anybody publishes or receives; it locks them out.
+create or replace function howdah.rebase_topics() returns text
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_ack howdah.acks;
+    v_cursor howdah.ack_cursors;
+    v_first bigint;
+    v_slot integer;
+    v_messages bigint := 0;
+    v_cursors bigint := 0;
+    v_count bigint;
+begin
+    if (select e.system_identifier = c.system_identifier from howdah.engine e cross join pg_control_system() c) then
+        raise exception using errcode = 'HD005', message = 'this database is in the cluster that its topics were written in',
+            hint = 'Nothing has to be done.';
+    end if;
+    perform pg_advisory_xact_lock(1213154379, 0);
+    lock table howdah.topic_msgs_0, howdah.topic_msgs_1, howdah.topic_msgs_2, howdah.topic_nonpersistent_0, howdah.topic_nonpersistent_1,
+        howdah.topic_nonpersistent_2, howdah.ack_cursors, howdah.acked in access exclusive mode;
+    for v_ack in select a.* from howdah.acks a loop
+        v_cursor := howdah._cursor(v_ack.id);
+        select coalesce(min(m.seq), coalesce((select pg_sequence_last_value(d.positions) from howdah.destinations d
+                                              where d.id = v_ack.destination_id), 0) + 1)
+        into v_first
+        from howdah._all_published(v_ack.destination_id) m
+        where not howdah._is_passed(v_cursor, m.xid, m.seq)
+          and not exists (select from howdah.acked a where a.ack_id = v_ack.id and a.seq = m.seq);
+        insert into howdah.acked (ack_id, seq, xid)
+        select v_ack.id, m.seq, '3' from howdah._all_published(v_ack.destination_id) m
+        where m.seq > v_first and howdah._is_passed(v_cursor, m.xid, m.seq)
+        on conflict do nothing;
+        delete from howdah.acked a where a.ack_id = v_ack.id and a.seq < v_first;
+        perform howdah._move_cursor(v_cursor, '3', v_first - 1, 0, '3:3:');
+        v_cursors := v_cursors + 1;
+    end loop;
+    update howdah.acked a set xid = '3' where a.xid <> '3'::xid8;
+    for v_slot in 0..2 loop
+        execute format('update howdah.topic_msgs_%s t set xid = ''3''::xid8 where t.xid <> ''3''::xid8', v_slot);
+        get diagnostics v_count = row_count;
+        v_messages := v_messages + v_count;
+        execute format('delete from howdah.topic_nonpersistent_%s', v_slot);
+    end loop;
+    update howdah.topic_ring r set closed_xid = '4' where r.closed_xid is not null;
+    update howdah.engine e set system_identifier = c.system_identifier from pg_control_system() c;
+    return format('%s messages, %s cursors', v_messages, v_cursors);
+end
+$$;
+
+-- howdah._all_published(p_topic_id): every stored message of a topic, whatever its transaction number.
+--
+-- Returns  xid and seq.
+-- Role     internal
+create or replace function howdah._all_published(p_topic_id integer) returns table (xid xid8, seq bigint)
+language sql volatile
+as $$
+    select t.xid, t.seq from howdah.topic_msgs_0 t where t.destination_id = p_topic_id
+    union all select t.xid, t.seq from howdah.topic_msgs_1 t where t.destination_id = p_topic_id
+    union all select t.xid, t.seq from howdah.topic_msgs_2 t where t.destination_id = p_topic_id
+$$;
+
+-- howdah.set_client_id(client_id, local): say under which client id this session publishes, for subscriptions with no_local.
+--
+-- Raises   HD003 bad client id.
+-- Role     howdah_producer howdah_consumer howdah_admin
+--
+-- It is a setting of the session, howdah.client_id; NULL takes it back. Behind a transaction pooler set it in each transaction, with local.
+create or replace function howdah.set_client_id(client_id text, local boolean default false) returns void
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+begin
+    if client_id !~ '\A[A-Za-z0-9_.-]{1,200}\Z' then
+        raise exception using errcode = 'HD003', message = 'bad client id', hint = 'It has up to 200 characters out of A-Z a-z 0-9 . _ -';
+    end if;
+    perform set_config('howdah.client_id', coalesce(client_id, ''), coalesce(local, false));
+end
+$$;

@@ -1,0 +1,144 @@
+-- howdah.subscribe(topic, name, …): subscribe to a topic, or to all topics that match a wildcard.
+--
+-- Returns  the subscription's name (text): what howdah.receive, record_failure, pause, alter_queue and the rest take as a queue.
+-- Raises   HD001 no such topic; HD002 no room for a dead-letter queue that the options need; HD003 bad name; HD004 wrong option; HD005 wrong argument; HD010 not allowed; HD023 a wrong selector;
+--          HD024 it exists with another definition and somebody reads it, or as (un)shared.
+-- Role     howdah_consumer howdah_admin
+--
+-- A durable subscription (the default) has a name and gets every message published from now on, whether anybody reads it or not; with
+-- since also earlier ones that are still there ('-infinity': all). One that is not durable ends when nobody has received or waited for a
+-- minute, and begins with what the topic's recovery policy says. shared: several consumers at once, each message to one of them. no_local: not
+-- what was published under the same client id (howdah.set_client_id). Subscribing again with the same definition changes
+-- nothing; with another one, while nobody reads it, it begins anew (JMS 2.0, 8.3). options: prioritized (a cursor for each
+-- priority, higher ones first), and the poison policy as of create_queue.
+create or replace function howdah.subscribe(
+    topic text, name text default null, client_id text default '', selector text default null, shared boolean default false,
+    durable boolean default true, no_local boolean default false, since timestamptz default null, options jsonb default '{}'
+) returns text
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_new howdah.subscriptions;
+    v_old howdah.subscriptions;
+    v_row howdah.destinations;
+    v_topics integer[];
+    v_id integer;
+begin
+    v_topics := howdah._topics_for(topic, 'receive');
+    perform howdah._check_subscription(topic, name, client_id, shared, durable, no_local, options);
+    v_new.topic := topic;
+    v_new.client_id := client_id;
+    v_new.durable := durable;
+    v_new.shared := shared;
+    v_new.no_local := no_local;
+    v_new.prioritized := coalesce((options ->> 'prioritized')::boolean, false);
+    v_new.selector := nullif(btrim(selector), '');
+    v_new.selector_sql := howdah._selector_sql(selector);
+    v_new.name := coalesce(name, replace(gen_random_uuid()::text, '-', ''));
+    v_row := howdah._new_destination(format('%s:%s:%s%s', topic, client_id, case when durable then '' else '~' end, v_new.name));
+    if length(v_row.name) > 242 then
+        raise exception using errcode = 'HD003', message = 'topic, client id and name of a subscription have 240 characters at most together';
+    end if;
+    perform pg_advisory_xact_lock(1213154378, hashtext(v_new.client_id || ':' || v_new.name));
+    select s.* into v_old
+    from howdah.subscriptions s join howdah.destinations d on d.id = s.destination_id
+    where d.dropped_at is null and s.client_id = v_new.client_id and s.name = v_new.name and s.durable = v_new.durable;
+    if found then
+        if v_old.shared <> v_new.shared then
+            raise exception using errcode = 'HD024', message = format('subscription %s of client %s exists as %s one', quote_literal(name),
+                quote_literal(client_id), case when v_old.shared then 'a shared' else 'an unshared' end),
+                hint = 'Choose another name, or howdah.unsubscribe it.';
+        end if;
+        if (v_old.topic, v_old.no_local, v_old.prioritized) = (v_new.topic, v_new.no_local, v_new.prioritized)
+           and v_old.selector is not distinct from v_new.selector then
+            return (select d.name from howdah.destinations d where d.id = v_old.destination_id);
+        end if;
+        perform howdah._unsubscribe((select d from howdah.destinations d where d.id = v_old.destination_id), 'subscription changed');
+    end if;
+    v_row := howdah._with_options(v_row, howdah._policy_for(topic));
+    v_row := howdah._with_options(v_row, options - 'prioritized');
+    v_row.kind := 'subscription';
+    v_row.journal_level_at := v_row.created_at;
+    perform howdah._ensure_targets(v_row);
+    v_id := howdah._add_destination(v_row);
+    v_new.destination_id := v_id;
+    v_new.alive := howdah._new_hint('alive_' || v_id);
+    perform howdah._note_alive(v_new.alive);
+    insert into howdah.subscriptions select v_new.*;
+    perform howdah._copy_rights(v_id, v_topics);
+    perform howdah._add_cursors(v_new, t.id, case when since is null then pg_current_snapshot() else '3:3:'::pg_snapshot end)
+    from unnest(v_topics) t(id);
+    if since > '-infinity' then
+        perform howdah._begin_since(v_new, since);
+    elsif since is null and not durable then
+        perform howdah._recover(v_new, t.id) from unnest(v_topics) t(id);
+    end if;
+    return v_row.name;
+end
+$$;
+
+-- howdah._topics_for(p_topic, p_verb): the topics that a name or a wildcard means, all of which the caller may use so.
+--
+-- Returns  their numbers (integer[]); empty for a wildcard that matches none yet.
+-- Raises   HD001 no such topic; HD003 neither a name nor a wildcard; HD010 not allowed.
+-- Role     internal
+create or replace function howdah._topics_for(p_topic text, p_verb text) returns integer[]
+language plpgsql stable
+as $$
+begin
+    if p_topic ~ '[*>]' then
+        if p_topic !~ '^([A-Za-z0-9_/-]+|\*)(\.([A-Za-z0-9_/-]+|\*))*(\.>)?$|^>$' then
+            raise exception using errcode = 'HD003', message = format('%s is no wildcard of topic names', quote_literal(left(p_topic, 250))),
+                hint = 'Parts between dots; * stands for one part, > at the end for the rest: STOCKS.*.EU, STOCKS.>.';
+        end if;
+        return array(select (howdah._topic(d.name, p_verb)).id from howdah.destinations d
+                     where d.kind = 'topic' and d.dropped_at is null and howdah._matches(d.name, p_topic) order by d.id);
+    end if;
+    return array[(howdah._topic(p_topic, p_verb)).id];
+end
+$$;
+
+-- howdah._check_subscription(p_topic, p_name, …): refuse what cannot be a subscription.
+--
+-- Raises   HD003 bad name or client id; HD004 wrong option; HD005 arguments that do not go together.
+-- Role     internal
+create or replace function howdah._check_subscription(
+    p_topic text, p_name text, p_client_id text, p_shared boolean, p_durable boolean, p_no_local boolean, p_options jsonb
+) returns void
+language plpgsql volatile
+as $$
+declare
+    v_wrong text := case
+        when p_client_id is null or p_shared is null or p_durable is null or p_no_local is null
+            then 'client_id, shared, durable and no_local cannot be NULL'
+        when p_name is null and p_durable then 'a durable subscription needs a name'
+        when p_name is null and p_shared then 'a shared subscription needs a name'
+        when p_no_local and p_shared then 'no_local does not go with a shared subscription'
+        when p_no_local and p_client_id = '' then 'no_local needs a client_id'
+    end;
+begin
+    if p_name !~ '\A[A-Za-z0-9_.-]{1,200}\Z' or p_client_id !~ '\A[A-Za-z0-9_.-]{0,200}\Z' then
+        raise exception using errcode = 'HD003', message = 'bad name or client id of a subscription',
+            hint = 'They have up to 200 characters out of A-Z a-z 0-9 . _ -';
+    elsif v_wrong is not null then
+        raise exception using errcode = 'HD005', message = v_wrong, hint = 'See docs/topics.md for the kinds of subscription.';
+    elsif p_options is null or jsonb_typeof(p_options) <> 'object' or jsonb_typeof(p_options -> 'prioritized') <> 'boolean'
+        or p_options @> '{"strict_order": true}' or p_options @> '{"backout_count": "hardened"}' then
+        raise exception using errcode = 'HD004', message = 'wrong options of a subscription',
+            hint = 'They are a JSON object; prioritized is true or false; strict_order and backout_count "hardened" are for queues.';
+    end if;
+end
+$$;
+
+-- howdah._copy_rights(p_subscription_id, p_topics): who may receive from a topic may receive from its subscription.
+--
+-- Role     internal
+create or replace function howdah._copy_rights(p_subscription_id integer, p_topics integer[]) returns void
+language sql volatile
+as $$
+    delete from howdah.destination_grants g
+    where g.destination_id = p_subscription_id and (g.verb = 'send' or g.verb = 'receive' and cardinality(p_topics) = 1);
+    insert into howdah.destination_grants (destination_id, verb, role_name)
+    select p_subscription_id, g.verb, g.role_name from howdah.destination_grants g
+    where cardinality(p_topics) = 1 and g.destination_id = p_topics[1] and g.verb = 'receive'
+$$;

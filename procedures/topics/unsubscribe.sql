@@ -1,0 +1,40 @@
+-- howdah.unsubscribe(subscription): end a subscription; what it has not read is lost to it.
+--
+-- Raises   HD001 no such subscription; HD010 not allowed; HD024 somebody is reading it.
+-- Role     howdah_consumer howdah_admin
+create or replace function howdah.unsubscribe(subscription text) returns void
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+begin
+    perform howdah._unsubscribe(howdah._subscription(subscription, 'receive'), 'unsubscribed');
+end
+$$;
+
+-- howdah._unsubscribe(p_subscription, p_reason): end a subscription that nobody is reading.
+--
+-- Raises   HD024 somebody is reading it: a transaction that received from it is open.
+-- Role     internal
+create or replace function howdah._unsubscribe(p_subscription howdah.destinations, p_reason text) returns void
+language plpgsql volatile
+as $$
+declare
+    v_topic integer;
+begin
+    if not pg_try_advisory_xact_lock(1213154375, p_subscription.id) then
+        raise exception using errcode = 'HD024', message = format('subscription %s is being read', quote_literal(p_subscription.name)),
+            hint = 'Try again when its consumers have ended their transactions.';
+    end if;
+    perform howdah._empty(p_subscription, p_reason);
+    delete from howdah.ack_cursors c using howdah.acks a where a.subscription_id = p_subscription.id and c.ack_id = a.id;
+    delete from howdah.acked c using howdah.acks a where a.subscription_id = p_subscription.id and c.ack_id = a.id;
+    for v_topic in
+        with gone as (delete from howdah.acks a where a.subscription_id = p_subscription.id returning a.destination_id)
+        select distinct g.destination_id from gone g
+    loop
+        perform howdah._note_readers(v_topic);
+        update howdah.topics t set refused_for = null where t.destination_id = v_topic and t.refused_for = p_subscription.name;
+    end loop;
+    delete from howdah.listeners l where l.destination_id = p_subscription.id;
+    update howdah.destinations d set dropped_at = howdah.now() where d.id = p_subscription.id;
+end
+$$;

@@ -1,0 +1,288 @@
+"""Topics: one stored copy of each message, in a ring of tables; subscriptions, and where each of them stands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    PrimaryKeyConstraint,
+    Sequence,
+    SmallInteger,
+    Table,
+    Text,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB, REGCLASS, UUID
+from sqlalchemy.types import UserDefinedType
+
+from .base import TIMESTAMPTZ, metadata
+from .destinations import destinations
+from .journal import PgSnapshot
+
+SLOTS = 3
+"""Number of the tables that topic messages go round in."""
+
+
+class Xid8(UserDefinedType[str]):
+    """PostgreSQL's xid8, which SQLAlchemy does not know."""
+
+    cache_ok = True
+
+    def get_col_spec(self, **options: Any) -> str:
+        """The type's name in DDL."""
+        return "XID8"
+
+
+Sequence("topic_generation", metadata=metadata, minvalue=0, start=0)
+Sequence("topic_truncations", metadata=metadata, minvalue=0, start=0)
+Sequence("topic_checked", metadata=metadata, minvalue=0, start=0)
+
+
+def _published_columns() -> list[Column[object]]:
+    """The columns of a stored topic message, by alignment as in ``message_columns``."""
+    return [
+        Column(
+            "xid",
+            Xid8(),
+            nullable=False,
+            server_default=text("pg_current_xact_id()"),
+            comment="The publisher's transaction, by which cursors know what they have passed.",
+        ),
+        Column("seq", BigInteger, nullable=False, comment="Position in the topic, from the destination's sequence."),
+        Column("sent_at", TIMESTAMPTZ, nullable=False, comment="When send was called (JMSTimestamp)."),
+        Column("expires_at", TIMESTAMPTZ, comment="Never delivered at or after this time. NULL: never expires."),
+        Column("destination_id", Integer, nullable=False, comment="The topic."),
+        Column("rank", SmallInteger, nullable=False, comment="9 minus the priority."),
+        Column("is_text", Boolean, nullable=False, comment="True: body is UTF-8 text or JSON. False: bytes."),
+        Column("content_type", Text, nullable=False, comment="MIME type of the body."),
+        Column("body", LargeBinary, nullable=False, comment="The exact bytes of the body."),
+        Column("headers", JSONB, comment="Application properties, a JSON object. NULL: none."),
+        Column("correlation_id", Text, comment="JMSCorrelationID."),
+        Column("reply_to", Text, comment="JMSReplyTo: name of the destination for answers."),
+        Column("message_type", Text, comment="JMSType."),
+        Column("conversation_id", UUID(), comment="The conversation (dialog) the message belongs to."),
+        Column("client_id", Text, comment="Client id of the publisher's session (howdah.set_client_id), for no_local."),
+    ]
+
+
+topic_slots = [
+    Table(
+        f"topic_msgs_{number}",
+        metadata,
+        *_published_columns(),
+        PrimaryKeyConstraint("destination_id", "xid", "seq"),
+        comment="Topic messages, one stored copy each: INSERT-only, emptied by TRUNCATE once nobody needs them.",
+    )
+    for number in range(SLOTS)
+]
+
+topic_slots_nonpersistent = [
+    Table(
+        f"topic_nonpersistent_{number}",
+        metadata,
+        *_published_columns(),
+        Column(
+            "boot",
+            TIMESTAMPTZ,
+            nullable=False,
+            server_default=text("pg_postmaster_start_time()"),
+            comment="Start of the server that took the message: any other server start has lost it.",
+        ),
+        PrimaryKeyConstraint("destination_id", "xid", "seq"),
+        prefixes=["UNLOGGED"],
+        comment="Non-persistent topic messages: no WAL, lost at every restart of the server.",
+    )
+    for number in range(SLOTS)
+]
+
+topic_ring = Table(
+    "topic_ring",
+    metadata,
+    Column("slot", Integer, primary_key=True, autoincrement=False, comment="Number of the tables, 0 to 2."),
+    Column("generation", BigInteger, nullable=False, comment="How often the ring had been turned when it was opened."),
+    Column("state", Text, nullable=False, comment="open, closing (writers may still be at work), closed or empty."),
+    Column("closed_xid", Xid8(), comment="When it was closed: all transactions with rows in it are older, and ended."),
+    Column("opened_at", TIMESTAMPTZ, comment="When it was opened. NULL: never."),
+    Column("closed_at", TIMESTAMPTZ, comment="When it was closed. NULL: it is not."),
+    Column(
+        "truncations",
+        BigInteger,
+        nullable=False,
+        server_default="0",
+        comment="Value of topic_truncations when it was emptied last.",
+    ),
+    CheckConstraint("state IN ('open', 'closing', 'closed', 'empty')", name="state"),
+    comment="The state of the tables that topic messages go round in, one row a slot.",
+)
+
+topics = Table(
+    "topics",
+    metadata,
+    Column(
+        "destination_id",
+        Integer,
+        ForeignKey(destinations.c.id, name="fk_topics_destination"),
+        primary_key=True,
+        autoincrement=False,
+        comment="The topic.",
+    ),
+    Column(
+        "stored",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="Whether messages are stored: somebody subscribed, or they are kept for those who come late.",
+    ),
+    Column(
+        "bridged",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="Whether messages go on into queues (bridges).",
+    ),
+    Column(
+        "retain_ms", BigInteger, comment="Milliseconds that messages are kept for replay. NULL: as subscribers need."
+    ),
+    Column(
+        "retain_bytes",
+        BigInteger,
+        comment="The youngest messages of so many bytes of bodies are kept for replay. NULL: as subscribers need.",
+    ),
+    Column(
+        "recovery",
+        Text,
+        nullable=False,
+        server_default="none",
+        comment="What a late non-durable subscriber gets first: none, last_image, retained, fixed_count, fixed_size, timed or query.",
+    ),
+    Column(
+        "recovery_amount",
+        BigInteger,
+        comment="How much: messages (fixed_count), bytes of bodies (fixed_size) or milliseconds (timed).",
+    ),
+    Column("recovery_selector", Text, comment="Which messages, for query."),
+    Column(
+        "backlog_limit",
+        BigInteger,
+        comment="Messages that a durable subscription may lag behind before backlog_action. NULL: any number.",
+    ),
+    Column(
+        "backlog_age_ms",
+        BigInteger,
+        comment="Milliseconds that it may lag behind before backlog_action. NULL: for ever.",
+    ),
+    Column(
+        "backlog_action",
+        Text,
+        nullable=False,
+        server_default="drop_backlog",
+        comment="What happens then: drop_backlog, drop_subscription or refuse (publishers get HD018).",
+    ),
+    Column("refused_for", Text, comment="The subscription for whose sake publishers are refused. NULL: they are not."),
+    CheckConstraint(
+        "recovery IN ('none', 'last_image', 'retained', 'fixed_count', 'fixed_size', 'timed', 'query')", name="recovery"
+    ),
+    CheckConstraint("backlog_action IN ('drop_backlog', 'drop_subscription', 'refuse')", name="backlog_action"),
+    CheckConstraint("retain_ms > 0 AND retain_bytes > 0", name="retain"),
+    CheckConstraint("recovery_amount > 0 AND backlog_limit > 0 AND backlog_age_ms > 0", name="amounts"),
+    comment="What only topics have, of those destinations that are topics.",
+)
+
+subscriptions = Table(
+    "subscriptions",
+    metadata,
+    Column(
+        "destination_id",
+        Integer,
+        ForeignKey(destinations.c.id, name="fk_subscriptions_destination"),
+        primary_key=True,
+        autoincrement=False,
+        comment="The destination that holds its poison policy, its rights and what was set aside.",
+    ),
+    Column("topic", Text(collation="C"), nullable=False, comment="Name of the topic, or a wildcard such as STOCKS.>."),
+    Column("client_id", Text(collation="C"), nullable=False, comment="Client id of the subscriber; empty: none."),
+    Column("name", Text(collation="C"), nullable=False, comment="Name; made up for a non-durable one without."),
+    Column("durable", Boolean, nullable=False, comment="False: it ends when nobody has been heard of for a minute."),
+    Column("shared", Boolean, nullable=False, comment="True: several consumers at once, each message to one of them."),
+    Column("no_local", Boolean, nullable=False, comment="True: messages of the same client id are left out."),
+    Column("prioritized", Boolean, nullable=False, comment="True: a cursor for each priority, higher ones first."),
+    Column("selector", Text, comment="JMS selector. NULL: all messages."),
+    Column("selector_sql", Text, comment="The selector as compiled."),
+    Column("alive", REGCLASS, nullable=False, comment="A sequence, a hint: when a consumer was last heard of, in ms."),
+    Column("warned_at", TIMESTAMPTZ, comment="When administrators were told that it lags behind. NULL: not since."),
+    comment="Subscriptions, durable and not; each is a destination of kind subscription too.",
+)
+
+acks = Table(
+    "acks",
+    metadata,
+    Column("id", Integer, Identity(always=True), nullable=False, comment="Number of the cursor."),
+    Column("destination_id", Integer, nullable=False, comment="The topic subscribed to."),
+    Column("subscription_id", Integer, nullable=False, comment="The subscription (destinations.id)."),
+    Column(
+        "priority",
+        SmallInteger,
+        nullable=False,
+        server_default="0",
+        comment="Priority the cursor is for, in prioritised subscriptions; else 0.",
+    ),
+    Column("client_id", Text, nullable=False, comment="Client id of the subscriber."),
+    Column(
+        "subscription_name",
+        Text,
+        nullable=False,
+        comment="Name of the durable subscription; with ~ before it that of a non-durable one.",
+    ),
+    Column("selector", Text, comment="Message selector. NULL: all messages."),
+    PrimaryKeyConstraint("destination_id", "client_id", "subscription_name", "priority"),
+    Index("uq_acks_id", "id", unique=True),
+    Index("ix_acks_subscription", "subscription_id"),
+    comment="Which subscription reads which topic: a row for each topic, and for each priority if it is prioritised.",
+)
+
+ack_cursors = Table(
+    "ack_cursors",
+    metadata,
+    Column("ack_id", Integer, nullable=False, comment="The cursor (acks.id)."),
+    Column("n", BigInteger, nullable=False, comment="Number of the step, from 0; the highest one holds."),
+    Column("xid", Xid8(), nullable=False, comment="A transaction that is passed in part: its messages up to seq."),
+    Column(
+        "seq", BigInteger, nullable=False, comment="Position in the topic up to which xid is passed; -1: nothing of it."
+    ),
+    Column("delivered", BigInteger, nullable=False, comment="Messages delivered since the subscription was made."),
+    Column("at", TIMESTAMPTZ, nullable=False, comment="When the step was made."),
+    Column("snapshot", PgSnapshot(), nullable=False, comment="Messages of all transactions visible in it are passed."),
+    PrimaryKeyConstraint("ack_id", "n"),
+    comment="Where each cursor stands: INSERT-only for consumers, so that no old snapshot makes it slow; old steps are deleted later.",
+)
+
+acked = Table(
+    "acked",
+    metadata,
+    Column("ack_id", Integer, nullable=False, comment="The cursor (acks.id)."),
+    Column("seq", BigInteger, nullable=False, comment="Position in the topic."),
+    Column("xid", Xid8(), nullable=False, comment="The publisher's transaction."),
+    PrimaryKeyConstraint("ack_id", "seq"),
+    comment="Messages that a cursor has not passed, but that are done with: acknowledged out of order, or set aside.",
+)
+
+bridges = Table(
+    "bridges",
+    metadata,
+    Column("topic_id", Integer, primary_key=True, autoincrement=False, comment="The topic."),
+    Column(
+        "queue_id", Integer, primary_key=True, autoincrement=False, comment="The queue that gets a message of each."
+    ),
+    Column("selector", Text, comment="JMS selector. NULL: all messages."),
+    Column("selector_sql", Text, comment="The selector as compiled."),
+    comment="Topics whose messages go on into queues; virtual topics' too.",
+)
