@@ -20,13 +20,17 @@ demo: $(VENV)/.demo ## Run 336,776 real flights through the queue and audit the 
 # What depends on the version on each other version that is here, then everything on 18.
 OTHERS := 16 $(patsubst /usr/lib/postgresql/%/bin/postgres,%,$(wildcard /usr/lib/postgresql/1[4-7]/bin/postgres))
 
+# Two processes, each with servers of its own. Not more, whatever the machine has: some tests measure how long
+# something takes. Worksteal leaves a folder's tests with one process, so that Spark starts once.
+PYTEST := $(BIN)/pytest -q -n 2 --dist worksteal
+
 test: $(VENV)/.dev ## Run the tests on real PostgreSQL servers: 18, then 16 and what Debian has installed
 	@for version in $(OTHERS); do \
 	  echo "PostgreSQL $$version: procedures, migrations, restarts"; \
-	  HOWDAH_TEST_SCHEDULES=20 HOWDAH_TEST_PG=$$version $(BIN)/pytest -q tests/procedures tests/migrations tests/server || exit; \
+	  HOWDAH_TEST_SCHEDULES=20 HOWDAH_TEST_PG=$$version $(PYTEST) tests/procedures tests/migrations tests/server || exit; \
 	done
 	@echo "PostgreSQL 18: everything"
-	$(BIN)/pytest -q
+	$(PYTEST)
 
 # Every round and schedule has its own seed; the failing one prints it, and HOWDAH_TEST_SEED repeats it.
 SCHEDULES ?= 10000

@@ -3,9 +3,10 @@
 import itertools
 import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -23,23 +24,47 @@ PG_VERSION = int(os.environ.get("HOWDAH_TEST_PG", "18"))
 _numbers = itertools.count(1)
 
 
+# What the servers of a run may need at most, in bytes: most of it WAL of hundreds of databases.
+ROOM = 4 << 30
+
+
+def _place() -> str | None:
+    """Where servers' folders are made: in memory, else where the system has its temporary files.
+
+    A test's database is 10 MB, written twice (files and WAL), and on a disk all tests wait for it together. The server
+    is as durable as ever, fsync and all: tests crash servers, never the machine, whose memory outlives them.
+    """
+    memory = Path("/dev/shm")
+    with suppress(OSError):
+        found = os.statvfs(memory)
+        if found.f_bavail * found.f_frsize >= ROOM and not found.f_flag & os.ST_NOEXEC and os.access(memory, os.W_OK):
+            return str(memory)
+    return None
+
+
 def _new_folder() -> Path:
     # Not pytest's tmp_path: root's lies below a closed folder, and its paths are long.
-    folder = Path(tempfile.mkdtemp(prefix="howdah-test-")) / "server"
+    folder = Path(tempfile.mkdtemp(prefix="howdah-test-", dir=_place())) / "server"
     folder.parent.chmod(0o711)
     return folder
 
 
 @contextmanager
-def _private_server() -> Iterator[EmbeddedServer]:
-    folder = _new_folder()
-    embedded = EmbeddedServer(folder, PG_VERSION)
+def _stopped_at_the_end(embedded: EmbeddedServer) -> Iterator[EmbeddedServer]:
     try:
-        embedded.start()
         yield embedded
     finally:
         embedded.stop("immediate")
-        shutil.rmtree(folder.parent)
+        shutil.rmtree(embedded.folder.parent)
+
+
+def _copy_of(made: EmbeddedServer) -> EmbeddedServer:
+    """A stopped server's copy, on a port of its own."""
+    folder = _new_folder()
+    # Not shutil.copytree: it leaves the files to root, and the server's user could not read them.
+    subprocess.run(["cp", "-a", str(made.folder), str(folder)], check=True)
+    (folder / "port").unlink()
+    return EmbeddedServer(folder, PG_VERSION)
 
 
 def _admin(server: Server) -> Db:
@@ -62,27 +87,50 @@ def _new_database(server: Server, template: str = "template1") -> Iterator[str]:
 @pytest.fixture
 def server_folder() -> Iterator[Path]:
     """A path where a server may make its folder; whatever runs there is stopped at the end."""
-    folder = _new_folder()
-    yield folder
-    EmbeddedServer(folder).stop("immediate")
-    shutil.rmtree(folder.parent)
+    with _stopped_at_the_end(EmbeddedServer(_new_folder())) as embedded:
+        yield embedded.folder
+
+
+@pytest.fixture
+def made_folder(empty_server: EmbeddedServer) -> Iterator[Path]:
+    """The folder of a server that has been started and stopped before, once for all who ask."""
+    with _stopped_at_the_end(_copy_of(empty_server)) as embedded:
+        yield embedded.folder
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
+def server(request: pytest.FixtureRequest) -> Iterator[Server]:
     """One server for the whole run: superuser's DSN of a database that tests make others from."""
     if dsn := os.environ.get("HOWDAH_TEST_DSN"):
         yield Server(dsn)
         return
-    with _private_server() as embedded:
+    with _stopped_at_the_end(_copy_of(request.getfixturevalue("empty_server"))) as embedded:
         yield Server(embedded.start().dsn, embedded)
 
 
-@pytest.fixture
-def private_server() -> Iterator[EmbeddedServer]:
-    """A running embedded server that the test may stop, crash and start; its database is migrated."""
-    with _private_server() as embedded:
+@pytest.fixture(scope="session")
+def empty_server() -> Iterator[EmbeddedServer]:
+    """A server that was made and stopped, for copies: a copy costs a tenth of making one."""
+    with _stopped_at_the_end(EmbeddedServer(_new_folder(), PG_VERSION)) as embedded:
+        embedded.start()
+        embedded.stop()
+        yield embedded
+
+
+@pytest.fixture(scope="session")
+def migrated_server(empty_server: EmbeddedServer) -> Iterator[EmbeddedServer]:
+    """The same with Howdah in its database."""
+    with _stopped_at_the_end(_copy_of(empty_server)) as embedded:
         migrate(embedded.start().dsn)
+        embedded.stop()
+        yield embedded
+
+
+@pytest.fixture
+def private_server(migrated_server: EmbeddedServer) -> Iterator[EmbeddedServer]:
+    """A running embedded server that the test may stop, crash and start; its database is migrated."""
+    with _stopped_at_the_end(_copy_of(migrated_server)) as embedded:
+        embedded.start()
         yield embedded
 
 

@@ -13,7 +13,6 @@ from support import Db
 
 from howdah.audit import AuditError, print_report, run_audit, to_dict
 from howdah.engine.embedded import EmbeddedServer
-from howdah.migrations import migrate
 
 from .conftest import Audit
 from .traffic import fail, live_through_everything, receive, send
@@ -120,18 +119,16 @@ def test_what_operators_did_is_accounted_for(audit: Audit, db: Db) -> None:
 
 
 def test_non_persistent_messages_lost_by_a_crash_are_told_from_missing_ones(
-    server_folder: Path, spark: "SparkSession"
+    private_server: EmbeddedServer, spark: "SparkSession"
 ) -> None:
-    server = EmbeddedServer(server_folder)
-    dsn = server.start().dsn
-    migrate(dsn)
+    dsn = private_server.start().dsn
     with psycopg.connect(dsn, autocommit=True) as db:
         db.execute("select howdah.create_queue('q', '{\"journal_level\": \"full\"}')")
         send(db, "q", 4, delivery_mode="non-persistent")
         receive(db, "q")
         send(db, "q", 2)
-    server.stop("immediate")
-    dsn = server.start().dsn
+    private_server.stop("immediate")
+    dsn = private_server.start().dsn
     result = run_audit(dsn, spark=spark, partitions=2)
 
     assert result.ok, result.rules

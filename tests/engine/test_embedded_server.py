@@ -64,12 +64,12 @@ def test_a_first_start_gives_a_durable_utf8_server(server_folder: Path, version:
     assert ask(info.dsn, "select upper('é')") == "É"
 
 
-def test_both_doors_lead_in_and_both_ask_for_the_password(server_folder: Path) -> None:
-    info = EmbeddedServer(server_folder).start()
+def test_both_doors_lead_in_and_both_ask_for_the_password(made_folder: Path) -> None:
+    info = EmbeddedServer(made_folder).start()
 
     assert ask(info.dsn, "select host(inet_server_addr())") == "127.0.0.1"
     assert ask(info.socket_dsn, "select inet_server_addr() is null") is True
-    password = (server_folder / "password").read_text()
+    password = (made_folder / "password").read_text()
     for dsn in (info.dsn, info.socket_dsn):
         with pytest.raises(psycopg.OperationalError, match="password"):
             psycopg.connect(dsn.replace(password, "wrong"))
@@ -83,11 +83,11 @@ def test_nobody_else_can_read_what_lies_in_the_folder(server_folder: Path) -> No
         assert path.stat().st_mode & 0o077 == 0, path
 
 
-def test_a_second_start_returns_the_running_server(server_folder: Path) -> None:
-    first = EmbeddedServer(server_folder).start()
+def test_a_second_start_returns_the_running_server(made_folder: Path) -> None:
+    first = EmbeddedServer(made_folder).start()
 
-    assert EmbeddedServer(server_folder).start() == first
-    assert EmbeddedServer(server_folder).status() == first
+    assert EmbeddedServer(made_folder).start() == first
+    assert EmbeddedServer(made_folder).status() == first
 
 
 def test_starts_at_once_from_four_processes_share_one_server(server_folder: Path) -> None:
@@ -119,8 +119,8 @@ def test_a_stop_where_no_server_ever_was_makes_no_folder(server_folder: Path) ->
     assert not server_folder.exists()
 
 
-def test_port_password_and_rows_survive_a_restart(server_folder: Path) -> None:
-    server = EmbeddedServer(server_folder)
+def test_port_password_and_rows_survive_a_restart(made_folder: Path) -> None:
+    server = EmbeddedServer(made_folder)
     info = server.start()
     with psycopg.connect(info.dsn) as connection:
         connection.execute("create table kept (n int)")
@@ -134,8 +134,8 @@ def test_port_password_and_rows_survive_a_restart(server_folder: Path) -> None:
     assert ask(again.dsn, "select n from kept") == 7
 
 
-def test_another_port_is_taken_when_the_remembered_one_is_busy(server_folder: Path) -> None:
-    server = EmbeddedServer(server_folder)
+def test_another_port_is_taken_when_the_remembered_one_is_busy(made_folder: Path) -> None:
+    server = EmbeddedServer(made_folder)
     info = server.start()
     server.stop()
 
@@ -146,8 +146,8 @@ def test_another_port_is_taken_when_the_remembered_one_is_busy(server_folder: Pa
     assert ask(again.dsn, "select 1") == 1
 
 
-def test_a_port_lost_between_look_and_start_is_replaced(server_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    server = EmbeddedServer(server_folder)
+def test_a_port_lost_between_look_and_start_is_replaced(made_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = EmbeddedServer(made_folder)
     info = server.start()
     server.stop()
 
@@ -184,8 +184,8 @@ def test_a_start_killed_on_the_way_is_finished_by_the_next(server_folder: Path, 
     assert ask(info.dsn, "select current_database()") == "howdah"
 
 
-def test_a_killed_server_recovers_with_all_that_was_committed(server_folder: Path) -> None:
-    server = EmbeddedServer(server_folder)
+def test_a_killed_server_recovers_with_all_that_was_committed(made_folder: Path) -> None:
+    server = EmbeddedServer(made_folder)
     info = server.start()
     with psycopg.connect(info.dsn) as connection:
         connection.execute("create table kept as select generate_series(1, 1000) as n")
@@ -201,9 +201,9 @@ def test_a_killed_server_recovers_with_all_that_was_committed(server_folder: Pat
 
 
 def test_an_immediate_stop_is_a_crash_that_the_next_start_recovers_from(
-    server_folder: Path,
+    made_folder: Path,
 ) -> None:
-    server = EmbeddedServer(server_folder)
+    server = EmbeddedServer(made_folder)
     info = server.start()
     with psycopg.connect(info.dsn) as connection:
         connection.execute("create table kept as select 1 as n")
@@ -214,9 +214,9 @@ def test_an_immediate_stop_is_a_crash_that_the_next_start_recovers_from(
 
 
 def test_a_dead_servers_pid_that_another_process_has_now_does_not_count(
-    server_folder: Path,
+    made_folder: Path,
 ) -> None:
-    server = EmbeddedServer(server_folder)
+    server = EmbeddedServer(made_folder)
     info = server.start()
     pid_file = info.data / "postmaster.pid"
     _, *rest = pid_file.read_text().splitlines()
@@ -286,8 +286,8 @@ def test_without_the_extra_the_error_says_what_to_install(server_folder: Path, m
     assert not server_folder.exists()
 
 
-def test_a_failed_start_shows_the_end_of_the_servers_log(server_folder: Path) -> None:
-    server = EmbeddedServer(server_folder)
+def test_a_failed_start_shows_the_end_of_the_servers_log(made_folder: Path) -> None:
+    server = EmbeddedServer(made_folder)
     info = server.start()
     server.stop()
     with (info.data / "postgresql.conf").open("a") as conf:
@@ -306,8 +306,8 @@ def test_programs_are_found_by_name(server_folder: Path) -> None:
 
 
 @root_only
-def test_as_root_the_server_runs_as_another_user(server_folder: Path) -> None:
-    info = EmbeddedServer(server_folder).start()
+def test_as_root_the_server_runs_as_another_user(made_folder: Path) -> None:
+    info = EmbeddedServer(made_folder).start()
 
     assert Path(f"/proc/{info.pid}").stat().st_uid == info.data.stat().st_uid != 0
 

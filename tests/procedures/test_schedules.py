@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import socket
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,7 +41,8 @@ def pooler(dsn: str, tmp_path: Path) -> Iterator[str]:
     as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if Path.home() == Path("/root") else []
     for path in (tmp_path, *tmp_path.iterdir()):
         path.chmod(0o755)
-    for parent in tmp_path.parents[:2]:
+    # pytest's own folders up to the system's: two, or three in a process of pytest-xdist.
+    for parent in itertools.takewhile(lambda parent: parent != Path(tempfile.gettempdir()), tmp_path.parents[:3]):
         parent.chmod(0o755)
     process = subprocess.Popen(
         [*as_nobody, program, str(tmp_path / "pgbouncer.ini")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

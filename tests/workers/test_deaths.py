@@ -9,6 +9,7 @@ import sys
 
 import psycopg
 import pytest
+from command import howdah, refused
 from support import Db, column, one, wait_until
 from workers_support import StartWorkers, Work
 
@@ -204,9 +205,13 @@ def run_worker(*arguments: str) -> subprocess.CompletedProcess[str]:
     ],
 )
 def test_a_target_that_cannot_run_is_one_line(target: str, said: str) -> None:
-    done = run_worker(target, "--dsn", "host=127.0.0.1 port=1")
-    assert done.returncode == 1
-    assert done.stderr == f"howdah: {said}\n"
+    refused(howdah("host=127.0.0.1 port=1", "worker", target), f"howdah: {said}\n")
+
+
+def test_the_program_says_so_too_and_ends_with_1() -> None:
+    done = run_worker("broken:app", "--dsn", "host=127.0.0.1 port=1")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "howdah: module broken does not import: RuntimeError: half written\n"
 
 
 def test_a_database_that_cannot_be_used_is_one_line(empty_dsn: str) -> None:
