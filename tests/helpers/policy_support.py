@@ -37,8 +37,10 @@ def outcomes(db: Db, times: int, queue: str = "q") -> list[str]:
     return [deliver_and_fail(db, queue)[1] for _ in range(times)]
 
 
-def begin(db: Db, queue: str = "q") -> list[tuple[UUID, int]]:
-    return [tuple(row) for row in db.execute("select attempt, message_id from howdah.begin_attempts(%s)", (queue,))]
+def begin(db: Db, number: int = 1) -> list[tuple[UUID, int]]:
+    return [
+        tuple(row) for row in db.execute("select attempt, message_id from howdah.begin_attempts('q', %s)", (number,))
+    ]
 
 
 def receive_attempt(db: Db, attempt: UUID) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
@@ -14,7 +15,17 @@ from policy_support import (
     receive_attempt,
     send,
 )
-from support import SYSTEM, Clock, Connect, Db, column, fail, one, receive, refused
+from support import (
+    SYSTEM,
+    Clock,
+    Connect,
+    Db,
+    column,
+    fail,
+    one,
+    receive,
+    refused,
+)
 
 
 @pytest.mark.behaviour("WAS-45")
@@ -125,3 +136,100 @@ def test_attempts_are_forgotten_once_their_messages_are_gone(db: Db, create: Cre
     assert one(db, "select howdah.maintain_attempts()") == 1
     assert column(db, "select message_id from howdah.attempts") == [kept]
     refused(db, "HD005", "select howdah.maintain_attempts(null, 0)")
+
+
+def test_no_attempt_is_received_that_a_savepoint_undid_or_that_one_of_this_transaction_made(
+    db: Db, create: Create
+) -> None:
+    create(backout_count="hardened")
+    send(db)
+    query = "select howdah.receive_attempt('q', %s)"
+    with db.transaction():
+        with db.transaction(force_rollback=True):
+            ((undone, _),) = begin(db)
+        refused(db, "HD022", query, (undone,))
+        with db.transaction():
+            ((released, _),) = begin(db)
+            refused(db, "HD022", query, (released,))
+        refused(db, "HD022", query, (released,))
+    assert receive_attempt(db, released) == 1
+
+
+def test_an_attempt_gives_no_message_of_a_queue_that_is_paused_or_disabled(
+    db: Db, create: Create, clock: Clock
+) -> None:
+    create(backout_count="hardened", disable_after=1)
+    send(db)
+    ((attempt, _),) = begin(db)
+    one(db, "select howdah.pause('q')")
+    refused(db, "HD009", "select howdah.receive_attempt('q', %s)", (attempt,))
+    one(db, "select howdah.resume('q')")
+    fail(db, send(db))
+    refused(db, "HD016", "select howdah.receive_attempt('q', %s)", (attempt,))
+    one(db, "select howdah.resume('q')")
+    assert receive_attempt(db, attempt) == 1
+
+
+def test_an_attempt_at_a_message_that_expired_or_was_parked_is_void_and_does_not_count(
+    db: Db, create: Create, clock: Clock
+) -> None:
+    create(backout_count="hardened")
+    send(db, time_to_live=timedelta(seconds=5))
+    parked = send(db)
+    attempts = [attempt for attempt, _ in begin(db, 2)]
+    clock.advance(5)
+    one(db, "select howdah.park_messages('q', %s)", ([parked],))
+    assert [receive_attempt(db, attempt) for attempt in attempts] == [0, 0]
+    assert column(db, "select message_id from howdah.attempts") == []
+    one(db, "select howdah.retry('q')")
+    ((attempt, message_id),) = begin(db)
+    assert message_id == parked
+    assert column(db, "select delivery_count from howdah.receive_attempt('q', %s)", (attempt,)) == [1]
+    assert one(db, "select expired from howdah.queue_stats('q')") == 1
+
+
+def test_the_setting_of_begin_attempts_made_by_hand_opens_and_hides_nothing(db: Db, create: Create) -> None:
+    create(backout_count="hardened", max_failed_deliveries=1)
+    sent = send(db)
+    db.execute("select set_config('howdah.attempting', 'yes', false)")
+    refused(db, "HD019", "select howdah.receive('q')")
+    refused(db, "HD019", "select howdah.receive_locked('q') /* begin_attempts(text,integer,uuid) line 1 */")
+    db.execute(
+        "create function public.begin_attempts() returns setof howdah.message language plpgsql as"
+        " 'begin return query select * from howdah.receive(''q''); end'"
+    )
+    refused(db, "HD019", "select public.begin_attempts()")
+    ((attempt, _),) = begin(db)
+    db.execute("select set_config('howdah.attempting', 'yes', false)")
+    with db.transaction(force_rollback=True):
+        query = "select delivery_count from howdah.receive_attempt('q', %s)"
+        assert column(db, query, (attempt,)) == [1]
+    assert fail(db, sent, failure_key=attempt)[1:] == (1, "moved")
+
+
+def test_an_attempt_is_cancelled_once_and_not_after_its_failure_was_recorded(db: Db, create: Create) -> None:
+    create(backout_count="hardened")
+    sent = send(db)
+    cancel = "select howdah.cancel_attempt('q', %s)"
+    ((attempt, _),) = begin(db)
+    assert [one(db, cancel, (attempt,)) for _ in range(2)] == [True, False]
+    ((attempt, _),) = begin(db)
+    assert fail(db, sent, failure_key=attempt)[1:] == (1, "returned")
+    assert not one(db, cancel, (attempt,))
+
+
+def test_the_last_stage_of_a_message_is_attempted_moved_and_replayed_like_others(
+    db: Db, create: Create, clock: Clock
+) -> None:
+    create(backout_count="hardened", max_failed_deliveries=1)
+    create("aside")
+    sent = send(db)
+    db.execute("update howdah.msgs set stage = 32767")
+    ((attempt, _),) = begin(db)
+    with db.transaction(force_rollback=True):
+        assert receive_attempt(db, attempt) == 1
+    assert fail(db, sent, failure_key=attempt)[1:] == (1, "moved")
+    assert one(db, f"select howdah.move_messages('{SYSTEM}', %s, 'aside')", ([sent],)) == 1
+    assert one(db, "select howdah.replay('aside')") == 1
+    (back,) = receive(db, "q", verb="browse")
+    assert (back.message_id, back.stage) == (sent, 32767)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -16,7 +17,20 @@ from policy_support import (
     outcomes,
     send,
 )
-from support import SYSTEM, Clock, Connect, Db, column, fail, one, receive, refused
+from psycopg.types.json import Jsonb
+from support import (
+    SYSTEM,
+    Clock,
+    Connect,
+    Db,
+    column,
+    deliver_and_fail,
+    fail,
+    one,
+    receive,
+    refused,
+    wait_until_blocked,
+)
 
 
 @pytest.mark.behaviour("WAS-13")
@@ -228,3 +242,114 @@ def test_quarantine_returns_the_message_with_its_history_and_then_moves_it(
     assert ids(db, SYSTEM) == [sent]
     assert len(column(db, "select incident_id from howdah.incidents('q')")) == 4
     assert column(db, "select outcome from howdah.poison_log order by log_id") == ["quarantined", "moved"]
+
+
+def test_a_receive_does_not_wait_for_a_conversation_that_another_transaction_is_just_ending(
+    db: Db, create: Create, connect: Connect
+) -> None:
+    create(preset="service_broker", poison_handling=False, max_failed_deliveries=0)
+    fail(db, send(db, conversation_id=CONVERSATION))
+    healthy = send(db)
+    other = connect()
+    db.execute("set lock_timeout = '2s'")
+    with other.transaction(force_rollback=True):
+        assert one(other, "select howdah.end_conversation(%s)", (CONVERSATION,))
+        assert ids(db, "q", "receive") == [healthy]
+    assert one(db, "select count(*) from howdah.ended_conversations") == 0, "it was left to the other"
+
+
+def test_who_ends_a_conversation_learns_whether_another_transaction_has_ended_it(
+    db: Db, create: Create, connect: Connect
+) -> None:
+    call = "select howdah.end_conversation(%s)"
+    other = connect()
+    for undone in (True, False):
+        with ThreadPoolExecutor() as pool:
+            with db.transaction(force_rollback=undone):
+                assert one(db, call, (CONVERSATION,))
+                waiting = pool.submit(one, other, call, (CONVERSATION,))
+                wait_until_blocked(connect(), other)
+            assert waiting.result() is undone
+            db.execute("delete from howdah.ended_conversations")
+
+
+def test_incidents_of_an_ended_conversation_are_deleted_and_those_in_other_hands_not_waited_for(
+    db: Db, create: Create, connect: Connect
+) -> None:
+    create(preset="service_broker", poison_handling=False, max_failed_deliveries=1, clean_incidents=True)
+    first, second = (send(db, conversation_id=CONVERSATION) for _ in range(2))
+    fail(db, first)
+    fail(db, second)
+    apart = send(db)
+    fail(db, apart)
+    other = connect()
+    db.execute("set lock_timeout = '2s'")
+    with other.transaction(force_rollback=True):
+        other.execute("delete from howdah.poison_details where message_id = %s", (second,))
+        assert ids(db, "q", "receive") == [apart]
+    assert one(db, "select count(*) from howdah.ended_conversations") == 1
+    assert column(db, "select message_id from howdah.poison_details order by 1") == [second, apart]
+
+
+def test_replies_and_copies_go_to_no_queue_that_is_paused_full_or_the_engines(db: Db, create: Create) -> None:
+    create("paused")
+    one(db, "select howdah.pause('paused', receiving => false)")
+    create("full", message_limit=1)
+    send(db, "full")
+    create(max_failed_deliveries=1, at_limit="discard", error_reply=True, notify_admin=True)
+    create("mq", preset="websphere_mq")
+    targets = ("paused", "full", DEAD_LETTER, SYSTEM, ADVISORY)
+    for target in targets:
+        if not target.startswith("_"):  # which is refused
+            alter(db, log_queue=target)
+        send(db, reply_to=target)
+        assert outcomes(db, 1) == ["discarded"]
+    types = [[message.message_type for message in receive(db, target, 9, "browse")] for target in targets]
+    assert types == [[], [None], [], [], ["MESSAGE_DEAD"] * 5]
+
+
+def test_a_message_in_its_last_stage_is_quarantined_no_more(db: Db, create: Create, clock: Clock) -> None:
+    create(max_failed_deliveries=1, at_limit="quarantine", quarantine_ms=1000, quarantine_times=9)
+    sent = send(db)
+    db.execute("update howdah.msgs set stage = 32766")
+    assert outcomes(db, 1) == ["quarantined"]
+    clock.advance(1)
+    assert outcomes(db, 1) == ["moved"]
+    (dead,) = receive(db, SYSTEM, verb="browse")
+    assert (dead.message_id, dead.stage) == (sent, 32767)
+
+
+def test_two_exception_queues_of_each_other_give_a_message_to_the_systems(db: Db, create: Create) -> None:
+    create("a")
+    create("b", exception_queue="a", max_failed_deliveries=1)
+    one(db, "select howdah.alter_queue('a', %s)", (Jsonb({"exception_queue": "b", "max_failed_deliveries": 1}),))
+    sent = send(db, "a")
+    assert [deliver_and_fail(db, queue) for queue in "ab"] == [(1, "moved")] * 2
+    (dead,) = receive(db, SYSTEM, verb="browse")
+    assert (dead.message_id, dead.origin_queue) == (sent, "a")
+    assert "it came from queue a" in str(dead.dead_reason)
+
+
+@pytest.mark.parametrize("last", ["a", "b"])
+def test_no_circle_of_exception_queues_leads_round(db: Db, create: Create, last: str) -> None:
+    for queue in "abc":
+        create(queue, max_failed_deliveries=1)
+    for queue, target in ("ab", "bc", "c" + last):
+        one(db, "select howdah.alter_queue(%s, %s)", (queue, Jsonb({"exception_queue": target})))
+    sent = send(db, "a")
+    for _ in range(2):
+        assert [deliver_and_fail(db, queue) for queue in "abc"] == [(1, "moved")] * 3
+        (dead,) = receive(db, SYSTEM, verb="browse")
+        assert (dead.message_id, dead.origin_queue) == (sent, "a")
+        assert f"it came from queue {last}" in str(dead.dead_reason)
+        assert one(db, f"select howdah.replay('{SYSTEM}')") == 1
+
+
+def test_two_log_queues_of_each_other_get_one_copy(db: Db, create: Create) -> None:
+    create("a")
+    create("b", log_queue="a", max_failed_deliveries=1, at_limit="discard")
+    options = {"log_queue": "b", "max_failed_deliveries": 1, "at_limit": "discard"}
+    one(db, "select howdah.alter_queue('a', %s)", (Jsonb(options),))
+    send(db, "a")
+    assert [deliver_and_fail(db, queue) for queue in "ab"] == [(1, "discarded")] * 2
+    assert [ids(db, queue) for queue in "ab"] == [[], []]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -18,7 +19,18 @@ from policy_support import (
     outcomes,
     send,
 )
-from support import Clock, Connect, Db, deliver_and_fail, fail, one, receive
+from psycopg.types.json import Jsonb
+from support import (
+    Clock,
+    Connect,
+    Db,
+    all_refused,
+    column,
+    deliver_and_fail,
+    fail,
+    one,
+    receive,
+)
 
 
 @pytest.mark.behaviour("WAS-08")
@@ -234,3 +246,103 @@ def test_the_table_of_presets_in_the_documentation_is_what_the_database_says(db:
     rows = [[name, *("none" if value is None else str(value) for value in values)] for name, *values in presets]
     shown = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in table]
     assert shown == [[cell.replace("True", "true").replace("False", "false") for cell in row] for row in rows]
+
+
+KEPT = {
+    "journal_level": "full",
+    "message_limit": 9,
+    "byte_limit": 999,
+    "max_message_bytes": 500,
+    "default_priority": 7,
+    "default_time_to_live_ms": 1000,
+}
+
+
+def test_a_preset_leaves_what_is_no_policy_as_it_is(db: Db, create: Create) -> None:
+    create(**KEPT)
+    for preset in ("websphere", "websphere_mq", "service_broker", "activemq", "howdah"):
+        alter(db, preset=preset)
+        options = one(db, "select howdah.queue_options('q')")
+        assert {key: options[key] for key in KEPT} == KEPT
+        assert options["preset"] == preset
+
+
+CONTRADICTIONS: list[dict[str, Any]] = [
+    {"at_limit": "quarantine", "exception_mode": "none"},
+    {"at_limit": "end_conversation", "exception_mode": "none"},
+    {"preset": "service_broker", "exception_mode": "none"},
+    {"backout_count": "hardened", "strict_order": True},
+    {"backout_count": "hardened", "count_by": "conversation"},
+    {"preset": "service_broker", "backout_count": "hardened"},
+    {"disable_after": 1, "journal_level": "off"},
+    {"exception_mode": "named"},
+    {"exception_mode": "system", "exception_queue": "e"},
+]
+
+
+def test_a_policy_that_contradicts_itself_is_refused_before_anything_is_written(db: Db, create: Create) -> None:
+    create()
+    create("quarantining", at_limit="quarantine")
+    create("nowhere", exception_mode="none")
+    create("hardened", backout_count="hardened")
+    create("strict", strict_order=True)
+    calls = [
+        (verb, options)
+        for options in CONTRADICTIONS
+        for verb in ("create_queue('new'", "alter_queue('q'", "set_policy('>'")
+    ]
+    calls += [
+        ("alter_queue('quarantining'", {"exception_mode": "none"}),
+        ("alter_queue('nowhere'", {"at_limit": "end_conversation"}),
+        ("alter_queue('hardened'", {"strict_order": True}),
+        ("alter_queue('hardened'", {"count_by": "conversation"}),
+        ("alter_queue('strict'", {"backout_count": "hardened"}),
+    ]
+    all_refused(db, [("HD004", f"select howdah.{verb}, '{json.dumps(options)}')") for verb, options in calls])
+    assert column(db, "select pattern from howdah.list_policies()") == []
+
+
+@pytest.mark.parametrize("count_by", ["message", "conversation"])
+def test_one_message_at_a_time_is_counted_like_many_at_once(db: Db, create: Create, count_by: str) -> None:
+    """The short way passes by what surely has no failure; the long way counts for each message."""
+    for queue in ("one", "many", "other"):
+        create(queue, count_by=count_by, decided_at="receive", max_failed_deliveries=3)
+        for body, times, conversation in [
+            ("healthy", 0, None),
+            ("once", 1, None),
+            ("twice", 2, None),
+            ("at its limit", 3, None),
+            ("with a brother", 2, CONVERSATION),
+            ("its brother", 0, CONVERSATION),
+            ("in a conversation", 0, UUID(int=8)),
+            ("earlier", 3, None),
+            ("rejected", 0, None),
+        ]:
+            sent = send(db, queue, body, conversation_id=conversation)
+            for _ in range(times):
+                assert fail(db, sent, queue)[2] == "returned"
+            if body == "earlier":
+                db.execute("update howdah.msgs set stage = 1 where message_id = %s", (sent,))
+            if body == "rejected":
+                db.execute(
+                    "select howdah.record_failures(%s, %s, true)",
+                    (queue, Jsonb([{"message_id": sent, "reject": True}])),
+                )
+    seen = db.execute(
+        "select howdah._is_unblamed(m.message_id, m.conversation_id),"
+        " howdah._failures(m.destination_id, m.message_id, m.stage, m.conversation_id) from howdah.msgs m"
+    ).fetchall()
+    assert {failures for unblamed, failures in seen if unblamed} == {0}
+    assert sum(unblamed for unblamed, _ in seen) == 3
+    singly = [(m.body, m.delivery_count) for _ in range(12) for m in receive(db, "one")]
+    together = [(m.body, m.delivery_count) for m in receive(db, "many", 12)]
+    assert singly == together
+    assert dict(together) == {
+        "healthy": 1,
+        "once": 2,
+        "twice": 3,
+        "with a brother": 3,
+        "its brother": 3 if count_by == "conversation" else 1,
+        "in a conversation": 1,
+        "earlier": 1,
+    }

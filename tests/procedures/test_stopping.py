@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from policy_support import (
     ADVISORY,
@@ -11,7 +13,19 @@ from policy_support import (
     outcomes,
     send,
 )
-from support import Clock, Connect, Db, fail, one, receive, refused
+from support import (
+    SYSTEM,
+    Clock,
+    Connect,
+    Db,
+    fail,
+    one,
+    receive,
+    refused,
+    wait_until_blocked,
+)
+
+SETTLE = "select outcome from howdah.settle_failures('q', %s, %s, %s)"
 
 
 @pytest.mark.behaviour("WAS-34")
@@ -83,3 +97,28 @@ def test_poison_handling_can_be_switched_off_at_run_time(db: Db, create: Create)
     alter(db, poison_handling=False)
     outcomes(db, 46)
     assert len(receive(db)) == 1
+
+
+def test_failures_recorded_and_settled_at_once_in_opposite_order_do_not_deadlock(
+    db: Db, create: Create, connect: Connect
+) -> None:
+    create(disable_after=4, max_failed_deliveries=2)
+    first, second = send(db), send(db)
+    one_side, other_side = connect(), connect()
+
+    def other() -> list[str]:
+        with other_side.transaction():
+            done = [one(other_side, SETTLE, ([second], [4], [second // 1_000_000]))]
+            done += [fail(other_side, message)[2] for message in (second, first)]
+        return done
+
+    with ThreadPoolExecutor() as pool:
+        with one_side.transaction():
+            assert fail(one_side, first)[2] == "returned"
+            running = pool.submit(other)
+            wait_until_blocked(db, other_side)
+            assert fail(one_side, second)[2] == "held"
+            assert one(one_side, SETTLE, ([first], [4], [first // 1_000_000])) == "returned"
+        assert running.result() == ["returned", "moved", "moved"]
+    refused(db, "HD016", "select howdah.receive('q')")
+    assert sorted(ids(db, SYSTEM)) == [first, second]
