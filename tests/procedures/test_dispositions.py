@@ -72,6 +72,18 @@ def test_a_full_queue_refuses_sends_and_takes_them_again_when_there_is_room(
     send(db, body="ef")
 
 
+def test_an_operator_may_fill_a_queue_beyond_its_limits(db: Db, create: Create) -> None:
+    create("aside")
+    create(message_limit=1, byte_limit=1, max_failed_deliveries=1)
+    dead = send(db)
+    assert outcomes(db, 1) == ["moved"]
+    other = send(db, "aside")
+    send(db)
+    assert one(db, f"select howdah.replay('{SYSTEM}')") == 1
+    assert one(db, "select howdah.move_messages('aside', %s, 'q')", ([other],)) == 1
+    assert {dead, other} < set(ids(db, "q"))
+
+
 @pytest.mark.behaviour("WAS-42")
 @pytest.mark.behaviour("WAS-43")
 @pytest.mark.behaviour("WAS-44")

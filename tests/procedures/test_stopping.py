@@ -45,6 +45,20 @@ def test_in_strict_order_a_message_that_waits_or_is_in_hand_holds_up_those_behin
         assert [message.message_id for message in receive(db, n=2)] == [first, second]
 
 
+def test_in_strict_order_a_quarantine_holds_up_too_and_messages_are_locked_one_by_one(
+    db: Db, create: Create, clock: Clock
+) -> None:
+    create(strict_order=True, max_failed_deliveries=1, at_limit="quarantine", quarantine_ms=1000)
+    first, second = send(db), send(db)
+    assert outcomes(db, 1) == ["quarantined"]
+    assert receive(db) == []
+    clock.advance(1)
+    with db.transaction():
+        assert [message.message_id for message in receive(db, n=5, verb="receive_locked")] == [first]
+        one(db, "select howdah.consume_locked('q', %s, %s, %s)", ([first], [4], [first // 1_000_000]))
+        assert [message.message_id for message in receive(db, n=5, verb="receive_locked")] == [second]
+
+
 def test_elsewhere_others_pass_a_blocked_message_by(db: Db, create: Create) -> None:
     create(max_failed_deliveries=1, exception_mode="none")
     send(db)
@@ -122,3 +136,17 @@ def test_failures_recorded_and_settled_at_once_in_opposite_order_do_not_deadlock
         assert running.result() == ["returned", "moved", "moved"]
     refused(db, "HD016", "select howdah.receive('q')")
     assert sorted(ids(db, SYSTEM)) == [first, second]
+
+
+def test_a_success_of_who_received_before_the_first_failure_is_none_between_failures(
+    db: Db, create: Create, connect: Connect
+) -> None:
+    create(disable_after=2, max_failed_deliveries=0)
+    send(db)
+    poison = send(db)
+    slow = connect()
+    with slow.transaction():
+        assert len(receive(slow)) == 1
+        fail(db, poison)
+    fail(db, poison)
+    refused(db, "HD016", "select howdah.receive('q')")
