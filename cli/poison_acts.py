@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,6 +28,8 @@ from .poison_options import (
 
 if TYPE_CHECKING:
     from ..engine import Admin, Message
+
+EXCEPTION_DESTINATION = "_SYSTEM.Exception.Destination."  # the engine has other queues besides
 
 Target = Annotated[
     str | None, typer.Option("--target", "--to", metavar="QUEUE", help="Where to. [default: each to its origin]")
@@ -61,16 +65,12 @@ def replay(
     All of them or none; with --rate batch by batch, and what is interrupted can be said again.
     """
     chosen = any(word is not None for word in (origin, error_class, fingerprint, older_than, newer_than))
-    if bool(id_) == (everything or chosen):
-        raise typer.BadParameter("give either --id, or --all or filters such as --error-class", param_hint="--id")
-    if id_ and number is not None:
+    ids = _either(id_, everything or chosen, "give either --id, or --all or filters such as --error-class")
+    if ids and number is not None:
         raise typer.BadParameter("it goes with --all or filters", param_hint="--number")
     speed = None if at_rate is None else rate(at_rate)
-    ids = _distinct(id_) if id_ else None
-    with connected(dsn, role) as connection:
-        admin = connection.admin
+    with _place(queue, dsn, role) as (admin, source):
         which = filters(admin, origin, error_class, fingerprint, older_than, newer_than)
-        source = queue or _system_destination(admin)
         if speed is None:
             replayed = admin.replay(source, ids, target=target, max_messages=number, reason=reason, **which)
         else:
@@ -176,9 +176,8 @@ def move(
     ids = _named(id_)
     if target is None:
         raise typer.BadParameter("say where to", param_hint="--target")
-    with connected(dsn, role) as connection:
-        source = queue or _system_destination(connection.admin)
-        moved = connection.admin.move_messages(source, ids, target, reason)
+    with _place(queue, dsn, role) as (admin, source):
+        moved = admin.move_messages(source, ids, target, reason)
     output.said(f"{moved} messages moved to {target}", as_json=as_json, queue=source, target=target, moved=moved)
 
 
@@ -196,9 +195,8 @@ def park(
     """Lay messages aside in their queue, all of them or none."""
     ids = _named(id_)
     delay = None if length is None else seconds(length, "--for")
-    with connected(dsn, role) as connection:
-        source = queue or _system_destination(connection.admin)
-        parked = connection.admin.park_messages(source, ids, delay=delay, reason=reason)
+    with _place(queue, dsn, role) as (admin, source):
+        parked = admin.park_messages(source, ids, delay=delay, reason=reason)
     output.said(f"{parked} messages parked", as_json=as_json, queue=source, parked=parked)
 
 
@@ -212,11 +210,9 @@ def retry(
     as_json: Json = False,
 ) -> None:
     """Let parked messages (delayed, blocked, laid aside) be received at once, in their old place."""
-    if bool(id_) == everything:
-        raise typer.BadParameter("give either --id or --all", param_hint="--id")
-    with connected(dsn, role) as connection:
-        source = queue or _system_destination(connection.admin)
-        released = connection.admin.retry(source, _distinct(id_) if id_ else None, reason)
+    ids = _either(id_, everything, "give either --id or --all")
+    with _place(queue, dsn, role) as (admin, source):
+        released = admin.retry(source, ids, reason)
     output.said(f"{released} messages released", as_json=as_json, queue=source, released=released)
 
 
@@ -230,21 +226,25 @@ def discard(
 ) -> None:
     """Throw messages away for good, all of them or none."""
     ids = _named(id_)
-    with connected(dsn, role) as connection:
-        source = queue or _system_destination(connection.admin)
-        discarded = connection.admin.discard(source, ids, reason)
+    with _place(queue, dsn, role) as (admin, source):
+        discarded = admin.discard(source, ids, reason)
     output.said(f"{discarded} messages discarded", as_json=as_json, queue=source, discarded=discarded)
 
 
+@contextmanager
+def _place(queue: str | None, dsn: str | None, role: str | None) -> Iterator[tuple[Admin, str]]:
+    """An administrator's connection, and the queue where the messages lie: the system's exception destination by default."""
+    with connected(dsn, role) as connection:
+        names = (str(row["queue"]) for row in connection.admin.list_queues())
+        yield connection.admin, queue or next(name for name in names if name.startswith(EXCEPTION_DESTINATION))
+
+
+def _either(ids: list[int] | None, otherwise: bool, said: str) -> list[int] | None:
+    """The messages named, each once; None if others are meant. One of both must be said."""
+    if bool(ids) == otherwise:
+        raise typer.BadParameter(said, param_hint="--id")
+    return list(dict.fromkeys(ids)) if ids else None
+
+
 def _named(ids: list[int] | None) -> list[int]:
-    if not ids:
-        raise typer.BadParameter("say which messages", param_hint="--id")
-    return _distinct(ids)
-
-
-def _distinct(ids: list[int]) -> list[int]:
-    return list(dict.fromkeys(ids))
-
-
-def _system_destination(admin: Admin) -> str:
-    return next(str(row["queue"]) for row in admin.list_queues() if row["is_system"])
+    return _either(ids, False, "say which messages") or []

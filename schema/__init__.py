@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from . import types
 from .base import SCHEMA, metadata
-from .destinations import FAILING, NAME_LENGTH_MAX, destination_grants, destination_policies, destinations, lanes
+from .destinations import FAILING, NAME_LENGTH_MAX, destination_grants, destinations, lanes
 from .failures import attempts, ended_conversations, operator_acts, poison_details, poison_log, quarantines
 from .journal import EVENTS, backlog_figures, dead_figures, journal, journal_totals
 from .listeners import listener_marks, listeners
 from .messages import msgs, msgs_nonpersistent, parked
+<<<<<<< HEAD
 from .runtime import engine, lock, workers
 from .topics import SLOTS, ack_cursors, acked, acks, bridges, subscriptions, topic_ring, topics
+=======
+from .policies import destination_policies
+from .runtime import acks, engine, lock, workers
+>>>>>>> h-tests4
 
 __all__ = [
     "EVENTS",

@@ -82,7 +82,7 @@ create or replace function howdah._policy_for(p_name text) returns jsonb
 language sql stable
 as $$
     select case
-        when p.options ->> 'exception_queue' = p_name or p.options ->> 'log_queue' = p_name
+        when p_name = 'ActiveMQ.DLQ' or p.options ->> 'exception_queue' = p_name or p.options ->> 'log_queue' = p_name
              or p.options ->> 'exception_mode' = 'individual'
                 and starts_with(p_name, coalesce(p.options ->> 'exception_prefix', 'ActiveMQ.DLQ.Queue.'))
             then p.options - array['exception_queue', 'log_queue', 'exception_prefix'] || jsonb '{"exception_mode": "none", "at_limit": "move"}'

@@ -6,7 +6,7 @@
 --
 -- As Service Broker's END CONVERSATION WITH ERROR: from now on a send in it raises HD017. The other side is reply_to, which a message
 -- received in the conversation tells; it gets a message of type Error with the body {"code": …, "text": …}. Without an error it is told
--- nothing. Messages already sent stay.
+-- nothing. Messages already sent stay. It waits for another transaction that is just ending the conversation.
 create or replace function howdah.end_conversation(
     conversation_id uuid, error integer default null, error_text text default null, reply_to text default null
 ) returns boolean
@@ -20,6 +20,7 @@ begin
     if reply_to is not null and error is not null then
         perform howdah._destination(reply_to, 'send');
     end if;
+    perform pg_advisory_xact_lock(1213154374, hashtext(conversation_id::text));
     return howdah._end_conversation(conversation_id, error, error_text, reply_to, null);
 end
 $$;

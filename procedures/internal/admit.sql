@@ -12,12 +12,10 @@ language plpgsql volatile
 as $$
 declare
     v_queue record;
-    v_stack text;
 begin
     select d.name, d.strict_order, d.backout_count = 'hardened' as hardened into v_queue
     from howdah.destinations d where d.id = p_destination_id;
-    get diagnostics v_stack = pg_context;
-    if v_queue.hardened and v_stack !~ '\mbegin_attempts\(' then
+    if v_queue.hardened and not howdah._is_attempting() then
         raise exception using errcode = 'HD019', message = format('queue %s is hardened: an attempt is committed before its message is received', quote_literal(v_queue.name)),
             hint = 'Call howdah.begin_attempts(queue), COMMIT, and then howdah.receive_attempt(queue, attempt_id).';
     end if;

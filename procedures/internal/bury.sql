@@ -14,7 +14,8 @@ declare
     v_outcome text;
 begin
     v_outcome := case
-        when p_destination.at_limit = 'quarantine' and p_destination.quarantine_times > (
+        -- Each quarantine is a stage of its own, and stages end at 32767.
+        when p_destination.at_limit = 'quarantine' and p_message.stage < 32767 and p_destination.quarantine_times > (
             select count(*) from howdah.quarantines q
             where q.message_id = p_message.message_id and q.destination_id = p_destination.id)
             then 'quarantined'
@@ -37,7 +38,7 @@ begin
         insert into howdah.quarantines (message_id, destination_id, stage, at)
         values (p_message.message_id, p_destination.id, p_message.stage, howdah.now());
         -- Another stage: its failures count anew when it returns, and its incidents stay.
-        p_message.stage := least(p_message.stage + 1, 32767);
+        p_message.stage := p_message.stage + 1;
         perform howdah._park(p_message, p_nonpersistent, howdah.now() + p_destination.quarantine_ms * interval '1 millisecond', 'quarantine');
     elsif v_outcome in ('ended', 'discarded') then
         perform howdah._journal(p_destination, 'discarded', array[p_message.message_id], p_nonpersistent, null,
@@ -114,7 +115,7 @@ begin
         select d.* into v_target from howdah.destinations d where d.name = v_name and d.dropped_at is null and d.kind = 'queue';
         exit when v_target.id = p_destination.id;
         p_reason := p_reason || coalesce('; ' || v_fault, '');
-        v_fault := howdah._fault_of(p_destination, v_target, v_name, octet_length(p_message.body), p_message.origin_id);
+        v_fault := howdah._fault_of(p_destination, v_target, v_name, p_message);
         exit when v_fault is null;
     end loop;
     if v_fault is not null or v_target.id is null or v_target.id = p_destination.id then
@@ -139,13 +140,13 @@ begin
 end
 $$;
 
--- howdah._fault_of(p_destination, p_target, p_name, p_bytes, p_origin_id): why a dead message cannot go to a destination.
+-- howdah._fault_of(p_destination, p_target, p_name, p_message): why a dead message cannot go to a destination.
 --
 -- Returns  text; NULL: it can.
 -- Role     internal
 --
 -- IBM MQ: the consumer needs the rights to get, inquire, put, pass all context and set all context there. The engine's own always take.
-create or replace function howdah._fault_of(p_destination howdah.destinations, p_target howdah.destinations, p_name text, p_bytes bigint, p_origin_id integer)
+create or replace function howdah._fault_of(p_destination howdah.destinations, p_target howdah.destinations, p_name text, p_message howdah.msgs)
 returns text
 language plpgsql volatile
 as $$
@@ -153,8 +154,13 @@ begin
     return case
         when p_target.id is null then format('there is no queue %s', p_name)
         when p_target.is_system then null
-        when p_target.id = p_origin_id then format('it came from queue %s', p_name)
-        when not howdah._has_room(p_target, 1, p_bytes) then format('queue %s is full', p_name)
+        -- A dead message that fails again goes on, but not round in a circle: its incidents tell where it was since it left its origin.
+        when p_target.id = p_message.origin_id or p_message.dead_at is not null and exists (
+            select from howdah.poison_details p
+            where p.message_id = p_message.message_id and p.destination_id = p_target.id and p.incident_id > (
+                select coalesce(max(o.incident_id), 0) from howdah.poison_details o
+                where o.message_id = p_message.message_id and o.destination_id = p_message.origin_id)) then format('it came from queue %s', p_name)
+        when not howdah._has_room(p_target, 1, octet_length(p_message.body)) then format('queue %s is full', p_name)
         when p_destination.check_rights and exists (
             select from unnest(array['receive', 'browse', 'send', 'pass_all', 'set_all']) v(verb)
             where not exists (select from howdah.destination_grants g

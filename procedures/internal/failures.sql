@@ -34,7 +34,7 @@ begin
         group by p.message_id, p.stage;
         return;
     end if;
-    v_reserved := case when current_setting('howdah.attempting', true) = 'yes'
+    v_reserved := case when howdah._is_attempting()
         then array(select r.attempt_id from howdah._reserved(p_destination_id) r) else '{}' end;
     return query
     with wanted as (
@@ -109,5 +109,25 @@ language plpgsql volatile
 as $$
 begin
     return p_conversation_id is null and not exists (select from howdah.poison_details p where p.message_id = p_message_id);
+end
+$$;
+
+-- howdah._is_attempting(): whether howdah.begin_attempts is at work.
+--
+-- Returns  boolean.
+-- Role     internal
+--
+-- Anybody can set the setting that it sets, so the call stack has to show it as well.
+create or replace function howdah._is_attempting() returns boolean
+language plpgsql volatile
+as $$
+declare
+    v_stack text;
+begin
+    if current_setting('howdah.attempting', true) is distinct from 'yes' then
+        return false;
+    end if;
+    get diagnostics v_stack = pg_context;
+    return v_stack ~ E'\nPL/pgSQL function (howdah\\.)?begin_attempts\\(text,integer,uuid\\) line ';
 end
 $$;

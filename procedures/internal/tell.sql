@@ -2,7 +2,7 @@
 --
 -- Role     internal
 --
--- A log queue that is missing or full, and a reply_to that is no queue, are passed over: they must not keep the message from leaving.
+-- A log queue that is missing, full, paused or the engine's, and a reply_to that is no queue, are passed over: they must not keep the message from leaving.
 create or replace function howdah._tell(p_destination howdah.destinations, p_message howdah.msgs, p_outcome text, p_reason text) returns void
 language plpgsql volatile
 as $$
@@ -19,7 +19,7 @@ begin
     end if;
     if p_destination.log_queue is not null and (p_message.headers ? 'logged_queue') is not true then
         select d.* into v_log from howdah.destinations d
-        where d.name = p_destination.log_queue and d.dropped_at is null and d.kind = 'queue';
+        where d.name = p_destination.log_queue and d.dropped_at is null and d.kind = 'queue' and not d.is_system and not d.sending_paused;
         if v_log.id is not null and howdah._has_room(v_log, 1, octet_length(p_message.body)) then
             v_copy.destination_id := v_log.id;
             v_copy.seq := nextval(v_log.positions);

@@ -70,6 +70,17 @@ def test_show_a_message_that_lives_or_is_gone(dsn: str, dead: list[int], db: Db)
     assert howdah(dsn, "poison", "show", "x").code == 2
 
 
+def test_acts_are_on_the_systems_exception_destination_whatever_other_queues_the_engine_has(
+    dsn: str, dead: list[int], db: Db
+) -> None:
+    howdah(dsn, "queue", "create", "mq", "-o", "preset=websphere_mq", "-o", "notify_admin=true")
+    assert one(db, "select count(*) from howdah.list_queues() where is_system") == 3
+    assert howdah(dsn, "poison", "park", "--id", dead[0]).out == "1 messages parked\n"
+    assert howdah(dsn, "poison", "retry", "--all").out == "1 messages released\n"
+    assert howdah(dsn, "poison", "discard", "--id", dead[0]).out == "1 messages discarded\n"
+    assert howdah(dsn, "poison", "replay", "--all").out == "2 messages replayed\n"
+
+
 def test_replay_one_some_all(dsn: str, dead: list[int], db: Db) -> None:
     assert howdah(dsn, "poison", "replay", "--id", dead[0]).out == "1 messages replayed\n"
     assert [m["body"] for m in howdah(dsn, "receive", "a", "-n", 9, "--json").json_lines] == ["first"]

@@ -511,3 +511,20 @@ def test_the_error_that_stopped_it_is_for_those_who_may_browse(db: Db, connect: 
     asked = "stopped_message_id, stop_reason like '%%secret'"
     assert shown(connect("howdah_browser"), asked) == (sent, True)
     assert shown(connect("howdah_producer"), asked) == (sent, None)
+
+
+@pytest.mark.parametrize("number", [1, 2147483646])
+def test_a_listeners_session_is_no_lock_of_another_kind(db: Db, connect: Connect, number: int) -> None:
+    """Such as a lane's, whose number may be the same; and any number of a listener has its locks."""
+    db.execute("select setval(pg_get_serial_sequence('howdah.listeners', 'id'), %s)", (number,))
+    create(db, max_sessions=1)
+    send(db, "a", "b")
+    held = "select objid::bigint from pg_locks where locktype = 'advisory' and classid = 1213154375"
+    with db.transaction(force_rollback=True):
+        assert receive(db, "l", verb="receive_as")
+        (key,) = column(db, held)
+    other = connect()
+    with other.transaction():
+        for kind in range(1213154369, 1213154375):
+            other.execute("select pg_advisory_xact_lock(%s, %s)", (kind, key))
+        assert len(receive(db, "l", verb="receive_as")) == 1

@@ -381,3 +381,13 @@ def test_of_two_operators_who_replay_the_same_messages_at_once_one_does(db: Db, 
     assert sorted(done) == ids
     assert sorted(m.message_id for m in receive(db, n=99)) == ids
     assert (len(acts(db)), codes) == (30, {"HD013"})
+
+
+def test_releasing_all_leaves_what_was_sent_with_a_delay(db: Db, clock: Clock) -> None:
+    later = one(db, "select howdah.send('q', 'later', delay => '1 h')")
+    aside = one(db, "select howdah.send('q', 'aside')")
+    one(db, "select howdah.park_messages('q', %s)", ([aside],))
+    assert one(db, "select howdah.retry('q')") == 1
+    assert [m.message_id for m in receive(db, n=9)] == [aside]
+    clock.advance(3600)
+    assert [m.message_id for m in receive(db, n=9)] == [later]

@@ -9,6 +9,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 from support import Db, column, one
 from workers_support import Work
 
@@ -182,3 +183,32 @@ def test_the_pace_grows_while_batches_are_full_and_quick_and_shrinks_to_one() ->
     fixed.note(7, 0.0)
     fixed.note(7, 99.0)
     assert fixed.batch == 7
+
+
+@pytest.mark.parametrize(
+    ("at_limit", "outcome", "figures"),
+    [
+        ("discard", "discarded", (0, 0, 2, 0)),
+        ("quarantine", "quarantined", (0, 2, 0, 0)),
+        ("end_conversation", "ended", (0, 0, 2, 2)),
+    ],
+)
+def test_a_message_at_its_limit_is_disposed_of_at_its_failure_without_another_receive(
+    jobs: Work, deliver: Deliver, at_limit: str, outcome: str, figures: tuple[int, ...]
+) -> None:
+    """The first one in a batch, the second with a savepoint of its own."""
+    one(jobs.db, "select howdah.alter_queue('work', %s)", (Jsonb({"max_failed_deliveries": 1, "at_limit": at_limit}),))
+    send = "select howdah.send('work', 'bad', conversation_id => gen_random_uuid())"
+    first, second = (one(jobs.db, send) for _ in range(2))
+
+    def act(message: Message, transaction: Transaction) -> None:
+        raise ValueError
+
+    with deliver(act) as (delivery, connection, _):
+        assert delivery.run_once(connection).failed == 1
+        assert live(jobs.db) == [second]
+        assert delivery.run_once(connection).failed == 1
+    query = "select live, parked, discarded, (select count(*) from howdah.ended_conversations) from howdah.queue_stats('work')"
+    assert jobs.db.execute(query).fetchone() == figures
+    incidents = jobs.db.execute("select message, attempt, outcome from howdah.incidents() order by 1").fetchall()
+    assert incidents == [(first, 1, outcome), (second, 1, outcome)]
