@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
+import random
 import re
 from pathlib import Path
-from typing import Any
 
-import pytest
-from psycopg.types.json import Jsonb
+from selector_model import NAMES, Headers, Maker, truth
 from support import Db, one, refused
 
 VECTORS = Path(__file__).with_name("selector_vectors.txt").read_text(encoding="utf-8")
@@ -66,3 +67,49 @@ def test_every_vector_has_its_value(db: Db) -> None:
         if expected != got
     ]
     assert wrong == [], "\n" + "\n".join(wrong)
+
+
+# Evaluates one selector on many headers as a queue would: the compiled text in a statement over rows.
+EVALUATE = """
+create function pg_temp.evaluate(selector text, headers jsonb[]) returns boolean[] language plpgsql as $$
+declare
+    said boolean[];
+begin
+    execute 'select array_agg(' || howdah._selector_sql(selector) || ' order by m.n) from'
+        ' (select h.headers, h.n, 5::smallint as rank, h.n as message_id, howdah.now() as sent_at, null::text as correlation_id,'
+        ' null::text as message_type, false as nonpersistent from unnest($1) with ordinality h(headers, n)) m'
+    into said using headers;
+    return said;
+exception when others then
+    raise exception using errcode = sqlstate, message = format('%s: %s', sqlerrm, selector);
+end
+$$
+"""
+
+
+def random_headers(maker: Maker) -> tuple[str, Headers]:
+    """JSON of some headers, and what they are for the model."""
+    values: Headers = {}
+    parts = []
+    for name in NAMES:
+        if maker.chance.random() < 0.75:
+            text, values[name] = maker.header()
+            parts.append(f"{json.dumps(name)}: {text or json.dumps(values[name])}")
+    return "{" + ", ".join(parts) + "}", values
+
+
+def test_two_thousand_random_selectors_have_the_models_values(db: Db) -> None:
+    seed = int(os.environ.get("HOWDAH_TEST_SEED", random.SystemRandom().randrange(2**32)))
+    maker = Maker(seed)
+    db.execute(EVALUATE.encode())
+    for _ in range(10):
+        messages = [random_headers(maker) for _ in range(8)]
+        selectors = [maker.condition(3) for _ in range(200)]
+        rows = db.execute(
+            "select pg_temp.evaluate(s.text, %s::jsonb[]) from unnest(%s::text[]) with ordinality s(text, n) order by s.n",
+            ([text for text, _ in messages], [selector.text for selector in selectors]),
+        ).fetchall()
+        for selector, (said,) in zip(selectors, rows, strict=True):
+            for (text, headers), got in zip(messages, said, strict=True):
+                expected = truth(selector.value(headers))
+                assert got is expected, f"seed {seed}: {selector.text} on {text}: {got}, not {expected}"
