@@ -17,9 +17,52 @@ Headers = dict[str, Any]
 Truth = bool | None
 
 NAMES = ("i", "j", "d", "s", "w", "b", "c", "z", "o", "x$_1", "Größe")
-STRINGS = ("", "a", "ab", "abc", "a_c", "%", "a%", "it's", "\\", "a\\b", "10", "true", "NULL", "é", "{a,b}", '"', "a\nb")
-NUMBERS = ("0", "1", "-1", "2", "3", "7", "10", "0.0", "1.0", "0.5", "-2.5", "3.25", "1e3", "0.1", "9223372036854775807")
-HUGE = ("-9223372036854775808", "9007199254740993", "1e300", "-1e300", "1e-300", "1e400", "-1e400", "1e-400", "18446744073709551616")
+STRINGS = (
+    "",
+    "a",
+    "ab",
+    "abc",
+    "a_c",
+    "%",
+    "a%",
+    "it's",
+    "\\",
+    "a\\b",
+    "10",
+    "true",
+    "NULL",
+    "é",
+    "{a,b}",
+    '"',
+    "a\nb",
+)
+NUMBERS = (
+    "0",
+    "1",
+    "-1",
+    "2",
+    "3",
+    "7",
+    "10",
+    "0.0",
+    "1.0",
+    "0.5",
+    "-2.5",
+    "3.25",
+    "1e3",
+    "0.1",
+    "9223372036854775807",
+)
+HUGE = (
+    "-9223372036854775808",
+    "9007199254740993",
+    "1e300",
+    "-1e300",
+    "1e-300",
+    "1e400",
+    "-1e400",
+    "18446744073709551616",
+)
 LIMIT = 2**63
 
 
@@ -188,8 +231,12 @@ class Maker:
         if roll < 0.6:
             operand = self.numeric(depth - 1)
             if self.chance.random() < 0.5:
-                return Expression(f"+{operand.within(7, self.chance)}", lambda h: calculate("+", Decimal(0), operand.value(h)), 7)
-            return Expression(f"- {operand.within(7, self.chance)}", lambda h: calculate("-", Decimal(0), operand.value(h)), 7)
+                return Expression(
+                    f"+{operand.within(7, self.chance)}", lambda h: calculate("+", Decimal(0), operand.value(h)), 7
+                )
+            return Expression(
+                f"- {operand.within(7, self.chance)}", lambda h: calculate("-", Decimal(0), operand.value(h)), 7
+            )
         op = self.chance.choice("+-*/")
         rank = 5 if op in "+-" else 6
         left, right = self.numeric(depth - 1), self.numeric(depth - 1)
@@ -217,10 +264,14 @@ class Maker:
             text = f"{it.within(5, self.chance)} {word}BETWEEN {low.within(5, self.chance)} AND {high.within(5, self.chance)}"
             if not_:
                 return Expression(
-                    text, lambda h: either(compare("<", it.value(h), low.value(h)), compare(">", it.value(h), high.value(h))), 4
+                    text,
+                    lambda h: either(compare("<", it.value(h), low.value(h)), compare(">", it.value(h), high.value(h))),
+                    4,
                 )
             return Expression(
-                text, lambda h: both(compare(">=", it.value(h), low.value(h)), compare("<=", it.value(h), high.value(h))), 4
+                text,
+                lambda h: both(compare(">=", it.value(h), low.value(h)), compare("<=", it.value(h), high.value(h))),
+                4,
             )
         if form == "in":
             strings = self.chance.sample(STRINGS, self.chance.randint(1, 4))
@@ -231,7 +282,9 @@ class Maker:
 
             return Expression(f"{name.text} {word}IN ({', '.join(map(quoted, strings))})", among, 4)
         if form == "like":
-            pattern = "".join(choose(("a", "b", "c", "%", "_", "!", "\\", "é", "'")) for _ in range(self.chance.randint(0, 4)))
+            pattern = "".join(
+                choose(("a", "b", "c", "%", "_", "!", "\\", "é", "'")) for _ in range(self.chance.randint(0, 4))
+            )
             escape = choose(("", "!", "\\", "%", "a"))
             text = f"{name.text} {word}LIKE {quoted(pattern)}" + (f" ESCAPE {quoted(escape)}" if escape else "")
             return Expression(text, lambda h: turned(like(name.value(h), pattern, escape)), 4)
@@ -251,7 +304,9 @@ class Maker:
         right = self.condition(depth - 1)
         if roll < 0.5:
             op = self.chance.choice(("=", "<>"))
-            return Expression(f"({left.text}) {op} ({right.text})", lambda h: compare(op, left.value(h), right.value(h)), 4)
+            return Expression(
+                f"({left.text}) {op} ({right.text})", lambda h: compare(op, left.value(h), right.value(h)), 4
+            )
         rank, word, join = (2, "AND", both) if roll < 0.75 else (1, "OR", either)
         text = f"{left.within(rank, self.chance)} {word} {right.within(rank + 1, self.chance)}"
         return Expression(text, lambda h: join(truth(left.value(h)), truth(right.value(h))), rank)
