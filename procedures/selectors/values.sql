@@ -14,7 +14,9 @@ begin
         return case when v_kind <> 'null' then 'NaN'::numeric end;
     end if;
     v_number := p_header::numeric;
-    if scale(v_number) = 0 and v_number between -9223372036854775808 and 9223372036854775807 then
+    -- A decimal of 15 digits is as it is the shortest form of its double.
+    if scale(v_number) = 0 and v_number between -9223372036854775808 and 9223372036854775807
+        or scale(v_number) between 1 and 6 and abs(v_number) < 1000000000 then
         return v_number;
     end if;
     return howdah._selector_double(v_number);
