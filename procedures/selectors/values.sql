@@ -28,6 +28,8 @@ $$;
 -- Returns  numeric: the shortest decimal that reads as that double, of scale 1 or more; Infinity beyond the largest; 0.0 below the
 --          smallest normal one.
 -- Role     internal
+--
+-- A session that sets extra_float_digits below 1 gets doubles of 15 digits.
 create or replace function howdah._selector_double(p_number numeric) returns numeric
 language plpgsql immutable strict parallel safe
 as $$
