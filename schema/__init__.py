@@ -9,13 +9,9 @@ from .failures import attempts, ended_conversations, operator_acts, poison_detai
 from .journal import EVENTS, backlog_figures, dead_figures, journal, journal_totals
 from .listeners import listener_marks, listeners
 from .messages import msgs, msgs_nonpersistent, parked
-<<<<<<< HEAD
+from .policies import destination_policies
 from .runtime import engine, lock, workers
 from .topics import SLOTS, ack_cursors, acked, acks, bridges, subscriptions, topic_ring, topics
-=======
-from .policies import destination_policies
-from .runtime import acks, engine, lock, workers
->>>>>>> h-tests4
 
 __all__ = [
     "EVENTS",

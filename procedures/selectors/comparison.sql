@@ -21,7 +21,8 @@ begin
             'a condition compared', 'Put it in parentheses.');
     elsif p_op not in ('=', '<>') and (p_kind = any (v_conditions || '{literal string}') or p_other_kind = any (v_conditions || '{literal string}')) then
         perform howdah._invalid_selector(case when p_kind = any (v_conditions || '{literal string}') then p_position else p_other_position end,
-            format('a %s compared by %s', case when p_kind = any (v_conditions || '{literal string}') then p_kind else p_other_kind end, p_op),
+            format('a %s compared by %s',
+                replace(case when p_kind = any (v_conditions || '{literal string}') then p_kind else p_other_kind end, 'literal ', ''), p_op),
             'Strings and booleans have only = and <>.');
     end if;
     if p_other_kind = 'property' and p_kind <> 'property' then
@@ -70,7 +71,7 @@ declare
     v_test text;
 begin
     if p_kind not in ('property', 'text', 'number') then
-        perform howdah._invalid_selector(p_position, format('a %s before %s', p_kind, upper(p_op)), 'LIKE, IN and IS NULL are asked of a name.');
+        perform howdah._invalid_selector(p_position, format('a %s before %s', replace(p_kind, 'literal ', ''), upper(p_op)), 'LIKE, IN and IS NULL are asked of a name.');
     elsif p_op = 'is null' then
         return case when p_kind = 'property' then format('(jsonb_typeof%s = ''null'') is not false', p_sql) else format('%s is null', p_sql) end;
     elsif p_kind = 'number' then

@@ -97,7 +97,7 @@ begin
     if p_kind = 'property' then
         return howdah._selector_typed(p_sql, 'boolean', p_sql || '::boolean');
     elsif p_kind not in ('literal boolean', 'condition', 'predicate', 'AND', 'OR') then
-        perform howdah._invalid_selector(p_position, format('a %s where a condition is expected', p_kind));
+        perform howdah._invalid_selector(p_position, format('a %s where a condition is expected', replace(p_kind, 'literal ', '')));
     end if;
     return p_sql;
 end
@@ -115,7 +115,7 @@ begin
     if p_kind = 'property' then
         return format('howdah._selector_number(%s)', p_sql);
     elsif p_kind not in ('literal number', 'number', 'calculation') then
-        perform howdah._invalid_selector(p_position, format('a %s where a number is expected', p_kind));
+        perform howdah._invalid_selector(p_position, format('a %s where a number is expected', replace(p_kind, 'literal ', '')));
     end if;
     return p_sql;
 end

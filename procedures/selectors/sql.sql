@@ -41,6 +41,7 @@ begin
         elsif v_op.op in ('neg', 'pos') then
             v_sql := howdah._selector_numeric(v_kinds[n], v_sqls[n], v_places[n]);
             v_kind := case when v_op.op = 'pos' and v_kinds[n] = 'literal number' then v_kinds[n] else 'calculation' end;
+            v_places[n] := v_op.pos;
             if v_op.op = 'neg' then
                 v_sql := format('howdah._selector_arithmetic(''-'', 0, %s)', v_sql);
             end if;

@@ -31,7 +31,7 @@ begin
     return query
     select c.place, case when c.word[2] is not null then 'string' when c.word[3] is not null then 'number'
             when c.word[4] is not null then case when upper(c.word[4] collate "C") = any (
-                '{NULL,TRUE,FALSE,NOT,AND,OR,BETWEEN,LIKE,IN,IS,ESCAPE}') then upper(c.word[4] collate "C") else 'name' end
+                '{"NULL",TRUE,FALSE,NOT,AND,OR,BETWEEN,LIKE,IN,IS,ESCAPE}') then upper(c.word[4] collate "C") else 'name' end
             when c.word[5] is not null then c.word[5] else 'bad' end,
         case when c.word[2] is not null then replace(substr(c.word[2], 2, length(c.word[2]) - 2), '''''', '''')
             else coalesce(c.word[3], c.word[4], c.word[5], c.word[6]) end
@@ -40,12 +40,12 @@ begin
         from (
             select m.word, m.n, coalesce(m.word[1], m.word[2], m.word[3], m.word[4], m.word[5], m.word[6]) as whole
             from regexp_matches(p_selector collate "C",
-                '([ \t\n\r\f]+)'
+                E'([ \\t\\n\\r\\f]+)'
                 '|(''(?:[^'']|'''')*'')'
                 '|((?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?|[0-9]+[lL]|0[xX][0-9a-fA-F]+[lL]?)'
-                '|([^[:space:]\x01-#%-@[-^`{-\xbf\u2000-\u206f\u3000-\u303f][^[:space:]\x01-#%-/:-@[-^`{-\xbf\u2000-\u206f\u3000-\u303f]*)'
+                '|([^[:space:]\\x01-#%-@[-^`{-\\xbf\\u2000-\\u206f\\u3000-\\u303f][^[:space:]\\x01-#%-/:-@[-^`{-\\xbf\\u2000-\\u206f\\u3000-\\u303f]*)'
                 '|(<>|<=|>=|[-+*/=<>(),])'
-                '|(.)', 'g') with ordinality m(word, n)
+                '|(''(?:[^'']|'''')*$|.)', 'g') with ordinality m(word, n)
         ) w
     ) c
     where c.word[1] is null
@@ -64,9 +64,9 @@ create or replace function howdah._selector_bad_word(p_word text, p_position int
 language plpgsql immutable
 as $$
 begin
-    perform howdah._invalid_selector(p_position, case p_word when '''' then 'this string is not closed'
+    perform howdah._invalid_selector(p_position, case when p_word like '''%' then 'a string that is not closed'
             else format('the character %s', quote_literal(p_word)) end,
-        case p_word when '''' then 'A quote inside a string is written twice: ''Tom''''s''.'
+        case left(p_word, 1) when '''' then 'A quote inside a string is written twice: ''Tom''''s''.'
             when '"' then 'Strings stand in single quotes; names in none.'
             when '!' then 'Unequal is <>.'
             when '%' then 'There is no remainder in selectors.'

@@ -14,7 +14,9 @@ begin
         return case when v_kind <> 'null' then 'NaN'::numeric end;
     end if;
     v_number := p_header::numeric;
-    if scale(v_number) = 0 and v_number between -9223372036854775808 and 9223372036854775807 then
+    -- A decimal of 15 digits is as it is the shortest form of its double.
+    if scale(v_number) = 0 and v_number between -9223372036854775808 and 9223372036854775807
+        or scale(v_number) between 1 and 6 and abs(v_number) < 1000000000 then
         return v_number;
     end if;
     return howdah._selector_double(v_number);
@@ -26,6 +28,8 @@ $$;
 -- Returns  numeric: the shortest decimal that reads as that double, of scale 1 or more; Infinity beyond the largest; 0.0 below the
 --          smallest normal one.
 -- Role     internal
+--
+-- A session that sets extra_float_digits below 1 gets doubles of 15 digits.
 create or replace function howdah._selector_double(p_number numeric) returns numeric
 language plpgsql immutable strict parallel safe
 as $$
@@ -55,6 +59,7 @@ declare
     x float8;
     y float8;
     z float8;
+    v_infinity constant float8 := 'Infinity';
 begin
     if scale(p_left) = 0 and scale(p_right) = 0 then
         v_result := case p_op when '+' then p_left + p_right when '-' then p_left - p_right when '*' then p_left * p_right
@@ -69,22 +74,20 @@ begin
     x := p_left;
     y := case p_op when '-' then -p_right else p_right end;
     if p_op in ('+', '-') then
-        z := case when abs(x) = 'Infinity' or abs(y) = 'Infinity' or abs(x / 2 + y / 2) < 8.98e307 then x + y
-            else 'Infinity' * sign(x) end;
+        z := case when abs(x) = v_infinity or abs(y) = v_infinity or abs(x / 2 + y / 2) < 8.98e307 then x + y else v_infinity * sign(x) end;
     elsif p_op = '*' then
-        z := case when x = 0 or y = 0 or abs(x) = 'Infinity' or abs(y) = 'Infinity' then x * y
-            when abs(x) > 1 and abs(y) > 1.797693134862315e308 / abs(x) then 'Infinity' * sign(x) * sign(y)
+        z := case when x = 0 or y = 0 or abs(x) = v_infinity or abs(y) = v_infinity then x * y
+            when abs(x) > 1 and abs(y) > 1.797693134862315e308 / abs(x) then v_infinity * sign(x) * sign(y)
             when abs(x) < 1 and abs(y) < 2.3e-308 / abs(x) then 0
             else x * y end;
     else
-        z := case when y = 0 then case when x = 0 then 'NaN' else 'Infinity' * sign(x) end
-            when abs(y) = 'Infinity' then case when abs(x) = 'Infinity' then 'NaN' else 0 end
-            when abs(x) = 'Infinity' then x * sign(y)
-            when abs(y) < 1 and abs(x) > 1.797693134862315e308 * abs(y) then 'Infinity' * sign(x) * sign(y)
+        z := case when x = 0 and y = 0 or abs(x) = v_infinity and abs(y) = v_infinity then 'NaN'
+            when y = 0 then v_infinity * sign(x) when x = 0 or abs(y) = v_infinity then 0 when abs(x) = v_infinity then x * sign(y)
+            when abs(y) < 1 and abs(x) > 1.797693134862315e308 * abs(y) then v_infinity * sign(x) * sign(y)
             when abs(y) > 1 and abs(x) < 2.3e-308 * abs(y) then 0
             else x / y end;
     end if;
-    return case when z = 'NaN' or abs(z) = 'Infinity' then z::numeric when abs(z) < 2.3e-308 then 0.0 else z::text::numeric + 0.0 end;
+    return case when z = 'NaN' or abs(z) = v_infinity then z::numeric when abs(z) < 2.3e-308 then 0.0 else z::text::numeric + 0.0 end;
 end
 $$;
 
