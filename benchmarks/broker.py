@@ -123,7 +123,7 @@ def measure(bench: Bench, peers: Peers) -> None:
     bench.record.about.setdefault("versions", {})[NAME] = debian("activemq")
     bench.record.settings[NAME] = SETTINGS
     try:
-        for _ in range(bench.size.peer_rounds):
+        for _ in range(min(bench.size.rounds, bench.size.peer_rounds)):
             for number in CLIENTS:
                 with bench.database() as dsn:
                     _both(bench, OURS, "jdbc", jdbc(dsn), number)

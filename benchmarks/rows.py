@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import batches, bodies, broker, clients, counts, floor, held, large, latency, pgmq, stream
+from . import batches, bodies, broker, clients, counts, floor, held, large, latency, pgmq, priorities, stream
 from .bench import Bench
 from .clients import Peers
 from .record import OURS, Record
@@ -158,6 +158,7 @@ ROWS = (
         goals=(Goal(0.95, case="last fifth"),),
     ),
     Row("failures", "Batches of 100 with bad messages", lambda bench, peers: batches.measure(bench)),
+    Row("priorities", "A second priority in a queue", lambda bench, peers: priorities.measure(bench)),
     Row("counts", "Kinds of failure count, by a worker", lambda bench, peers: counts.measure(bench)),
 )
 
