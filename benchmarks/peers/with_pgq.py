@@ -1,4 +1,4 @@
-"""PgQ through its SQL functions: events inserted by arrays or COPY, ticks, and one consumer that takes a batch after the other."""
+"""PgQ through its SQL functions: events inserted by arrays, ticks, and one consumer that takes a batch after the other."""
 
 from __future__ import annotations
 

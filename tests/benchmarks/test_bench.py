@@ -1,8 +1,11 @@
 """The benchmarks run, keep what they measure, and say what became slower; no figure is judged here."""
 
+import asyncio
 import json
+import socket
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
@@ -13,8 +16,11 @@ from howdah.benchmarks import broker, pgmq, stream
 from howdah.benchmarks.compare import compare
 from howdah.benchmarks.peers.catalogue import PEERS, missing
 from howdah.benchmarks.peers.environment import HERE, Environment, PeerFailed
+from howdah.benchmarks.peers.with_pgq import Pgq
+from howdah.benchmarks.place import Place, url
 from howdah.benchmarks.record import OURS, Record
 from howdah.benchmarks.rows import KEYS, ROWS, Line, Row, lines
+from howdah.benchmarks.servers import redis
 from howdah.benchmarks.show import reached, verdict
 
 QUICK_ROWS = ("send-one", "receive-100", "send-1000", "latency", "held", "backlog")
@@ -196,11 +202,36 @@ def test_pgmq_of_the_users_server_is_measured_and_its_queue_dropped(dsn: str, db
     assert one(db, "select count(*) from pgmq.q_howdah_bench") == 0
 
 
-def test_clients_in_java_send_and_receive_by_jdbc(dsn: str, db: Db) -> None:
+def test_clients_in_java_receive_by_jdbc_after_a_tenth_as_a_warm_up(dsn: str, db: Db) -> None:
     if lacking := missing(broker.NEEDS):
         pytest.skip(f"ActiveMQ {lacking}")
-    db.execute("select howdah.create_queue('bench_queue')")
-    for verb, left in (("send", 155), ("receive", 100)):
-        assert broker.clients("jdbc", broker.jdbc(dsn), verb, 1, 50) > 0
-        assert one(db, "select count(*) from howdah.msgs") == left
-    db.execute("select howdah.drop_queue('bench_queue', force => true)")
+    db.execute(
+        "select howdah.create_queue('bench_queue'), howdah.send_batch('bench_queue', array_fill('x'::text, array[60]))"
+    )
+    assert broker.clients("jdbc", broker.jdbc(dsn), "receive", 1, 50) > 0
+    assert one(db, "select count(*) from howdah.msgs") == 5
+
+
+def test_redis_is_there_for_one_peer_and_gone_afterwards() -> None:
+    if lacking := missing([("redis-server", "redis-server")]):
+        pytest.skip(f"Redis {lacking}")
+    with redis() as found:
+        address = urlsplit(found).hostname, urlsplit(found).port
+        with socket.create_connection(address) as connection:
+            connection.sendall(b"config get appendonly\r\n")
+            assert b"yes" in connection.recv(1000)
+    with pytest.raises(OSError, match="refused"):
+        socket.create_connection(address)
+
+
+def test_pgq_hands_out_every_event_tick_by_tick() -> None:
+    if lacking := next(entry for entry in PEERS if entry.name == "PgQ").missing:
+        pytest.skip(f"PgQ {lacking}")
+    with Place.own(15) as place, place.database(empty=True) as dsn:
+        pgq = Pgq()
+        asyncio.run(pgq.install(url(dsn)))
+        assert asyncio.run(pgq.send(url(dsn), 200, 100)) > 0
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            assert one(connection, "select pgq.ticker('bench') is not null")
+        assert asyncio.run(pgq.stream(url(dsn), "client", 300, 100))["count"] == 500
+        assert asyncio.run(pgq.stream(url(dsn), "server", 300, 100))["count"] == 300
