@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from ..engine import Session, connect
-from . import latency, listener
+from ..engine import HowdahError, Session, connect
+from . import latency, listener, pgmq, stream
 from .bench import BODY, QUEUE, Bench, timed
 from .peers.catalogue import PEERS, Entry
 from .peers.environment import Environment, PeerFailed
-from .place import url
 from .record import OURS
+from .servers import Servers
 
 BATCH = 1000
 
@@ -18,8 +18,9 @@ BATCH = 1000
 class Peers:
     """Those that are here; one that fails is left out from then on and named."""
 
-    def __init__(self, bench: Bench, environment: Environment | None) -> None:
+    def __init__(self, bench: Bench, environment: Environment | None, servers: Servers) -> None:
         self._bench = bench
+        self.servers = servers
         self._environment = environment
         self.present: list[Entry] = []
         if environment is None or bench.place.embedded is None:
@@ -35,10 +36,19 @@ class Peers:
                 self.present.append(entry)
                 bench.record.settings[entry.name] = f"best: {entry.best}; default: {entry.default}"
 
-    def drop(self, entry: Entry, failed: PeerFailed) -> None:
+    @property
+    def wanted(self) -> bool:
+        """Whether peers are to be measured at all."""
+        return self._environment is not None and self._bench.place.embedded is not None
+
+    def absent(self, name: str, why: str) -> None:
+        """Name one that is left out."""
+        self._bench.record.absent[name] = why
+        self._bench.console.print(f"[yellow]without {name}: {why}[/]", highlight=False)
+
+    def drop(self, entry: Entry, failed: Exception) -> None:
         """Name it and go on without it."""
-        self._bench.record.absent[entry.name] = str(failed)
-        self._bench.console.print(f"[yellow]without {entry.name}: {failed}[/]", highlight=False)
+        self.absent(entry.name, str(failed))
         if entry in self.present:
             self.present.remove(entry)
 
@@ -46,22 +56,42 @@ class Peers:
         """Run one of the actions below with each, in the first turns."""
         if turn >= self._bench.size.peer_rounds:
             return
-        assert self._environment is not None or not self.present
         for entry in list(self.present):
-            if action == "latency" and not entry.waits:
+            if ("work" if action in listener.CASES else action) not in entry.actions:
                 continue
             try:
-                with self._bench.place.database(empty=True) as dsn:
-                    self._one(entry, action, url(dsn))
+                with self.servers.database(entry) as dsn:
+                    self._one(entry, action, dsn)
+            except (PeerFailed, HowdahError) as failed:
+                self.drop(entry, failed)
+
+    def hundreds(self, turn: int) -> None:
+        """pgmq by SQL alone: of its package on our own server, or where the user's server has it."""
+        if self._bench.place.embedded is None:
+            pgmq.measure(self._bench, self._bench.place.dsn)
+            return
+        if turn >= self._bench.size.peer_rounds:
+            return
+        for entry in [entry for entry in self.present if entry.name == pgmq.WHO]:
+            try:
+                with self.servers.database(entry) as dsn:
+                    self._install(entry, dsn)
+                    pgmq.measure(self._bench, dsn)
             except PeerFailed as failed:
                 self.drop(entry, failed)
 
+    def _install(self, entry: Entry, dsn: str) -> Environment:
+        assert self._environment is not None
+        self._environment.call(entry, dsn, "install")
+        return self._environment
+
     def _one(self, entry: Entry, action: str, dsn: str) -> None:
-        environment, bench = self._environment, self._bench
-        assert environment is not None
-        environment.call(entry, dsn, "install")
+        environment, bench = self._install(entry, dsn), self._bench
         if action == "latency":
             latency.record(bench, entry.name, environment.call(entry, dsn, "latency", bench.size.samples)[0]["ms"])
+            return
+        if action == "stream":
+            stream.record(bench, entry.name, partial(environment.call, entry, dsn, "stream"))
             return
         messages = listener.messages(bench, action) if action in listener.CASES else bench.size.listened
         sent = int(messages * entry.share) // BATCH * BATCH or BATCH

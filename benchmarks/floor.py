@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from .bench import BODY, QUEUE, Bench, Db, fill, opened, settle
@@ -113,8 +114,10 @@ def crowd(bench: Bench) -> None:
     measure(bench, replace(pair, row="crowd"), (bench.size.receivers,))
 
 
-def measure(bench: Bench, pair: Pair, widths: tuple[int, ...] = ()) -> None:
-    """Run the ways in turn, ``rounds`` times at each width, from the same state each time."""
+def measure(
+    bench: Bench, pair: Pair, widths: tuple[int, ...] = (), beside: Callable[[int], None] = lambda turn: None
+) -> None:
+    """Run the ways in turn, ``rounds`` times at each width, from the same state each time; after each turn ``beside``."""
     size = bench.size
     widths = widths or ((1,) if pair.takes > 1 else size.connections)
     messages = size.messages * (10 if pair.takes > 1 else 1)
@@ -132,3 +135,4 @@ def measure(bench: Bench, pair: Pair, widths: tuple[int, ...] = ()) -> None:
                     refill(connection, each * width * pair.takes)
                     rate = bench.pgbench(dsn, way.statement, width, each) * max(1, pair.takes)
                     bench.record.add(pair.row, f"{width} connection{'s' * (width > 1)}", way.who, "/s", rate)
+                beside(turn)

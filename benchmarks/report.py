@@ -9,7 +9,7 @@ from typing import Any
 
 from .record import OURS, Record, Result
 from .rows import ROWS, Row, lines
-from .show import figure, verdict
+from .show import figure, reached, verdict
 
 STYLE = """
 body { font: 16px/1.45 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
@@ -18,6 +18,8 @@ text-align: left; } td.n { text-align: right; font-variant-numeric: tabular-nums
 h2 { margin-top: 2.2rem; } .no { color: #b00; } .yes { color: #070; } svg { max-width: 100%; height: auto; }
 small { color: #555; }
 """
+#: Of the marks of what was reached.
+COLOURS = {"✓": "yes", "✗": "no", "": ""}
 #: Rows drawn as throughput over connections.
 WIDTHS = ("send-one", "receive-one", "receive-one-unjournaled")
 CURVES = {
@@ -70,13 +72,13 @@ def _head(record: Record) -> str:
 def _table(record: Record, row: Row) -> str:
     out = []
     for line in lines(record, row):
-        said = verdict(row, line)
-        colour = {"✓": "yes", "✗": "no"}.get(said, "")
+        said, alone = verdict(row, line), reached(row, line)
         low, high = (figure(value, line.unit) for value in line.spread)
         cells = [
             f"<td>{html.escape(line.case)}<td>{html.escape(line.other)}",
-            f'<td class="n r {colour}">{f"{line.ratio:.2f} {said}" if line.ratio else ""}',
-            f'<td class="n">{figure(line.ours, line.unit)}<td class="n"><small>{low}, {high}</small>',
+            f'<td class="n r {COLOURS[said]}">{f"{line.ratio:.2f} {said}" if line.ratio else ""}',
+            f'<td class="n {COLOURS[alone]}">{f"{figure(line.ours, line.unit)} {alone}" if line.ours else ""}',
+            f'<td class="n"><small>{f"{low}, {high}" if line.ours else ""}</small>',
             f'<td class="n">{figure(line.theirs, line.unit) if line.theirs else ""}',
         ]
         out.append("<tr>" + "".join(cells))

@@ -18,6 +18,7 @@ from .clients import Peers
 from .peers.environment import Environment
 from .place import Place
 from .record import Record
+from .servers import Servers
 from .show import show
 from .size import Size
 
@@ -49,7 +50,8 @@ def run(
         about = machine.about(size.name, size.rounds, place.settings())
         record = Record(about) if into is None else into
         bench = Bench(place, size, record, console)
-        present = Peers(bench, Environment(peers.resolve()) if peers is not None else None)
+        servers = stack.enter_context(Servers(place))
+        present = Peers(bench, Environment(peers.resolve()) if peers is not None else None, servers)
         for row in rows.chosen(only or [], bench):
             started = time.monotonic()
             if into is not None:

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from .record import OURS, Record
-from .rows import Line, Row, lines
+from .rows import ALONE, Line, Row, lines
 
 
 def figure(value: float, unit: str) -> str:
@@ -19,12 +19,20 @@ def figure(value: float, unit: str) -> str:
 
 
 def verdict(row: Row, line: Line) -> str:
-    """Whether the line holds what the row is to reach, where one figure decides."""
-    if row.at_least is None or line.other != row.against:
+    """Whether ours is as many times better as the row asks for, where it does."""
+    return _mark([goal.met(line.case, line.other, line.ratio) for goal in row.goals]) if line.ratio else ""
+
+
+def reached(row: Row, line: Line) -> str:
+    """Whether our own figure is what the row asks for, where it does."""
+    if not line.ours:
         return ""
-    if row.key == "latency" and line.case != "p50":
-        return ""
-    return "✓" if line.ratio >= row.at_least else "✗"
+    return _mark([goal.met(line.case, ALONE, line.ours, line.unit in ("/s", "ratio")) for goal in row.goals])
+
+
+def _mark(answers: list[bool | None]) -> str:
+    said = [answer for answer in answers if answer is not None]
+    return ("✓" if all(said) else "✗") if said else ""
 
 
 def show(console: Console, record: Record, row: Row, seconds: float) -> None:
@@ -44,7 +52,7 @@ def show(console: Console, record: Record, row: Row, seconds: float) -> None:
             line.other,
             f"{line.ratio:.2f}" if line.ratio else "",
             verdict(row, line),
-            figure(line.ours, line.unit),
+            f"{figure(line.ours, line.unit)} {reached(row, line)}".strip() if line.ours else "",
             f"{low}, {high}" if line.repetitions > 1 else "",
             figure(line.theirs, line.unit) if line.theirs else "",
         )

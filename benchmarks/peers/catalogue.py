@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -19,13 +23,30 @@ class Entry:
     node: bool = False
     #: Of the messages of a drain: slow ones are given fewer.
     share: float = 1.0
-    #: A worker that waits, and a default way of working. pgmq leaves both to its users.
-    waits: bool = True
+    #: What it is measured at. pgmq leaves the waiting to its users; PgQ knows batches only.
+    actions: tuple[str, ...] = ("send", "work", "latency")
+    #: Where it keeps its messages, if not on the measured server.
+    server: Literal["", "PostgreSQL 15", "Redis"] = ""
+    #: What has to be installed already: a file, and Debian's package that brings it.
+    needs: tuple[tuple[str, str], ...] = ()
 
     @property
     def distribution(self) -> str:
         """The package whose version is the peer's."""
         return self.packages[0]
+
+    @property
+    def missing(self) -> str:
+        """What has to be installed first, in one line; empty if nothing has."""
+        return missing(self.needs)
+
+
+def missing(needs: Sequence[tuple[str, str]]) -> str:
+    """Debian's packages whose file is not here, in one line."""
+    packages = dict.fromkeys(
+        package for file, package in needs if shutil.which(file) is None and not Path(file).exists()
+    )
+    return f"not installed; on Debian: apt-get install {' '.join(packages)}" if packages else ""
 
 
 PEERS = (
@@ -51,7 +72,7 @@ PEERS = (
         ("pgmq",),
         "read and delete by 100, prepared, in a loop of its user",
         "read and delete one by one, in a loop of its user",
-        waits=False,
+        actions=("send", "work"),
     ),
     Entry(
         "pgqueuer",
@@ -74,5 +95,26 @@ PEERS = (
         "async task, concurrency 20, delete_jobs successful",
         "async task, run_worker_async()",
         share=0.05,
+    ),
+    Entry(
+        "PgQ",
+        "with_pgq",
+        (),
+        "PostgreSQL 15 with the same settings; insert_event over an array; a tick every 10,000 events, one consumer",
+        "none: it hands out batches only",
+        actions=("send", "stream"),
+        server="PostgreSQL 15",
+        needs=(("/usr/share/postgresql/15/extension/pgq.control", "postgresql-15-pgq3"),),
+    ),
+    Entry(
+        "celery on Redis",
+        "with_celery",
+        ("celery", "redis"),
+        "Redis appendonly yes, appendfsync everysec (a crash loses up to a second); sent one by one; solo pool, prefetch"
+        " multiplier 100, without gossip, mingle and heartbeat",
+        "Redis as above; Worker(): prefork, a process for each core",
+        share=0.1,
+        server="Redis",
+        needs=(("redis-server", "redis-server"),),
     ),
 )

@@ -30,8 +30,11 @@ class Environment:
     folder: Path
 
     def bring(self, entry: Entry) -> str:
-        """Install a peer if need be and return its version. Raises PeerFailed."""
-        return self._node(entry) if entry.node else self._pip(entry)
+        """Install a peer if need be and return its version. Raises PeerFailed, also if a system's package is missing."""
+        if entry.missing:
+            raise PeerFailed(entry.missing)
+        version = self._node(entry) if entry.node else self._pip(entry)
+        return ", ".join(filter(None, [version, *(debian(package) for _, package in entry.needs)]))
 
     def call(self, entry: Entry, dsn: str, *words: object, processes: int = 1, timeout: float = 300) -> list[Any]:
         """Run its program in so many processes at once; the line of each. Raises PeerFailed."""
@@ -60,15 +63,16 @@ class Environment:
         python = self.folder / "python" / "bin" / "python"
         if not python.exists():
             _run(sys.executable, "-m", "venv", str(self.folder / "python"))
-        version = ["-c", f"from importlib.metadata import version; print(version({entry.distribution!r}))"]
-        if subprocess.run([str(python), *version], capture_output=True, check=False).returncode:
+        packages = entry.packages or ("psycopg",)
+        versions = ["-c", f"from importlib.metadata import version; print(*map(version, {packages!r}), sep='\\n')"]
+        if subprocess.run([str(python), *versions], capture_output=True, check=False).returncode:
             pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
             _run(*pip, "psycopg[binary,pool]", *entry.packages)
         programs = self.folder / "programs" / "peers"
         programs.mkdir(parents=True, exist_ok=True)
         for source in HERE.glob("*.py"):
             shutil.copy(source, programs)
-        return _run(str(python), *version)
+        return _run(str(python), *versions).splitlines()[0] if entry.packages else ""
 
     def _node(self, entry: Entry) -> str:
         if shutil.which("node") is None or shutil.which("npm") is None:
@@ -81,6 +85,16 @@ class Environment:
         if not installed.exists():
             _run("npm", "install", "--silent", "--no-audit", "--no-fund", cwd=folder)
         return str(json.loads(installed.read_text())["version"])
+
+
+def debian(package: str) -> str:
+    """The version of what Debian has installed; "unknown" where it came another way."""
+    if shutil.which("dpkg-query") is None:
+        return "unknown"
+    done = subprocess.run(
+        ["dpkg-query", "-W", "-f", "${Package} ${Version}", package], capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip() or "unknown"
 
 
 def _last_line(

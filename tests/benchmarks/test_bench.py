@@ -1,17 +1,27 @@
 """The benchmarks run, keep what they measure, and say what became slower; no figure is judged here."""
 
+import asyncio
 import json
+import socket
+from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
 from command import howdah, refused
 from support import Db, Server, column, one
 
+from howdah.benchmarks import broker, pgmq, stream
 from howdah.benchmarks.compare import compare
-from howdah.benchmarks.peers.environment import HERE
+from howdah.benchmarks.peers.catalogue import PEERS, missing
+from howdah.benchmarks.peers.environment import HERE, Environment, PeerFailed
+from howdah.benchmarks.peers.with_pgq import Pgq
+from howdah.benchmarks.place import Place, url
 from howdah.benchmarks.record import OURS, Record
-from howdah.benchmarks.rows import KEYS, ROWS
+from howdah.benchmarks.rows import KEYS, ROWS, Line, Row, lines
+from howdah.benchmarks.servers import redis
+from howdah.benchmarks.show import reached, verdict
 
 QUICK_ROWS = ("send-one", "receive-100", "send-1000", "latency", "held", "backlog")
 
@@ -132,3 +142,96 @@ def test_peers_import_nothing_of_howdah() -> None:
     for program in HERE.glob("with_*.py"):
         assert "howdah" not in program.read_text().lower()
         assert "from .." not in program.read_text()
+
+
+def row(key: str) -> Row:
+    return next(row for row in ROWS if row.key == key)
+
+
+def test_a_peer_whose_package_is_missing_is_left_out_in_one_line(tmp_path: Path) -> None:
+    assert missing([("/etc/passwd", "passwd"), ("sh", "dash")]) == ""
+    lacking = [("no-such-program", "one"), ("/no/such/file", "two"), ("/no/such/other", "two")]
+    assert missing(lacking) == "not installed; on Debian: apt-get install one two"
+    entry = replace(PEERS[0], needs=tuple(lacking))
+    with pytest.raises(PeerFailed, match="apt-get install one two"):
+        Environment(tmp_path).bring(entry)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_goals_mark_ratios_by_who_stands_beside_and_figures_alone() -> None:
+    record = Record()
+    record.add("receive-100", "1 connection", OURS, "/s", 310_000)
+    record.add("receive-100", "1 connection", pgmq.WHO, "/s", 120_000)
+    record.add("receive-100", "1 connection", "bare table, SKIP LOCKED", "/s", 1_000_000)
+    marks = {
+        line.other: (verdict(row("receive-100"), line), reached(row("receive-100"), line))
+        for line in lines(record, row("receive-100"))
+    }
+    assert marks == {pgmq.WHO: ("✗", "✓"), "bare table, SKIP LOCKED": ("", "✓")}
+
+    for case, ours, expected in (("p50", 1.4, "✓"), ("p50", 1.6, "✗"), ("p99", 3.9, "✓"), ("p99", 4.1, "✗")):
+        line = Line(case, ours, "ms", "bare commit with NOTIFY", 0.6, 0.6 / ours, (ours, ours), 1)
+        assert reached(row("latency"), line) == expected
+        assert verdict(row("latency"), line) == ({1.4: "✗", 1.6: "✗"}.get(ours, ""))
+
+
+def test_a_row_that_only_a_peer_has_shows_no_figure_of_ours() -> None:
+    record = Record()
+    record.add(stream.ROW, "batches of 10,000", "PgQ", "/s", 400_000)
+    (line,) = lines(record, row(stream.ROW))
+    assert (line.ours, line.other, line.theirs, line.ratio) == (0, "PgQ", 400_000, 0)
+    assert (verdict(row(stream.ROW), line), reached(row(stream.ROW), line)) == ("", "")
+
+
+def test_pgmq_of_the_users_server_is_measured_and_its_queue_dropped(dsn: str, db: Db, tmp_path: Path) -> None:
+    db.execute("""
+        create schema pgmq;
+        create table pgmq.q_howdah_bench (msg_id bigint generated always as identity primary key, message jsonb);
+        create function pgmq.create(text) returns void language sql as '';
+        create function pgmq.drop_queue(text) returns boolean language sql as
+            'truncate pgmq.q_howdah_bench; select true';
+        create function pgmq.send_batch(text, jsonb[]) returns setof bigint language sql as
+            'insert into pgmq.q_howdah_bench (message) select unnest($2) returning msg_id';
+        create function pgmq.read(text, int, int) returns setof pgmq.q_howdah_bench language sql as
+            'select * from pgmq.q_howdah_bench order by msg_id limit $3 for update skip locked';
+        create function pgmq.delete(text, bigint[]) returns setof bigint language sql as
+            'delete from pgmq.q_howdah_bench where msg_id = any($2) returning msg_id';
+    """)
+    record = bench(dsn, tmp_path, "receive-100")
+    assert record.find("receive-100", "1 connection", pgmq.WHO) is not None
+    assert one(db, "select count(*) from pgmq.q_howdah_bench") == 0
+
+
+def test_clients_in_java_receive_by_jdbc_after_a_tenth_as_a_warm_up(dsn: str, db: Db) -> None:
+    if lacking := missing(broker.NEEDS):
+        pytest.skip(f"ActiveMQ {lacking}")
+    db.execute(
+        "select howdah.create_queue('bench_queue'), howdah.send_batch('bench_queue', array_fill('x'::text, array[60]))"
+    )
+    assert broker.clients("jdbc", broker.jdbc(dsn), "receive", 1, 50) > 0
+    assert one(db, "select count(*) from howdah.msgs") == 5
+
+
+def test_redis_is_there_for_one_peer_and_gone_afterwards() -> None:
+    if lacking := missing([("redis-server", "redis-server")]):
+        pytest.skip(f"Redis {lacking}")
+    with redis() as found:
+        address = urlsplit(found).hostname, urlsplit(found).port
+        with socket.create_connection(address) as connection:
+            connection.sendall(b"config get appendonly\r\n")
+            assert b"yes" in connection.recv(1000)
+    with pytest.raises(OSError, match="refused"):
+        socket.create_connection(address)
+
+
+def test_pgq_hands_out_every_event_tick_by_tick() -> None:
+    if lacking := next(entry for entry in PEERS if entry.name == "PgQ").missing:
+        pytest.skip(f"PgQ {lacking}")
+    with Place.own(15) as place, place.database(empty=True) as dsn:
+        pgq = Pgq()
+        asyncio.run(pgq.install(url(dsn)))
+        assert asyncio.run(pgq.send(url(dsn), 200, 100)) > 0
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            assert one(connection, "select pgq.ticker('bench') is not null")
+        assert asyncio.run(pgq.stream(url(dsn), "client", 300, 100))["count"] == 500
+        assert asyncio.run(pgq.stream(url(dsn), "server", 300, 100))["count"] == 300

@@ -1,0 +1,34 @@
+"""pgmq by SQL alone, read and delete of a hundred in one transaction, wherever its functions are."""
+
+from __future__ import annotations
+
+import json
+
+from .bench import BODY, Bench, opened, settle
+
+WHO = "pgmq"
+ROW = "receive-100"
+QUEUE = "howdah_bench"
+TAKES = 100
+STATEMENT = f"select count(*) from pgmq.delete('{QUEUE}', array(select msg_id from pgmq.read('{QUEUE}', 60, {TAKES})));"
+INSTALLED = "select count(*) > 0 from pg_namespace n join pg_proc p on pronamespace = n.oid where nspname = 'pgmq' and proname = 'read'"
+
+
+def measure(bench: Bench, dsn: str) -> None:
+    """One repetition beside ours, in a queue made for it and dropped; nothing where pgmq is not installed."""
+    each = max(bench.size.messages * 10 // TAKES, 10)
+    with opened(dsn) as connection:
+        if connection.execute(INSTALLED).fetchone() != (True,):
+            return
+        connection.execute("select pgmq.create(%s)", (QUEUE,))
+        try:
+            connection.execute(
+                "select count(*) from (select array_agg(%s::jsonb) as b from generate_series(1, %s) g"
+                " group by g / 10000) x, lateral pgmq.send_batch(%s, b)",
+                (json.dumps(BODY), (each + 1) * TAKES, QUEUE),
+            )
+            settle(connection, f"pgmq.q_{QUEUE}")
+            rate = bench.pgbench(dsn, STATEMENT, 1, each) * TAKES
+        finally:
+            connection.execute("select pgmq.drop_queue(%s)", (QUEUE,))
+    bench.record.add(ROW, "1 connection", WHO, "/s", rate)

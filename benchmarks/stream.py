@@ -1,0 +1,32 @@
+"""A stream of events read in order, batch by batch: what topics are measured against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .bench import Bench
+
+if TYPE_CHECKING:
+    from .clients import Peers
+
+ROW = "stream"
+TICK = 10_000
+#: Where the events of a batch end.
+CASES = {"server": "counted in the server", "client": "fetched by a Python client"}
+
+
+def record(bench: Bench, who: str, read: Callable[..., list[Any]]) -> None:
+    """One repetition of a peer, whose read is called with where, events and tick."""
+    events = max(1, 5 * bench.size.listened // TICK) * TICK
+    for where, case in CASES.items():
+        done = read(where, events, TICK)[0]
+        if done["count"] != events:
+            raise RuntimeError(f"{who} read {done['count']:,} of {events:,} events")
+        bench.record.add(ROW, f"batches of {TICK:,}, {case}", who, "/s", events / done["seconds"])
+
+
+def measure(bench: Bench, peers: Peers) -> None:
+    """The peers that have streams. Howdah's place is here once it has topics."""
+    for turn in range(bench.size.rounds):
+        peers.each("stream", turn)
