@@ -63,7 +63,7 @@ def test_a_full_destination_falls_back_too(db: Db, create: Create, limit: dict[s
 def test_a_full_queue_refuses_sends_and_takes_them_again_when_there_is_room(
     db: Db, create: Create, limit: dict[str, int]
 ) -> None:
-    create(**limit)
+    create("q", **limit)
     send(db, body="ab")
     send(db, body="cd")
     refused(db, "HD018", "select howdah.send('q', 'ef')")
@@ -346,7 +346,7 @@ def test_two_exception_queues_of_each_other_give_a_message_to_the_systems(db: Db
 def test_no_circle_of_exception_queues_leads_round(db: Db, create: Create, last: str) -> None:
     for queue in "abc":
         create(queue, max_failed_deliveries=1)
-    for queue, target in ("ab", "bc", "c" + last):
+    for queue, target in zip("abc", "bc" + last, strict=True):
         one(db, "select howdah.alter_queue(%s, %s)", (queue, Jsonb({"exception_queue": target})))
     sent = send(db, "a")
     for _ in range(2):

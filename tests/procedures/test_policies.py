@@ -259,7 +259,7 @@ KEPT = {
 
 
 def test_a_preset_leaves_what_is_no_policy_as_it_is(db: Db, create: Create) -> None:
-    create(**KEPT)
+    create("q", **KEPT)
     for preset in ("websphere", "websphere_mq", "service_broker", "activemq", "howdah"):
         alter(db, preset=preset)
         options = one(db, "select howdah.queue_options('q')")
