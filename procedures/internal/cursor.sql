@@ -79,7 +79,7 @@ language plpgsql volatile
 as $$
 declare
     v_cursor howdah.ack_cursors := howdah._cursor(p_ack.id);
-    v_upto pg_snapshot := pg_current_snapshot();
+    v_upto pg_snapshot := howdah._snapshot();
     v_segment record;
     v_rows integer;
     v_found integer := 0;
@@ -127,7 +127,7 @@ begin
         return;
     end if;
     v_cursor := howdah._cursor(p_ack.id);
-    v_upto := pg_current_snapshot();
+    v_upto := howdah._snapshot();
     for v_segment in select * from howdah._segments(v_cursor, p_ack.destination_id, v_upto) loop
         select bool_or(p.open) as open, count(*) as total,
             (array_agg(p.xid order by p.xid desc, p.seq desc) filter (where not p.open))[1] as xid,

@@ -1,3 +1,25 @@
+-- howdah._snapshot(): what is visible now, without the caller's own transaction.
+--
+-- Returns  pg_snapshot.
+-- Role     internal
+--
+-- PostgreSQL leaves a transaction's own number out of its list of those under way, as if it had ended; what it published, and may go on to
+-- publish, would be passed over.
+create or replace function howdah._snapshot() returns pg_snapshot
+language plpgsql volatile
+as $$
+declare
+    v_snapshot pg_snapshot := pg_current_snapshot();
+    v_own xid8 := pg_current_xact_id_if_assigned();
+begin
+    if pg_visible_in_snapshot(v_own, v_snapshot) then
+        v_snapshot := (select min(x.xid)::text || ':' || pg_snapshot_xmax(v_snapshot)::text || ':' || string_agg(x.xid::text, ',' order by x.xid)
+                       from (select s.xid from pg_snapshot_xip(v_snapshot) s(xid) union select v_own) x)::pg_snapshot;
+    end if;
+    return v_snapshot;
+end
+$$;
+
 -- howdah._cut(p_done, p_upto, p_xid): a cursor moved on to a message: everything before it in reading order is passed.
 --
 -- Returns  pg_snapshot: what is visible in it is passed; of p_xid itself only the messages up to p_seq are, which the cursor says.

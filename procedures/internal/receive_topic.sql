@@ -79,7 +79,7 @@ language plpgsql volatile
 as $$
 declare
     v_cursor howdah.ack_cursors := howdah._cursor(p_ack.id);
-    v_upto pg_snapshot := pg_current_snapshot();
+    v_upto pg_snapshot := howdah._snapshot();
     v_now timestamptz := howdah.now();
     v_topic text := howdah._name(p_ack.destination_id);
     v_failing boolean := pg_sequence_last_value(p_destination.failing) is not null;
@@ -168,7 +168,7 @@ language plpgsql volatile
 as $$
 declare
     v_cursor howdah.ack_cursors := howdah._cursor(p_ack.id);
-    v_upto pg_snapshot := pg_current_snapshot();
+    v_upto pg_snapshot := howdah._snapshot();
     v_topic text := howdah._name(p_ack.destination_id);
     v_failing boolean := pg_sequence_last_value(p_destination.failing) is not null;
     v_segment record;

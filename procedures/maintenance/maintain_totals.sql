@@ -18,7 +18,7 @@ begin
     end if;
     perform pg_advisory_xact_lock(1213154369, 2);
     select e.totals_snapshot into v_since from howdah.engine e where e.id = 1 for no key update;
-    v_until := pg_current_snapshot();
+    v_until := howdah._snapshot();
     with gained as (
         insert into howdah.journal_totals as t (destination_id, event, messages)
         select g.destination_id, g.event, sum(g.messages) from howdah._journal_since(v_since, v_until, null) g

@@ -5,12 +5,13 @@
 --          HD024 it exists with another definition and somebody reads it, or as (un)shared.
 -- Role     howdah_consumer howdah_admin
 --
--- A durable subscription (the default) has a name and gets every message published from now on, whether anybody reads it or not; with
--- since also earlier ones that are still there ('-infinity': all). One that is not durable ends when nobody has received or waited for a
--- minute, and begins with what the topic's recovery policy says. shared: several consumers at once, each message to one of them. no_local: not
--- what was published under the same client id (howdah.set_client_id). Subscribing again with the same definition changes
--- nothing; with another one, while nobody reads it, it begins anew (JMS 2.0, 8.3). options: prioritized (a cursor for each
--- priority, higher ones first), and the poison policy as of create_queue.
+-- A durable subscription (the default) has a name and gets every message published from now on, whether anybody reads it or not
+-- (published is what was committed, so also what the subscribing transaction had published before); with since also earlier ones that
+-- are still there ('-infinity': all). One that is not durable ends when nobody has received or waited for a minute, and begins with what
+-- the topic's recovery policy says. shared: several consumers at once, each message to one of them. no_local: not what was published
+-- under the same client id (howdah.set_client_id). Subscribing again with the same definition changes nothing; with another one, while
+-- nobody reads it, it begins anew (JMS 2.0, 8.3). options: prioritized (a cursor for each priority, higher ones first), and the poison
+-- policy as of create_queue.
 create or replace function howdah.subscribe(
     topic text, name text default null, client_id text default '', selector text default null, shared boolean default false,
     durable boolean default true, no_local boolean default false, since timestamptz default null, options jsonb default '{}'
@@ -66,7 +67,7 @@ begin
     perform howdah._note_alive(v_new.alive);
     insert into howdah.subscriptions select v_new.*;
     perform howdah._copy_rights(v_id, v_topics);
-    perform howdah._add_cursors(v_new, t.id, case when since is null then pg_current_snapshot() else '3:3:'::pg_snapshot end)
+    perform howdah._add_cursors(v_new, t.id, case when since is null then howdah._snapshot() else '3:3:'::pg_snapshot end)
     from unnest(v_topics) t(id);
     if since > '-infinity' then
         perform howdah._begin_since(v_new, since);
