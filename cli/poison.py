@@ -15,6 +15,7 @@ from .poison_options import (
     NewerThan,
     OlderThan,
     Origin,
+    Selector,
     Source,
     filters,
     seconds,
@@ -66,6 +67,7 @@ def list_(
     fingerprint: Fingerprint = None,
     older_than: OlderThan = None,
     newer_than: NewerThan = None,
+    selector: Selector = None,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
@@ -76,7 +78,7 @@ def list_(
     place = queue or source
     rows: list[dict[str, Any]] = []
     with connected(dsn, role) as connection:
-        which = filters(connection.admin, origin, error_class, fingerprint, older_than, newer_than)
+        which = filters(connection.admin, origin, error_class, fingerprint, older_than, newer_than, selector)
         after = None
         while len(rows) < number:
             page = connection.admin.list_poison(place, max_rows=min(PAGE, number - len(rows)), after=after, **which)

@@ -20,6 +20,7 @@ from .poison_options import (
     OlderThan,
     Origin,
     Reason,
+    Selector,
     Source,
     filters,
     rate,
@@ -44,6 +45,7 @@ def replay(
     fingerprint: Fingerprint = None,
     older_than: OlderThan = None,
     newer_than: NewerThan = None,
+    selector: Selector = None,
     number: Annotated[
         int | None, typer.Option("--number", "-n", min=1, help="Only so many of them, the longest dead: a sample.")
     ] = None,
@@ -64,13 +66,13 @@ def replay(
 
     All of them or none; with --rate batch by batch, and what is interrupted can be said again.
     """
-    chosen = any(word is not None for word in (origin, error_class, fingerprint, older_than, newer_than))
+    chosen = any(word is not None for word in (origin, error_class, fingerprint, older_than, newer_than, selector))
     ids = _either(id_, everything or chosen, "give either --id, or --all or filters such as --error-class")
     if ids and number is not None:
         raise typer.BadParameter("it goes with --all or filters", param_hint="--number")
     speed = None if at_rate is None else rate(at_rate)
     with _place(queue, dsn, role) as (admin, source):
-        which = filters(admin, origin, error_class, fingerprint, older_than, newer_than)
+        which = filters(admin, origin, error_class, fingerprint, older_than, newer_than, selector)
         if speed is None:
             replayed = admin.replay(source, ids, target=target, max_messages=number, reason=reason, **which)
         else:

@@ -28,6 +28,10 @@ ErrorClass = Annotated[
 Fingerprint = Annotated[
     str | None, typer.Option("--fingerprint", metavar="HASH", help="Only those that died of this cause.")
 ]
+Selector = Annotated[
+    str | None,
+    typer.Option("--selector", metavar="SELECTOR", help='Only those it selects by their headers: "price > 100".'),
+]
 OlderThan = Annotated[
     str | None, typer.Option("--older-than", metavar="DURATION", help="Only those dead for longer: 30m, 12h, 7d, …")
 ]
@@ -61,9 +65,10 @@ def filters(
     fingerprint: str | None,
     older_than: str | None,
     newer_than: str | None,
+    selector: str | None,
 ) -> Which:
     """The filters as the SQL API takes them; ages by the database's clock."""
-    which: Which = {"origin": origin, "error_class": error_class, "fingerprint": fingerprint}
+    which: Which = {"origin": origin, "error_class": error_class, "fingerprint": fingerprint, "selector": selector}
     if older_than is None and newer_than is None:
         return which
     now = admin.now()

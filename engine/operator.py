@@ -40,6 +40,8 @@ class Which(TypedDict, total=False):
     #: Dead before, or from, that time on.
     older_than: datetime | None
     newer_than: datetime | None
+    #: JMS selector over their headers and properties.
+    selector: str | None
 
 
 @dataclass(frozen=True)
@@ -239,6 +241,7 @@ def _which(which: Which) -> dict[str, tuple[str, Any]]:
         "origin": ("text", which.get("origin")),
         "error_class": ("text", which.get("error_class")),
         "fingerprint": ("text", which.get("fingerprint")),
+        "selector": ("text", which.get("selector")),
         "older_than": ("timestamptz", which.get("older_than")),
         "newer_than": ("timestamptz", which.get("newer_than")),
     }

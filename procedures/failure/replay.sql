@@ -1,8 +1,9 @@
--- howdah.replay(queue, message_ids, target, max_messages, origin, error_class, fingerprint, older_than, newer_than, reason): send dead messages back to where they came from, or elsewhere.
+-- howdah.replay(queue, message_ids, target, max_messages, origin, error_class, fingerprint, older_than, newer_than, reason, selector): send dead messages back to where they came from, or elsewhere.
 --
 -- Returns  the number of messages replayed (bigint).
 -- Raises   HD001 no such queue, or a message has no queue to go back to; HD005 max_messages is negative, message_ids and a filter are both
---          given, or target is the queue itself; HD010 not allowed; HD013 a message is not in the queue.
+--          given, or target is the queue itself; HD010 not allowed; HD013 a message is not in the queue;
+--          HD023 a wrong selector.
 -- Role     howdah_admin
 --
 -- queue is the exception destination they lie in. message_ids NULL means all, at most max_messages, oldest first; or, with filters as in
@@ -11,7 +12,7 @@
 create or replace function howdah.replay(
     queue text, message_ids bigint[] default null, target text default null, max_messages bigint default null,
     origin text default null, error_class text default null, fingerprint text default null, older_than timestamptz default null,
-    newer_than timestamptz default null, reason text default null
+    newer_than timestamptz default null, reason text default null, selector text default null
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off
@@ -19,7 +20,7 @@ as $$
 declare
     v_source howdah.destinations := howdah._destination(queue, 'admin');
     v_target howdah.destinations;
-    v_filtered boolean := num_nonnulls(origin, error_class, fingerprint, older_than, newer_than) > 0;
+    v_filtered boolean := num_nonnulls(origin, error_class, fingerprint, older_than, newer_than, selector) > 0;
     v_wanted bigint[] := message_ids;
     v_back record;
     v_message howdah.msgs;
@@ -43,7 +44,7 @@ begin
     if v_filtered then
         v_wanted := array(
             select d.message_id from howdah._dead_messages(v_source.id, howdah._origin(origin), replay.error_class, replay.fingerprint,
-                older_than, newer_than, null, max_messages) d);
+                older_than, newer_than, howdah._selected(v_source.id, selector), null, max_messages) d);
     end if;
     for v_back in
         select t.message, t.nonpersistent from howdah._take_back(v_source, v_wanted, max_messages) t

@@ -1,11 +1,11 @@
--- howdah._dead_messages(p_destination_id, p_origin_id, p_error_class, p_fingerprint, p_older_than, p_newer_than, p_after, p_max): the dead messages of an exception destination with their last failure.
+-- howdah._dead_messages(p_destination_id, p_origin_id, p_error_class, p_fingerprint, p_older_than, p_newer_than, p_selected, p_after, p_max): the dead messages of an exception destination with their last failure.
 --
 -- Returns  what is known of each without its body, in the order in which they came there. Each filter may be NULL; class and fingerprint
---          are those of the last failure, the ages those of dead_at, p_after is a position.
+--          are those of the last failure, the ages those of dead_at, p_selected are message numbers, p_after is a position.
 -- Role     internal
 create or replace function howdah._dead_messages(
     p_destination_id integer, p_origin_id integer, p_error_class text, p_fingerprint text, p_older_than timestamptz,
-    p_newer_than timestamptz, p_after bigint, p_max bigint
+    p_newer_than timestamptz, p_selected bigint[], p_after bigint, p_max bigint
 ) returns table (
     message_id bigint, seq bigint, rank smallint, stage smallint, origin_id integer, sent_at timestamptz, dead_at timestamptz,
     dead_reason text, content_type text, headers jsonb, nonpersistent boolean, due_at timestamptz, failures bigint,
@@ -34,9 +34,40 @@ as $$
     left join howdah.poison_details i on i.incident_id = c.last
     where d.dead_at is not null and (p_origin_id is null or d.origin_id = p_origin_id) and (p_after is null or d.seq > p_after)
       and (p_older_than is null or d.dead_at < p_older_than) and (p_newer_than is null or d.dead_at >= p_newer_than)
+      and (p_selected is null or d.message_id in (select s.id from unnest(p_selected) s(id)))
       and (p_error_class is null or i.error_class = p_error_class) and (p_fingerprint is null or i.fingerprint = p_fingerprint)
     order by d.seq
     limit p_max
+$$;
+
+-- howdah._selected(p_destination_id, p_selector): the messages of a destination that a selector selects.
+--
+-- Returns  their numbers (bigint[]); NULL: there is no selector.
+-- Raises   HD023 a wrong selector.
+-- Role     internal
+create or replace function howdah._selected(p_destination_id integer, p_selector text) returns bigint[]
+language plpgsql volatile
+as $$
+declare
+    v_condition text := howdah._selector_sql(p_selector);
+    v_ids bigint[];
+begin
+    if v_condition is not null then
+        execute format('select coalesce(array_agg(m.message_id), ''{}'')
+            from (
+                select r.message_id, r.sent_at, r.rank, r.headers, r.correlation_id, r.message_type, false as nonpersistent
+                from howdah.msgs r where r.destination_id = $1
+                union all
+                select n.message_id, n.sent_at, n.rank, n.headers, n.correlation_id, n.message_type, true
+                from howdah.msgs_nonpersistent n where n.destination_id = $1 and n.boot = pg_postmaster_start_time()
+                union all
+                select p.message_id, p.sent_at, p.rank, p.headers, p.correlation_id, p.message_type, p.boot is not null
+                from howdah.parked p where p.destination_id = $1 and (p.boot is null or p.boot = pg_postmaster_start_time())
+            ) m where (%s) is true', v_condition)
+        into v_ids using p_destination_id;
+    end if;
+    return v_ids;
+end
 $$;
 
 -- howdah._origin(p_name): the number of a queue by which dead messages are chosen.

@@ -41,7 +41,7 @@ begin
     ), dead as (
         select m.fingerprint, count(*) as messages
         from howdah.destinations e
-        cross join lateral howdah._dead_messages(e.id, v_id, null, null, null, null, null, null) m
+        cross join lateral howdah._dead_messages(e.id, v_id, null, null, null, null, null, null, null) m
         where e.id in (select x.x from howdah._exception_destinations() x(x)) and e.dropped_at is null
           and m.origin_id in (select r.id from readable r)
         group by m.fingerprint

@@ -192,6 +192,17 @@ def test_replay_at_a_rate_commits_batch_by_batch_and_takes_its_time(dsn: str, de
     assert howdah(dsn, "poison", "replay", "--all", "--rate", "10/s").out == "0 messages replayed\n"
 
 
+def test_replay_by_selector_at_a_rate(dsn: str, dead: list[int], db: Db) -> None:
+    chosen = f"JMSMessageID = 'ID:{dead[0]}'"
+    assert [row["message_id"] for row in howdah(dsn, "poison", "list", "--selector", chosen, "--json").json] == [
+        dead[0]
+    ]
+    assert howdah(dsn, "poison", "replay", "--selector", chosen, "--rate", "50/s", "--json").json["replayed"] == 1
+    wrong = howdah(dsn, "poison", "replay", "--selector", "price >")
+    assert wrong.code == 1
+    assert "invalid selector" in wrong.err
+
+
 def test_replay_at_a_rate_keeps_what_it_did_when_it_is_stopped(dsn: str, dead: list[int], db: Db) -> None:
     replay = ("poison", "replay", "--rate", "600/min", "--id", dead[0], "--id", 999999, "--id", dead[1])
     failed = howdah(dsn, *replay)

@@ -52,6 +52,24 @@ def test_a_sample_of_those_that_a_filter_meets_is_replayed_the_longest_dead_firs
     assert one(db, "select howdah.replay(%s, older_than => %s, origin => 'q')", (SYSTEM, young)) == 2
 
 
+def test_a_selector_chooses_what_is_listed_and_replayed_wherever_it_lies(db: Db) -> None:
+    sent = []
+    for number, region in enumerate(("EU", "US", "EU", "EU")):
+        sent.append(
+            one(db, "select howdah.send('q', 'x', headers => %s)", (f'{{"region": "{region}", "n": {number}}}',))
+        )
+        fail(db, sent[-1])
+    one(db, "select howdah.park_messages(%s, array[%s]::bigint[], delay => interval '1 day')", (SYSTEM, sent[2]))
+    chosen = "region = 'EU' and n < 3"
+    assert column(db, "select message_id from howdah.list_poison(selector => %s)", (chosen,)) == [sent[0], sent[2]]
+    assert one(db, "select howdah.replay(%s, selector => %s)", (SYSTEM, chosen)) == 2
+    assert one(db, "select howdah.replay(%s, selector => %s)", (SYSTEM, chosen)) == 0
+    assert {m.message_id for m in receive(db, n=9)} == {sent[0], sent[2]}
+    refused(db, "HD023", "select howdah.replay(%s, selector => 'region =')", (SYSTEM,))
+    refused(db, "HD005", "select howdah.replay(%s, array[1]::bigint[], selector => 'true')", (SYSTEM,))
+    assert one(db, "select count(*) from howdah.list_poison()") == 2
+
+
 @pytest.mark.parametrize("discard", [False, True])
 def test_an_edited_copy_goes_to_the_origin_and_names_the_original(db: Db, discard: bool) -> None:
     sent = one(
