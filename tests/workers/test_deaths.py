@@ -59,6 +59,26 @@ def test_killed_while_receiving_blames_nobody(jobs: Work, dsn: str, start: Start
     assert jobs.blamed() == set()
 
 
+@pytest.mark.behaviour("AMQ-118")
+def test_killed_before_it_acknowledges_counts_for_every_other_consumer(jobs: Work, start: StartWorkers) -> None:
+    """After a failure a batch is only held (receive_locked) and acknowledged at its end (consume_locked): CLIENT_ACKNOWLEDGE."""
+    failing, handled, held = jobs.send("fail", "plain", "gate-python")
+    workers = start()
+    with jobs.gate():
+        pid = jobs.wait_in_handler(held)
+        assert jobs.trace(failing) == [1, 2], "the second time apart from the others"
+        workers.kill(pid)
+        wait_until(lambda: jobs.incidents(held) == ["WorkerDied"])
+        assert jobs.wait_in_handler(held, 2) != pid
+    jobs.wait_empty()
+    assert jobs.trace(held) == [1, 2]
+    effects = jobs.db.execute("select message_id, delivery from work.effects order by 1").fetchall()
+    assert effects == [(handled, 1), (held, 2)], (
+        "what was handled but not acknowledged came again, and was not to blame"
+    )
+    assert jobs.blamed() == {failing, held}
+
+
 @pytest.mark.parametrize("body", ["gate", "gate-python"])
 def test_killed_in_the_handler_is_recorded_by_the_supervisor(jobs: Work, start: StartWorkers, body: str) -> None:
     first, held, last = jobs.send("plain", body, "plain")
