@@ -13,6 +13,7 @@ TITLES = {
     "topics": "Topics and subscriptions",
     "send": "Sending",
     "receive": "Receiving",
+    "leases": "Leases",
     "failure": "Failures",
     "listeners": "Listeners",
     "operator": "The operator",

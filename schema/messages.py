@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from sqlalchemy import CheckConstraint, Column, Index, PrimaryKeyConstraint, Table, Text
+from sqlalchemy import BigInteger, CheckConstraint, Column, Index, PrimaryKeyConstraint, Sequence, Table, Text, text
 
 from .base import TIMESTAMPTZ, message_columns, metadata
+
+Sequence("lease_numbers", metadata=metadata)
 
 msgs = Table(
     "msgs",
@@ -38,15 +40,19 @@ parked = Table(
         "parked_reason",
         Text,
         nullable=False,
-        comment="delay (sent so), redelivery (after a failure), blocked (past its limit), quarantine, or operator (park_messages).",
+        comment="delay (sent so), redelivery (after a failure), blocked (past its limit), quarantine, operator (park_messages) or lease.",
     ),
     Column(
         "boot",
         TIMESTAMPTZ,
         comment="For a non-persistent message the start of the server that took it; NULL: persistent.",
     ),
+    Column("lease_id", BigInteger, comment="The lease that has the message until due_at. NULL: none."),
     PrimaryKeyConstraint("destination_id", "message_id"),
     Index("ix_parked_due", "destination_id", "rank", "due_at", "seq"),
-    CheckConstraint("parked_reason IN ('delay', 'redelivery', 'blocked', 'quarantine', 'operator')", name="reason"),
+    Index("ix_parked_lease", "lease_id", postgresql_where=text("lease_id IS NOT NULL")),
+    CheckConstraint(
+        "parked_reason IN ('delay', 'redelivery', 'blocked', 'quarantine', 'operator', 'lease')", name="reason"
+    ),
     comment="Messages that wait for a time, kept out of the way of claims. A receive takes due ones straight from here.",
 )

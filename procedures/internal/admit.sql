@@ -24,7 +24,7 @@ begin
     end if;
     return pg_try_advisory_xact_lock(1213154373, p_destination_id)
         and not exists (select from howdah.parked p
-                        where p.destination_id = p_destination_id and p.parked_reason in ('redelivery', 'blocked', 'quarantine') and p.due_at > howdah.now());
+                        where p.destination_id = p_destination_id and p.parked_reason in ('redelivery', 'blocked', 'quarantine', 'lease') and p.due_at > howdah.now());
 end
 $$;
 

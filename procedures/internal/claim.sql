@@ -31,6 +31,9 @@ begin
         end if;
     else
         v_tids := howdah._scan(p_lane, p_want, p_now, p_all);
+        perform howdah._blame_leases(p_lane.destination_id, l.rows)
+        from (select array_agg(p) as rows from howdah.parked p where p.ctid = any (v_tids) and p.lease_id is not null) l
+        where l.rows is not null;
         return query
         select p.seq, p.message_id, p.sent_at, p.expires_at, p.dead_at, p.destination_id, p.origin_id, p.rank, p.stage,
             p.is_text, p.content_type, p.body, p.headers, p.correlation_id, p.reply_to, p.message_type, p.conversation_id,

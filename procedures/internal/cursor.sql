@@ -109,7 +109,7 @@ begin
 end
 $$;
 
--- howdah._fold(p_subscription, p_ack): move a cursor over what is done with, up to the first message that is not.
+-- howdah._fold(p_subscription, p_ack): move a cursor over what is done with, up to the first message that is not, or that is leased.
 --
 -- Role     internal
 --
@@ -122,19 +122,21 @@ declare
     v_upto pg_snapshot;
     v_segment record;
     v_page record;
+    v_leased bigint[];
 begin
     if not pg_try_advisory_xact_lock(1213154377, p_ack.id) then
         return;
     end if;
     v_cursor := howdah._cursor(p_ack.id);
     v_upto := howdah._snapshot();
+    v_leased := array(select a.seq from howdah.acked a where a.ack_id = p_ack.id and a.lease_id is not null);
     for v_segment in select * from howdah._segments(v_cursor, p_ack.destination_id, v_upto) loop
         select bool_or(p.open) as open, count(*) as total,
             (array_agg(p.xid order by p.xid desc, p.seq desc) filter (where not p.open))[1] as xid,
             (array_agg(p.seq order by p.xid desc, p.seq desc) filter (where not p.open))[1] as seq
         into v_page
         from (
-            select t.xid, t.seq, bool_or(t.wanted and not t.done) over (order by t.xid, t.seq) as open
+            select t.xid, t.seq, bool_or(t.wanted and (not t.done or t.seq = any (v_leased))) over (order by t.xid, t.seq) as open
             from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid, v_segment.from_seq, v_segment.to_xid, v_upto, 10000) t
         ) p;
         if v_page.xid is not null then

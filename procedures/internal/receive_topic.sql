@@ -46,6 +46,7 @@ begin
         raise exception using errcode = 'HD024', message = format('subscription %s is being read by another consumer', quote_literal(p_name)),
             hint = 'An unshared subscription has one active consumer; subscribe with shared => true for several.';
     end if;
+    perform howdah._expire_leases(p_subscription.id);
     return query select * from howdah._receive_set_aside(p_subscription, p_name, p_want, p_hold);
     get diagnostics v_taken = row_count;
     p_want := p_want - v_taken;
@@ -53,7 +54,7 @@ begin
         select a.* from howdah.acks a where a.subscription_id = p_subscription.id order by a.priority desc, a.destination_id
     loop
         exit when p_want <= 0;
-        if v_subscription.shared or p_hold then
+        if v_subscription.shared or p_hold or exists (select from howdah.acked d where d.ack_id = v_ack.id and d.lease_id is not null) then
             return query select * from howdah._claim_published(p_subscription, v_subscription, v_ack, p_name, p_want, p_hold);
         else
             return query select * from howdah._read_published(p_subscription, v_subscription, v_ack, p_name, p_want);

@@ -16,17 +16,21 @@ declare
     v_weight integer;
 begin
     for v_row in
-        select m as message, 'msgs' as place, false as nonpersistent from howdah.msgs m
+        select m as message, 'msgs' as place, false as nonpersistent, null::bigint as lease_id from howdah.msgs m
         where m.ctid = any (array(select c.ctid from howdah.msgs c where c.destination_id = p_destination.id
                                   order by c.rank, c.seq limit p_want for update skip locked))
         union all
-        select howdah._as_ready(p), 'parked', p.boot is not null from howdah.parked p
+        select howdah._as_ready(p), 'parked', p.boot is not null, p.lease_id from howdah.parked p
         where p.ctid = any (array(select c.ctid from howdah.parked c
                                   where c.destination_id = p_destination.id and c.due_at <= v_now
                                     and (c.boot is null or c.boot = pg_postmaster_start_time())
                                   order by c.due_at limit p_want for update skip locked))
         limit p_want
     loop
+        if v_row.lease_id is not null then
+            perform howdah._record_expiry(p_destination.id, (v_row.message).message_id, (v_row.message).stage, (v_row.message).conversation_id,
+                v_row.lease_id);
+        end if;
         select coalesce(max(f.failures), 0), coalesce(max(f.weight), 0) into v_failures, v_weight
         from howdah._count_failures(p_destination.id, array[(v_row.message).message_id], array[(v_row.message).stage],
             array[(v_row.message).conversation_id]) f

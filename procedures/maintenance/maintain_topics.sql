@@ -144,7 +144,7 @@ begin
         cross join lateral howdah._cursor(a.id) c
         join stored s on s.destination_id = a.destination_id and s.xid >= pg_snapshot_xmin(c.snapshot)
         where not howdah._is_passed(c, s.xid, s.seq) and (s.expires_at <= $1) is not true
-          and not exists (select from howdah.acked d where d.ack_id = a.id and d.seq = s.seq)
+          and not exists (select from howdah.acked d where d.ack_id = a.id and d.seq = s.seq and d.lease_id is null)
         union
         select r.destination_id, r.xid, r.seq
         from (

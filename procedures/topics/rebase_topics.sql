@@ -26,6 +26,7 @@ begin
     perform pg_advisory_xact_lock(1213154379, 0);
     lock table howdah.topic_msgs_0, howdah.topic_msgs_1, howdah.topic_msgs_2, howdah.topic_nonpersistent_0, howdah.topic_nonpersistent_1,
         howdah.topic_nonpersistent_2, howdah.ack_cursors, howdah.acked in access exclusive mode;
+    delete from howdah.acked a where a.lease_id is not null;
     for v_ack in select a.* from howdah.acks a loop
         v_cursor := howdah._cursor(v_ack.id);
         select coalesce(min(m.seq), coalesce((select pg_sequence_last_value(d.positions) from howdah.destinations d

@@ -1,0 +1,265 @@
+"""Leases: messages received for a time, without an open transaction; of queues and of subscriptions."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, NamedTuple
+
+import psycopg
+import pytest
+from support import SYSTEM, Clock, Connect, Db, column, contents, one, receive, refused
+
+
+class Leased(NamedTuple):
+    """What a test looks at of a leased message."""
+
+    lease: int
+    message_id: int
+    body: str
+    delivery_count: int
+
+
+@pytest.fixture(autouse=True)
+def queue(db: Db) -> None:
+    one(db, """select howdah.create_queue('q', '{"max_failed_deliveries": 3}')""")
+
+
+def lease(db: Db, n: int = 1, seconds: float = 30, queue: str = "q") -> list[Leased]:
+    rows = db.execute(
+        "select lease, message_id, body, delivery_count from howdah.lease(%s, %s, %s * interval '1 second')",
+        (queue, n, seconds),
+    ).fetchall()
+    return [Leased(*row) for row in rows]
+
+
+def send(db: Db, *bodies: str, **options: Any) -> list[int]:
+    names = "".join(f", {name} => %s" for name in options)
+    return [one(db, f"select howdah.send('q', %s{names})", (body, *options.values())) for body in bodies]
+
+
+def consumed(db: Db) -> list[int]:
+    return column(
+        db, "select i.id from howdah.journal j, unnest(j.message_ids) i(id) where j.event = 'consumed' order by 1"
+    )
+
+
+def test_a_leased_message_is_nobody_elses_and_an_acknowledged_one_is_consumed(db: Db) -> None:
+    sent = send(db, "a", "b", "c")
+    first = lease(db, 2)
+    assert [m.body for m in first] == ["a", "b"]
+    assert len({m.lease for m in first}) == 1, "one lease a call"
+    assert [m.message_id for m in receive(db, "q", n=9)] == sent[2:]
+    assert consumed(db) == sent[2:], "a leased message is not consumed yet"
+    assert one(db, "select howdah.ack('q', %s, %s)", (first[0].lease, [sent[0]])) == 1
+    assert one(db, "select howdah.ack('q', %s)", (first[0].lease,)) == 1
+    assert consumed(db) == sent
+    refused(db, "HD026", "select howdah.ack('q', %s)", (first[0].lease,))
+    assert contents(db)["parked"] is None
+
+
+def test_a_lease_number_is_greater_than_any_before(db: Db) -> None:
+    send(db, "a", "b", "c")
+    numbers = [lease(db)[0].lease for _ in range(3)]
+    assert numbers == sorted(set(numbers))
+
+
+def test_a_rolled_back_lease_leaves_everything_in_its_place(db: Db, connect: Connect) -> None:
+    sent = send(db, "a", "b")
+    other = connect()
+    with other.transaction(force_rollback=True):
+        assert len(lease(other, 2)) == 2
+    assert [m.message_id for m in receive(db, "q", n=9)] == sent
+    assert one(db, "select count(*) from howdah.poison_details") == 0
+
+
+def test_a_lease_that_runs_out_gives_its_message_back_as_failed_and_its_token_is_stale(db: Db, clock: Clock) -> None:
+    send(db, "a")
+    (held,) = lease(db, seconds=10)
+    clock.advance(9.9)
+    assert lease(db) == []
+    clock.advance(0.2)
+    (again,) = lease(db, seconds=10)
+    assert (again.message_id, again.delivery_count) == (held.message_id, 2)
+    assert again.lease > held.lease
+    before = contents(db)
+    for verb in ("ack", "nack", "release"):
+        refused(db, "HD026", f"select howdah.{verb}('q', %s, %s)", (held.lease, [held.message_id]))
+    refused(db, "HD026", "select howdah.extend('q', %s)", (held.lease,))
+    assert contents(db) == before
+    assert one(db, "select howdah.ack('q', %s)", (again.lease,)) == 1
+    incident = db.execute("select error_class, attempt, outcome from howdah.incidents('q')").fetchall()
+    assert incident == [("LeaseExpired", 1, "returned")]
+
+
+def test_leases_that_run_out_are_failures_up_to_the_limit(db: Db, clock: Clock) -> None:
+    (sent,) = send(db, "a")
+    counts = []
+    while leased := lease(db, seconds=1):
+        counts.append(leased[0].delivery_count)
+        clock.advance(1.5)
+    assert counts == [1, 2, 3]
+    assert [m.message_id for m in receive(db, SYSTEM, verb="browse")] == [sent]
+
+
+def test_the_expiry_is_recorded_once_although_the_next_receiver_rolls_back(
+    db: Db, clock: Clock, connect: Connect
+) -> None:
+    send(db, "a")
+    lease(db, seconds=1)
+    clock.advance(2)
+    other = connect()
+    for _ in range(3):
+        with other.transaction(force_rollback=True):
+            assert [m.delivery_count for m in receive(other, "q")] == [2]
+    assert [m.delivery_count for m in receive(db, "q")] == [2]
+    assert one(db, "select count(*) from howdah.poison_details") == 1
+
+
+def test_an_acknowledgement_after_the_end_succeeds_as_long_as_nobody_else_has_the_message(
+    db: Db, clock: Clock, connect: Connect
+) -> None:
+    sent = send(db, "a", "b")
+    held = lease(db, 2, seconds=1)
+    clock.advance(5)
+    assert one(db, "select howdah.ack('q', %s, %s)", (held[0].lease, [sent[0]])) == 1
+    with connect().transaction() as transaction:
+        assert [m.message_id for m in receive(transaction.connection, "q")] == [sent[1]]
+        refused(db, "HD026", "select howdah.ack('q', %s, %s)", (held[0].lease, [sent[1]]))
+
+
+def test_an_extended_lease_lasts_from_now_on(db: Db, clock: Clock) -> None:
+    send(db, "a")
+    (held,) = lease(db, seconds=10)
+    clock.advance(9)
+    until = one(db, "select howdah.extend('q', %s, interval '10 seconds')", (held.lease,))
+    assert (until - clock.now).total_seconds() == 10
+    clock.advance(9)
+    assert lease(db) == []
+    assert db.execute("select lease, messages from howdah.list_leases('q')").fetchall() == [(held.lease, 1)]
+    clock.advance(2)
+    assert len(lease(db)) == 1
+
+
+def test_a_negative_acknowledgement_counts_and_follows_the_policy(db: Db, clock: Clock) -> None:
+    (sent,) = send(db, "a")
+    (held,) = lease(db)
+    nack = "select message_id, attempt, outcome from howdah.nack('q', %s, error_text => 'no', delay => %s * interval '1 second')"
+    assert db.execute(nack.encode(), (held.lease, 60)).fetchall() == [(sent, 1, "delayed")]
+    assert lease(db) == []
+    clock.advance(61)
+    (held,) = lease(db)
+    assert held.delivery_count == 2
+    assert db.execute(nack.encode(), (held.lease, 0)).fetchall() == [(sent, 2, "returned")]
+    (held,) = lease(db)
+    assert held.delivery_count == 3
+    rejected = "select outcome from howdah.nack('q', %s, reject => true)"
+    assert column(db, rejected, (held.lease,)) == ["moved"]
+
+
+def test_a_released_message_is_back_in_its_place_with_nobody_to_blame(db: Db) -> None:
+    sent = send(db, "a", "b", "c")
+    held = lease(db, 2)
+    assert one(db, "select howdah.release('q', %s)", (held[0].lease,)) == 2
+    messages = receive(db, "q", n=9)
+    assert [m.message_id for m in messages] == sent
+    assert {m.delivery_count for m in messages} == {1}
+
+
+@pytest.mark.parametrize("mode", ["persistent", "non-persistent"])
+def test_messages_of_every_kind_can_be_leased_again_and_again(db: Db, clock: Clock, mode: str) -> None:
+    (sent,) = send(db, "a", delivery_mode=mode, priority=9)
+    for _ in range(2):
+        (held,) = lease(db)
+        assert held.message_id == sent
+        one(db, "select howdah.release('q', %s)", (held.lease,))
+    (held,) = lease(db, seconds=1)
+    clock.advance(2)
+    (held,) = lease(db, seconds=1)
+    one(db, "select howdah.ack('q', %s)", (held.lease,))
+    assert one(db, "select nonpersistent from howdah.journal where event = 'consumed'") == (mode == "non-persistent")
+
+
+def test_an_acknowledgement_commits_with_the_callers_work_or_not_at_all(db: Db, connect: Connect) -> None:
+    (sent,) = send(db, "a")
+    (held,) = lease(db)
+    other = connect()
+    with other.transaction(force_rollback=True):
+        assert one(other, "select howdah.ack('q', %s)", (held.lease,)) == 1
+    assert one(db, "select howdah.ack('q', %s, %s)", (held.lease, [sent])) == 1
+
+
+def test_all_or_nothing_of_an_acknowledgement(db: Db) -> None:
+    sent = send(db, "a", "b")
+    (held,) = lease(db)
+    before = contents(db)
+    refused(db, "HD026", "select howdah.ack('q', %s, %s)", (held.lease, sent))
+    refused(db, "HD026", "select howdah.ack('q', null)")
+    refused(db, "HD026", "select howdah.ack('q', %s, array[null]::bigint[])", (held.lease,))
+    for wrong in ("0 seconds", "-1 second", "8 days", None):
+        refused(db, "HD005", "select howdah.lease('q', 1, %s::interval)", (wrong,))
+    assert contents(db) == before
+
+
+def test_who_may_not_receive_may_not_acknowledge(db: Db, connect: Connect) -> None:
+    send(db, "a")
+    (held,) = lease(db)
+    producer = connect("howdah_producer")
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        producer.execute("select howdah.ack('q', %s)", (held.lease,))
+
+
+def test_many_consumers_lease_each_message_once(db: Db, connect: Connect) -> None:
+    db.execute("select howdah.send_batch('q', array(select n::text from generate_series(1, 600) n))")
+    seen: list[int] = []
+
+    def consume(own: Db) -> None:
+        while got := lease(own, 7):
+            one(own, "select howdah.ack('q', %s, %s)", (got[0].lease, [m.message_id for m in got]))
+            seen.extend(m.message_id for m in got)
+
+    threads = [threading.Thread(target=consume, args=(connect(),)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    while got := lease(db, 50):  # what a search had not come to yet
+        one(db, "select howdah.ack('q', %s)", (got[0].lease,))
+        seen.extend(m.message_id for m in got)
+    assert len(seen) == len(set(seen)) == 600
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_subscription_is_leased_and_acknowledged_out_of_order(db: Db, clock: Clock, shared: bool) -> None:
+    one(db, "select howdah.create_topic('t')")
+    name = one(db, "select howdah.subscribe('t', 's', shared => %s)", (shared,))
+    other = one(db, "select howdah.subscribe('t', 'o')")
+    sent = one(db, "select howdah.send_batch('t', array['a', 'b', 'c', 'd'])")
+    first = lease(db, 2, seconds=10, queue=name)
+    assert [m.body for m in first] == ["a", "b"]
+    assert [m.body for m in receive(db, name)] == ["c"]
+    assert one(db, "select howdah.ack(%s, %s, %s)", (name, first[0].lease, [sent[1]])) == 1
+    assert [m.body for m in receive(db, name, n=9)] == ["d"]
+    clock.advance(11)
+    (again,) = lease(db, 9, queue=name)
+    assert (again.message_id, again.delivery_count) == (sent[0], 2)
+    refused(db, "HD026", "select howdah.ack(%s, %s)", (name, first[0].lease))
+    assert column(db, "select outcome from howdah.nack(%s, %s)", (name, again.lease)) == ["returned"]
+    (again,) = lease(db, 9, queue=name)
+    assert one(db, "select howdah.extend(%s, %s)", (name, again.lease)) is not None
+    assert one(db, "select howdah.ack(%s, %s)", (name, again.lease)) == 1
+    assert lease(db, 9, queue=name) == []
+    assert [m.message_id for m in receive(db, other, n=9)] == sent, "the other subscriber is not disturbed"
+    assert one(db, "select count(*) from howdah.acked") == 0, "the cursor has moved over them"
+
+
+def test_a_leased_topic_message_is_not_truncated_away(db: Db, clock: Clock) -> None:
+    one(db, "select howdah.create_topic('t')")
+    name = one(db, "select howdah.subscribe('t', 's')")
+    one(db, "select howdah.send('t', 'a')")
+    assert len(lease(db, queue=name)) == 1
+    for _ in range(8):
+        clock.advance(700)
+        one(db, "select howdah.send('t', 'b')")
+        one(db, "select howdah.maintain_topics()")
+    assert one(db, "select max(generation) from howdah.topic_ring") > 2
+    assert [m.body for m in receive(db, name, n=99)] == ["a"] + ["b"] * 8
