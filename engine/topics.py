@@ -5,6 +5,7 @@ Publishing is ``send`` to the topic's name; receiving is ``receive`` by the subs
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -25,31 +26,35 @@ def subscription_name(topic: str, name: str, client_id: str = "", *, durable: bo
     return f"{topic}:{client_id}:{'' if durable else '~'}{name}"
 
 
-def subscribe(
-    topic: str,
-    name: str | None = None,
-    *,
-    client_id: str = "",
-    selector: str | None = None,
-    shared: bool = False,
-    durable: bool = True,
-    no_local: bool = False,
-    since: datetime | None = None,
-    options: dict[str, Any] | None = None,
-) -> Call[str]:
-    """As ``Topics.subscribe``."""
-    arguments: dict[str, tuple[str, Any]] = {
-        "topic": ("text", topic),
-        "name": ("text", name),
-        "client_id": ("text", client_id),
-        "selector": ("text", selector),
-        "shared": ("boolean", shared),
-        "durable": ("boolean", durable),
-        "no_local": ("boolean", no_local),
-        "since": ("timestamptz", "-infinity" if _is_beginning(since) else since),
-        "options": ("jsonb", None if options is None else to_json(options)),
-    }
-    return scalar("subscribe", **arguments).then(str)
+@dataclass(frozen=True)
+class Subscription:
+    """What somebody subscribes to: the arguments of howdah.subscribe."""
+
+    topic: str
+    name: str | None
+    client_id: str = ""
+    selector: str | None = None
+    shared: bool = False
+    durable: bool = True
+    no_local: bool = False
+    since: datetime | None = None
+    #: prioritized, and the poison policy as of create_queue.
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def call(self) -> Call[str]:
+        """Subscribe; the result is the subscription's name where a queue is asked for."""
+        arguments: dict[str, tuple[str, Any]] = {
+            "topic": ("text", self.topic),
+            "name": ("text", self.name),
+            "client_id": ("text", self.client_id),
+            "selector": ("text", self.selector),
+            "shared": ("boolean", self.shared),
+            "durable": ("boolean", self.durable),
+            "no_local": ("boolean", self.no_local),
+            "since": ("timestamptz", "-infinity" if _is_beginning(self.since) else self.since),
+            "options": ("jsonb", to_json(self.options)),
+        }
+        return scalar("subscribe", **arguments).then(str)
 
 
 def _is_beginning(moment: datetime | None) -> bool:
@@ -109,19 +114,8 @@ class Topics(Operator):
         the poison policy as of create_queue. Again with the same definition changes nothing; with another one it begins anew.
         Raises NoSuchQueue, BadName, BadOption, BadArgument, InvalidSelector, SubscriptionInUse.
         """
-        return self._run(
-            subscribe(
-                topic,
-                name,
-                client_id=client_id,
-                selector=selector,
-                shared=shared,
-                durable=durable,
-                no_local=no_local,
-                since=since,
-                options=options,
-            )
-        )
+        wanted = Subscription(topic, name, client_id, selector, shared, durable, no_local, since, options)
+        return self._run(wanted.call())
 
     def unsubscribe(self, subscription: str) -> None:
         """End a subscription; what it has not read is lost to it. Raises SubscriptionInUse."""
