@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
+import psycopg
+
 from howdah.workers import App, Message, Transaction
-from workapp import ACTIONS, say
 
 both = App("both")
 failing = App("failing")
@@ -12,21 +15,31 @@ fleeting = App("fleeting")
 typed = App("typed")
 
 
-def note(message: Message, transaction: Transaction) -> None:
-    """A row by subscription and body, and then what the body says."""
+def insert(message: Message, transaction: Transaction) -> None:
+    """A row by subscription and body."""
     transaction.connection.execute(
-        "insert into work.got (subscription, body, worker) values (%s, %s, %s)",
-        (message.queue, message.body, transaction.worker),
+        "insert into work.got (subscription, body) values (%s, %s)", (message.queue, message.body)
     )
-    if str(message.body) in ACTIONS:
-        say(message, transaction)
-        ACTIONS[str(message.body)](transaction)
+
+
+def note(message: Message, transaction: Transaction) -> None:
+    """The same, and then what the body says: wait until the test lets go, or fail."""
+    insert(message, transaction)
+    if message.body == "gate":
+        with psycopg.connect(os.environ["HOWDAH_DSN"], autocommit=True) as outside:
+            outside.execute(
+                "insert into work.trace (message_id, delivery, pid) values (%s, %s, %s)",
+                (message.message_id, message.delivery_count, os.getpid()),
+            )
+            outside.execute("select pg_advisory_lock_shared(7)")
+    if message.body == "fail":
+        raise ValueError("cannot be handled")
 
 
 both.subscribe("events", name="a")(note)
 both.subscribe("events", name="b", selector="level > 1")(note)
 failing.subscribe("events", name="failing", max_failed_deliveries=2, batch=10)(note)
-failing.subscribe("events", name="fine")(lambda message, transaction: _insert(message, transaction))
+failing.subscribe("events", name="fine")(insert)
 ordered.subscribe("events", name="ordered", shared=False, batch=7)(note)
 fleeting.subscribe("events", name="f", durable=False)(note)
 
@@ -40,9 +53,3 @@ def order(message: Message, transaction: Transaction) -> None:
 @typed.subscribe("events", name="t")
 def others(message: Message, transaction: Transaction) -> None:
     """Everything else: passed over."""
-
-
-def _insert(message: Message, transaction: Transaction) -> None:
-    transaction.connection.execute(
-        "insert into work.got (subscription, body) values (%s, %s)", (message.queue, message.body)
-    )
