@@ -185,6 +185,28 @@ def test_consumers_of_a_shared_subscription_get_each_message_once_between_them(
         assert bodies(second, name) == list("abc")
 
 
+def test_a_shared_subscription_counts_what_was_delivered_beyond_what_its_cursor_has_passed(
+    connection: Connection, prices: str
+) -> None:
+    name = connection.admin.subscribe(prices, "a", shared=True)
+
+    def figures() -> tuple[int, int]:
+        (row,) = connection.admin.list_subscriptions()
+        return row["delivered"], row["behind"]
+
+    with connection.session() as session:
+        with session.transaction():
+            session.send_many(prices, list("abc"))
+        assert len(bodies(session, name, 2)) == 2
+        assert figures()[0] == 2
+        assert len(bodies(session, name)) == 1
+        assert bodies(session, name) == []  # which moves the cursor over all of them
+        assert figures() == (3, 0)
+        connection.send(prices, "d")
+        assert bodies(session, name, 1) == ["d"]
+        assert figures()[0] == 4
+
+
 def test_a_new_subscription_reads_from_now_from_the_beginning_or_from_a_time(
     connection: Connection, prices: str, clock: Clock
 ) -> None:
