@@ -9,7 +9,22 @@ from typing import Any
 
 import typer
 
-from . import audit, bench, hooks, listener, migrate, poison, queue, receive, send, server, worker, workers
+from . import (
+    audit,
+    bench,
+    hooks,
+    listener,
+    migrate,
+    poison,
+    queue,
+    receive,
+    send,
+    server,
+    subscription,
+    topic,
+    worker,
+    workers,
+)
 from .common import EXIT_CODES, INTERRUPTED, OK, describe
 from .demo.command import demo
 
@@ -23,6 +38,8 @@ app = typer.Typer(
 app.add_typer(server.app, name="server")
 app.command("migrate")(migrate.migrate)
 app.add_typer(queue.app, name="queue")
+app.add_typer(topic.app, name="topic")
+app.add_typer(subscription.app, name="subscription")
 app.add_typer(listener.app, name="listener")
 app.command("send")(send.send)
 app.command("receive")(receive.receive)

@@ -8,7 +8,8 @@ from typing import Any
 from .bodies import to_json
 from .calls import Call, scalar, table
 from .errors import BadArgument
-from .operator import Operator, Rows
+from .operator import Rows
+from .topics import Topics
 
 QUEUE_COLUMNS = (
     "queue, is_system, sending_paused, receiving_paused, max_failed_deliveries, exception_mode, exception_queue,"
@@ -24,10 +25,20 @@ LISTENER_COLUMNS = (
     "listener_name, queue, kind, max_sessions, stop_on_failure, sequential_failures, failures, status, stopped_at,"
     " stopped_by, stopped_message_id, stop_reason, warning, created_at, created_by"
 )
-SERVICES = ("workers", "attempts", "totals", "backlog", "journal", "dropped", "incidents")
+SERVICES = (
+    "workers",
+    "attempts",
+    "totals",
+    "backlog",
+    "journal",
+    "dropped",
+    "incidents",
+    "topics",
+    "subscriptions",
+)
 
 
-class Admin(Operator):
+class Admin(Topics):
     """Administrative verbs over anything that runs a call: a connection, a session, a test."""
 
     def create_queue(self, queue: str, **options: Any) -> int:
@@ -127,11 +138,12 @@ class Admin(Operator):
         """Give a lease up. Raises LockLost if it is not the caller's any more."""
         self._run(scalar("release_lock", name=("text", name), epoch=("bigint", epoch)))
 
-    def maintain(self, service: str, epoch: int | None = None) -> int:
-        """Run one of SERVICES; returns what the procedure counts."""
+    def maintain(self, service: str, epoch: int | None = None) -> int | str:
+        """Run one of SERVICES; returns what the procedure counts, or says that it did."""
         if service not in SERVICES:
             raise BadArgument(f"there is no maintenance service {service!r}", f"Known are: {', '.join(SERVICES)}.")
-        return self._run(scalar(f"maintain_{service}", lock_epoch=("bigint", epoch)).then(int))
+        done: Call[int | str] = scalar(f"maintain_{service}", lock_epoch=("bigint", epoch))
+        return self._run(done)
 
 
 def _switch(verb: str, queue: str, sending: bool, receiving: bool) -> Call[Any]:

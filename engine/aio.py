@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
 
-from . import calls, runner
+from . import calls, runner, topics
 from .admin import Admin
 from .bodies import Body
 from .calls import Call, Incident
@@ -65,6 +65,10 @@ class AsyncSession:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(woken.wait(), pause)
                 woken.clear()
+
+    async def set_client_id(self, client_id: str | None) -> None:
+        """As ``Session.set_client_id``."""
+        await self.call(topics.set_client_id(client_id))
 
     async def browse(self, queue: str, max_messages: int = 100, *, after: Message | None = None) -> list[Message]:
         """As ``Session.browse``."""

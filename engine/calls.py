@@ -198,11 +198,17 @@ def cancel_attempt(queue: str, attempt_id: UUID) -> Call[bool]:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The answer to ``wait``: the notification to expect, and whether an earlier send may not be committed yet."""
+    """The answer to ``wait``: the notifications to expect, and whether an earlier send may not be committed yet."""
 
+    #: Of a subscription several: its own number and those of its topics, with commas between.
     payload: str
     since: int
     unsettled: bool
+
+    @property
+    def payloads(self) -> list[str]:
+        """The notifications, one by one."""
+        return self.payload.split(",")
 
 
 def wait(queue: str, since: int | None = None) -> Call[Asked]:

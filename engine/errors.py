@@ -171,6 +171,24 @@ class InvalidSelector(HowdahError, ValueError):
     sqlstate = "HD023"
 
 
+class SubscriptionInUse(HowdahError):
+    """Somebody else reads the subscription, or it exists and cannot be changed so."""
+
+    sqlstate = "HD024"
+
+
+class RestoredDatabase(HowdahError):
+    """The database was restored into another cluster: its topics wait for ``rebase_topics``."""
+
+    sqlstate = "HD025"
+
+
+class LeaseLost(HowdahError):
+    """The lease has not, or no longer, one of these messages: others may have received it."""
+
+    sqlstate = "HD026"
+
+
 class NotMigrated(HowdahError):
     """The database has no Howdah in it, or one that does not fit this code."""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import psycopg
 
-from . import calls, stream
+from . import calls, stream, topics
 from .bodies import Body
 from .calls import Call
 from .dispatch import Dispatcher, Listener
@@ -212,6 +212,12 @@ class Session:
     def consumer(self, queue: str) -> Consumer:
         """A consumer of one queue."""
         return Consumer(self, queue)
+
+    def set_client_id(self, client_id: str | None) -> None:
+        """Say under which client id this transaction publishes: subscriptions with no_local and the same do not get it."""
+        if not self._transacted:
+            raise IllegalState("a session that is not transacted has no transaction to set it for")
+        self.call(topics.set_client_id(client_id))
 
     def browser(self, queue: str) -> Browser:
         """A browser of one queue."""

@@ -87,7 +87,8 @@ class Idle:
     def _join(self, queue: str, asked: Asked) -> None:
         self._asked[queue] = asked
         if self._waking is not None:
-            self._waking.join(asked.payload, self._wake)
+            for payload in asked.payloads:
+                self._waking.join(payload, self._wake)
 
     def pause(self) -> float | None:
         """Seconds to sleep after a look in vain, more from time to time; None when time is up.
@@ -115,7 +116,8 @@ class Idle:
         self._since = time.monotonic()
         for asked in self._asked.values():
             if self._waking is not None:
-                self._waking.leave(asked.payload, self._wake)
+                for payload in asked.payloads:
+                    self._waking.leave(payload, self._wake)
         self._asked.clear()
 
     def __enter__(self) -> Self:

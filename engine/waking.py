@@ -13,6 +13,7 @@ import socket
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from itertools import islice
 from typing import Any, ClassVar
 
 import psycopg
@@ -22,6 +23,8 @@ from psycopg_pool import AsyncConnectionPool, ConnectionPool
 log = logging.getLogger("howdah.waking")
 
 CHANNEL = "howdah"
+TOPIC = "topic:"
+"""How the payload of a topic's notification begins."""
 RETRY_MIN = 0.1
 RETRY_MAX = 30.0
 #: Idle connections are what firewalls forget; these keep it known there, or show within a minute that it is lost.
@@ -33,8 +36,9 @@ Wake = Callable[[], object]
 class Waking:
     """Shared by everything in the process that has the same DSN. It connects when somebody waits for the first time.
 
-    A notification wakes one receiver, the one that has waited longest, for it stands for one message as a rule. Who stops waiting
-    wakes the next: a transaction may have sent many messages with one notification.
+    A queue's notification wakes one receiver, the one that has waited longest, for it stands for one message as a rule. Who stops
+    waiting wakes the next: a transaction may have sent many messages with one notification. A topic's wakes all who wait for it,
+    since each subscription gets the message.
     """
 
     _shared: ClassVar[dict[str, Waking]] = {}
@@ -102,17 +106,18 @@ class Waking:
         """Wait no longer, and wake the next, who may have been meant or have more to do."""
         with self._lock:
             self._waiting.get(payload, {}).pop(wake, None)
-        self._wake_next(payload)
+        if not payload.startswith(TOPIC):
+            self._notified(payload)
 
-    def _wake_next(self, payload: str) -> None:
+    def _notified(self, payload: str) -> None:
         with self._lock:
-            waiting = self._waiting.get(payload)
-            if not waiting:
-                return
-            wake = next(iter(waiting))
-            del waiting[wake]
-        with suppress(RuntimeError):  # an event loop that was closed
-            wake()
+            waiting = self._waiting.get(payload, {})
+            woken = list(waiting) if payload.startswith(TOPIC) else list(islice(waiting, 1))
+            for wake in woken:
+                del waiting[wake]
+        for wake in woken:
+            with suppress(RuntimeError):  # an event loop that was closed
+                wake()
 
     def _run(self, stopped: socket.socket) -> None:
         """Listen, and reconnect, until the other end of ``stopped`` is closed."""
@@ -150,4 +155,4 @@ class Waking:
             while all(key.fileobj is connection for key, _ in selector.select()):
                 connection.pgconn.consume_input()
                 while (notification := connection.pgconn.notifies()) is not None:
-                    self._wake_next(notification.extra.decode())
+                    self._notified(notification.extra.decode())

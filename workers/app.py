@@ -7,12 +7,15 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
 
 from psycopg.pq import TransactionStatus
 
 from ..engine import HowdahError, Message, Session
 from ..engine.errors import BadArgument, ConnectionLost
 from ..engine.outcomes import Rule, Rules
+from ..engine.topics import Subscription, subscription_name
 from .guard import HandlerConnection
 
 # A plain number: looked at after each handler, and the driver's enumeration would be made of it each time.
@@ -90,6 +93,8 @@ class Binding:
     handlers: dict[str | None, Handler] = field(default_factory=dict)
     #: What is to become of messages by the class of their handler's exception.
     rules: dict[str | None, Rules] = field(default_factory=dict)
+    #: What is subscribed to before it is received from; None: the queue is there, or is not.
+    subscription: Subscription | None = None
 
     def listen(self, listener: Listener) -> None:
         """Receive through the listener. Raises AppError if another handler named another one."""
@@ -123,6 +128,12 @@ class App:
     def listeners(self) -> dict[str, str]:
         """Names of the listeners by queue."""
         return {name: found.listener.name for name, found in self.bindings.items() if found.listener is not None}
+
+    @property
+    def fleeting(self) -> list[str]:
+        """Names of the subscriptions that end with their workers."""
+        bound = self.bindings.values()
+        return [found.queue for found in bound if found.subscription is not None and not found.subscription.durable]
 
     def handler(
         self,
@@ -176,6 +187,46 @@ class App:
                 binding.listen(Listener(listener, options))
             if binding.listener is not None and binding.batch not in (None, 1):
                 raise AppError(f"queue {queue} has a listener, so its batch must be 1, not {binding.batch}")
+            return function
+
+        return register
+
+    def subscribe(
+        self,
+        topic: str,
+        *,
+        name: str,
+        message_type: str | None = None,
+        batch: int | None = None,
+        client_id: str = "",
+        selector: str | None = None,
+        shared: bool = True,
+        durable: bool = True,
+        no_local: bool = False,
+        since: datetime | None = None,
+        rules: Iterable[Rule] = (),
+        **options: Any,
+    ) -> Callable[[Handler], Handler]:
+        """Register the decorated function for a subscription to a topic, or to a wildcard of topics.
+
+        Workers subscribe when they start, if it is not so already; with another definition than before, the subscription begins
+        anew. ``shared``: all sessions receive at once, each message goes to one of them; False: one session at a time receives,
+        in the order of publishing. ``durable`` False: it ends with the last worker that has it. ``since``: also what was sent from
+        that time on and is still stored. ``options``: prioritized, and the poison policy as of create_queue. The others are
+        as of ``handler``. Raises AppError for a second definition.
+        """
+        if no_local and shared:
+            raise AppError("no_local does not go with a shared subscription", "Say shared=False.")
+        queue = subscription_name(topic, name, client_id, durable=durable)
+        wanted = Subscription(topic, name, client_id, selector, shared, durable, no_local, since, options)
+        bound = self.bindings.get(queue)
+        if bound is not None and bound.subscription != wanted:
+            raise AppError(f"subscription {queue} has another definition already, or is handled as a queue")
+        registered = self.handler(queue, message_type=message_type, batch=batch, rules=rules)
+
+        def register(function: Handler) -> Handler:
+            registered(function)
+            self.bindings[queue].subscription = wanted
             return function
 
         return register

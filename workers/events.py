@@ -110,7 +110,7 @@ def listener_resumed(worker: str, listener: str, queue: str) -> None:
     _emit(logging.INFO, "listener resumed", worker=worker, listener=listener, queue=queue)
 
 
-def maintained(worker: str, service: str, count: int) -> None:
+def maintained(worker: str, service: str, count: int | str) -> None:
     """A maintenance service did something."""
     _emit(logging.INFO, "maintenance", worker=worker, service=service, count=count)
 

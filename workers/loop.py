@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -21,6 +22,7 @@ from .endpoint import Endpoint, EndpointDelivery, endpoints_of
 from .guard import HandlerConnection
 from .hands import Hands
 from .recorder import RETRY_SECONDS_MAX, RETRY_SECONDS_MIN, Recorder
+from .subscriptions import Subscriber, SubscriptionDelivery, subscribers_of
 
 REFUSED_SECONDS = 0.5
 """How long a paused, missing or forbidden queue is left alone."""
@@ -55,8 +57,9 @@ class SessionLoop(threading.Thread):
         stopping: threading.Event,
         waking: Waking | None = None,
         endpoints: dict[str, Endpoint] | None = None,
+        subscribers: dict[str, Subscriber] | None = None,
     ) -> None:
-        """endpoints: by queue, shared by the sessions of a process."""
+        """endpoints, subscribers: by queue, shared by the sessions of a process."""
         super().__init__(name=f"session-{slot}", daemon=True)
         self.handled = 0
         self.failed = 0
@@ -68,10 +71,14 @@ class SessionLoop(threading.Thread):
         self._woken = threading.Event()
         self._idle = Idle(waking, self.wake)
         endpoints = endpoints_of(app, worker) if endpoints is None else endpoints
+        subscribers = subscribers_of(app) if subscribers is None else subscribers
         self._turns = []
         for index, binding in enumerate(app.bindings.values()):
-            endpoint = endpoints.get(binding.queue)
-            made = Delivery if endpoint is None else partial(EndpointDelivery, endpoint)
+            made: Callable[..., Delivery] = Delivery
+            if (endpoint := endpoints.get(binding.queue)) is not None:
+                made = partial(EndpointDelivery, endpoint)
+            elif (subscriber := subscribers.get(binding.queue)) is not None:
+                made = partial(SubscriptionDelivery, subscriber)
             delivery = made(
                 binding,
                 index,

@@ -1,6 +1,6 @@
 """Housekeeping on APScheduler: whichever worker holds the maintenance lock does it; without any worker queues still work.
 
-Each service is one procedure that makes one pass and returns a count; the scheduler knows nothing else about it.
+Each service is one procedure that makes one pass and returns a count or says what it did; the scheduler knows nothing else about it.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ SERVICES = {
     "dropped": 30.0,
     "journal": 3600.0,
     "incidents": 3600.0,
+    "topics": 10.0,
+    "subscriptions": 10.0,
 }
 """Seconds between two passes of each service."""
 
@@ -66,7 +68,7 @@ class Maintenance:
             )
         self._scheduler.start()
 
-    def run_once(self, service: str) -> int | None:
+    def run_once(self, service: str) -> int | str | None:
         """One pass of a service if this worker holds the lock, or can take it; None if another one does."""
         with self._turn:
             if self._stopped:
@@ -80,7 +82,7 @@ class Maintenance:
             except (HowdahError, psycopg.Error) as error:
                 events.maintenance_failed(self._worker, service, error)
                 return None
-        if count and service in {"workers", "journal", "dropped", "incidents"}:
+        if count and service in {"workers", "journal", "dropped", "incidents", "topics", "subscriptions"}:
             events.maintained(self._worker, service, count)
         return count
 

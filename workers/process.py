@@ -23,6 +23,7 @@ from .hands import Hands
 from .loop import SessionLoop
 from .maintenance import Maintenance
 from .registration import Registration
+from .subscriptions import subscribers_of
 from .supervisor import EXIT_NOT_STARTED, EXIT_ROLLED_BACK
 
 TICK_SECONDS = 0.5
@@ -41,6 +42,7 @@ class WorkerProcess:
         self._signals = 0
         self._waking = Waking.of(dsn)
         endpoints = endpoints_of(app, self.name)
+        subscribers = subscribers_of(app)
         self._loops = [
             SessionLoop(
                 app,
@@ -51,11 +53,12 @@ class WorkerProcess:
                 stopping=self._stopping,
                 waking=self._waking,
                 endpoints=endpoints,
+                subscribers=subscribers,
             )
             for slot in range(sessions)
         ]
         self._maintenance = Maintenance(dsn, self.name) if maintain else None
-        self._registration = Registration(dsn, self.name, sessions, self._queues, hands)
+        self._registration = Registration(dsn, self.name, sessions, self._queues, hands, app.fleeting)
 
     def run(self) -> int:
         """Work until stopped; returns the exit code."""

@@ -6,12 +6,13 @@ import contextlib
 import os
 import socket
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import psycopg
 
-from ..engine import Admin, HowdahError
-from ..engine.errors import UnknownWorker
+from ..engine import Admin, HowdahError, calls
+from ..engine.errors import NoSuchQueue, UnknownWorker
 from ..engine.runner import run
 from . import events
 from .backoff import Backoff
@@ -23,12 +24,16 @@ HEARTBEAT_SECONDS = 2.0
 class Registration:
     """Says at intervals that the process lives and what it has in hand, over a connection of its own."""
 
-    def __init__(self, dsn: str, worker: str, sessions: int, queues: list[str], hands: Hands) -> None:
+    def __init__(
+        self, dsn: str, worker: str, sessions: int, queues: list[str], hands: Hands, fleeting: Sequence[str] = ()
+    ) -> None:
+        """fleeting: subscriptions among the queues that end with the last worker that has them."""
         self._dsn = dsn
         self._worker = worker
         self._sessions = sessions
         self._queues = queues
         self._hands = hands
+        self._fleeting = fleeting
         self._connection: psycopg.Connection[Any] | None = None
         self._worker_id: str | None = None
         self._retry = Backoff(0.1, 5.0)
@@ -45,6 +50,7 @@ class Registration:
                     self._worker, socket.gethostname(), os.getpid(), self._sessions, self._queues
                 )
             admin.heartbeat(self._worker_id, self._in_hand())
+            self._keep()
         except UnknownWorker:  # silent for so long that it was taken for dead
             self._worker_id = None
         except (HowdahError, psycopg.Error) as error:
@@ -56,13 +62,24 @@ class Registration:
             self._retry.reset()
 
     def end(self) -> None:
-        """Leave the registry."""
+        """Leave the registry, and end the subscriptions that no other worker keeps."""
         if self._connection is None:
             return
         with contextlib.suppress(HowdahError, psycopg.Error):
             if self._worker_id is not None:
                 self._admin().unregister_worker(self._worker_id)
+            if self._fleeting:
+                kept = {queue for row in self._admin().list_workers() for queue in row["queues"]}
+                for name in set(self._fleeting) - kept:
+                    self._admin().unsubscribe(name)
         self._connection.close()
+
+    def _keep(self) -> None:
+        """Have them known to be wanted, however long the sessions are busy elsewhere."""
+        for name in self._fleeting:
+            if self._connection is not None:
+                with contextlib.suppress(NoSuchQueue):  # not subscribed yet
+                    run(self._connection, calls.wait(name))
 
     def _admin(self) -> Admin:
         if self._connection is None or self._connection.closed:

@@ -3,7 +3,7 @@
 -- Returns  one row a subscription, by name; topic: only those that read it. behind: messages published since the first one it has not
 --          read, of all its topics, at most (rolled-back and unwanted ones are counted); behind_for: the age of that one; set_aside: failed
 --          messages that wait for another try. silent_for: since a consumer was heard of.
--- Raises   HD001 no such topic; HD010 not allowed.
+-- Raises   HD001 no such topic.
 -- Role     howdah_admin howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.list_subscriptions(topic text default null) returns table (
     subscription text, topic_name text, client_id text, name text, durable boolean, shared boolean, no_local boolean, prioritized boolean,
@@ -13,8 +13,12 @@ create or replace function howdah.list_subscriptions(topic text default null) re
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_topic integer := case when topic is not null then (howdah._topic(topic, 'browse')).id end;
+    v_topic integer := (select d.id from howdah.destinations d where d.name = topic and d.kind = 'topic' and d.dropped_at is null);
 begin
+    if topic is not null and v_topic is null then
+        raise exception using errcode = 'HD001', message = format('there is no topic %s', quote_literal(left(topic, 250))),
+            hint = 'See howdah.list_topics().';
+    end if;
     return query
     select d.name, s.topic, s.client_id, s.name, s.durable, s.shared, s.no_local, s.prioritized, s.selector, d.receiving_paused,
         coalesce(l.behind, 0)::bigint, coalesce(howdah.now() - l.oldest, interval '0'), coalesce(l.delivered, 0)::bigint,

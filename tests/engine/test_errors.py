@@ -44,6 +44,17 @@ def hardened(connection: Connection) -> None:
     connection.admin.alter_queue("orders", backout_count="hardened")
 
 
+def subscribed(connection: Connection) -> None:
+    connection.admin.create_topic("prices")
+    connection.admin.subscribe("prices", "a")
+
+
+def restored(connection: Connection) -> None:
+    subscribed(connection)
+    with connection.session() as session, session.transaction():
+        session.connection.execute("update howdah.engine set system_identifier = 1")
+
+
 CONVERSATION = str(uuid4())
 
 RAISED: dict[str, tuple[Act, Act]] = {
@@ -70,6 +81,8 @@ RAISED: dict[str, tuple[Act, Act]] = {
     "HD021": (lambda c: c.admin.create_listener("l", "orders"), lambda c: c.admin.create_listener("l", "orders")),
     "HD022": (hardened, lambda c: c.call(calls.receive_attempt("orders", uuid4()))),
     "HD023": (lambda c: None, lambda c: c.call(calls.scalar("check_selector", selector=("text", "price >")))),
+    "HD024": (subscribed, lambda c: c.admin.subscribe("prices", "a", shared=True)),
+    "HD025": (restored, lambda c: c.session().receive("prices::a")),
 }
 
 

@@ -1,0 +1,137 @@
+"""howdah subscription: subscribe to topics, see who is behind, pause, resume and end subscriptions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from . import output
+from .common import Dsn, Json, Role, Yes, confirm, connected, pairs
+from .times import Since, moment
+
+app = typer.Typer(no_args_is_help=True, help="Subscriptions to topics; receive from one by its name, as from a queue.")
+
+Subscription = Annotated[
+    str,
+    typer.Argument(metavar="SUBSCRIPTION", help="Its name as create said it, TOPIC:CLIENT:NAME.", show_default=False),
+]
+Options = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        "-o",
+        metavar="KEY=VALUE",
+        help="An option: prioritized=true, or one of a queue's poison policy, such as max_failed_deliveries=3.",
+    ),
+]
+
+LIST_COLUMNS = {
+    "subscription": "subscription",
+    "kind": "kind",
+    "selector": "selector",
+    "paused": "paused",
+    "behind": "behind",
+    "behind_for": "for",
+    "delivered": "delivered",
+    "set_aside": "set aside",
+    "silent_for": "silent for",
+}
+
+
+@app.command()
+def create(
+    topic: Annotated[
+        str, typer.Argument(metavar="TOPIC", help="A topic, or a wildcard such as STOCKS.>.", show_default=False)
+    ],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the subscription.", show_default=False)],
+    client_id: Annotated[str, typer.Option("--client-id", help="Whose it is; names are unique for each.")] = "",
+    selector: Annotated[str | None, typer.Option("--selector", "-s", help="Only what it selects.")] = None,
+    shared: Annotated[bool, typer.Option("--shared", help="Several consumers at once, as workers are.")] = False,
+    no_local: Annotated[bool, typer.Option("--no-local", help="Not what the same client publishes.")] = False,
+    since: Since = None,
+    option: Options = None,
+    dsn: Dsn = None,
+    role: Role = None,
+    as_json: Json = False,
+) -> None:
+    """Subscribe durably; with another definition than before it begins anew, with the same nothing changes."""
+    options = pairs(option, "--option")
+    with connected(dsn, role) as connection:
+        admin = connection.admin
+        subscription = admin.subscribe(
+            topic,
+            name,
+            client_id=client_id,
+            selector=selector,
+            shared=shared,
+            no_local=no_local,
+            since=moment(since, admin.now, "--since"),
+            **options,
+        )
+    output.said(f"subscribed as {subscription}", as_json=as_json, subscription=subscription)
+
+
+@app.command("list")
+def list_(
+    topic: Annotated[
+        str | None, typer.Argument(metavar="TOPIC", help="Those that read this one.", show_default=False)
+    ] = None,
+    dsn: Dsn = None,
+    role: Role = None,
+    as_json: Json = False,
+) -> None:
+    """Show every subscription and how far behind it is."""
+    with connected(dsn, role) as connection:
+        rows = connection.admin.list_subscriptions(topic)
+    if not as_json:
+        rows = [{**row, "kind": _kind(row)} for row in rows]
+    output.table(rows, LIST_COLUMNS, as_json=as_json, empty="no subscriptions")
+
+
+@app.command()
+def pause(subscription: Subscription, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+    """Refuse receiving from a subscription until it is resumed; what is published is kept for it."""
+    _switch("pause", subscription, dsn, role, as_json)
+
+
+@app.command()
+def resume(subscription: Subscription, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+    """Allow it again."""
+    _switch("resume", subscription, dsn, role, as_json)
+
+
+@app.command()
+def alter(
+    subscription: Subscription, option: Options = None, dsn: Dsn = None, role: Role = None, as_json: Json = False
+) -> None:
+    """Change options of a subscription's poison policy; those not named stay, and so does its place."""
+    options = pairs(option, "--option")
+    if not options:
+        raise typer.BadParameter("name at least one: -o KEY=VALUE", param_hint="--option")
+    with connected(dsn, role) as connection:
+        connection.admin.alter_queue(subscription, **options)
+    text = f"subscription {subscription} altered: {', '.join(options)}"
+    output.said(text, as_json=as_json, subscription=subscription, altered=options)
+
+
+@app.command()
+def drop(
+    subscription: Subscription, yes: Yes = False, dsn: Dsn = None, role: Role = None, as_json: Json = False
+) -> None:
+    """End a subscription; what it has not read is lost to it."""
+    with connected(dsn, role) as connection:
+        confirm(f"End subscription {output.printable(subscription)} for good?", yes=yes)
+        connection.admin.unsubscribe(subscription)
+    output.said(f"subscription {subscription} dropped", as_json=as_json, subscription=subscription)
+
+
+def _switch(verb: str, subscription: str, dsn: str | None, role: str | None, as_json: bool) -> None:
+    with connected(dsn, role) as connection:
+        getattr(connection.admin, verb)(subscription, sending=False)
+    output.said(f"{subscription}: {verb}d", as_json=as_json, subscription=subscription, **{f"{verb}d": True})
+
+
+def _kind(row: dict[str, Any]) -> str:
+    words = ("durable" if row["durable"] else "not durable", "shared" if row["shared"] else "")
+    return ", ".join(filter(None, (*words, "by priority" if row["prioritized"] else "")))

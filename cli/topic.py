@@ -1,0 +1,151 @@
+"""howdah topic: make topics, look at them and their history, change, bridge and drop them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from . import output
+from .common import Dsn, Json, Queue, Role, Yes, confirm, connected, pairs
+from .receive import BROWSE_COLUMNS
+from .times import Since, moment
+
+app = typer.Typer(no_args_is_help=True, help="Topics, whose messages go to every subscription.")
+
+Topic = Annotated[str, typer.Argument(metavar="TOPIC", help="Name of the topic.", show_default=False)]
+Options = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        "-o",
+        metavar="KEY=VALUE",
+        help="An option of the topic, such as retain_ms=86400000; a wrong one is told the names of all.",
+    ),
+]
+
+LIST_COLUMNS = {
+    "topic": "topic",
+    "subscriptions": "subscriptions",
+    "durable_subscriptions": "durable",
+    "bridges": "bridges",
+    "published": "published",
+    "sending_paused": "paused",
+    "refused_for": "refuses, for",
+    "created_at": "created",
+}
+
+
+@app.command()
+def create(topic: Topic, option: Options = None, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+    """Create a topic."""
+    options = pairs(option, "--option")
+    with connected(dsn, role) as connection:
+        number = connection.admin.create_topic(topic, **options)
+    output.said(f"topic {topic} created", as_json=as_json, topic=topic, destination_id=number)
+
+
+@app.command()
+def alter(topic: Topic, option: Options = None, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+    """Change options of a topic; those not named stay."""
+    options = pairs(option, "--option")
+    if not options:
+        raise typer.BadParameter("name at least one: -o KEY=VALUE", param_hint="--option")
+    with connected(dsn, role) as connection:
+        connection.admin.alter_topic(topic, **options)
+    output.said(f"topic {topic} altered: {', '.join(options)}", as_json=as_json, topic=topic, altered=options)
+
+
+@app.command("list")
+def list_(dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+    """Show every topic."""
+    with connected(dsn, role) as connection:
+        rows = connection.admin.list_topics()
+    output.table(rows, LIST_COLUMNS, as_json=as_json, empty="no topics")
+
+
+@app.command()
+def show(topic: Topic, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+    """Show one topic with all its options and the queues it is bridged to."""
+    from ..engine.errors import NoSuchQueue
+
+    with connected(dsn, role) as connection:
+        rows = [row for row in connection.admin.list_topics() if row["topic"] == topic]
+        if not rows:
+            raise NoSuchQueue(f"there is no topic {topic!r}", "See howdah topic list.")
+        options = connection.admin.topic_options(topic)
+        bridges = connection.admin.list_bridges(topic) if rows[0]["bridges"] else []
+    output.facts(
+        {**rows[0], **options, "bridges": [_bridge(**row) if not as_json else row for row in bridges]}, as_json=as_json
+    )
+
+
+@app.command()
+def history(
+    topic: Topic,
+    since: Since = None,
+    number: Annotated[int, typer.Option("--number", "-n", help="How many at most.")] = 20,
+    dsn: Dsn = None,
+    role: Role = None,
+    as_json: Json = False,
+) -> None:
+    """Show messages that are still stored, oldest first; nothing is taken. What was read by all may be gone."""
+    with connected(dsn, role) as connection:
+        admin = connection.admin
+        messages = admin.topic_history(topic, moment(since, admin.now, "--since"), number)
+    if as_json:
+        for message in messages:
+            output.write(output.message_json(message))
+        return
+    rows = [
+        {key: getattr(message, key) for key in BROWSE_COLUMNS if key != "preview"}
+        | {"preview": output.body_preview(message.body)}
+        for message in messages
+    ]
+    columns = {key: title for key, title in BROWSE_COLUMNS.items() if key != "delivery_count"}
+    output.table(rows, columns, as_json=False, empty=f"no stored message of {output.printable(topic)}")
+
+
+@app.command()
+def bridge(
+    topic: Topic,
+    queue: Queue,
+    selector: Annotated[str | None, typer.Option("--selector", "-s", help="Only what it selects.")] = None,
+    dsn: Dsn = None,
+    role: Role = None,
+    as_json: Json = False,
+) -> None:
+    """Pass the topic's messages on into a queue too; again with another selector changes that."""
+    with connected(dsn, role) as connection:
+        connection.admin.bridge(topic, queue, selector)
+    output.said(f"{topic} goes on to {queue}", as_json=as_json, topic=topic, queue=queue, selector=selector)
+
+
+@app.command()
+def unbridge(topic: Topic, queue: Queue, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+    """Pass them on no longer."""
+    with connected(dsn, role) as connection:
+        was = connection.admin.unbridge(topic, queue)
+    text = f"{topic} goes on to {queue} no longer" if was else f"{topic} did not go on to {queue}"
+    output.said(text, as_json=as_json, topic=topic, queue=queue, unbridged=was)
+
+
+@app.command()
+def drop(
+    topic: Topic,
+    force: Annotated[bool, typer.Option("--force", help="Drop its subscriptions too.")] = False,
+    yes: Yes = False,
+    dsn: Dsn = None,
+    role: Role = None,
+    as_json: Json = False,
+) -> None:
+    """Drop a topic; one that has subscriptions only with --force."""
+    with connected(dsn, role) as connection:
+        confirm(f"Drop {output.printable(topic)}{' and its subscriptions' if force else ''} for good?", yes=yes)
+        read = connection.admin.drop_topic(topic, force=force)
+    text = f"topic {topic} dropped" + (f", which {read} subscriptions read" if read else "")
+    output.said(text, as_json=as_json, topic=topic, subscriptions=read)
+
+
+def _bridge(queue: str, selector: str | None) -> str:
+    return f"{queue} ({selector})" if selector else queue
