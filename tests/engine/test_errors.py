@@ -83,6 +83,7 @@ RAISED: dict[str, tuple[Act, Act]] = {
     "HD023": (lambda c: None, lambda c: c.call(calls.scalar("check_selector", selector=("text", "price >")))),
     "HD024": (subscribed, lambda c: c.admin.subscribe("prices", "a", shared=True)),
     "HD025": (restored, lambda c: c.session().receive("prices::a")),
+    "HD026": (lambda c: None, lambda c: c.call(calls.scalar("ack", queue=("text", "orders"), lease=("bigint", 1)))),
 }
 
 
