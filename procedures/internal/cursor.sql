@@ -8,6 +8,26 @@ create or replace function howdah._cursor(p_ack_id integer) returns howdah.ack_c
 language sql volatile
 as $$ select c from howdah.ack_cursors c where c.ack_id = p_ack_id order by c.n desc limit 1 $$;
 
+-- howdah._own_cursor(p_ack_id): where a cursor stands that the caller is going to move, or to note messages for.
+--
+-- Returns  as howdah._cursor.
+-- Raises   40001 somebody moved it since the transaction's snapshot was taken.
+-- Role     internal
+--
+-- The lock on the step fails if old steps were deleted meanwhile, among them the next one: else it could be made twice.
+create or replace function howdah._own_cursor(p_ack_id integer) returns howdah.ack_cursors
+language plpgsql volatile
+as $$
+declare
+    v_cursor howdah.ack_cursors := howdah._cursor(p_ack_id);
+begin
+    if howdah._has_old_snapshot() then
+        perform from howdah.ack_cursors c where c.ack_id = p_ack_id and c.n = v_cursor.n for key share;
+    end if;
+    return v_cursor;
+end
+$$;
+
 -- howdah._move_cursor(p_cursor, p_xid, p_seq, p_delivered, p_snapshot): make the next step of a cursor.
 --
 -- Raises   40001 somebody else made it: only a transaction with an old snapshot can meet this.
@@ -79,7 +99,7 @@ language plpgsql volatile
 as $$
 declare
     v_cursor howdah.ack_cursors := howdah._cursor(p_ack.id);
-    v_upto pg_snapshot := pg_current_snapshot();
+    v_upto pg_snapshot := howdah._snapshot();
     v_segment record;
     v_rows integer;
     v_found integer := 0;
@@ -127,7 +147,7 @@ begin
         return;
     end if;
     v_cursor := howdah._cursor(p_ack.id);
-    v_upto := pg_current_snapshot();
+    v_upto := howdah._snapshot();
     for v_segment in select * from howdah._segments(v_cursor, p_ack.destination_id, v_upto) loop
         select bool_or(p.open) as open, count(*) as total,
             (array_agg(p.xid order by p.xid desc, p.seq desc) filter (where not p.open))[1] as xid,

@@ -20,6 +20,27 @@ as $$
     group by c.bound
 $$;
 
+-- howdah._snapshot(): what the caller may count as published now: what others have committed.
+--
+-- Returns  pg_current_snapshot(), but with the caller's own transaction among those under way.
+-- Role     internal
+--
+-- To PostgreSQL one's own transaction is visible. A cursor that passed it would pass what it publishes afterwards.
+create or replace function howdah._snapshot() returns pg_snapshot
+language plpgsql volatile
+as $$
+declare
+    v_snapshot pg_snapshot := pg_current_snapshot();
+    v_own xid8 := pg_current_xact_id_if_assigned();
+begin
+    if (v_own < pg_snapshot_xmax(v_snapshot)) is not true then
+        return v_snapshot;
+    end if;
+    return (select format('%s:%s:%s', min(x.xid), pg_snapshot_xmax(v_snapshot), string_agg(x.xid::text, ',' order by x.xid))::pg_snapshot
+            from (select pg_snapshot_xip(v_snapshot) union select v_own) x(xid));
+end
+$$;
+
 -- howdah._is_passed(p_cursor, p_xid, p_seq): whether a cursor has passed a message.
 --
 -- Returns  boolean.

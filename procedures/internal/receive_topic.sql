@@ -78,8 +78,8 @@ language plpgsql volatile
     set plan_cache_mode = force_generic_plan
 as $$
 declare
-    v_cursor howdah.ack_cursors := howdah._cursor(p_ack.id);
-    v_upto pg_snapshot := pg_current_snapshot();
+    v_cursor howdah.ack_cursors := howdah._own_cursor(p_ack.id);
+    v_upto pg_snapshot := howdah._snapshot();
     v_now timestamptz := howdah.now();
     v_topic text := howdah._name(p_ack.destination_id);
     v_failing boolean := pg_sequence_last_value(p_destination.failing) is not null;
@@ -168,7 +168,7 @@ language plpgsql volatile
 as $$
 declare
     v_cursor howdah.ack_cursors := howdah._cursor(p_ack.id);
-    v_upto pg_snapshot := pg_current_snapshot();
+    v_upto pg_snapshot := howdah._snapshot();
     v_topic text := howdah._name(p_ack.destination_id);
     v_failing boolean := pg_sequence_last_value(p_destination.failing) is not null;
     v_segment record;
@@ -235,13 +235,25 @@ $$;
 
 -- howdah._acknowledge(p_destination, p_ack, p_seqs, p_xids): note messages as consumed out of order.
 --
+-- Raises   40001 somebody else has consumed one: only a transaction with an old snapshot can meet this.
 -- Role     internal
+--
+-- What others consumed since an old snapshot may be noted no longer, for the cursor went over it: so with such a snapshot the cursor makes
+-- a step in place, which fails if anybody else moved it.
 create or replace function howdah._acknowledge(p_destination howdah.destinations, p_ack howdah.acks, p_seqs bigint[], p_xids xid8[])
 returns void
 language plpgsql volatile
 as $$
+declare
+    v_cursor howdah.ack_cursors;
 begin
-    insert into howdah.acked (ack_id, seq, xid) select p_ack.id, u.seq, u.xid from unnest(p_seqs, p_xids) u(seq, xid);
+    insert into howdah.acked (ack_id, seq, xid) select p_ack.id, u.seq, u.xid from unnest(p_seqs, p_xids) u(seq, xid)
+    on conflict do nothing;
+    if howdah._has_old_snapshot() then
+        perform pg_advisory_xact_lock(1213154377, p_ack.id);
+        v_cursor := howdah._own_cursor(p_ack.id);
+        perform howdah._move_cursor(v_cursor, v_cursor.xid, v_cursor.seq, 0, v_cursor.snapshot);
+    end if;
     perform howdah._journal(p_destination, 'consumed',
         array(select u.seq * 1000000 + p_ack.destination_id from unnest(p_seqs) u(seq)), false);
 end

@@ -16,6 +16,7 @@ declare
 begin
     perform howdah._check_name(topic);
     perform howdah._check_options('topic', options);
+    perform pg_advisory_xact_lock(1213154381, 1);  -- who subscribes by a wildcard just now is waited for
     v_topic := howdah._new_destination(topic);
     v_topic.kind := 'topic';
     v_topic.id := howdah._add_destination(v_topic);
@@ -27,7 +28,7 @@ begin
         select s.* from howdah.subscriptions s join howdah.destinations d on d.id = s.destination_id
         where d.dropped_at is null and s.topic ~ '[*>]' and howdah._matches(create_topic.topic, s.topic)
     loop
-        perform howdah._add_cursors(v_subscription, v_topic.id, pg_current_snapshot());
+        perform howdah._add_cursors(v_subscription, v_topic.id, howdah._snapshot());
     end loop;
     if topic like 'VirtualTopic.%' then
         insert into howdah.bridges (topic_id, queue_id)
