@@ -96,11 +96,13 @@ begin
         perform setval('howdah.topic_truncations'::regclass, v_ring.truncations);
     end if;
     if v_ring.generation < howdah._generation() then
-        -- Publishers have gone on to the next table.
+        -- Publishers have gone on to the next table, or through that to the one after it.
         update howdah.topic_ring r set state = 'closing' where r.state = 'open';
         update howdah.topic_ring r
-        set state = 'open', generation = howdah._generation(), closed_xid = null, closed_at = null, opened_at = howdah.now()
-        where r.slot = howdah._generation() % 3;
+        set state = case when g.last = howdah._generation() then 'open' else 'closing' end, generation = g.last, closed_xid = null,
+            closed_at = null, opened_at = howdah.now()
+        from (select max(g) as last from generate_series(v_ring.generation + 1, howdah._generation()) g group by g % 3) g
+        where r.slot = g.last % 3;
     end if;
 end
 $$;
