@@ -53,7 +53,8 @@ begin
         select a.* from howdah.acks a where a.subscription_id = p_subscription.id order by a.priority desc, a.destination_id
     loop
         exit when p_want <= 0;
-        if v_subscription.shared or p_hold then
+        -- One by one also with an old snapshot, so that what was set aside or consumed since is met (howdah._note_done).
+        if v_subscription.shared or p_hold or howdah._has_old_snapshot() then
             return query select * from howdah._claim_published(p_subscription, v_subscription, v_ack, p_name, p_want, p_hold);
         else
             return query select * from howdah._read_published(p_subscription, v_subscription, v_ack, p_name, p_want);
@@ -78,7 +79,7 @@ language plpgsql volatile
     set plan_cache_mode = force_generic_plan
 as $$
 declare
-    v_cursor howdah.ack_cursors := howdah._own_cursor(p_ack.id);
+    v_cursor howdah.ack_cursors := howdah._cursor(p_ack.id);
     v_upto pg_snapshot := howdah._snapshot();
     v_now timestamptz := howdah.now();
     v_topic text := howdah._name(p_ack.destination_id);
@@ -205,7 +206,7 @@ begin
                     from howdah._count_failures(p_destination.id, array[v_row.message_id], array[0::smallint], array[v_row.conversation_id]) f
                     where f.stage = 0;
                     if v_weight >= p_destination.dispose_at then
-                        insert into howdah.acked (ack_id, seq, xid) values (p_ack.id, v_row.seq, v_row.xid);
+                        perform howdah._note_done(p_ack.id, array[v_row.seq], array[v_row.xid]);
                         perform howdah._bury_published(p_destination, v_row.message_id, v_row.sent_at, v_row.expires_at, v_row.rank,
                             v_row.is_text, v_row.content_type, v_row.body, v_row.headers, v_row.correlation_id, v_row.reply_to,
                             v_row.message_type, v_row.conversation_id, v_row.nonpersistent);
@@ -235,26 +236,38 @@ $$;
 
 -- howdah._acknowledge(p_destination, p_ack, p_seqs, p_xids): note messages as consumed out of order.
 --
--- Raises   40001 somebody else has consumed one: only a transaction with an old snapshot can meet this.
+-- Raises   40001 as howdah._note_done.
 -- Role     internal
---
--- What others consumed since an old snapshot may be noted no longer, for the cursor went over it: so with such a snapshot the cursor makes
--- a step in place, which fails if anybody else moved it.
 create or replace function howdah._acknowledge(p_destination howdah.destinations, p_ack howdah.acks, p_seqs bigint[], p_xids xid8[])
 returns void
+language plpgsql volatile
+as $$
+begin
+    perform howdah._note_done(p_ack.id, p_seqs, p_xids);
+    perform howdah._journal(p_destination, 'consumed',
+        array(select u.seq * 1000000 + p_ack.destination_id from unnest(p_seqs) u(seq)), false);
+end
+$$;
+
+-- howdah._note_done(p_ack_id, p_seqs, p_xids): note messages that a cursor has not passed as done with.
+--
+-- Raises   40001 somebody else did so: only a transaction with an old snapshot can meet this.
+-- Role     internal
+--
+-- What others did since an old snapshot may be noted no longer, for the cursor went over it: so with such a snapshot the cursor
+-- makes a step in place, which fails if anybody else moved it.
+create or replace function howdah._note_done(p_ack_id integer, p_seqs bigint[], p_xids xid8[]) returns void
 language plpgsql volatile
 as $$
 declare
     v_cursor howdah.ack_cursors;
 begin
-    insert into howdah.acked (ack_id, seq, xid) select p_ack.id, u.seq, u.xid from unnest(p_seqs, p_xids) u(seq, xid)
+    insert into howdah.acked (ack_id, seq, xid) select p_ack_id, u.seq, u.xid from unnest(p_seqs, p_xids) u(seq, xid)
     on conflict do nothing;
     if howdah._has_old_snapshot() then
-        perform pg_advisory_xact_lock(1213154377, p_ack.id);
-        v_cursor := howdah._own_cursor(p_ack.id);
+        perform pg_advisory_xact_lock(1213154377, p_ack_id);
+        v_cursor := howdah._own_cursor(p_ack_id);
         perform howdah._move_cursor(v_cursor, v_cursor.xid, v_cursor.seq, 0, v_cursor.snapshot);
     end if;
-    perform howdah._journal(p_destination, 'consumed',
-        array(select u.seq * 1000000 + p_ack.destination_id from unnest(p_seqs) u(seq)), false);
 end
 $$;

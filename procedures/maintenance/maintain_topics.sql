@@ -37,6 +37,11 @@ begin
                 where r.slot = v_slot.slot;
                 v_done := v_done || format('closed %s', v_slot.slot);
             end if;
+        exception when lock_not_available then
+            v_done := v_done || format('left %s, which is written to', v_slot.slot);
+            continue;
+        end;
+        begin
             -- Who is subscribing holds the lock: what was published since then is needed, though nobody sees it yet.
             if pg_try_advisory_xact_lock(1213154381, 0) and not exists (select from howdah._needed(v_slot.slot) offset 10000) then
                 execute format('lock table only howdah.topic_msgs_%s, only howdah.topic_nonpersistent_%s in access exclusive mode', v_slot.slot, v_slot.slot);

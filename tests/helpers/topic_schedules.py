@@ -43,13 +43,16 @@ class Session:
 class TopicSchedule:
     """One schedule. ``topics`` exist, and somebody subscribes to them throughout; ``direct`` is a superuser's own connection."""
 
-    def __init__(self, dsn: str, direct: psycopg.Connection, topics: list[str], seed: int, errors: Counter[str]) -> None:
+    def __init__(
+        self, dsn: str, direct: psycopg.Connection, idle: list[psycopg.Connection], topics: list[str], seed: int
+    ) -> None:
         self._dsn = dsn
+        self._idle = idle
         self._direct = direct
         self._topics = topics
         self._dice = random.Random(seed)
         self._seed = seed
-        self._errors = errors
+        self.errors: Counter[str] = Counter()
         self._ledger = Ledger()
         self._sessions: list[Session] = []
         self._prepared: list[tuple[str, Work]] = []
@@ -74,8 +77,7 @@ class TopicSchedule:
             steps = "\n".join(self.notes)
             raise AssertionError(f"{steps}\nHOWDAH_TEST_SEED={self._seed}: {error}") from error
         finally:
-            for session in self._sessions:
-                session.connection.close()
+            self._idle += [session.connection for session in self._sessions]
             for gid, _ in self._prepared:
                 self._direct.execute(sql.SQL("rollback prepared {}").format(gid))
         return self._ledger
@@ -84,8 +86,12 @@ class TopicSchedule:
         self.notes.append(f"{session.producer if session else '-'}: {text}")
 
     def _new_session(self) -> Session:
-        session = Session(psycopg.connect(self._dsn, autocommit=True, prepare_threshold=None), next(_numbers))
-        session.connection.execute("set lock_timeout = '20ms'")
+        if self._idle:
+            connection = self._idle.pop()
+        else:
+            connection = psycopg.connect(self._dsn, autocommit=True, prepare_threshold=None)
+            connection.execute("set lock_timeout = '5ms'")
+        session = Session(connection, next(_numbers))
         self._sessions.append(session)
         return session
 
@@ -109,7 +115,7 @@ class TopicSchedule:
             if error.sqlstate not in EXPECTED:
                 raise
             self._note(session, f"{error.sqlstate} {str(error).splitlines()[0]}")
-            self._errors[EXPECTED[error.sqlstate]] += 1
+            self.errors[EXPECTED[error.sqlstate]] += 1
             self._recover(session)
         if session in self._sessions and session.work and session.connection.info.transaction_status == 0:
             self._commit(session)
@@ -223,7 +229,7 @@ class TopicSchedule:
             session.snapshot if session.repeatable else self._ledger.events,
             shared=dice.random() < 0.4,
             colour=dice.choice(COLOURS) if dice.random() < 0.25 else None,
-            prioritized=dice.random() < 0.2,
+            prioritized=dice.random() < 0.12,
             durable=dice.random() < 0.8,
             failing=dice.random() < 0.3,
         )
@@ -307,15 +313,14 @@ class TopicSchedule:
         self._note(session, f"failure {subscription.name} {number}: {rows}")
         self._work(session)
 
-    def _turn(self, session: Session) -> None:
-        row = session.connection.execute("select howdah.maintain_topics()").fetchone()
-        self._note(session, f"maintain_topics: {row}")
-        self._work(session)
+    def _turn(self, session: Session, call: str = "howdah.maintain_topics()") -> None:
+        """Call maintenance, as a rule in a transaction of its own: inside another one it is a lock that many wait for."""
+        inside = session.work is not None and self._dice.random() < 0.1
+        row = (session.connection if inside else self._direct).execute(f"select {call}".encode()).fetchone()
+        self._note(session if inside else None, f"{call}: {row}")
 
     def _look_after(self, session: Session) -> None:
-        row = session.connection.execute("select howdah.maintain_subscriptions()").fetchone()
-        self._note(session, f"maintain_subscriptions: {row}")
-        self._work(session)
+        self._turn(session, "howdah.maintain_subscriptions()")
 
     def _rest(self, session: Session) -> None:
         """Be an unrelated transaction: with a number, or with a snapshot."""
@@ -405,8 +410,6 @@ class TopicSchedule:
         for subscription in self._ledger.subscriptions:
             if not subscription.ended:
                 self._direct.execute("select howdah.unsubscribe(%s)", (subscription.name,))
-        for session in self._sessions:
-            session.connection.close()
         for _ in range(3):
             self._direct.execute("select howdah.maintain_topics()")
         row = self._direct.execute(
@@ -421,6 +424,7 @@ def run_many(dsn: str, numbers: list[int]) -> str:
     """Run a schedule for each seed; all use the same tables, so that later ones find dead rows and turned rings."""
     errors: Counter[str] = Counter()
     total: Counter[str] = Counter()
+    idle: list[psycopg.Connection] = []
     with psycopg.connect(dsn, autocommit=True) as direct:
         # Nothing here depends on the disk. The ring turns at every call, which gives up sooner than it does elsewhere.
         direct.execute(sql.SQL("alter database {} set synchronous_commit = off").format(sql.Identifier(direct.info.dbname)))
@@ -433,8 +437,12 @@ def run_many(dsn: str, numbers: list[int]) -> str:
                 for topic in topics:
                     direct.execute("select howdah.create_topic(%s)", (topic,))
                     direct.execute("select howdah.alter_topic(%s, %s)", (topic, '{"recovery": "none", "retain_ms": 1}'))
-            ledger = TopicSchedule(dsn, direct, topics, seed, errors).run()
+            schedule = TopicSchedule(dsn, direct, idle, topics, seed)
+            ledger = schedule.run()
+            errors += schedule.errors
             total["messages"] += len(ledger.messages)
             total["subscriptions"] += len(ledger.subscriptions)
             total["given back"] += ledger.rolled_back
+    for connection in idle:
+        connection.close()
     return f"{len(numbers)} schedules, {dict(total)}, refused {dict(errors)}; 0 lost, 0 doubled, 0 out of order"
