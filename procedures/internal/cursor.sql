@@ -36,27 +36,34 @@ $$;
 -- Returns  for each range the message it begins after (from_xid, from_seq), its last transaction and the tables it may lie in.
 -- Role     internal
 --
--- First each transaction that was under way at the cursor and has ended since, if it published; then those begun later.
+-- First the rest of a transaction that is passed in part, for a cursor is in one at most; then each that was under way at the cursor
+-- and has ended since, if it published; then those begun later.
 create or replace function howdah._segments(p_cursor howdah.ack_cursors, p_topic integer, p_upto pg_snapshot)
 returns table (from_xid xid8, from_seq bigint, to_xid xid8, slots integer[])
 language plpgsql volatile
 as $$
 declare
-    v_late xid8[] := array(
-        select s.xid from pg_snapshot_xip(p_cursor.snapshot) s(xid) where pg_visible_in_snapshot(s.xid, p_upto) order by s.xid);
+    v_done pg_snapshot := howdah._whole(p_cursor);
+    v_late xid8[] := array(select s.xid from pg_snapshot_xip(v_done) s(xid) where pg_visible_in_snapshot(s.xid, p_upto) order by s.xid);
 begin
+    if p_cursor.seq >= 0 then
+        from_xid := p_cursor.xid;
+        from_seq := p_cursor.seq;
+        to_xid := p_cursor.xid;
+        slots := howdah._slots_from(from_xid);
+        return next;
+    end if;
+    from_seq := -1;
     if cardinality(v_late) > 0 then
         slots := howdah._slots_from(v_late[1]);
         foreach to_xid in array v_late loop
             from_xid := to_xid;
-            from_seq := case when to_xid = p_cursor.xid then p_cursor.seq else -1 end;
             if exists (select from howdah._topic_page(slots, p_topic, from_xid, from_seq, to_xid, p_upto, 1)) then
                 return next;
             end if;
         end loop;
     end if;
-    from_xid := pg_snapshot_xmax(p_cursor.snapshot);
-    from_seq := case when from_xid = p_cursor.xid then p_cursor.seq else -1 end;
+    from_xid := pg_snapshot_xmax(v_done);
     to_xid := pg_snapshot_xmax(p_upto);
     slots := howdah._slots_from(from_xid);
     return next;
@@ -79,7 +86,7 @@ language plpgsql volatile
 as $$
 declare
     v_cursor howdah.ack_cursors := howdah._cursor(p_ack.id);
-    v_upto pg_snapshot := pg_current_snapshot();
+    v_upto pg_snapshot := howdah._snapshot();
     v_segment record;
     v_rows integer;
     v_found integer := 0;
@@ -127,7 +134,7 @@ begin
         return;
     end if;
     v_cursor := howdah._cursor(p_ack.id);
-    v_upto := pg_current_snapshot();
+    v_upto := howdah._snapshot();
     for v_segment in select * from howdah._segments(v_cursor, p_ack.destination_id, v_upto) loop
         select bool_or(p.open) as open, count(*) as total,
             (array_agg(p.xid order by p.xid desc, p.seq desc) filter (where not p.open))[1] as xid,
@@ -138,7 +145,7 @@ begin
             from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid, v_segment.from_seq, v_segment.to_xid, v_upto, 10000) t
         ) p;
         if v_page.xid is not null then
-            v_cursor := howdah._move_cursor(v_cursor, v_page.xid, v_page.seq, 0, howdah._cut(v_cursor.snapshot, v_upto, v_page.xid));
+            v_cursor := howdah._move_cursor(v_cursor, v_page.xid, v_page.seq, 0, howdah._cut(v_cursor, v_upto, v_page.xid));
         end if;
         exit when v_page.open or v_page.total = 10000;
         if v_segment.to_xid = pg_snapshot_xmax(v_upto) and v_page.total > 0 then

@@ -115,7 +115,7 @@ create or replace function howdah._skip_backlog(p_ack howdah.acks) returns void
 language plpgsql volatile
 as $$
 declare
-    v_upto pg_snapshot := pg_current_snapshot();
+    v_upto pg_snapshot := howdah._snapshot();
 begin
     perform howdah._move_cursor(howdah._cursor(p_ack.id), '3', -1, 0, v_upto);
     delete from howdah.acked a where a.ack_id = p_ack.id and pg_visible_in_snapshot(a.xid, v_upto);

@@ -27,7 +27,7 @@ begin
         select s.* from howdah.subscriptions s join howdah.destinations d on d.id = s.destination_id
         where d.dropped_at is null and s.topic ~ '[*>]' and howdah._matches(create_topic.topic, s.topic)
     loop
-        perform howdah._add_cursors(v_subscription, v_topic.id, pg_current_snapshot());
+        perform howdah._add_cursors(v_subscription, v_topic.id, howdah._snapshot());
     end loop;
     if topic like 'VirtualTopic.%' then
         insert into howdah.bridges (topic_id, queue_id)

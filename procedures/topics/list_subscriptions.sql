@@ -46,7 +46,7 @@ language plpgsql volatile
 as $$
 declare
     v_cursor howdah.ack_cursors := howdah._cursor(p_ack.id);
-    v_upto pg_snapshot := pg_current_snapshot();
+    v_upto pg_snapshot := howdah._snapshot();
     v_first record;
 begin
     delivered := v_cursor.delivered + (select count(*) from howdah.acked a where a.ack_id = p_ack.id);
@@ -77,7 +77,7 @@ as $$
 declare
     v_ack howdah.acks;
     v_cursor howdah.ack_cursors := howdah._cursor(ack_id);
-    v_upto pg_snapshot := pg_current_snapshot();
+    v_upto pg_snapshot := howdah._snapshot();
     v_last bigint;
 begin
     select a.* into v_ack from howdah.acks a where a.id = last_acked_id.ack_id;

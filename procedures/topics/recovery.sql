@@ -11,7 +11,7 @@ returns table (
 language sql volatile
 as $$
     select p.*
-    from (select pg_current_snapshot() as upto) s
+    from (select howdah._snapshot() as upto) s
     cross join lateral howdah._topic_page(howdah._slots_from('3'), p_topic_id, '3', -1, pg_snapshot_xmax(s.upto), s.upto, 2147483647) p
     where (p.sent_at < p_since) is not true and (p.expires_at <= howdah.now()) is not true
 $$;
@@ -30,7 +30,7 @@ declare
     v_upto pg_snapshot;
 begin
     for v_ack in select a.* from howdah.acks a where a.subscription_id = p_subscription.destination_id loop
-        v_upto := pg_current_snapshot();
+        v_upto := howdah._snapshot();
         select h.xid into v_first from howdah._history(v_ack.destination_id, p_since) h order by h.xid limit 1;
         if not found then
             perform howdah._move_cursor(howdah._cursor(v_ack.id), '3', -1, 0, v_upto);

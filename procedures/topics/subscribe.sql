@@ -66,7 +66,7 @@ begin
     perform howdah._note_alive(v_new.alive);
     insert into howdah.subscriptions select v_new.*;
     perform howdah._copy_rights(v_id, v_topics);
-    perform howdah._add_cursors(v_new, t.id, case when since is null then pg_current_snapshot() else '3:3:'::pg_snapshot end)
+    perform howdah._add_cursors(v_new, t.id, case when since is null then howdah._snapshot() else '3:3:'::pg_snapshot end)
     from unnest(v_topics) t(id);
     if since > '-infinity' then
         perform howdah._begin_since(v_new, since);
