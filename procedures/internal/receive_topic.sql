@@ -106,9 +106,10 @@ begin
                     1, false, r.seq, 0, v_at.topic, null::text, null::timestamptz
                 from howdah._rows_0(v_at.topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want) r;
                 get diagnostics v_taken = row_count;
-                select array_agg(r.xid), array_agg(r.seq * 1000000 + r.destination_id),
-                    array_agg(r.seq * 1000000 + r.destination_id) filter (where r.nonpersistent)
-                into v_xids, v_ids, v_volatile from howdah._rows_0(v_at.topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want) r where v_taken > 0 and (v_journaled or v_taken = p_want);
+                select array_agg(k.xid), array_agg(k.seq * 1000000 + v_at.topic_id), array_agg(k.seq * 1000000 + v_at.topic_id) filter (where k.nonpersistent)
+                into v_xids, v_ids, v_volatile
+                from howdah._keys_0(v_at.topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want) k
+                where v_taken > 0 and (v_journaled or v_taken = p_want);
             elsif v_at.slots = array[1] then
                 return query
                 select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
@@ -117,9 +118,10 @@ begin
                     1, false, r.seq, 0, v_at.topic, null::text, null::timestamptz
                 from howdah._rows_1(v_at.topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want) r;
                 get diagnostics v_taken = row_count;
-                select array_agg(r.xid), array_agg(r.seq * 1000000 + r.destination_id),
-                    array_agg(r.seq * 1000000 + r.destination_id) filter (where r.nonpersistent)
-                into v_xids, v_ids, v_volatile from howdah._rows_1(v_at.topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want) r where v_taken > 0 and (v_journaled or v_taken = p_want);
+                select array_agg(k.xid), array_agg(k.seq * 1000000 + v_at.topic_id), array_agg(k.seq * 1000000 + v_at.topic_id) filter (where k.nonpersistent)
+                into v_xids, v_ids, v_volatile
+                from howdah._keys_1(v_at.topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want) k
+                where v_taken > 0 and (v_journaled or v_taken = p_want);
             elsif v_at.slots = array[2] then
                 return query
                 select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
@@ -128,9 +130,10 @@ begin
                     1, false, r.seq, 0, v_at.topic, null::text, null::timestamptz
                 from howdah._rows_2(v_at.topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want) r;
                 get diagnostics v_taken = row_count;
-                select array_agg(r.xid), array_agg(r.seq * 1000000 + r.destination_id),
-                    array_agg(r.seq * 1000000 + r.destination_id) filter (where r.nonpersistent)
-                into v_xids, v_ids, v_volatile from howdah._rows_2(v_at.topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want) r where v_taken > 0 and (v_journaled or v_taken = p_want);
+                select array_agg(k.xid), array_agg(k.seq * 1000000 + v_at.topic_id), array_agg(k.seq * 1000000 + v_at.topic_id) filter (where k.nonpersistent)
+                into v_xids, v_ids, v_volatile
+                from howdah._keys_2(v_at.topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want) k
+                where v_taken > 0 and (v_journaled or v_taken = p_want);
             end if;
             v_total := v_total + v_taken;
             if v_journaled and v_taken > 0 then

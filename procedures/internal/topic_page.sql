@@ -100,6 +100,81 @@ as $$
     order by 1, 2 limit p_limit
 $$;
 
+-- howdah._keys_0(p_topic, …): the keys alone of what howdah._rows_0 returns.
+--
+-- Raises   40001 as that.
+-- Role     internal
+create or replace function howdah._keys_0(
+    p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamptz, p_limit bigint
+) returns table (xid xid8, seq bigint, nonpersistent boolean)
+language sql stable
+as $$
+    (select t.xid, t.seq, false
+     from howdah.topic_msgs_0 t
+     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
+       and t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
+       and pg_visible_in_snapshot(t.xid, p_upto) and pg_visible_in_snapshot(t.xid, p_done) is not true and (t.expires_at <= p_now) is not true
+     order by t.xid, t.seq limit p_limit)
+    union all
+    (select t.xid, t.seq, true
+     from howdah.topic_nonpersistent_0 t
+     where t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
+       and pg_visible_in_snapshot(t.xid, p_upto) and pg_visible_in_snapshot(t.xid, p_done) is not true and (t.expires_at <= p_now) is not true
+       and t.boot = pg_postmaster_start_time()
+     order by t.xid, t.seq limit p_limit)
+    order by 1, 2 limit p_limit
+$$;
+
+-- howdah._keys_1(p_topic, …): the keys alone of what howdah._rows_1 returns.
+--
+-- Raises   40001 as that.
+-- Role     internal
+create or replace function howdah._keys_1(
+    p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamptz, p_limit bigint
+) returns table (xid xid8, seq bigint, nonpersistent boolean)
+language sql stable
+as $$
+    (select t.xid, t.seq, false
+     from howdah.topic_msgs_1 t
+     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
+       and t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
+       and pg_visible_in_snapshot(t.xid, p_upto) and pg_visible_in_snapshot(t.xid, p_done) is not true and (t.expires_at <= p_now) is not true
+     order by t.xid, t.seq limit p_limit)
+    union all
+    (select t.xid, t.seq, true
+     from howdah.topic_nonpersistent_1 t
+     where t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
+       and pg_visible_in_snapshot(t.xid, p_upto) and pg_visible_in_snapshot(t.xid, p_done) is not true and (t.expires_at <= p_now) is not true
+       and t.boot = pg_postmaster_start_time()
+     order by t.xid, t.seq limit p_limit)
+    order by 1, 2 limit p_limit
+$$;
+
+-- howdah._keys_2(p_topic, …): the keys alone of what howdah._rows_2 returns.
+--
+-- Raises   40001 as that.
+-- Role     internal
+create or replace function howdah._keys_2(
+    p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamptz, p_limit bigint
+) returns table (xid xid8, seq bigint, nonpersistent boolean)
+language sql stable
+as $$
+    (select t.xid, t.seq, false
+     from howdah.topic_msgs_2 t
+     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
+       and t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
+       and pg_visible_in_snapshot(t.xid, p_upto) and pg_visible_in_snapshot(t.xid, p_done) is not true and (t.expires_at <= p_now) is not true
+     order by t.xid, t.seq limit p_limit)
+    union all
+    (select t.xid, t.seq, true
+     from howdah.topic_nonpersistent_2 t
+     where t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
+       and pg_visible_in_snapshot(t.xid, p_upto) and pg_visible_in_snapshot(t.xid, p_done) is not true and (t.expires_at <= p_now) is not true
+       and t.boot = pg_postmaster_start_time()
+     order by t.xid, t.seq limit p_limit)
+    order by 1, 2 limit p_limit
+$$;
+
 -- howdah._topic_page(p_slots, p_topic, p_after, p_after_seq, p_to, p_upto, p_limit): messages of a topic in reading order, from a range of transactions.
 --
 -- Returns  up to p_limit rows of the tables p_slots: those of transactions up to p_to that are visible in p_upto and lie after the
