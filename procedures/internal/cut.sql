@@ -44,18 +44,24 @@ $$;
 -- p_done is the cursor so far, with nothing passed in part, p_upto the snapshot that was read up to. Reading order: first what was under way at
 -- p_done and has committed since, by transaction number; then the transactions begun later. So what is left over is a snapshot again.
 create or replace function howdah._cut(p_done pg_snapshot, p_upto pg_snapshot, p_xid xid8) returns pg_snapshot
-language sql immutable
+language plpgsql immutable
 as $$
-    select (coalesce(min(x.xid), c.bound)::text || ':' || c.bound::text || ':'
-        || coalesce(string_agg(x.xid::text, ',' order by x.xid), ''))::pg_snapshot
-    from (select greatest(p_xid, pg_snapshot_xmax(p_done)) as bound) c
-    left join lateral (
-        select s.xid from pg_snapshot_xip(p_upto) s(xid) where s.xid < c.bound and p_xid >= pg_snapshot_xmax(p_done)
-        union
-        select s.xid from pg_snapshot_xip(p_done) s(xid)
-        where p_xid < pg_snapshot_xmax(p_done) and (s.xid >= p_xid or not pg_visible_in_snapshot(s.xid, p_upto))
-    ) x on true
-    group by c.bound
+declare
+    v_bound xid8 := greatest(p_xid, pg_snapshot_xmax(p_done));
+begin
+    if p_xid = v_bound and p_xid <= pg_snapshot_xmin(p_upto) then
+        return (p_xid::text || ':' || p_xid::text || ':')::pg_snapshot;
+    end if;
+    return (
+        select (coalesce(min(x.xid::text::bigint), v_bound::text::bigint) || ':' || v_bound::text || ':'
+            || coalesce(string_agg(x.xid::text, ',' order by x.xid), ''))::pg_snapshot
+        from (
+            select s.xid from pg_snapshot_xip(p_upto) s(xid) where s.xid < v_bound and p_xid >= pg_snapshot_xmax(p_done)
+            union
+            select s.xid from pg_snapshot_xip(p_done) s(xid)
+            where p_xid < pg_snapshot_xmax(p_done) and (s.xid >= p_xid or not pg_visible_in_snapshot(s.xid, p_upto))
+        ) x);
+end
 $$;
 
 -- howdah._cut(p_cursor, p_upto, p_xid): a cursor moved on to a message, as above; until the transaction it is in has been read it stays.

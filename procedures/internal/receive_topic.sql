@@ -64,25 +64,31 @@ begin
             hint = 'An unshared subscription has one active consumer; subscribe with shared => true for several.';
     end if;
     if v_look.plain then
-        -- One statement tells whether it is the usual case, and where to read: begun after v_upto was taken, as those that read are.
-        v_upto := howdah._snapshot();
-        select c.cursor, c.xid, c.seq, w.done, d.id as topic_id, d.name as topic, f.low, l.late,
-            array(select r.slot from howdah.topic_ring r
-                  where r.slot = howdah._generation() % 3 or r.state <> 'empty' and (r.closed_xid > f.low) is not false) as slots
+        v_upto := howdah._snapshot();  -- what reads begins after this
+        select a.destination_id as topic_id, d.name as topic, c.xid, c.seq, c.cursor, (c.cursor).snapshot as done, null::xid8 as late, array[]::integer[] as slots
         into v_at
-        from (select a.* from howdah.acks a where a.subscription_id = v_destination.id limit 1) a
+        from howdah.acks a
         join howdah.destinations d on d.id = a.destination_id
         cross join lateral (select s.xid, s.seq, s as cursor from howdah.ack_cursors s where s.ack_id = a.id order by s.n desc limit 1) c
-        cross join lateral (select howdah._whole(c.cursor) as done) w
-        cross join lateral (select (select x.xid from pg_snapshot_xip(w.done) x(xid) where pg_visible_in_snapshot(x.xid, v_upto)
-                                    order by x.xid limit 1) as late) l
-        cross join lateral (select least(case when c.seq >= 0 then c.xid end, l.late, pg_snapshot_xmax(w.done)) as low) f
-        where not exists (select from howdah.acks o where o.subscription_id = v_destination.id and o.id <> a.id)
+        where a.subscription_id = v_destination.id
+          and not exists (select from howdah.acks o where o.subscription_id = v_destination.id and o.id <> a.id)
           and not exists (select from howdah.acked o where o.ack_id = a.id)
           and not exists (select from howdah.msgs o where o.destination_id = v_destination.id)
-          and not exists (select from howdah.parked o where o.destination_id = v_destination.id and o.due_at <= v_now)
-          and (pg_snapshot_xmax(w.done)::text::bigint - l.late::text::bigint > 100000) is not true;
-        v_usual := found and cardinality(v_at.slots) = 1;
+          and not exists (select from howdah.parked o where o.destination_id = v_destination.id and o.due_at <= v_now);
+        if found then
+            if v_at.seq >= 0 then
+                v_at.done := howdah._whole(v_at.cursor);
+            end if;
+            if pg_snapshot_xmin(v_at.done) < pg_snapshot_xmax(v_at.done) then
+                select s.xid into v_at.late from pg_snapshot_xip(v_at.done) s(xid) where pg_visible_in_snapshot(s.xid, v_upto) order by s.xid limit 1;
+            end if;
+            v_from := least(case when v_at.seq >= 0 then v_at.xid end, v_at.late, pg_snapshot_xmax(v_at.done));
+            v_at.slots := array(select r.slot from howdah.topic_ring r where r.slot = coalesce(pg_sequence_last_value('howdah.topic_generation'::regclass), 0) % 3
+                                or r.state <> 'empty' and (r.closed_xid > v_from) is not false);
+            -- Where a very old transaction has ended, the way from its number on may be long.
+            v_usual := cardinality(v_at.slots) = 1
+                and (pg_snapshot_xmax(v_at.done)::text::bigint - v_at.late::text::bigint > 100000) is not true;
+        end if;
     end if;
     if v_usual then
         -- First the rest of the transaction that is passed in part, if there is one; then what is new. What committed late is among it, by its
@@ -146,7 +152,7 @@ begin
             end if;
             if v_taken = p_want then
                 perform howdah._move_cursor(v_at.cursor, v_xids[v_taken], v_ids[v_taken] / 1000000, v_total,
-                    howdah._cut(v_at.cursor, v_upto, v_xids[v_taken]));
+                    case when v_way = 1 then (v_at.cursor).snapshot else howdah._cut(v_at.done, v_upto, v_xids[v_taken]) end);
                 return;
             end if;
             p_want := p_want - v_taken;
