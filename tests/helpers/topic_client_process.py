@@ -15,7 +15,7 @@ RETRY = ("40001", "40P01", "55P03", "HD024")
 def step(connection: psycopg.Connection, dice: random.Random) -> None:
     """One transaction."""
     chance = dice.random()
-    if chance > 0.9:
+    if chance > 0.8:
         connection.execute("update howdah.topic_ring set opened_at = '-infinity' where state = 'open'")
         with connection.transaction(force_rollback=dice.random() < 0.3):
             connection.execute("select howdah.maintain_topics(), howdah.maintain_subscriptions()")
