@@ -38,7 +38,7 @@ begin
             hint = 'An administrator resumes it with howdah.resume(subscription).';
     end if;
     select s as subscription, s.shared, s.alive,
-        not (s.shared or s.prioritized or s.no_local or p_hold) and s.selector_sql is null
+        not (s.shared or s.prioritized or s.no_local or p_hold or howdah._has_old_snapshot()) and s.selector_sql is null
             and pg_sequence_last_value(v_destination.failing) is null as plain,
         r.truncations = coalesce(pg_sequence_last_value('howdah.topic_truncations'::regclass), 0)
             and r.generation = coalesce(pg_sequence_last_value('howdah.topic_generation'::regclass), 0) as settled,
@@ -83,8 +83,7 @@ begin
                 select s.xid into v_at.late from pg_snapshot_xip(v_at.done) s(xid) where pg_visible_in_snapshot(s.xid, v_upto) order by s.xid limit 1;
             end if;
             v_from := least(case when v_at.seq >= 0 then v_at.xid end, v_at.late, pg_snapshot_xmax(v_at.done));
-            v_at.slots := array(select r.slot from howdah.topic_ring r where r.slot = coalesce(pg_sequence_last_value('howdah.topic_generation'::regclass), 0) % 3
-                                or r.state <> 'empty' and (r.closed_xid > v_from) is not false);
+            v_at.slots := howdah._slots_from(v_from);
             -- Where a very old transaction has ended, the way from its number on may be long.
             v_usual := cardinality(v_at.slots) = 1
                 and (pg_snapshot_xmax(v_at.done)::text::bigint - v_at.late::text::bigint > 100000) is not true;
@@ -170,7 +169,8 @@ begin
         select a.* from howdah.acks a where a.subscription_id = v_destination.id order by a.priority desc, a.destination_id
     loop
         exit when p_want <= 0;
-        if v_look.shared or p_hold then
+        -- One by one also with an old snapshot, so that what was set aside or consumed since is met (howdah._note_done).
+        if v_look.shared or p_hold or howdah._has_old_snapshot() then
             return query select * from howdah._claim_published(v_destination, v_look.subscription, v_ack, p_name, p_want, p_hold);
         else
             return query select * from howdah._read_published(v_destination, v_look.subscription, v_ack, p_name, p_want);
@@ -322,7 +322,7 @@ begin
                     from howdah._count_failures(p_destination.id, array[v_row.message_id], array[0::smallint], array[v_row.conversation_id]) f
                     where f.stage = 0;
                     if v_weight >= p_destination.dispose_at then
-                        insert into howdah.acked (ack_id, seq, xid) values (p_ack.id, v_row.seq, v_row.xid);
+                        perform howdah._note_done(p_ack.id, array[v_row.seq], array[v_row.xid]);
                         perform howdah._bury_published(p_destination, v_row.message_id, v_row.sent_at, v_row.expires_at, v_row.rank,
                             v_row.is_text, v_row.content_type, v_row.body, v_row.headers, v_row.correlation_id, v_row.reply_to,
                             v_row.message_type, v_row.conversation_id, v_row.nonpersistent);
@@ -352,14 +352,38 @@ $$;
 
 -- howdah._acknowledge(p_destination, p_ack, p_seqs, p_xids): note messages as consumed out of order.
 --
+-- Raises   40001 as howdah._note_done.
 -- Role     internal
 create or replace function howdah._acknowledge(p_destination howdah.destinations, p_ack howdah.acks, p_seqs bigint[], p_xids xid8[])
 returns void
 language plpgsql volatile
 as $$
 begin
-    insert into howdah.acked (ack_id, seq, xid) select p_ack.id, u.seq, u.xid from unnest(p_seqs, p_xids) u(seq, xid);
+    perform howdah._note_done(p_ack.id, p_seqs, p_xids);
     perform howdah._journal(p_destination, 'consumed',
         array(select u.seq * 1000000 + p_ack.destination_id from unnest(p_seqs) u(seq)), false);
+end
+$$;
+
+-- howdah._note_done(p_ack_id, p_seqs, p_xids): note messages that a cursor has not passed as done with.
+--
+-- Raises   40001 somebody else did so: only a transaction with an old snapshot can meet this.
+-- Role     internal
+--
+-- What others did since an old snapshot may be noted no longer, for the cursor went over it: so with such a snapshot the cursor
+-- makes a step in place, which fails if anybody else moved it.
+create or replace function howdah._note_done(p_ack_id integer, p_seqs bigint[], p_xids xid8[]) returns void
+language plpgsql volatile
+as $$
+declare
+    v_cursor howdah.ack_cursors;
+begin
+    insert into howdah.acked (ack_id, seq, xid) select p_ack_id, u.seq, u.xid from unnest(p_seqs, p_xids) u(seq, xid)
+    on conflict do nothing;
+    if howdah._has_old_snapshot() then
+        perform pg_advisory_xact_lock(1213154377, p_ack_id);
+        v_cursor := howdah._own_cursor(p_ack_id);
+        perform howdah._move_cursor(v_cursor, v_cursor.xid, v_cursor.seq, 0, v_cursor.snapshot);
+    end if;
 end
 $$;
