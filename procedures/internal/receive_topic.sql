@@ -43,7 +43,7 @@ begin
         r.truncations = coalesce(pg_sequence_last_value('howdah.topic_truncations'::regclass), 0)
             and r.generation = coalesce(pg_sequence_last_value('howdah.topic_generation'::regclass), 0) as settled,
         pg_sequence_last_value('howdah.topic_checked'::regclass) = (date_part('epoch', pg_postmaster_start_time()) * 1000)::bigint as checked,
-        pg_sequence_last_value(s.alive) between howdah._pace(clock_timestamp()) - 1000 and howdah._pace(clock_timestamp()) as noted
+        howdah._silent_ms(s.alive) < 1000 as noted
     into v_look
     from howdah.subscriptions s
     cross join (select max(g.truncations) as truncations, max(g.generation) filter (where g.state = 'open') as generation from howdah.topic_ring g) r
