@@ -407,6 +407,9 @@ class TopicSchedule:
 
     def _drop_all(self) -> None:
         """End what is left; then the tables get empty."""
+        self._direct.execute("select howdah.maintain_subscriptions()")
+        (left,) = self._direct.execute("select count(*) from howdah.acked").fetchone() or (None,)
+        assert left == 0, f"{left} rows in acked"
         for subscription in self._ledger.subscriptions:
             if not subscription.ended:
                 self._direct.execute("select howdah.unsubscribe(%s)", (subscription.name,))
