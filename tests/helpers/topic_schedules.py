@@ -22,7 +22,14 @@ CONNECTIONS = 8
 STEPS = 60
 COLOURS = ("red", "blue")
 #: Retry: a conflict, or a lock that another session of the schedule holds. Refused: in use, or ended by somebody else.
-EXPECTED = {"40001": "retry", "40P01": "deadlock", "55P03": "lock", "HD024": "in use", "HD001": "gone", "HD005": "isolation"}
+EXPECTED = {
+    "40001": "retry",
+    "40P01": "deadlock",
+    "55P03": "lock",
+    "HD024": "in use",
+    "HD001": "gone",
+    "HD005": "isolation",
+}
 
 _numbers = itertools.count(1)
 
@@ -97,7 +104,7 @@ class TopicSchedule:
 
     def _step(self) -> None:
         dice = self._dice
-        if len(self._sessions) < 2 or dice.random() < 0.15 and len(self._sessions) < CONNECTIONS:
+        if len(self._sessions) < 2 or (dice.random() < 0.15 and len(self._sessions) < CONNECTIONS):
             session = self._new_session()
         else:
             session = dice.choice(self._sessions)
@@ -122,7 +129,9 @@ class TopicSchedule:
 
     def _begin(self, session: Session) -> None:
         session.repeatable = self._dice.random() < 0.25
-        session.connection.execute(f"begin isolation level {'repeatable read' if session.repeatable else 'read committed'}".encode())
+        session.connection.execute(
+            f"begin isolation level {'repeatable read' if session.repeatable else 'read committed'}".encode()
+        )
         if session.repeatable:
             session.connection.execute("select 1")
         session.work, session.marks, session.snapshot = Work(), [], self._ledger.events
@@ -430,10 +439,13 @@ def run_many(dsn: str, numbers: list[int]) -> str:
     idle: list[psycopg.Connection] = []
     with psycopg.connect(dsn, autocommit=True) as direct:
         # Nothing here depends on the disk. The ring turns at every call, which gives up sooner than it does elsewhere.
-        direct.execute(sql.SQL("alter database {} set synchronous_commit = off").format(sql.Identifier(direct.info.dbname)))
+        direct.execute(
+            sql.SQL("alter database {} set synchronous_commit = off").format(sql.Identifier(direct.info.dbname))
+        )
         direct.execute("alter table howdah.engine drop constraint ck_engine_topic_rotation_seconds")
         direct.execute("update howdah.engine set topic_rotation_seconds = 0")
         direct.execute("alter function howdah.maintain_topics set lock_timeout = '2ms'")
+        direct.execute("set lock_timeout = '5ms'")
         for n, seed in enumerate(numbers):
             topics = [f"T{n // 25}.{letter}" for letter in "ab"]
             if n % 25 == 0:
