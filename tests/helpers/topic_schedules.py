@@ -218,7 +218,8 @@ class TopicSchedule:
             ),
         ).fetchone()
         assert row
-        for message, message.id in zip(messages, row[0], strict=True):
+        for message, number in zip(messages, row[0], strict=True):
+            message.id = number
             self._work(session).sent.append(message)
         self._note(session, f"batch {len(messages)} from {messages[0]}")
 
@@ -242,10 +243,10 @@ class TopicSchedule:
             durable=dice.random() < 0.8,
             failing=dice.random() < 0.3,
         )
-        options = {"prioritized": subscription.prioritized}
+        options: dict[str, object] = {"prioritized": subscription.prioritized}
         if subscription.failing:
-            options |= dice.choice([{}, {"redelivery_delay_ms": 2}])  # type: ignore[arg-type]
-            options |= {"max_failed_deliveries": 2, "exception_mode": "individual", "process_non_persistent": True}  # type: ignore[dict-item]
+            options |= dice.choice([{}, {"redelivery_delay_ms": 2}])
+            options |= {"max_failed_deliveries": 2, "exception_mode": "individual", "process_non_persistent": True}
         row = session.connection.execute(
             "select howdah.subscribe(%s, %s, '', %s, shared => %s, durable => %s, options => %s)",
             (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
@@ -32,7 +32,7 @@ def copy(source: str, target: str, server: EmbeddedServer, folder: Path) -> None
 
 
 @pytest.fixture
-def filled(dsn: str) -> Iterator[str]:
+def filled(dsn: str) -> str:
     """A database with subscriptions that stand at different places, in more than one table of the ring."""
     with psycopg.connect(dsn, autocommit=True) as db, psycopg.connect(dsn) as late:
         for topic in ("t", "u"):
