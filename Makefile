@@ -38,7 +38,9 @@ CRASHES ?= 100
 ROUNDS ?= 10
 chaos: $(VENV)/.dev ## Random schedules, crashes and kills in their thousands (SCHEDULES, CRASHES, ROUNDS; half an hour)
 	HOWDAH_TEST_SCHEDULES=$(SCHEDULES) HOWDAH_TEST_CRASHES=$(CRASHES) \
-	  $(BIN)/pytest -q -s tests/procedures/test_schedules.py tests/server/test_crashes.py
+	  $(BIN)/pytest -q -s tests/procedures/test_schedules.py tests/server/test_crashes.py \
+	  tests/procedures/test_topic_schedules.py tests/server/test_topic_crashes.py
+	HOWDAH_TEST_STRESS=20 $(BIN)/pytest -q -s tests/procedures/test_topic_stress.py
 	@for round in $$(seq $(ROUNDS)); do \
 	  echo "Workers under load, round $$round of $(ROUNDS)"; \
 	  $(BIN)/pytest -q tests/workers/test_load.py tests/server/test_restart.py || exit; \

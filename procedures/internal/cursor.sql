@@ -157,7 +157,7 @@ begin
     v_upto := howdah._snapshot();
     v_leased := array(select a.seq from howdah.acked a where a.ack_id = p_ack.id and a.lease_id is not null);
     for v_segment in select * from howdah._segments(v_cursor, p_ack.destination_id, v_upto) loop
-        select bool_or(p.open) as open, count(*) as total, count(*) filter (where p.done and not p.open) as delivered,
+        select bool_or(p.open) as open, count(*) as total, array_agg(p.seq) filter (where p.done and not p.open) as done,
             (array_agg(p.xid order by p.xid desc, p.seq desc) filter (where not p.open))[1] as xid,
             (array_agg(p.seq order by p.xid desc, p.seq desc) filter (where not p.open))[1] as seq
         into v_page
@@ -166,13 +166,14 @@ begin
             from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid, v_segment.from_seq, v_segment.to_xid, v_upto, 10000) t
         ) p;
         if v_page.xid is not null then
-            v_cursor := howdah._move_cursor(v_cursor, v_page.xid, v_page.seq, v_page.delivered, howdah._cut(v_cursor, v_upto, v_page.xid));
+            v_cursor := howdah._move_cursor(v_cursor, v_page.xid, v_page.seq, coalesce(cardinality(v_page.done), 0),
+                 howdah._cut(v_cursor, v_upto, v_page.xid));
+            delete from howdah.acked a where a.ack_id = p_ack.id and a.seq = any (v_page.done);
         end if;
         exit when v_page.open or v_page.total = 10000;
         if v_segment.to_xid = pg_snapshot_xmax(v_upto) and v_page.total > 0 then
             v_cursor := howdah._move_cursor(v_cursor, '3', -1, 0, v_upto);
         end if;
     end loop;
-    delete from howdah.acked a where a.ack_id = p_ack.id and howdah._is_passed(v_cursor, a.xid, a.seq);
 end
 $$;

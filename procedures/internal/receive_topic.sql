@@ -233,6 +233,13 @@ begin
                     (select p.xid, p.seq from page p where not e.filled order by p.xid desc, p.seq desc limit 1)
                 ) l
                 on conflict do nothing
+            ), passed as (
+                delete from howdah.acked a
+                where a.ack_id = p_ack.id
+                  and a.seq = any (array(
+                      select p.seq from page p
+                      where p.done and ((select count(*) from taken) < p_want
+                         or (p.xid, p.seq) < (select t.xid, t.seq from taken t order by t.xid desc, t.seq desc limit 1))))
             ), failed as materialized (
                 select f.*
                 from (select array_agg(t.message_id) as ids, array_agg(0::smallint) as stages, array_agg(t.conversation_id) as conversations
@@ -270,7 +277,6 @@ begin
     if p_want > 0 and (v_cursor.seq >= 0 or cardinality(howdah._slots_from(pg_snapshot_xmax(v_cursor.snapshot))) > 1) then
         v_cursor := howdah._move_cursor(v_cursor, '3', -1, 0, v_upto);
     end if;
-    delete from howdah.acked a where a.ack_id = p_ack.id and howdah._is_passed(v_cursor, a.xid, a.seq);
 end
 $$;
 
@@ -306,7 +312,7 @@ begin
             v_rows := 0;
             for v_row in
                 select p.* from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid, v_segment.from_seq,
-                    v_segment.to_xid, v_upto, greatest(p_want * 2, 200)) p
+                    v_segment.to_xid, v_upto, greatest(p_want * 2, 64)) p
             loop
                 v_rows := v_rows + 1;
                 v_segment.from_xid := v_row.xid;
@@ -341,7 +347,7 @@ begin
                     v_failures + 1, v_failures > 0, v_row.seq, 0, v_topic, null, null)::howdah.message;
                 exit segments when cardinality(v_seqs) = p_want;
             end loop;
-            exit when v_rows < greatest(p_want * 2, 200);
+            exit when v_rows < greatest(p_want * 2, 64);
         end loop;
     end loop;
     if not p_hold and cardinality(v_seqs) > 0 then

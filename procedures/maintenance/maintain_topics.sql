@@ -206,6 +206,13 @@ begin
             join unnest($1, $2, $3) k(id, xid, seq) on s.destination_id = k.id and s.xid = k.xid and s.seq = k.seq', v_open, p_slot)
         using v_keys.ids, v_keys.xids, v_keys.seqs;
     end if;
+    -- What was noted about messages that go now: no cursor meets them any more.
+    execute format('delete from howdah.acked d using howdah.acks a
+        where a.id = d.ack_id and not exists (select from unnest($1, $2) k(id, seq) where k.id = a.destination_id and k.seq = d.seq)
+          and (exists (select from howdah.topic_msgs_%1$s s where s.destination_id = a.destination_id and s.xid = d.xid and s.seq = d.seq)
+            or exists (select from howdah.topic_nonpersistent_%1$s s where s.destination_id = a.destination_id and s.xid = d.xid and s.seq = d.seq))',
+        p_slot)
+    using v_keys.ids, v_keys.seqs;
     perform setval('howdah.topic_truncations'::regclass, (select max(r.truncations) + 1 from howdah.topic_ring r));
     execute format('truncate table only howdah.topic_msgs_%s, only howdah.topic_nonpersistent_%s', p_slot, p_slot);
     update howdah.topic_ring r

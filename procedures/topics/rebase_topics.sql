@@ -1,7 +1,7 @@
 -- howdah.rebase_topics(): after a restore into another cluster, make topic messages and cursors fit its transaction numbers.
 --
 -- Returns  how many messages and cursors were rewritten (text).
--- Raises   HD005 there is nothing to do: the database is in the cluster it was in.
+-- Raises   HD005 there is nothing to do: the database is in the cluster it was in; or the transaction is not READ COMMITTED.
 -- Role     howdah_admin
 --
 -- Transaction numbers of a dump mean nothing in another cluster: a message of the future would stay invisible, and so be passed over. Everything
@@ -22,6 +22,10 @@ begin
     if (select e.system_identifier = c.system_identifier from howdah.engine e cross join pg_control_system() c) then
         raise exception using errcode = 'HD005', message = 'this database is in the cluster that its topics were written in',
             hint = 'Nothing has to be done.';
+    end if;
+    if howdah._has_old_snapshot() then
+        raise exception using errcode = 'HD005', message = 'howdah.rebase_topics needs READ COMMITTED',
+            hint = 'With an older snapshot it would not see all that was published.';
     end if;
     perform pg_advisory_xact_lock(1213154379, 0);
     lock table howdah.topic_msgs_0, howdah.topic_msgs_1, howdah.topic_msgs_2, howdah.topic_nonpersistent_0, howdah.topic_nonpersistent_1,

@@ -58,8 +58,8 @@ class Work:
 
     def back_to(self, mark: tuple[int, int, int, int]) -> None:
         """Forget what was done after a savepoint."""
-        for done, kept in zip((self.sent, self.got, self.began, self.ended), mark, strict=True):
-            del done[kept:]
+        sent, got, began, ended = mark
+        del self.sent[sent:], self.got[got:], self.began[began:], self.ended[ended:]
 
 
 class Ledger:

@@ -104,7 +104,7 @@ class TopicSchedule:
 
     def _step(self) -> None:
         dice = self._dice
-        if len(self._sessions) < 2 or dice.random() < 0.15 and len(self._sessions) < CONNECTIONS:
+        if len(self._sessions) < 2 or (dice.random() < 0.15 and len(self._sessions) < CONNECTIONS):
             session = self._new_session()
         else:
             session = dice.choice(self._sessions)
@@ -218,7 +218,8 @@ class TopicSchedule:
             ),
         ).fetchone()
         assert row
-        for message, message.id in zip(messages, row[0], strict=True):
+        for message, number in zip(messages, row[0], strict=True):
+            message.id = number
             self._work(session).sent.append(message)
         self._note(session, f"batch {len(messages)} from {messages[0]}")
 
@@ -242,10 +243,10 @@ class TopicSchedule:
             durable=dice.random() < 0.8,
             failing=dice.random() < 0.3,
         )
-        options = {"prioritized": subscription.prioritized}
+        options: dict[str, object] = {"prioritized": subscription.prioritized}
         if subscription.failing:
-            options |= dice.choice([{}, {"redelivery_delay_ms": 2}])  # type: ignore[arg-type]
-            options |= {"max_failed_deliveries": 2, "exception_mode": "individual", "process_non_persistent": True}  # type: ignore[dict-item]
+            options |= dice.choice([{}, {"redelivery_delay_ms": 2}])
+            options |= {"max_failed_deliveries": 2, "exception_mode": "individual", "process_non_persistent": True}
         row = session.connection.execute(
             "select howdah.subscribe(%s, %s, '', %s, shared => %s, durable => %s, options => %s)",
             (
@@ -416,6 +417,9 @@ class TopicSchedule:
 
     def _drop_all(self) -> None:
         """End what is left; then the tables get empty."""
+        self._direct.execute("select howdah.maintain_subscriptions()")
+        (left,) = self._direct.execute("select count(*) from howdah.acked").fetchone() or (None,)
+        assert left == 0, f"{left} rows in acked"
         for subscription in self._ledger.subscriptions:
             if not subscription.ended:
                 self._direct.execute("select howdah.unsubscribe(%s)", (subscription.name,))
@@ -444,6 +448,7 @@ def run_many(dsn: str, numbers: list[int]) -> str:
         direct.execute("alter table howdah.engine drop constraint ck_engine_topic_rotation_seconds")
         direct.execute("update howdah.engine set topic_rotation_seconds = 0")
         direct.execute("alter function howdah.maintain_topics set lock_timeout = '2ms'")
+        direct.execute("set lock_timeout = '5ms'")
         for n, seed in enumerate(numbers):
             topics = [f"T{n // 25}.{letter}" for letter in "ab"]
             if n % 25 == 0:
