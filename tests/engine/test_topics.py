@@ -293,6 +293,30 @@ def test_what_cannot_be_is_refused(connection: Connection, prices: str) -> None:
     assert admin.list_subscriptions() == []
 
 
+def test_nothing_is_moved_into_a_topic_or_listened_to_there_for_nobody_would_read_it(
+    connection: Connection, prices: str, orders: str
+) -> None:
+    admin = connection.admin
+    admin.alter_queue(orders, max_failed_deliveries=1)
+    connection.send(orders, "x")
+    with connection.session() as session:
+        (message,) = session.receive(orders)
+        session.rollback()
+    connection.record_failure(message, ValueError("cannot"))
+    for act in (
+        lambda: admin.move_messages(SYSTEM, [message.message_id], prices),
+        lambda: admin.replay(SYSTEM, [message.message_id], target=prices),
+        lambda: admin.replay_edited(SYSTEM, message.message_id, target=prices),
+        lambda: admin.create_listener("l", prices),
+        lambda: admin.ensure_listener("l", prices),
+    ):
+        with pytest.raises(BadArgument, match="is a topic"):
+            act()
+    assert admin.replay(SYSTEM, [message.message_id], target=admin.subscribe(prices, "a")) == 1
+    with connection.session() as session:
+        assert bodies(session, "prices::a") == ["x"]
+
+
 def test_a_producer_cannot_subscribe_and_a_consumer_cannot_publish_or_make_topics(
     connection: Connection, prices: str, connect: Connect
 ) -> None:
