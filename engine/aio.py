@@ -17,6 +17,7 @@ from .calls import Call, Incident
 from .errors import CannotConnect, IllegalState, lost_translated
 from .factory import cannot_connect, check_sizes, complete, pool_settings
 from .failure import recording
+from .leases import Leases
 from .message import Message
 from .outcomes import Rule
 from .waiting import Asks, Idle
@@ -91,6 +92,17 @@ class AsyncAdmin:
         return method
 
 
+class AsyncLeases:
+    """The verbs of Leases, each to be awaited: ``await connection.leases.lease("orders")``."""
+
+    def __init__(self, run: Callable[[Call[Any]], Awaitable[Any]]) -> None:
+        self._leases = Leases(run)
+
+    def __getattr__(self, verb: str) -> Callable[..., Awaitable[Any]]:
+        method: Callable[..., Awaitable[Any]] = getattr(self._leases, verb)
+        return method
+
+
 class AsyncConnection:
     """A pool of async connections; ``transaction`` gives a session that commits at the end of its block."""
 
@@ -151,6 +163,11 @@ class AsyncConnection:
     def admin(self) -> AsyncAdmin:
         """The administrator's verbs, each in a transaction of its own."""
         return AsyncAdmin(self.call)
+
+    @property
+    def leases(self) -> AsyncLeases:
+        """Receiving without an open transaction: lease, ack, nack, release, extend."""
+        return AsyncLeases(self.call)
 
     async def close(self) -> None:
         """Close the pool."""

@@ -15,6 +15,7 @@ from .bodies import Body
 from .calls import Call, Incident
 from .errors import IllegalState
 from .failure import recording
+from .leases import Leases
 from .loans import Loans, PgConnection
 from .message import Message
 from .outcomes import Rule
@@ -88,6 +89,11 @@ class Connection:
     def admin(self) -> Admin:
         """The administrator's verbs, each in a transaction of its own."""
         return Admin(self.call)
+
+    @property
+    def leases(self) -> Leases:
+        """Receiving without an open transaction: lease, ack, nack, release, extend."""
+        return Leases(self.call)
 
     def call(self, call: Call[T]) -> T:
         """Run one call in a transaction of its own."""

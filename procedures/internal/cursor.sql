@@ -8,6 +8,26 @@ create or replace function howdah._cursor(p_ack_id integer) returns howdah.ack_c
 language sql volatile
 as $$ select c from howdah.ack_cursors c where c.ack_id = p_ack_id order by c.n desc limit 1 $$;
 
+-- howdah._own_cursor(p_ack_id): where a cursor stands that the caller is going to move, or to note messages for.
+--
+-- Returns  as howdah._cursor.
+-- Raises   40001 somebody moved it since the transaction's snapshot was taken.
+-- Role     internal
+--
+-- The lock on the step fails if old steps were deleted meanwhile, among them the next one: else it could be made twice.
+create or replace function howdah._own_cursor(p_ack_id integer) returns howdah.ack_cursors
+language plpgsql volatile
+as $$
+declare
+    v_cursor howdah.ack_cursors := howdah._cursor(p_ack_id);
+begin
+    if howdah._has_old_snapshot() then
+        perform from howdah.ack_cursors c where c.ack_id = p_ack_id and c.n = v_cursor.n for key share;
+    end if;
+    return v_cursor;
+end
+$$;
+
 -- howdah._move_cursor(p_cursor, p_xid, p_seq, p_delivered, p_snapshot): make the next step of a cursor.
 --
 -- Raises   40001 somebody else made it: only a transaction with an old snapshot can meet this.
@@ -36,17 +56,23 @@ $$;
 -- Returns  for each range the message it begins after (from_xid, from_seq), its last transaction and the tables it may lie in.
 -- Role     internal
 --
--- First each transaction that was under way at the cursor and has ended since, if it published; then those begun later.
+-- First what is left of the transaction passed in part, then each that was under way at the cursor and has ended since, if it published;
+-- then those begun later, with what is left if nothing comes between.
 create or replace function howdah._segments(p_cursor howdah.ack_cursors, p_topic integer, p_upto pg_snapshot)
 returns table (from_xid xid8, from_seq bigint, to_xid xid8, slots integer[])
 language plpgsql volatile
 as $$
 declare
+    v_xmax constant xid8 := pg_snapshot_xmax(p_cursor.snapshot);
     v_late xid8[] := array(
-        select s.xid from pg_snapshot_xip(p_cursor.snapshot) s(xid) where pg_visible_in_snapshot(s.xid, p_upto) order by s.xid);
+        select s.xid from pg_snapshot_xip(p_cursor.snapshot) s(xid) where pg_visible_in_snapshot(s.xid, p_upto)
+        order by p_cursor.seq >= 0 and s.xid = p_cursor.xid desc, s.xid);
 begin
+    if cardinality(v_late) > 0 and p_cursor.seq >= 0 and p_cursor.xid = v_xmax then
+        v_late := v_xmax || v_late;
+    end if;
     if cardinality(v_late) > 0 then
-        slots := howdah._slots_from(v_late[1]);
+        slots := howdah._slots_from((select min(l.xid) from unnest(v_late) l(xid)));
         foreach to_xid in array v_late loop
             from_xid := to_xid;
             from_seq := case when to_xid = p_cursor.xid then p_cursor.seq else -1 end;
@@ -55,8 +81,8 @@ begin
             end if;
         end loop;
     end if;
-    from_xid := pg_snapshot_xmax(p_cursor.snapshot);
-    from_seq := case when from_xid = p_cursor.xid then p_cursor.seq else -1 end;
+    from_xid := v_xmax;
+    from_seq := case when from_xid <> p_cursor.xid then -1 when v_late[1] = v_xmax then 9223372036854775807 else p_cursor.seq end;
     to_xid := pg_snapshot_xmax(p_upto);
     slots := howdah._slots_from(from_xid);
     return next;
@@ -140,8 +166,7 @@ begin
             from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid, v_segment.from_seq, v_segment.to_xid, v_upto, 10000) t
         ) p;
         if v_page.xid is not null then
-            v_cursor := howdah._move_cursor(v_cursor, v_page.xid, v_page.seq, v_page.delivered,
-                howdah._cut(v_cursor.snapshot, v_upto, v_page.xid));
+            v_cursor := howdah._move_cursor(v_cursor, v_page.xid, v_page.seq, v_page.delivered, howdah._cut(v_cursor, v_upto, v_page.xid));
         end if;
         exit when v_page.open or v_page.total = 10000;
         if v_segment.to_xid = pg_snapshot_xmax(v_upto) and v_page.total > 0 then

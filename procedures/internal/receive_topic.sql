@@ -54,7 +54,10 @@ begin
         select a.* from howdah.acks a where a.subscription_id = p_subscription.id order by a.priority desc, a.destination_id
     loop
         exit when p_want <= 0;
-        if v_subscription.shared or p_hold or exists (select from howdah.acked d where d.ack_id = v_ack.id and d.lease_id is not null) then
+        -- One by one also with an old snapshot, so that what was set aside or consumed since is met (howdah._note_done), and beside
+        -- leased ones, which the cursor must not pass.
+        if v_subscription.shared or p_hold or howdah._has_old_snapshot()
+           or exists (select from howdah.acked d where d.ack_id = v_ack.id and d.lease_id is not null) then
             return query select * from howdah._claim_published(p_subscription, v_subscription, v_ack, p_name, p_want, p_hold);
         else
             return query select * from howdah._read_published(p_subscription, v_subscription, v_ack, p_name, p_want);
@@ -102,7 +105,7 @@ begin
                 insert into howdah.ack_cursors (ack_id, n, xid, seq, delivered, at, snapshot)
                 select p_ack.id, v_cursor.n + 1, case when e.ended then '3' else l.xid end, case when e.ended then -1 else l.seq end,
                     v_cursor.delivered + e.taken, v_now,
-                    case when e.ended then v_upto else howdah._cut(v_cursor.snapshot, v_upto, l.xid) end
+                    case when e.ended then v_upto else howdah._cut(v_cursor, v_upto, l.xid) end
                 from (
                     select c.taken, c.taken = p_want as filled,
                         c.taken < p_want and c.seen < greatest(p_want, v_least) and v_segment.to_xid = pg_snapshot_xmax(v_upto) as ended
@@ -206,7 +209,7 @@ begin
                     from howdah._count_failures(p_destination.id, array[v_row.message_id], array[0::smallint], array[v_row.conversation_id]) f
                     where f.stage = 0;
                     if v_weight >= p_destination.dispose_at then
-                        insert into howdah.acked (ack_id, seq, xid) values (p_ack.id, v_row.seq, v_row.xid);
+                        perform howdah._note_done(p_ack.id, array[v_row.seq], array[v_row.xid]);
                         perform howdah._bury_published(p_destination, v_row.message_id, v_row.sent_at, v_row.expires_at, v_row.rank,
                             v_row.is_text, v_row.content_type, v_row.body, v_row.headers, v_row.correlation_id, v_row.reply_to,
                             v_row.message_type, v_row.conversation_id, v_row.nonpersistent);
@@ -236,14 +239,38 @@ $$;
 
 -- howdah._acknowledge(p_destination, p_ack, p_seqs, p_xids): note messages as consumed out of order.
 --
+-- Raises   40001 as howdah._note_done.
 -- Role     internal
 create or replace function howdah._acknowledge(p_destination howdah.destinations, p_ack howdah.acks, p_seqs bigint[], p_xids xid8[])
 returns void
 language plpgsql volatile
 as $$
 begin
-    insert into howdah.acked (ack_id, seq, xid) select p_ack.id, u.seq, u.xid from unnest(p_seqs, p_xids) u(seq, xid);
+    perform howdah._note_done(p_ack.id, p_seqs, p_xids);
     perform howdah._journal(p_destination, 'consumed',
         array(select u.seq * 1000000 + p_ack.destination_id from unnest(p_seqs) u(seq)), false);
+end
+$$;
+
+-- howdah._note_done(p_ack_id, p_seqs, p_xids): note messages that a cursor has not passed as done with.
+--
+-- Raises   40001 somebody else did so: only a transaction with an old snapshot can meet this.
+-- Role     internal
+--
+-- What others did since an old snapshot may be noted no longer, for the cursor went over it: so with such a snapshot the cursor
+-- makes a step in place, which fails if anybody else moved it.
+create or replace function howdah._note_done(p_ack_id integer, p_seqs bigint[], p_xids xid8[]) returns void
+language plpgsql volatile
+as $$
+declare
+    v_cursor howdah.ack_cursors;
+begin
+    insert into howdah.acked (ack_id, seq, xid) select p_ack_id, u.seq, u.xid from unnest(p_seqs, p_xids) u(seq, xid)
+    on conflict do nothing;
+    if howdah._has_old_snapshot() then
+        perform pg_advisory_xact_lock(1213154377, p_ack_id);
+        v_cursor := howdah._own_cursor(p_ack_id);
+        perform howdah._move_cursor(v_cursor, v_cursor.xid, v_cursor.seq, 0, v_cursor.snapshot);
+    end if;
 end
 $$;

@@ -123,12 +123,14 @@ $$;
 -- Returns  integer[].
 -- Role     internal
 --
--- The one written to now counts, whatever its row says: who turned the ring may not have committed yet.
+-- Those written to since the ring's row counts whatever their rows say: who turned the ring may not have committed yet.
 create or replace function howdah._slots_from(p_low xid8) returns integer[]
 language sql volatile
 as $$
     select array_agg(r.slot order by r.slot) from howdah.topic_ring r
-    where r.slot = howdah._generation() % 3 or r.state <> 'empty' and (r.closed_xid > p_low) is not false
+    where exists (select from generate_series((select max(o.generation) from howdah.topic_ring o where o.state = 'open') + 1,
+                               howdah._generation()) g where g % 3 = r.slot)
+       or r.state <> 'empty' and (r.closed_xid > p_low) is not false
 $$;
 
 -- howdah._page(p_subscription, p_ack, p_slots, p_after, p_after_seq, p_to, p_upto, p_limit): a page of a topic as a subscription sees it.

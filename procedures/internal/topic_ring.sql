@@ -28,6 +28,14 @@ begin
 end
 $$;
 
+-- howdah._has_old_snapshot(): whether the transaction keeps one snapshot, so that it may not see what others have committed since.
+--
+-- Returns  boolean.
+-- Role     internal
+create or replace function howdah._has_old_snapshot() returns boolean
+language sql stable
+as $$ select current_setting('transaction_isolation') in ('repeatable read', 'serializable') $$;
+
 -- howdah._check_cluster(): refuse to read by transaction numbers of another cluster, after a restore.
 --
 -- Raises   HD025 the database was restored into another cluster.

@@ -1,7 +1,7 @@
 -- howdah.maintain_subscriptions(lock_epoch): look after subscriptions: those that fell behind or have ended, and their old cursor steps.
 --
 -- Returns  what was done, for a log (text); empty: nothing was to be done.
--- Raises   HD002 no room for the advisory queue; HD014 the maintenance lock is not held with this epoch; HD024 a subscription to be dropped
+-- Raises   HD002 no room for the advisory queue; HD005 the transaction is not READ COMMITTED; HD014 the maintenance lock is not held with this epoch; HD024 a subscription to be dropped
 --          is being read after all.
 -- Role     howdah_consumer howdah_admin
 --
@@ -17,6 +17,10 @@ declare
 begin
     if lock_epoch is not null then
         perform howdah._fence('maintenance', lock_epoch);
+    end if;
+    if howdah._has_old_snapshot() then
+        raise exception using errcode = 'HD005', message = 'howdah.maintain_subscriptions needs READ COMMITTED',
+            hint = 'With an older snapshot it would not see where cursors stand.';
     end if;
     if not pg_try_advisory_xact_lock(1213154380, 0) then
         return '';

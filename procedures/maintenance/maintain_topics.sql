@@ -1,7 +1,7 @@
 -- howdah.maintain_topics(lock_epoch): turn the ring of topic tables, and give back the space of what nobody needs any more.
 --
 -- Returns  what was done, for a log (text); empty: nothing was to be done.
--- Raises   HD014 the maintenance lock is not held with this epoch; HD025 a restored database.
+-- Raises   HD005 the transaction is not READ COMMITTED; HD014 the maintenance lock is not held with this epoch; HD025 a restored database.
 -- Role     howdah_consumer howdah_admin
 --
 -- It never waits longer than 50 ms for a lock: what a reader or a late publisher holds is left for the next time. A table is closed
@@ -19,6 +19,10 @@ begin
     if lock_epoch is not null then
         perform howdah._fence('maintenance', lock_epoch);
     end if;
+    if howdah._has_old_snapshot() then
+        raise exception using errcode = 'HD005', message = 'howdah.maintain_topics needs READ COMMITTED',
+            hint = 'With an older snapshot it would not see who still needs a table.';
+    end if;
     if not pg_try_advisory_xact_lock(1213154379, 0) then
         return '';
     end if;
@@ -34,7 +38,14 @@ begin
                 returning r.* into v_slot;
                 v_done := v_done || format('closed %s', v_slot.slot);
             end if;
-            if not howdah._is_retained(v_slot) and not exists (select from howdah._needed(v_slot.slot) offset 10000) then
+        exception when lock_not_available then
+            v_done := v_done || format('left %s, which is written to', v_slot.slot);
+            continue;
+        end;
+        begin
+            -- Who is subscribing holds the lock: what was published since then is needed, though nobody sees it yet.
+            if pg_try_advisory_xact_lock(1213154381, 0) and not howdah._is_retained(v_slot)
+               and not exists (select from howdah._needed(v_slot.slot) offset 10000) then
                 execute format('lock table only howdah.topic_msgs_%s, only howdah.topic_nonpersistent_%s in access exclusive mode', v_slot.slot, v_slot.slot);
                 v_left := howdah._empty_slot(v_slot.slot);
                 v_done := v_done || format('emptied %s, carried %s messages on', v_slot.slot, v_left);
@@ -73,7 +84,8 @@ $$;
 --
 -- Role     internal
 --
--- Sequences are not undone. Whoever is just changing them holds the lock, and is waited for.
+-- Sequences are not undone. Whoever is just changing them holds the lock, and is waited for. A transaction with a snapshot of its own
+-- may see an old ring, by which nothing must be settled.
 create or replace function howdah._settle_ring() returns void
 language plpgsql volatile
 as $$
@@ -82,7 +94,7 @@ declare
 begin
     select max(r.truncations) as truncations, max(r.generation) filter (where r.state = 'open') as generation into v_ring from howdah.topic_ring r;
     if v_ring.truncations = coalesce(pg_sequence_last_value('howdah.topic_truncations'::regclass), 0)
-       and v_ring.generation = howdah._generation() then
+       and v_ring.generation = howdah._generation() or howdah._has_old_snapshot() then
         return;
     end if;
     perform pg_advisory_xact_lock(1213154379, 0);
@@ -91,11 +103,13 @@ begin
         perform setval('howdah.topic_truncations'::regclass, v_ring.truncations);
     end if;
     if v_ring.generation < howdah._generation() then
-        -- Publishers have gone on to the next table.
+        -- Publishers have gone on to the next table, or through that to the one after it.
         update howdah.topic_ring r set state = 'closing' where r.state = 'open';
         update howdah.topic_ring r
-        set state = 'open', generation = howdah._generation(), closed_xid = null, closed_at = null, opened_at = howdah.now()
-        where r.slot = howdah._generation() % 3;
+        set state = case when g.last = howdah._generation() then 'open' else 'closing' end, generation = g.last, closed_xid = null,
+            closed_at = null, opened_at = howdah.now()
+        from (select max(g) as last from generate_series(v_ring.generation + 1, howdah._generation()) g group by g % 3) g
+        where r.slot = g.last % 3;
     end if;
 end
 $$;

@@ -16,6 +16,7 @@ declare
 begin
     perform howdah._check_name(topic);
     perform howdah._check_options('topic', options);
+    perform pg_advisory_xact_lock(1213154381, 1);  -- who subscribes by a wildcard just now is waited for
     v_topic := howdah._new_destination(topic);
     v_topic.kind := 'topic';
     v_topic.id := howdah._add_destination(v_topic);

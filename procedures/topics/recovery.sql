@@ -11,7 +11,7 @@ returns table (
 language sql volatile
 as $$
     select p.*
-    from (select howdah._snapshot() as upto offset 0) s
+    from (select howdah._snapshot() as upto) s
     cross join lateral howdah._topic_page(howdah._slots_from('3'), p_topic_id, '3', -1, pg_snapshot_xmax(s.upto), s.upto, 2147483647) p
     where (p.sent_at < p_since) is not true and (p.expires_at <= howdah.now()) is not true
 $$;
@@ -36,7 +36,7 @@ begin
             perform howdah._move_cursor(howdah._cursor(v_ack.id), '3', -1, 0, v_upto);
             continue;
         end if;
-        perform howdah._move_cursor(howdah._cursor(v_ack.id), '3', -1, 0, howdah._cut('3:3:', v_upto, v_first));
+        perform howdah._move_cursor(howdah._cursor(v_ack.id), '3', -1, 0, howdah._cut(howdah._cursor(v_ack.id), v_upto, v_first));
         insert into howdah.acked (ack_id, seq, xid)
         select v_ack.id, h.seq, h.xid from howdah._history(v_ack.destination_id, null) h where h.xid >= v_first and h.sent_at < p_since;
     end loop;

@@ -25,6 +25,14 @@ declare
     v_topics integer[];
     v_id integer;
 begin
+    -- From here to the commit no table is emptied (howdah.maintain_topics), and no topic made that a wildcard would miss.
+    perform pg_advisory_xact_lock_shared(1213154381, 0);
+    if topic ~ '[*>]' then
+        perform pg_advisory_xact_lock_shared(1213154381, 1);
+    end if;
+    if howdah._has_old_snapshot() then
+        perform howdah._same_ring((select max(r.truncations) from howdah.topic_ring r));
+    end if;
     v_topics := howdah._topics_for(topic, 'receive');
     perform howdah._check_subscription(topic, name, client_id, shared, durable, no_local, options);
     v_new.topic := topic;

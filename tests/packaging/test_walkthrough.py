@@ -84,3 +84,10 @@ def test_getting_started_in_order(server: Server, dsn: str, tmp_path: Path) -> N
             wait_until(lambda: one(db, "select live from howdah.queue_stats('served')") == 1)
         assert one(db, "select count(*) from orders where brewed is not null") == 1
         assert one(db, "select count(*) from howdah.incidents()") == 0
+
+
+def test_leases_in_order(server: Server, dsn: str) -> None:
+    (session,) = blocks("docs/leases.md", "sql")
+    psql(server, dsn, session)
+    with psycopg.connect(dsn, autocommit=True) as db:
+        assert one(db, "select count(*) from howdah.audit_journal where event = 'consumed'") == 1

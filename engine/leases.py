@@ -1,0 +1,115 @@
+"""Leases: messages received for a time, without an open transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, TypeVar, cast
+
+from .calls import Call, Seconds, interval, scalar, table
+from .message import COLUMNS, Message, as_messages
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Lease:
+    """What one call of ``lease`` got."""
+
+    queue: str
+    #: The fencing token: greater than any given out before.
+    number: int
+    #: When the messages go back, unless it is extended.
+    until: datetime
+    messages: list[Message] = field(repr=False)
+
+    def ids(self, messages: Sequence[Message] | None = None) -> list[int]:
+        """The numbers of its messages, or of some of them."""
+        return [message.message_id for message in (self.messages if messages is None else messages)]
+
+
+class Leases:
+    """The verbs of leasing over anything that runs a call, each in a transaction of its own."""
+
+    def __init__(self, run: Callable[[Call[Any]], Any]) -> None:
+        self._runner = run
+
+    def _run(self, call: Call[T]) -> T:
+        # asyncio's runner returns an awaitable of T: see aio.AsyncLeases.
+        return cast(T, self._runner(call))
+
+    def lease(self, queue: str, max_messages: int = 1, *, duration: Seconds = 30) -> Lease | None:
+        """Receive up to max_messages for a time (seconds or a timedelta); None if there is none."""
+        return self._run(lease(queue, max_messages, duration))
+
+    def ack(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
+        """Its messages, or some of them, are consumed; returns how many. Raises LeaseLost."""
+        return self._run(acknowledge(lease, messages))
+
+    def release(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
+        """Give them back to their place, with nobody to blame; returns how many. Raises LeaseLost."""
+        return self._run(scalar("release", **_of(lease, messages)).then(int))
+
+    def nack(
+        self,
+        lease: Lease,
+        messages: Sequence[Message] | None = None,
+        *,
+        error: BaseException | str | None = None,
+        delay: Seconds | None = None,
+        reject: bool = False,
+    ) -> list[dict[str, Any]]:
+        """Give them back as failed: message_id, attempt and outcome of each, as the queue's policy has it. Raises LeaseLost."""
+        return self._run(
+            table(
+                "nack",
+                "message_id, attempt, outcome",
+                **_of(lease, messages),
+                error_text=("text", None if error is None else str(error)),
+                error_class=("text", type(error).__name__ if isinstance(error, BaseException) else None),
+                delay=("interval", interval("delay", delay)),
+                reject=("boolean", reject),
+            )
+        )
+
+    def extend(self, lease: Lease, messages: Sequence[Message] | None = None, *, duration: Seconds = 30) -> datetime:
+        """Let it last from now on for so long (seconds or a timedelta); returns its end. Raises LeaseLost."""
+        length = interval("duration", duration)
+        call: Call[datetime] = scalar("extend", **_of(lease, messages), duration=("interval", length))
+        return self._run(call)
+
+
+def lease(queue: str, max_messages: int, duration: Seconds) -> Call[Lease | None]:
+    """The call of ``Leases.lease``, for a session: it takes effect when its transaction commits."""
+
+    def decode(rows: list[Message]) -> Lease | None:
+        if not rows:
+            return None
+        # Behind the fields of a message: the lease's, the same in every row.
+        width = len(rows[0]._row) - 2
+        number, until = rows[0]._row[width:]
+        messages = [Message(message._row[:width]) for message in rows]
+        return Lease(queue, number, datetime.fromtimestamp(until, UTC), messages)
+
+    columns = COLUMNS.replace("queue,", "queue_name,", 1)
+    return Call(
+        f"select {columns}, lease, extract(epoch from leased_until)::float8"
+        " from howdah.lease(%s::text, %s::integer, %s::interval)",
+        (queue, max_messages, interval("duration", duration)),
+        decode,
+        as_messages,
+    )
+
+
+def acknowledge(lease: Lease, messages: Sequence[Message] | None = None) -> Call[int]:
+    """The call of ``Leases.ack``, for a session: so it commits with what the messages caused."""
+    return scalar("ack", **_of(lease, messages)).then(int)
+
+
+def _of(lease: Lease, messages: Sequence[Message] | None) -> dict[str, tuple[str, Any]]:
+    return {
+        "queue": ("text", lease.queue),
+        "lease": ("bigint", lease.number),
+        "message_ids": ("bigint[]", None if messages is None else lease.ids(messages)),
+    }

@@ -1,0 +1,12 @@
+"""Whatever sessions do to each other and to the ring of tables, each subscription gets each committed message once and in order."""
+
+from __future__ import annotations
+
+import os
+
+from schedules import seeds
+from topic_schedules import run_many
+
+
+def test_random_schedules_on_topics_lose_double_and_reorder_nothing(dsn: str) -> None:
+    print(run_many(dsn, seeds(int(os.environ.get("HOWDAH_TEST_SCHEDULES") or 200))))
