@@ -19,11 +19,11 @@ BARE = "bare commit with NOTIFY"
 APART = (0.005, 0.03)
 
 
-def record(bench: Bench, who: str, milliseconds: list[float]) -> None:
+def record(bench: Bench, who: str, milliseconds: list[float], row: str = ROW) -> None:
     """p50 and p99 of one repetition, and the distribution for the plot."""
     cuts = quantiles(milliseconds, n=100, method="inclusive")
     for name, cut in (("p50", cuts[49]), ("p99", cuts[98])):
-        bench.record.add(ROW, name, who, "ms", cut, cuts)
+        bench.record.add(row, name, who, "ms", cut, cuts)
 
 
 class Timer:

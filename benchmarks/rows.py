@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import batches, bodies, broker, clients, counts, floor, held, large, latency, pgmq, priorities, stream
+from . import batches, bodies, broker, clients, counts, floor, held, large, latency, pgmq, priorities, stream, topics
 from .bench import Bench
 from .clients import Peers
 from .record import OURS, Record
@@ -117,6 +117,45 @@ ROWS = (
         stream.measure,
         "ahead, from one stored copy",
         goals=AHEAD,
+        anywhere=False,
+    ),
+    Row(
+        "topic-publish",
+        "Publish to a topic, one message a transaction",
+        lambda bench, peers: topics.publishing(bench),
+        "≥ 0.95 of the floor, whatever the number of subscriptions",
+        topics.BARE,
+        (Goal(0.95, topics.BARE),),
+        anywhere=False,
+    ),
+    Row(
+        "topic-shared",
+        "Consumers of one shared subscription",
+        lambda bench, peers: topics.shared(bench),
+        anywhere=False,
+    ),
+    Row(
+        "topic-held",
+        "A topic read while a snapshot is held open",
+        lambda bench, peers: topics.held(bench),
+        "flat: ≥ 0.95 of clean",
+        goals=(Goal(0.95, case="speed kept"),),
+        anywhere=False,
+    ),
+    Row(
+        "topic-latency",
+        "Publish to an idle subscriber",
+        lambda bench, peers: topics.idle(bench),
+        "p50 ≤ 5 ms, p99 ≤ 20 ms",
+        goals=(Goal(5, case="p50"), Goal(20, case="p99")),
+        anywhere=False,
+    ),
+    Row(
+        "topic-lag",
+        "The list of subscriptions with their lag",
+        lambda bench, peers: topics.lag(bench),
+        "< 10 ms",
+        goals=(Goal(10),),
         anywhere=False,
     ),
     Row(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from . import topics
 from .bench import Bench
+from .record import OURS
 
 if TYPE_CHECKING:
     from .clients import Peers
@@ -26,7 +29,14 @@ def record(bench: Bench, who: str, read: Callable[..., list[Any]]) -> None:
         bench.record.add(ROW, f"batches of {TICK:,}, {case}", who, "/s", events / done["seconds"])
 
 
+def ours(bench: Bench, where: str, events: int, tick: int) -> list[dict[str, float]]:
+    """One subscriber of a topic."""
+    with bench.database() as dsn:
+        return [topics.stream(dsn, where, events, tick)]
+
+
 def measure(bench: Bench, peers: Peers) -> None:
-    """The peers that have streams. Howdah's place is here once it has topics."""
+    """Ours and the peers that have streams."""
     for turn in range(bench.size.rounds):
+        record(bench, OURS, partial(ours, bench))
         peers.each("stream", turn)

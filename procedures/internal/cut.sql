@@ -1,50 +1,77 @@
--- howdah._cut(p_cursor, p_upto, p_xid): a cursor's snapshot moved on to a message: everything before it in reading order is passed.
+-- howdah._without_own(): the statement's snapshot with the caller's transaction under way.
+--
+-- Returns  pg_snapshot.
+-- Role     internal
+create or replace function howdah._without_own() returns pg_snapshot
+language sql volatile
+as $$
+    select (min(x.xid::text::bigint) || ':' || pg_snapshot_xmax(pg_current_snapshot())::text || ':' || string_agg(x.xid::text, ',' order by x.xid))::pg_snapshot
+    from (select pg_snapshot_xip(pg_current_snapshot()) as xid union select pg_current_xact_id()) x
+$$;
+
+-- howdah._snapshot(): the statement's snapshot, in which the caller's own transaction is not visible.
+--
+-- Returns  pg_snapshot.
+-- Role     internal
+--
+-- PostgreSQL leaves the own transaction out of pg_current_snapshot()'s list, for it can see what it did itself. A cursor with such
+-- a snapshot would pass what the transaction has yet to publish.
+create or replace function howdah._snapshot() returns pg_snapshot
+language sql volatile
+as $$
+    select case when pg_visible_in_snapshot(pg_current_xact_id_if_assigned(), pg_current_snapshot()) then howdah._without_own() else pg_current_snapshot() end
+$$;
+
+-- howdah._whole(p_cursor): a cursor's snapshot, with the transaction that it has passed in part passed as a whole.
+--
+-- Returns  pg_snapshot.
+-- Role     internal
+create or replace function howdah._whole(p_cursor howdah.ack_cursors) returns pg_snapshot
+language sql immutable
+as $$
+    select case when (p_cursor).seq < 0 then (p_cursor).snapshot else (
+        select (coalesce(min(s.xid::text::bigint), b.bound) || ':' || b.bound || ':' || coalesce(string_agg(s.xid::text, ',' order by s.xid), ''))::pg_snapshot
+        from (select greatest(pg_snapshot_xmax((p_cursor).snapshot)::text::bigint, (p_cursor).xid::text::bigint + 1) as bound) b
+        left join pg_snapshot_xip((p_cursor).snapshot) s(xid) on s.xid <> (p_cursor).xid
+        group by b.bound) end
+$$;
+
+-- howdah._cut(p_done, p_upto, p_xid): a cursor moved on to a message: everything before it in reading order is passed.
 --
 -- Returns  pg_snapshot: what is visible in it is passed; of p_xid itself only the messages up to p_seq are, which the cursor says.
 -- Role     internal
 --
--- p_upto is the snapshot that was read up to. Reading order: first the rest of the transaction that the cursor has passed in part, for
--- it can note one such only; then what was under way at the cursor and has committed since, by transaction number; then the
--- transactions begun later. So what is left over is a snapshot again.
+-- p_done is the cursor so far, with nothing passed in part, p_upto the snapshot that was read up to. Reading order: first what was under way at
+-- p_done and has committed since, by transaction number; then the transactions begun later. So what is left over is a snapshot again.
+create or replace function howdah._cut(p_done pg_snapshot, p_upto pg_snapshot, p_xid xid8) returns pg_snapshot
+language plpgsql immutable
+as $$
+declare
+    v_bound xid8 := greatest(p_xid, pg_snapshot_xmax(p_done));
+begin
+    if p_xid = v_bound and p_xid <= pg_snapshot_xmin(p_upto) then
+        return (p_xid::text || ':' || p_xid::text || ':')::pg_snapshot;
+    end if;
+    return (
+        select (coalesce(min(x.xid::text::bigint), v_bound::text::bigint) || ':' || v_bound::text || ':'
+            || coalesce(string_agg(x.xid::text, ',' order by x.xid), ''))::pg_snapshot
+        from (
+            select s.xid from pg_snapshot_xip(p_upto) s(xid) where s.xid < v_bound and p_xid >= pg_snapshot_xmax(p_done)
+            union
+            select s.xid from pg_snapshot_xip(p_done) s(xid)
+            where p_xid < pg_snapshot_xmax(p_done) and (s.xid >= p_xid or not pg_visible_in_snapshot(s.xid, p_upto))
+        ) x);
+end
+$$;
+
+-- howdah._cut(p_cursor, p_upto, p_xid): a cursor moved on to a message, as above; until the transaction it is in has been read it stays.
+--
+-- Returns  pg_snapshot.
+-- Role     internal
 create or replace function howdah._cut(p_cursor howdah.ack_cursors, p_upto pg_snapshot, p_xid xid8) returns pg_snapshot
 language sql immutable
 as $$
-    select case when p_cursor.seq >= 0 and p_xid = p_cursor.xid then p_cursor.snapshot else (
-        select (coalesce(min(x.xid), c.bound)::text || ':' || c.bound::text || ':'
-            || coalesce(string_agg(x.xid::text, ',' order by x.xid), ''))::pg_snapshot
-        from (select greatest(p_xid, d.xmax) as bound, d.xmax
-              -- A transaction passed in part that was the first one not begun is passed now.
-              from (select case when p_cursor.seq >= 0 and p_cursor.xid = pg_snapshot_xmax(p_cursor.snapshot)
-                                then (p_cursor.xid::text::bigint + 1)::text::xid8 else pg_snapshot_xmax(p_cursor.snapshot) end as xmax) d) c
-        left join lateral (
-            select s.xid from pg_snapshot_xip(p_upto) s(xid) where s.xid < c.bound and p_xid >= c.xmax
-            union
-            select s.xid from pg_snapshot_xip(p_cursor.snapshot) s(xid)
-            where p_xid < c.xmax and (s.xid >= p_xid or not pg_visible_in_snapshot(s.xid, p_upto))
-              and (p_cursor.seq < 0 or s.xid <> p_cursor.xid)
-        ) x on true
-        group by c.bound) end
-$$;
-
--- howdah._snapshot(): what the caller may count as published now: what others have committed.
---
--- Returns  pg_current_snapshot(), but with the caller's own transaction among those under way.
--- Role     internal
---
--- To PostgreSQL one's own transaction is visible. A cursor that passed it would pass what it publishes afterwards.
-create or replace function howdah._snapshot() returns pg_snapshot
-language plpgsql volatile
-as $$
-declare
-    v_snapshot pg_snapshot := pg_current_snapshot();
-    v_own xid8 := pg_current_xact_id_if_assigned();
-begin
-    if (v_own < pg_snapshot_xmax(v_snapshot)) is not true then
-        return v_snapshot;
-    end if;
-    return (select format('%s:%s:%s', min(x.xid), pg_snapshot_xmax(v_snapshot), string_agg(x.xid::text, ',' order by x.xid))::pg_snapshot
-            from (select pg_snapshot_xip(v_snapshot) union select v_own) x(xid));
-end
+    select case when (p_cursor).seq >= 0 and (p_cursor).xid = p_xid then (p_cursor).snapshot else howdah._cut(howdah._whole(p_cursor), p_upto, p_xid) end
 $$;
 
 -- howdah._is_passed(p_cursor, p_xid, p_seq): whether a cursor has passed a message.

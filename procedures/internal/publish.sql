@@ -3,58 +3,71 @@
 -- Returns  its number; NULL: topic, caller or message are not the usual ones, and nothing was done.
 -- Role     internal
 --
--- What is stored is one row, whatever the number of subscribers; nothing where nobody subscribed. The tables may be turned between
--- the look at the ring and the insert: then the row goes where it belongs now.
+-- What is stored is one row, whatever the number of subscribers. The tables may be turned between the look at the ring and the
+-- insert: then the row is taken back and goes where it belongs now.
 create or replace function howdah._publish_usual(
     p_topic text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text,
     p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_notify boolean
 ) returns bigint
-language plpgsql volatile set plan_cache_mode = force_generic_plan
+language plpgsql volatile
 as $$
 declare
-    v_topic record;
     v_now timestamptz := howdah.now();
     v_generation bigint;
+    v_seq bigint;
+    v_topic integer;
 begin
-    select d.id, nextval(d.positions) as seq, 9 - coalesce(p_priority, d.default_priority) as rank, t.stored, d.waiting,
-        v_now + coalesce(p_time_to_live, d.default_time_to_live_ms * interval '1 millisecond') as expires_at
-    into v_topic
-    from howdah.destinations d join howdah.topics t on t.destination_id = d.id
-    where d.name = p_topic and d.dropped_at is null and not d.sending_paused and octet_length(p_body) <= d.max_message_bytes
-      and d.journal_level <> 'full' and not t.bridged and t.refused_for is null and p_content_type <> ''
-      and (jsonb_typeof(p_headers) = 'object') is not false and (p_priority between 0 and 9) is not false
-      and p_conversation_id is null and (p_time_to_live > interval '0') is not false
-      and pg_has_role(howdah._caller()::name, d.senders[1]::name, 'MEMBER');
-    if not found then
+    if (jsonb_typeof(p_headers) = 'object' and p_priority between 0 and 9 and p_time_to_live > interval '0' and p_time_to_live <= interval '100 years')
+       is false or (p_content_type <> '') is not true or p_conversation_id is not null then
         return null;
-    elsif v_topic.stored then
-        loop
-            v_generation := coalesce(pg_sequence_last_value('howdah.topic_generation'::regclass), 0);
-            case v_generation % 3
-                when 0 then
-                    insert into howdah.topic_msgs_0 (seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers,
-                        correlation_id, reply_to, message_type, client_id)
-                    values (v_topic.seq, v_now, v_topic.expires_at, v_topic.id, v_topic.rank, p_is_text, p_content_type, p_body, p_headers,
-                        p_correlation_id, p_reply_to, p_message_type, nullif(current_setting('howdah.client_id', true), ''));
-                when 1 then
-                    insert into howdah.topic_msgs_1 (seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers,
-                        correlation_id, reply_to, message_type, client_id)
-                    values (v_topic.seq, v_now, v_topic.expires_at, v_topic.id, v_topic.rank, p_is_text, p_content_type, p_body, p_headers,
-                        p_correlation_id, p_reply_to, p_message_type, nullif(current_setting('howdah.client_id', true), ''));
-                when 2 then
-                    insert into howdah.topic_msgs_2 (seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers,
-                        correlation_id, reply_to, message_type, client_id)
-                    values (v_topic.seq, v_now, v_topic.expires_at, v_topic.id, v_topic.rank, p_is_text, p_content_type, p_body, p_headers,
-                        p_correlation_id, p_reply_to, p_message_type, nullif(current_setting('howdah.client_id', true), ''));
-            end case;
-            exit when v_generation = coalesce(pg_sequence_last_value('howdah.topic_generation'::regclass), 0);
-            perform howdah._unpublish(v_generation, v_topic.id, array[v_topic.seq]);
-        end loop;
     end if;
-    if p_notify and pg_sequence_last_value(v_topic.waiting) is not null then
-        perform howdah._wake(v_topic.id, v_topic.waiting, 'topic:');
+    loop
+        v_generation := coalesce(pg_sequence_last_value('howdah.topic_generation'::regclass), 0);
+        case v_generation % 3
+            when 0 then
+                insert into howdah.topic_msgs_0 (seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers,
+                    correlation_id, reply_to, message_type, client_id)
+                select nextval(d.positions), v_now, v_now + coalesce(p_time_to_live, d.default_time_to_live_ms * interval '1 millisecond'), d.id,
+                    9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers, p_correlation_id, p_reply_to,
+                    p_message_type, nullif(current_setting('howdah.client_id', true), '')
+                from howdah.destinations d join howdah.topics t on t.destination_id = d.id
+                where d.name = p_topic and d.dropped_at is null and not d.sending_paused and octet_length(p_body) <= d.max_message_bytes
+                  and d.journal_level <> 'full' and t.stored and not t.bridged and t.refused_for is null
+                  and pg_has_role(howdah._caller()::name, d.senders[1]::name, 'MEMBER')
+                  and (pg_sequence_last_value(d.waiting) is null or p_notify is not true or howdah._wake(d.id, d.waiting, 'topic:'))
+                returning seq, destination_id into v_seq, v_topic;
+            when 1 then
+                insert into howdah.topic_msgs_1 (seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers,
+                    correlation_id, reply_to, message_type, client_id)
+                select nextval(d.positions), v_now, v_now + coalesce(p_time_to_live, d.default_time_to_live_ms * interval '1 millisecond'), d.id,
+                    9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers, p_correlation_id, p_reply_to,
+                    p_message_type, nullif(current_setting('howdah.client_id', true), '')
+                from howdah.destinations d join howdah.topics t on t.destination_id = d.id
+                where d.name = p_topic and d.dropped_at is null and not d.sending_paused and octet_length(p_body) <= d.max_message_bytes
+                  and d.journal_level <> 'full' and t.stored and not t.bridged and t.refused_for is null
+                  and pg_has_role(howdah._caller()::name, d.senders[1]::name, 'MEMBER')
+                  and (pg_sequence_last_value(d.waiting) is null or p_notify is not true or howdah._wake(d.id, d.waiting, 'topic:'))
+                returning seq, destination_id into v_seq, v_topic;
+            when 2 then
+                insert into howdah.topic_msgs_2 (seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers,
+                    correlation_id, reply_to, message_type, client_id)
+                select nextval(d.positions), v_now, v_now + coalesce(p_time_to_live, d.default_time_to_live_ms * interval '1 millisecond'), d.id,
+                    9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers, p_correlation_id, p_reply_to,
+                    p_message_type, nullif(current_setting('howdah.client_id', true), '')
+                from howdah.destinations d join howdah.topics t on t.destination_id = d.id
+                where d.name = p_topic and d.dropped_at is null and not d.sending_paused and octet_length(p_body) <= d.max_message_bytes
+                  and d.journal_level <> 'full' and t.stored and not t.bridged and t.refused_for is null
+                  and pg_has_role(howdah._caller()::name, d.senders[1]::name, 'MEMBER')
+                  and (pg_sequence_last_value(d.waiting) is null or p_notify is not true or howdah._wake(d.id, d.waiting, 'topic:'))
+                returning seq, destination_id into v_seq, v_topic;
+        end case;
+        exit when v_seq is null or v_generation = coalesce(pg_sequence_last_value('howdah.topic_generation'::regclass), 0);
+        perform howdah._unpublish(v_generation, v_topic, array[v_seq]);
+    end loop;
+    if v_seq is not null and p_topic is distinct from current_setting('howdah.topic', true) then
+        perform set_config('howdah.topic', p_topic, false);
     end if;
-    return v_topic.seq * 1000000 + v_topic.id;
+    return v_seq * 1000000 + v_topic;
 end
 $$;
 

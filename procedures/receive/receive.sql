@@ -45,9 +45,8 @@ declare
     v_locked boolean;
     v_taken integer;
     v_everywhere boolean;
-    v_kind text;
 begin
-    select d.id, d.receiving_paused, d.positions, d.failing, d.special, d.head, d.search, d.main_rank, d.receivers,
+    select d.id, d.kind, d.receiving_paused, d.positions, d.failing, d.special, d.head, d.search, d.main_rank, d.receivers,
         d.journal_level <> 'off' as journaled,
         d.dispose_at as most,
         coalesce(pg_sequence_last_value(d.head), 0) as headed,
@@ -101,14 +100,14 @@ begin
         end if;
     end if;
 
-    if pg_has_role(howdah._caller()::name, v_queue.receivers[1]::name, 'MEMBER') is not true then
-        v_kind := (howdah._destination(queue, 'receive')).kind;
+    if v_queue.kind = 'queue' and pg_has_role(howdah._caller()::name, v_queue.receivers[1]::name, 'MEMBER') is not true or v_queue.kind is null then
+        perform howdah._destination(queue, 'receive');
     end if;
     if max_messages is null or max_messages not between 1 and 10000 then
         raise exception using errcode = 'HD005',
             message = format('max_messages must be 1 to 10000, not %s', coalesce(max_messages::text, 'NULL'));
     end if;
-    if v_kind <> 'queue' then  -- nobody stands in their column receivers, so this is no queue's way
+    if v_queue.kind <> 'queue' then
         return query select * from howdah._receive_other(queue, max_messages, hold);
         return;
     end if;

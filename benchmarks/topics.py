@@ -1,0 +1,164 @@
+"""Topics: publishing beside a bare INSERT, reading shared and under a held snapshot, latency, and the list of subscriptions."""
+
+from __future__ import annotations
+
+import threading
+import time
+from functools import partial
+from statistics import mean, median
+
+import psycopg
+
+from ..engine import connect
+from . import floor, latency
+from .bench import BODY, Bench, Db, opened, settle, timed
+from .held import drain
+from .record import OURS
+
+TOPIC = "bench_topic"
+READER = f"{TOPIC}::reader"
+BARE = floor.PAIRS[0].ways[1].who
+TICK = 10_000
+SHARED = 4
+SUBSCRIPTIONS = 100
+
+
+def prepare(connection: Db, subscriptions: int = 1, shared: bool = False) -> None:
+    """The topic; subscriptions to it, of which the first one is called reader."""
+    connection.execute("select howdah.create_topic(%s)", (TOPIC,))
+    for number in range(subscriptions):
+        name = f"reader{number or ''}"
+        connection.execute("select howdah.subscribe(%s, %s, shared => %s)", (TOPIC, name, shared))
+
+
+def publish(connection: Db, messages: int, batch: int = TICK) -> None:
+    """Transactions of so many messages; then no checkpoint is due."""
+    for _ in range(max(1, messages // batch)):
+        connection.execute(
+            "select from howdah.send_batch(%s, array_fill(%s::text, array[%s]))", (TOPIC, BODY, min(batch, messages))
+        )
+    for number in range(3):
+        settle(connection, f"howdah.topic_msgs_{number}")
+
+
+def _publishing(bench: Bench, row: str, case: str, width: int, subscriptions: int) -> None:
+    """One message a transaction, ours and the bare INSERT in turn."""
+    each = max(bench.size.messages // width, bench.size.each)
+    ways = (floor.Way(OURS, f"select howdah.send('{TOPIC}', '{BODY}'::text);"), floor.PAIRS[0].ways[1])
+    with bench.database() as dsn, opened(dsn) as connection:
+        connection.execute(floor.SETUP.encode())
+        prepare(connection, subscriptions)
+        for turn in range(bench.size.rounds):
+            for way in ways if turn % 2 == 0 else ways[::-1]:
+                settle(connection, "floor")
+                bench.record.add(row, case, way.who, "/s", bench.pgbench(dsn, way.statement, width, each))
+
+
+def publishing(bench: Bench) -> None:
+    """By connections with one subscription, then by subscriptions with one connection."""
+    for width in (1, 4, 16) if len(bench.size.connections) > 2 else bench.size.connections:
+        _publishing(bench, "topic-publish", f"{width} connection{'s' * (width > 1)}", width, 1)
+    for subscriptions in (0, SUBSCRIPTIONS):
+        _publishing(bench, "topic-publish", f"1 connection, {subscriptions} subscriptions", 1, subscriptions)
+
+
+def shared(bench: Bench) -> None:
+    """Consumers of one shared subscription, 1 and 100 messages a transaction."""
+    for want in (1, 100):
+        each = max(10, bench.size.messages * (1 if want == 1 else 5) // SHARED // want)
+        for _ in range(bench.size.rounds):
+            with bench.database() as dsn, opened(dsn) as connection:
+                prepare(connection, shared=True)
+                publish(connection, each * SHARED * want)
+                rate = bench.pgbench(dsn, f"select count(*) from howdah.receive('{READER}', {want});", SHARED, each)
+            bench.record.add("topic-shared", f"{SHARED} consumers, by {want}", OURS, "/s", rate * want)
+
+
+def held(bench: Bench) -> None:
+    """One subscriber reads all that was published, by the hundred, with nobody looking and then under a held snapshot."""
+    size, statement = bench.size, f"select count(*) from howdah.receive('{READER}', 100)"
+    ratios = []
+    for _ in range(max(1, size.rounds - 2)):
+        rates: dict[str, list[float]] = {}
+        for case in ("nobody holds a snapshot", "a snapshot is held"):
+            with bench.database() as dsn, opened(dsn) as connection, psycopg.connect(dsn) as holder:
+                prepare(connection)
+                if "is held" in case:
+                    holder.execute("set transaction isolation level repeatable read")
+                    holder.execute("select count(*) from pg_class")
+                publish(connection, size.held, min(TICK, size.held_round))
+                rates[case] = drain(connection, statement, size.held, size.held_round)
+                holder.rollback()
+            bench.record.add("topic-held", case, OURS, "/s", median(rates[case][-5:]), rates[case])
+        clean, slowed = rates.values()
+        ratios.append(mean(slowed[-5:]) / mean(clean))
+    for ratio in ratios:
+        bench.record.add("topic-held", "speed kept: last rounds against a clean drain", OURS, "ratio", ratio)
+
+
+def idle(bench: Bench) -> None:
+    """A subscriber that waits: SQL alone, so that it is LISTEN, howdah.wait and howdah.receive and nothing else."""
+    with bench.database() as dsn, opened(dsn) as connection:
+        prepare(connection)
+        for _ in range(bench.size.rounds):
+            latency.record(bench, OURS, _arrivals(dsn, bench.size.samples), "topic-latency")
+
+
+def _arrivals(dsn: str, samples: int) -> list[float]:
+    timer, ending = latency.Timer(), threading.Event()
+
+    def listen() -> None:
+        with opened(dsn) as listener:
+            listener.execute("listen howdah")
+            while not ending.is_set():
+                listener.execute("select howdah.wait(%s)", (READER,))
+                # It asked to be woken, then looked again: whoever did not see the request had committed before.
+                if listener.execute("select from howdah.receive(%s)", (READER,)).rowcount:
+                    timer.arrived()
+                    continue
+                for _ in listener.notifies(timeout=0.25, stop_after=1):
+                    pass
+
+    thread = threading.Thread(target=listen, daemon=True)
+    thread.start()
+    with connect(dsn, max_size=1) as connection, connection.session() as session:
+
+        def send() -> None:
+            session.send(TOPIC, BODY)
+            session.commit()
+
+        taken = timer.run(send, samples)
+    ending.set()
+    thread.join()
+    return taken
+
+
+def lag(bench: Bench) -> None:
+    """howdah.list_subscriptions() of very many unread messages."""
+    with bench.database() as dsn, opened(dsn) as connection:
+        prepare(connection, SUBSCRIPTIONS)
+        publish(connection, bench.size.held)
+        list_all = partial(connection.execute, b"select * from howdah.list_subscriptions()")
+        timed(list_all)  # the first call plans
+        case = f"{SUBSCRIPTIONS} subscriptions, {bench.size.held:,} messages unread by each"
+        for _ in range(10 * bench.size.rounds):
+            bench.record.add("topic-lag", case, OURS, "ms", 1000 * timed(list_all))
+
+
+def stream(dsn: str, where: str, events: int, a_tick: int) -> dict[str, float]:
+    """Publish the events, a transaction for each tick; then read them all by one subscriber, as a peer's reader does."""
+    with opened(dsn) as connection, connect(dsn, max_size=1) as client, client.session() as session:
+        prepare(connection)
+        publish(connection, events, a_tick)
+        count = 0
+        started = time.perf_counter()
+        while True:
+            if where == "client":
+                found = len(session.receive_now(READER, a_tick))
+                session.commit()
+            else:
+                query = b"select count(*) from howdah.receive(%s, %s)"
+                found = (connection.execute(query, (READER, a_tick)).fetchone() or (0,))[0]
+            count += found
+            if found == 0:
+                return {"seconds": time.perf_counter() - started, "count": count}
