@@ -36,9 +36,7 @@ class Stress:
                         sent = list[int]()
                         for _ in range(dice.choice([1, 1, 3])):
                             sent += one(
-                                db,
-                                "select howdah.send_batch('t', array_fill('x'::text, array[%s]))",
-                                (dice.choice([1, 4]),),
+                                db, "select howdah.send_batch('t', array_fill('x'::text, array[%s]))", (dice.choice([1, 4]),)
                             )
                             time.sleep(dice.random() * 0.004)
                 except psycopg.Error as error:
@@ -109,9 +107,7 @@ def test_threads_lose_double_and_reorder_nothing_while_the_ring_turns(dsn: str, 
         assert [number for number, times in got.items() if times > 1] == [], f"{name} doubled"
         assert sent - set(got) == set(), f"{name} lost"
         assert set(got) - sent == set(), f"{name} got what was not committed"
-    order = {
-        number: (producer, n) for producer, numbers in enumerate(stress.published) for n, number in enumerate(numbers)
-    }
+    order = {number: (producer, n) for producer, numbers in enumerate(stress.published) for n, number in enumerate(numbers)}
     last: dict[int, int] = {}
     for number in stress.received["t::one"][0]:
         producer, n = order[number]

@@ -77,16 +77,12 @@ def test_killed_clients_and_server_crashes_lose_and_double_nothing_of_a_topic(pr
             for name in SUBSCRIPTIONS:
                 drain(db, name)
     with psycopg.connect(dsn, autocommit=True) as db:
-        assert column(db, "select id from noted group by what, id having count(*) > 1") == [], (
-            f"HOWDAH_TEST_SEED={seed}"
-        )
+        assert column(db, "select id from noted group by what, id having count(*) > 1") == [], f"HOWDAH_TEST_SEED={seed}"
         for name in SUBSCRIPTIONS:
             assert column(db, STRANGE, {"name": name}) == [], f"HOWDAH_TEST_SEED={seed}"
         for _ in range(3):
             one(db, "select howdah.maintain_topics()")
         assert column(db, "select state from howdah.topic_ring order by 1") == ["empty", "empty", "open"]
-        assert one(
-            db, "select max(generation) filter (where state = 'open') = howdah._generation() from howdah.topic_ring"
-        )
+        assert one(db, "select max(generation) filter (where state = 'open') = howdah._generation() from howdah.topic_ring")
         sent, turns = one(db, "select count(*) from noted where what = 'sent'"), one(db, "select howdah._generation()")
     print(f"{ROUNDS} rounds, {crashes} crashes of the server, {turns} turns, {sent} messages; 0 lost, 0 doubled")

@@ -44,11 +44,7 @@ def filled(dsn: str) -> Iterator[str]:
         one(db, "select howdah.subscribe('>', 'wild')")
         one(late, "select howdah.send_batch('t', array['late 1', 'late 2'])")
         for n in range(1, 5):
-            one(
-                db,
-                "select howdah.send('t', %s::text, headers => %s::jsonb)",
-                (str(n), '{"odd": %s}' % str(n % 2 == 1).lower()),
-            )
+            one(db, "select howdah.send('t', %s::text, headers => %s::jsonb)", (str(n), '{"odd": %s}' % str(n % 2 == 1).lower()))
             if n == 2:
                 db.execute("update howdah.topic_ring set opened_at = '-infinity' where state = 'open'")
                 one(db, "select howdah.maintain_topics()")
@@ -56,13 +52,8 @@ def filled(dsn: str) -> Iterator[str]:
         assert bodies(db, "t::some", 2) == ["1", "2"]
         assert bodies(db, "t::shared", 2) == ["1", "2"]
         with db.transaction():
-            held = db.execute(
-                "select message_id, priority, position from howdah.receive_locked('t::shared', 2)"
-            ).fetchall()
-            db.execute(
-                "select howdah.consume_locked('t::shared', array[%s]::bigint[], array[%s], array[%s]::bigint[])",
-                held[1],
-            )
+            held = db.execute("select message_id, priority, position from howdah.receive_locked('t::shared', 2)").fetchall()
+            db.execute("select howdah.consume_locked('t::shared', array[%s]::bigint[], array[%s], array[%s]::bigint[])", held[1])
         late.commit()
         for n in (5, 6):
             one(db, "select howdah.send('t', %s::text)", (str(n),))
