@@ -25,6 +25,9 @@ unrecorded_entry, unrecorded_exit: they disagree by one event that the journal n
 LEVEL_GRACE = "INTERVAL 1 MINUTE"
 """Senders whose transaction began before journal_level was changed still follow the old level for so long."""
 
+DESTINATIONS = 1_000_000
+"""The number of a message is its position in the destination it was sent to, times this, plus that one's number."""
+
 CREATION_GRACE = "INTERVAL 1 SECOND"
 """journal_level_at of a queue made with a journal_level option is later than created_at by less than this."""
 
@@ -107,9 +110,9 @@ def count_rows(occurred: DataFrame) -> DataFrame:
 def queue_policies(destinations: DataFrame) -> DataFrame:
     """What each queue's journal can be expected to hold, one row a queue.
 
-    Columns: destination_id, queue, journal_level, max_failed_deliveries, exception_mode, server_started_at, dropped_at;
+    Columns: destination_id, queue, kind, journal_level, max_failed_deliveries, exception_mode, server_started_at, dropped_at;
     recorded_from (events before it may be missing from the journal; NULL: none may), records_sends (every entry by
-    send from recorded_from on is in the journal), silent_moves (a message may have come by a move or replay that some
+    send from recorded_from on is in the journal: never of a subscription, whose messages are the topic's), silent_moves (a message may have come by a move or replay that some
     other queue did not record).
     """
     changed = F.col("journal_level_at") > F.col("created_at") + F.expr(CREATION_GRACE)
@@ -121,6 +124,7 @@ def queue_policies(destinations: DataFrame) -> DataFrame:
     return destinations.select(
         "destination_id",
         "queue",
+        "kind",
         "journal_level",
         "max_failed_deliveries",
         "exception_mode",
@@ -128,7 +132,9 @@ def queue_policies(destinations: DataFrame) -> DataFrame:
         "dropped_at",
         F.greatest(level_from, kept_from).alias("recorded_from"),
         # Nobody can send to a system destination: each of its messages was moved there.
-        ((F.col("journal_level") == "full") | F.col("is_system")).alias("records_sends"),
+        (((F.col("journal_level") == "full") & (F.col("kind") != "subscription")) | F.col("is_system")).alias(
+            "records_sends"
+        ),
         (F.sum(silent.cast("int")).over(whole) > silent.cast("int")).alias("silent_moves"),
     )
 
@@ -137,9 +143,16 @@ def judge_rows(counted: DataFrame, policies: DataFrame) -> DataFrame:
     """The ledger: ``count_rows`` with ``queue_policies`` of its queue and a verdict.
 
     Columns: those of count_rows; queue, journal_level, records_sends; balance (entered - exited - present) and verdict
-    (one of VERDICTS).
+    (one of VERDICTS). Topics have no rows: what is published ends in each subscription, so ends_everywhere of such a message
+    is what one of them may have, 1. It is told by its number, which ends with that of the topic.
     """
-    joined = counted.join(F.broadcast(policies), on="destination_id", how="left")
+    topics = policies.where(F.col("kind") == "topic").select(F.col("destination_id").alias("topic_id"))
+    joined = (
+        counted.join(F.broadcast(policies), on="destination_id", how="left")
+        .where((F.col("kind") != "topic") | F.col("kind").isNull())
+        .join(F.broadcast(topics), F.col("message_id") % DESTINATIONS == F.col("topic_id"), "left")
+    )
+    published = F.col("topic_id").isNotNull()
     balance = F.col("entered") - F.col("exited") - F.col("present")
     off = F.col("journal_level") == "off"
     verdict = (
@@ -149,6 +162,8 @@ def judge_rows(counted: DataFrame, policies: DataFrame) -> DataFrame:
         .when((balance == 1) & (F.col("entered_at") < F.col("recorded_from")), "unrecorded_exit")
         .when(balance > 0, "missing")
         .when((balance == -1) & (_sent_unrecorded() | _moved_unrecorded()), "unrecorded_entry")
+        # Several subscriptions may have moved their copies here.
+        .when((balance < -1) & published & (F.col("kind") != "subscription") & _moved_unrecorded(), "unrecorded_entry")
         .when((balance == -1) & (F.col("entered") == 0), "from_nowhere")
         .otherwise("twice")
     )
@@ -161,7 +176,7 @@ def judge_rows(counted: DataFrame, policies: DataFrame) -> DataFrame:
         "entered",
         "exited",
         "present",
-        "ends_everywhere",
+        F.when(published, F.lit(1)).otherwise(F.col("ends_everywhere")).alias("ends_everywhere"),
         "sent_everywhere",
         "queue",
         "journal_level",

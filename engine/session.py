@@ -17,7 +17,7 @@ from . import calls, stream, topics
 from .bodies import Body
 from .calls import Call
 from .dispatch import Dispatcher, Listener
-from .errors import ConnectionLost, IllegalState, lost_translated
+from .errors import ConnectionLost, HowdahError, IllegalState, lost_translated
 from .loans import Loans, PgConnection
 from .message import Message
 from .outcomes import Rule, Rules
@@ -43,6 +43,8 @@ class Session:
         self._transacted = True
         self._dispatcher: Dispatcher | None = None
         self._closing = False
+        #: Subscriptions that end with the session.
+        self._fleeting: list[str] = []
         #: Ends the pause of a waiting receive.
         self._wake = threading.Event()
         self._asks = Asks()
@@ -213,6 +215,22 @@ class Session:
         """A consumer of one queue."""
         return Consumer(self, queue)
 
+    def subscriber(
+        self, topic: str, *, selector: str | None = None, client_id: str = "", no_local: bool = False
+    ) -> Consumer:
+        """A consumer of a topic, or a wildcard, from now on: of a subscription that is not durable and ends with the session.
+
+        What the topic's recovery policy keeps for late comers comes first. Where the connection is the caller's own, the
+        subscription ends a minute after it was last received from.
+        """
+        idle = self._is_idle()
+        wanted = topics.Subscription(topic, None, client_id, selector, durable=False, no_local=no_local)
+        name = self.call(wanted.call())
+        if idle:
+            self.commit()
+        self._fleeting.append(name)
+        return Consumer(self, name)
+
     def set_client_id(self, client_id: str | None) -> None:
         """Say under which client id this transaction publishes: subscriptions with no_local and the same do not get it."""
         if not self._transacted:
@@ -321,6 +339,13 @@ class Session:
             connection, self._connection = self._connection, None
         if self._loans is not None and self._owner is not None and isinstance(connection, psycopg.Connection):
             self._owner.forget(self)
+            # What cannot be ended now is ended by maintenance, a minute after it was last received from.
+            with suppress(HowdahError, psycopg.Error):
+                connection.rollback()
+                for name in self._fleeting:
+                    run(connection, topics.unsubscribe(name))
+                    if self._transacted:
+                        connection.commit()
             self._loans.give_back(connection)
 
     def __enter__(self) -> Self:

@@ -119,7 +119,7 @@ class Topics(Operator):
 
     def unsubscribe(self, subscription: str) -> None:
         """End a subscription; what it has not read is lost to it. Raises SubscriptionInUse."""
-        self._run(scalar("unsubscribe", subscription=("text", subscription)))
+        self._run(unsubscribe(subscription))
 
     def list_subscriptions(self, topic: str | None = None) -> Rows:
         """Every subscription, or those that read a topic, with how far behind each is."""
@@ -140,6 +140,11 @@ class Topics(Operator):
     def rebase_topics(self) -> str:
         """After a restore into another cluster; returns what was rewritten. Raises BadArgument where nothing is to be done."""
         return self._run(scalar("rebase_topics").then(str))
+
+
+def unsubscribe(subscription: str) -> Call[None]:
+    """End a subscription."""
+    return scalar("unsubscribe", subscription=("text", subscription)).then(lambda _: None)
 
 
 def set_client_id(client_id: str | None) -> Call[None]:

@@ -75,6 +75,7 @@ def course(
     """Run it all; returns the exit code."""
     from ...workers import events
     from . import report, run, stage
+    from .flights import TOPIC
 
     demo_dsn = stage.prepare(dsn)
     handle, log = tempfile.mkstemp(prefix="howdah-demo-", suffix=".log")
@@ -82,7 +83,8 @@ def course(
     events.configure(as_json=False, level="WARNING", path=Path(log))
     console.print(
         f"Each flight of 2013 out of New York is a message to queue [bold]flights[/]; {processes} worker processes of"
-        f" {sessions} sessions add its delays in the transaction that receives it. Workers' log: {log}"
+        f" {sessions} sessions add its delays in the transaction that receives it, and publish late ones to topic [bold]{TOPIC}[/],"
+        f" which two subscriptions read. Workers' log: {log}"
     )
     done = run.handle_all(demo_dsn, console, processes=processes, sessions=sessions, limit=limit, log=Path(log))
     statements = report.checks(done)

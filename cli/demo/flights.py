@@ -14,6 +14,12 @@ from ...engine import HowdahError, Message
 from ...workers import App, Transaction
 
 QUEUE = "flights"
+TOPIC = "flights.late"
+LATE_MINUTES = 30
+"""Flights that arrive so late, or later, are told to the topic's subscribers."""
+SUBSCRIPTIONS = {"board": None, "compensation": "delay > 180"}
+"""Who subscribes to the topic, and with which selector."""
+COMPENSATED_MINUTES = 180
 
 TABLE = """
 create schema demo;
@@ -26,6 +32,12 @@ create table demo.delays (
     primary key (carrier, session)
 );
 comment on table demo.delays is 'Delays by carrier and worker session; a row for each session, so that no two of them wait for one another.';
+create table demo.told (
+    subscription text,
+    flights integer[] not null,
+    minutes bigint not null
+);
+comment on table demo.told is 'What each subscriber of the late flights read, a row for each batch: row numbers of the flights, and their delays in all.';
 """
 
 ADD = """
@@ -33,6 +45,13 @@ insert into demo.delays as d (carrier, session, flights, departure_minutes, arri
 on conflict (carrier, session) do update set flights = d.flights + 1,
     departure_minutes = d.departure_minutes + excluded.departure_minutes,
     arrival_minutes = d.arrival_minutes + excluded.arrival_minutes
+"""
+
+TELL = "insert into demo.told (subscription, flights, minutes) values (%s, %s, %s)"
+
+TOLD = """
+select t.subscription, array_agg(f.row), (select sum(m.minutes) from demo.told m where m.subscription = t.subscription)::bigint
+from demo.told t cross join unnest(t.flights) f(row) group by t.subscription
 """
 
 TOTALS = """
@@ -49,6 +68,9 @@ def add_delays(message: Message, transaction: Transaction) -> None:
     flight = message.data
     departure, arrival = minutes(flight, "departure", "dep_delay"), minutes(flight, "arrival", "arr_delay")
     transaction.connection.execute(ADD, (flight["carrier"], transaction.worker, departure, arrival))
+    if arrival >= LATE_MINUTES:
+        late = {"delay": arrival, "carrier": flight["carrier"]}
+        transaction.session.send(TOPIC, message.correlation_id or "", headers=late)
 
 
 def minutes(flight: dict[str, str], end: str, column: str) -> int:
@@ -68,6 +90,8 @@ class Expected:
     unusable: set[int] = field(default_factory=set)
     #: Carrier to (flights, departure minutes, arrival minutes) of the usable ones.
     totals: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    #: Arrival delay of each flight that arrived late, by row number.
+    late: dict[int, int] = field(default_factory=dict)
 
     def add(self, row: int, flight: dict[str, str]) -> None:
         """Count one row of the file."""
@@ -75,6 +99,8 @@ class Expected:
         if "NA" in (flight["dep_delay"], flight["arr_delay"]):
             self.unusable.add(row)
             return
+        if (delay := int(flight["arr_delay"])) >= LATE_MINUTES:
+            self.late[row] = delay
         count, departure, arrival = self.totals.get(flight["carrier"], (0, 0, 0))
         self.totals[flight["carrier"]] = (
             count + 1,

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..output import printable
+from .flights import COMPENSATED_MINUTES, SUBSCRIPTIONS
 from .run import Run
 
 CAUSES = 10
@@ -67,8 +68,21 @@ def checks(run: Run) -> list[Check]:
             sum(cause["dead"] for cause in outcome.causes) == len(outcome.dead),
             f"{len(outcome.causes)} causes",
         ),
+        *(told(run, name) for name in SUBSCRIPTIONS),
         Check("nothing is left in the queue", outcome.left == 0, f"{outcome.left} left"),
     ]
+
+
+def told(run: Run, name: str) -> Check:
+    """Whether a subscriber of the topic was told of its flights, each once."""
+    all_of_them = SUBSCRIPTIONS[name] is None
+    expected = {row: delay for row, delay in run.expected.late.items() if all_of_them or delay > COMPENSATED_MINUTES}
+    flights, minutes = run.outcome.told.get(name, ([], 0))
+    return Check(
+        f"subscription {name} got every late flight{'' if all_of_them else f' of {SUBSCRIPTIONS[name]}'}, once",
+        sorted(flights) == sorted(expected) and minutes == sum(expected.values()),
+        f"{len(flights):,} of {len(expected):,}",
+    )
 
 
 def show(console: Console, run: Run, statements: list[Check]) -> None:

@@ -14,11 +14,15 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from ...engine import Session, connect
+from ...engine.topics import subscription_name
 from ...workers import Supervisor
 from . import stage
-from .flights import QUEUE, Expected, read
+from .flights import QUEUE, SUBSCRIPTIONS, TELL, TOPIC, Expected, read
 
 BATCH = 1000
+SUBSCRIBER_BATCH = 5000
+SUBSCRIBER_PAUSE = 2.0
+"""Seconds between two looks: they read in batches, and leave the processors to the workers."""
 KILL_AT = 0.4
 """Share of the flights after which one worker process is killed."""
 
@@ -82,6 +86,35 @@ class Sender(threading.Thread):
         self.sent = end
 
 
+class Subscriber(threading.Thread):
+    """Reads what one subscription of the topic has, by thousands, and notes it in the transaction that receives it."""
+
+    def __init__(self, dsn: str, name: str) -> None:
+        super().__init__(name=f"subscriber {name}", daemon=True)
+        self.last = threading.Event()
+        self.error: BaseException | None = None
+        self._dsn = dsn
+        self._name = name
+
+    def run(self) -> None:
+        """Until nothing more is published (``last``) and all is read; an error is kept for the main thread."""
+        subscription = subscription_name(TOPIC, self._name)
+        try:
+            with connect(self._dsn, max_size=1) as connection, connection.session() as session:
+                last = False
+                while not last:
+                    last = self.last.is_set()
+                    while messages := session.receive(subscription, SUBSCRIBER_BATCH):
+                        delays = sum(message.headers["delay"] for message in messages)
+                        row = (self._name, [int(str(message.body)) for message in messages], delays)
+                        session.connection.execute(TELL, row)
+                        session.commit()
+                    if not last:
+                        self.last.wait(SUBSCRIBER_PAUSE)
+        except BaseException as error:  # noqa: BLE001 - reported by the main thread
+            self.error = error
+
+
 def handle_all(dsn: str, console: Console, *, processes: int, sessions: int, limit: int | None, log: Path) -> Run:
     """Send and handle every flight; returns when nothing is left in the queue."""
     timings = Timings()
@@ -91,6 +124,7 @@ def handle_all(dsn: str, console: Console, *, processes: int, sessions: int, lim
     total = limit or 336_776
     killed: int | None = None
     sender = Sender(dsn, limit)
+    subscribers = [Subscriber(dsn, name) for name in SUBSCRIPTIONS]
     columns = (
         TextColumn("  {task.description:28}"),
         BarColumn(),
@@ -107,6 +141,8 @@ def handle_all(dsn: str, console: Console, *, processes: int, sessions: int, lim
         handling = bars.add_task("consumed or dead", total=total)
         supervisor.start()
         sender.start()
+        for subscriber in subscribers:
+            subscriber.start()
         try:
             while True:
                 supervisor.check_once()
@@ -119,11 +155,13 @@ def handle_all(dsn: str, console: Console, *, processes: int, sessions: int, lim
                     bars.console.print(
                         f"  [yellow]killed worker process {killed} with SIGKILL; the supervisor replaces it[/]"
                     )
-                if sender.error is not None:
-                    raise sender.error
+                errors = [sender.error, *(subscriber.error for subscriber in subscribers)]
+                for error in filter(None, errors):
+                    raise error
                 if not sender.is_alive() and done.waiting == 0:
                     break
                 time.sleep(0.5)
+            finish(subscribers)
             timings.send = sender.seconds
             timings.handle = time.monotonic() - started
             supervisor.stop()
@@ -132,3 +170,13 @@ def handle_all(dsn: str, console: Console, *, processes: int, sessions: int, lim
         finally:
             supervisor.close()
         return Run(sender.expected, stage.outcome(connection), timings, killed, log)
+
+
+def finish(subscribers: list[Subscriber]) -> None:
+    """Have the subscribers read what is left. Raises what one of them raised."""
+    for subscriber in subscribers:
+        subscriber.last.set()
+    for subscriber in subscribers:
+        subscriber.join()
+        if subscriber.error is not None:
+            raise subscriber.error

@@ -11,7 +11,7 @@ from psycopg import sql
 from ...engine import Admin, Session
 from ...engine.errors import CannotConnect
 from ...migrations import migrate
-from .flights import QUEUE, TABLE, TOTALS
+from .flights import QUEUE, SUBSCRIPTIONS, TABLE, TOLD, TOPIC, TOTALS
 
 DATABASE = "howdah_demo"
 
@@ -40,6 +40,8 @@ class Outcome:
     consumed: int
     consumed_distinct: int
     left: int
+    #: By subscription, the row number of every flight that it was told of, and their delays in all.
+    told: dict[str, tuple[list[int], int]]
     #: Why flights are dead, the commonest cause first: as ``Admin.poison_causes``.
     causes: list[dict[str, Any]]
 
@@ -60,6 +62,10 @@ def prepare(dsn: str) -> str:
             "select howdah.create_queue(%s, %s::jsonb)",
             (QUEUE, '{"journal_level": "full", "redelivery_delay_ms": 1000}'),
         )
+        admin = Admin(Session(connection).call)
+        admin.create_topic(TOPIC)
+        for name, selector in SUBSCRIPTIONS.items():
+            admin.subscribe(TOPIC, name, selector=selector)
     return demo
 
 
@@ -100,5 +106,6 @@ def outcome(connection: psycopg.Connection[Any]) -> Outcome:
         consumed=events.get("consumed", (0, 0))[0],
         consumed_distinct=events.get("consumed", (0, 0))[1],
         left=left[0][0],
+        told={name: (flights, delays) for name, flights, delays in rows(TOLD)},
         causes=Admin(Session(connection).call).poison_causes(QUEUE),
     )

@@ -2,7 +2,7 @@
 --
 -- Returns  the number of messages replayed (bigint).
 -- Raises   HD001 no such queue, or a message has no queue to go back to; HD005 max_messages is negative, message_ids and a filter are both
---          given, or target is the queue itself; HD010 not allowed; HD013 a message is not in the queue;
+--          given, or target is the queue itself or a topic; HD010 not allowed; HD013 a message is not in the queue;
 --          HD023 a wrong selector.
 -- Role     howdah_admin
 --
@@ -35,7 +35,7 @@ begin
         raise exception using errcode = 'HD005', message = 'message_ids and a filter do not go together', hint = 'Give one of them.';
     end if;
     if target is not null then
-        v_target := howdah._destination(target, 'admin');
+        v_target := howdah._no_topic(howdah._destination(target, 'admin'));
     end if;
     if v_target.id = v_source.id then
         raise exception using errcode = 'HD005', message = format('the messages are in queue %s already', quote_literal(queue)),

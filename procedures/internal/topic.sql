@@ -36,6 +36,23 @@ begin
 end
 $$;
 
+-- howdah._no_topic(p_destination): refuse a topic where a queue, or a subscription, is needed.
+--
+-- Returns  p_destination.
+-- Raises   HD005 it is a topic.
+-- Role     internal
+create or replace function howdah._no_topic(p_destination howdah.destinations) returns howdah.destinations
+language plpgsql immutable
+as $$
+begin
+    if p_destination.kind = 'topic' then
+        raise exception using errcode = 'HD005', message = format('%s is a topic', quote_literal(p_destination.name)),
+            hint = 'A topic holds no messages of its own: publish with howdah.send, or name a queue or a subscription.';
+    end if;
+    return p_destination;
+end
+$$;
+
 -- howdah._matches(p_name, p_pattern): whether a name matches a wildcard.
 --
 -- Returns  boolean.

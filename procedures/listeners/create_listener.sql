@@ -1,7 +1,7 @@
 -- howdah.create_listener(listener, queue, options): create a listener, running.
 --
 -- Returns  a warning (text) if its limit contradicts the queue's, else NULL.
--- Raises   HD001 no such queue; HD003 bad name; HD004 unknown or wrong option; HD010 not allowed; HD021 it exists already.
+-- Raises   HD001 no such queue; HD003 bad name; HD004 unknown or wrong option; HD005 the queue is a topic; HD010 not allowed; HD021 it exists already.
 -- Role     howdah_admin
 --
 -- Options, as a JSON object: max_sessions (10), stop_on_failure (true), sequential_failures (0), kind
@@ -10,7 +10,7 @@ create or replace function howdah.create_listener(listener text, queue text, opt
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_listener howdah.listeners := howdah._new_listener(listener, howdah._destination(queue, 'admin'), options);
+    v_listener howdah.listeners := howdah._new_listener(listener, howdah._no_topic(howdah._destination(queue, 'admin')), options);
 begin
     if not howdah._add_listener(v_listener) then
         raise exception using errcode = 'HD021', message = format('listener %s exists already', quote_literal(listener)),

@@ -1,7 +1,7 @@
 -- howdah.ensure_listener(listener, queue, options): create a listener unless it exists; one that exists keeps its options.
 --
 -- Returns  a warning (text) if its limit contradicts the queue's, else NULL.
--- Raises   HD001 no such queue; HD003 bad name; HD004 unknown or wrong option; HD010 not allowed;
+-- Raises   HD001 no such queue; HD003 bad name; HD004 unknown or wrong option; HD005 the queue is a topic; HD010 not allowed;
 --          HD021 it belongs to another queue.
 -- Role     howdah_consumer howdah_admin
 --
@@ -10,7 +10,7 @@ create or replace function howdah.ensure_listener(listener text, queue text, opt
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_wanted howdah.listeners := howdah._new_listener(listener, howdah._destination(queue, 'receive'), options);
+    v_wanted howdah.listeners := howdah._new_listener(listener, howdah._no_topic(howdah._destination(queue, 'receive')), options);
     v_listener howdah.listeners;
 begin
     select l.* into v_listener from howdah.listeners l where l.name = listener;

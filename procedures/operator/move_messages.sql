@@ -1,7 +1,7 @@
 -- howdah.move_messages(queue, message_ids, target, reason): put messages into another queue, remembering where they came from.
 --
 -- Returns  the number of messages moved (bigint).
--- Raises   HD001 no such queue; HD005 message_ids is NULL, or target is the queue itself; HD010 not allowed;
+-- Raises   HD001 no such queue; HD005 message_ids is NULL, or target is the queue itself or a topic; HD010 not allowed;
 --          HD013 a message is not in the queue, or is in somebody's hands.
 -- Role     howdah_admin
 --
@@ -12,7 +12,7 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 declare
     v_source howdah.destinations := howdah._destination(queue, 'admin');
-    v_target howdah.destinations := howdah._destination(target, 'admin');
+    v_target howdah.destinations := howdah._no_topic(howdah._destination(target, 'admin'));
     v_said text := concat_ws(': ', 'moved by ' || howdah._caller(), nullif(reason, ''));
     v_taken record;
     v_message howdah.msgs;

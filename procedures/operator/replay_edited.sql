@@ -1,7 +1,7 @@
 -- howdah.replay_edited(queue, message_id, body, bytes, headers, content_type, target, discard, reason): send a corrected copy of a message to where it came from, or elsewhere.
 --
 -- Returns  the number of the copy (bigint), whose header howdah_edited_from is the number of the original.
--- Raises   HD001 no such queue, or the message has no queue to go back to; HD005 body and bytes given, or headers wrong;
+-- Raises   HD001 no such queue, or the message has no queue to go back to; HD005 body and bytes given, headers wrong, or target is a topic;
 --          HD006 never, for the priority is the original's; HD007 body too large; HD008 sending to the target is paused;
 --          HD010 not allowed; HD013 the message is not in the queue, or is in somebody's hands.
 -- Role     howdah_admin
@@ -25,7 +25,7 @@ begin
         raise exception using errcode = 'HD005', message = 'body and bytes do not go together', hint = 'Give one of them.';
     end if;
     if target is not null then
-        v_target := howdah._destination(target, 'admin');
+        v_target := howdah._no_topic(howdah._destination(target, 'admin'));
     end if;
     select * into v_found from howdah._find(v_source.id, replay_edited.message_id, null, null);
     if v_found.free is not true then

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 from rich.console import Console
-from support import Db
+from support import Db, one
 
 from howdah.audit import AuditError, print_report, run_audit, to_dict
 from howdah.engine.embedded import EmbeddedServer
@@ -147,3 +147,39 @@ def test_an_auditor_needs_no_more_than_the_views(audit: Audit, db: Db, dsn: str,
 
     assert result.ok
     assert result.locked
+
+
+def test_each_subscription_of_a_topic_ends_its_messages_once_and_one_that_did_twice_is_found(
+    audit: Audit, db: Db
+) -> None:
+    for level in ("full", "exits", "off"):
+        options = f'{{"journal_level": "{level}"}}'
+        db.execute("select howdah.create_topic(%s, %s)", [f"t.{level}", options])
+        db.execute("select howdah.subscribe(%s, 'all', options => %s)", [f"t.{level}", options])
+        limited = f'{{"journal_level": "{level}", "max_failed_deliveries": 1, "exception_queue": null}}'
+        for name in ("shared", "other"):
+            db.execute("select howdah.subscribe(%s, %s, shared => true, options => %s)", [f"t.{level}", name, limited])
+        dead, replayed, *_ = send(db, f"t.{level}", 10)
+        assert receive(db, f"t.{level}::all", 100) == [dead, replayed, *_]
+        for name in ("shared", "other"):
+            for message in (dead, replayed):  # the same ones, dead of both
+                assert fail(db, f"t.{level}::{name}", message) == "moved"
+        assert len(receive(db, f"t.{level}::shared", 5)) == 5
+        assert one(db, "select howdah.replay(%s, array[%s]::bigint[])", [SYSTEM, replayed]) == 2
+        assert len(receive(db, f"t.{level}::shared", 100)) == 4
+    db.execute("select howdah.create_topic('t'), howdah.subscribe('t', 'a'), howdah.subscribe('t', 'b')")
+    messages = send(db, "t", 3)
+    assert receive(db, "t::a", 10) == receive(db, "t::b", 10) == messages
+    db.execute(
+        "insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids)"
+        " select at, destination_id, nonpersistent, event, message_ids[1:1] from howdah.journal"
+        " where destination_id = (select id from howdah.destinations where name = 't::b')"
+    )
+    result = audit()
+    assert {
+        (rule.name, rule.queues, rule.samples) for rule in result.rules if rule.count and rule.severity == "error"
+    } == {(name, ("t::b",), (messages[0],)) for name in ("consumed_twice", "identity")}
+    assert (result.queue("t.full::all").consumed, result.queue("t.full::shared").consumed) == (10, 9)
+    assert result.queue("t.full::all").verdict == "sends not recorded independently"
+    assert result.queue(SYSTEM).dead == 6
+    assert "t.full" not in [queue.queue for queue in result.queues]

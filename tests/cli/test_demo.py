@@ -26,6 +26,10 @@ def test_the_demo_checks_the_result_against_the_file(server: Server) -> None:
     assert "All holds." in shown.stdout
     assert "2,000 = 1,974 + 26" in shown.stdout
     assert "killed worker process" in shown.stdout
+    assert re.search(r"yes │ subscription board got every late flight, once +│ (\d+) of \1 ", shown.stdout)
+    assert re.search(
+        r"yes │ subscription compensation got every late flight of delay > 180, once +│ (\d+) of \1 ", shown.stdout
+    )
     causes = shown.stdout.split("Top causes of the dead flights")[1]
     assert re.search(r"\b(\d+) │ +\1 │ ValueError: flight .* has no departure delay", causes)
     assert re.search(r"\b(\d+) │ +\1 │ ValueError: flight .* has no arrival delay", causes)

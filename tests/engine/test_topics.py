@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from support import SYSTEM, Clock, Connect, Db, one, wait_until
 
-from howdah.engine import Admin, Connection, Message, Session
+from howdah.engine import Admin, Connection, Message, Session, connect
 from howdah.engine import waiting as waiting_module
 from howdah.engine.aio import connect_async
 from howdah.engine.errors import (
@@ -293,6 +293,30 @@ def test_what_cannot_be_is_refused(connection: Connection, prices: str) -> None:
     assert admin.list_subscriptions() == []
 
 
+def test_nothing_is_moved_into_a_topic_or_listened_to_there_for_nobody_would_read_it(
+    connection: Connection, prices: str, orders: str
+) -> None:
+    admin = connection.admin
+    admin.alter_queue(orders, max_failed_deliveries=1)
+    connection.send(orders, "x")
+    with connection.session() as session:
+        (message,) = session.receive(orders)
+        session.rollback()
+    connection.record_failure(message, ValueError("cannot"))
+    for act in (
+        lambda: admin.move_messages(SYSTEM, [message.message_id], prices),
+        lambda: admin.replay(SYSTEM, [message.message_id], target=prices),
+        lambda: admin.replay_edited(SYSTEM, message.message_id, target=prices),
+        lambda: admin.create_listener("l", prices),
+        lambda: admin.ensure_listener("l", prices),
+    ):
+        with pytest.raises(BadArgument, match="is a topic"):
+            act()
+    assert admin.replay(SYSTEM, [message.message_id], target=admin.subscribe(prices, "a")) == 1
+    with connection.session() as session:
+        assert bodies(session, "prices::a") == ["x"]
+
+
 def test_a_producer_cannot_subscribe_and_a_consumer_cannot_publish_or_make_topics(
     connection: Connection, prices: str, connect: Connect
 ) -> None:
@@ -359,6 +383,39 @@ def test_asyncio_has_the_same_verbs(dsn: str) -> None:
             assert (row["delivered"], row["behind"]) == (1, 0)
 
     asyncio.run(scenario())
+
+
+def test_a_sessions_subscriber_gets_what_comes_from_now_on_and_ends_with_the_session(
+    connection: Connection, prices: str
+) -> None:
+    connection.admin.alter_topic(prices, recovery="last_image")
+    for body in ("old", "last"):
+        connection.send(prices, body)
+    other = connection.session()
+    with connection.session() as session:
+        first, second = session.subscriber(prices), other.subscriber(prices, selector="level > 1")
+        connection.send(prices, "now", headers={"level": 1})
+        assert [first.receive(5).body for _ in range(2)] == ["last", "now"]  # type: ignore[union-attr]
+        assert second.receive_nowait() is None
+        assert [row["durable"] for row in connection.admin.list_subscriptions()] == [False, False]
+    # The first session was closed with messages in hand.
+    (left,) = connection.admin.list_subscriptions()
+    assert left["subscription"] == second.queue
+    other.close()
+    assert connection.admin.list_subscriptions() == []
+
+
+def test_a_subscriber_ends_when_its_connection_is_closed_and_with_a_listener_too(
+    connection: Connection, prices: str, dsn: str
+) -> None:
+    got: list[object] = []
+    with connect(dsn) as closing:
+        closing.session(transacted=False).subscriber(prices)
+        closing.session().subscriber(prices).listener = lambda message: got.append(message.body)
+        connection.send(prices, "x")
+        wait_until(lambda: got == ["x"], 5)
+        assert len(connection.admin.list_subscriptions()) == 2
+    assert connection.admin.list_subscriptions() == []
 
 
 # -- waking -----------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,27 @@ def test_a_killed_workers_message_comes_back_and_the_death_counts(events: Db, jo
     assert jobs.incidents(message) == ["WorkerDied"]
 
 
+def test_kills_under_load_lose_nothing_and_double_nothing_of_any_subscription(
+    events: Db, start: StartWorkers, connect: Connect
+) -> None:
+    workers = start("topicapp:both", processes=2, sessions=2)
+    wait_subscribed(events, "a", "b")
+    bodies = [str(n) for n in range(3000)]
+    publisher = threading.Thread(
+        target=lambda db: [publish(db, *bodies[n : n + 50], level=2) for n in range(0, 3000, 50)], args=(connect(),)
+    )
+    publisher.start()
+    count = "select count(*) from work.got"
+    for killed_at in (500, 2000):
+        wait_until(lambda killed_at=killed_at: one(events, count) > killed_at)  # type: ignore[misc]
+        workers.kill()
+    publisher.join()
+    wait_until(lambda: one(events, count) >= 6000)
+    assert sorted(map(int, got(events, "a"))) == sorted(map(int, got(events, "b"))) == list(range(3000))
+    wait_until(lambda: column(events, "select behind from howdah.list_subscriptions()") == [0, 0])
+    assert one(events, count) == 6000
+
+
 def test_an_unshared_subscription_is_worked_on_in_the_order_of_publishing_by_one_session_at_a_time(
     events: Db, start: StartWorkers
 ) -> None:
@@ -123,6 +145,27 @@ def test_an_unshared_subscription_is_worked_on_in_the_order_of_publishing_by_one
     wait_until(lambda: len(got(events, "ordered")) >= 300)
     assert got(events, "ordered") == bodies
     assert workers.events("cannot receive") == []
+
+
+@pytest.mark.parametrize(("app", "names"), [("both", ["a", "b"]), ("ordered", ["ordered"])])
+def test_idle_workers_of_every_subscription_are_woken_by_a_commit(
+    events: Db, start: StartWorkers, connect: Connect, app: str, names: list[str]
+) -> None:
+    ear = connect()
+    ear.execute("listen howdah")
+    start(f"topicapp:{app}", processes=2)
+    wait_subscribed(events, *names)
+    wait_until(lambda: one(events, "select count(*) from howdah.list_workers()") == 2)
+    took = []
+    for number in range(7):
+        time.sleep(0.3)  # by now sessions that only look do so every 250 ms
+        sent = time.monotonic()
+        publish(events, str(number), level=2)
+        wait_until(lambda number=number: all(len(got(events, name)) > number for name in names))  # type: ignore[misc]
+        took.append(time.monotonic() - sent)
+    topic = one(events, "select 'topic:' || id from howdah.destinations where name = 'events'")
+    assert [notification.payload for notification in ear.notifies(timeout=0)].count(topic) >= 6
+    assert sorted(took)[3] < 0.1
 
 
 def test_another_process_takes_over_an_unshared_subscription(events: Db, jobs: Work, start: StartWorkers) -> None:
