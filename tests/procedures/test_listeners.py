@@ -191,6 +191,9 @@ def test_a_limit_that_stops_before_the_threshold_is_warned_of(db: Db) -> None:
     assert shown(db, "warning")[0] is not None
     one(db, "select howdah.alter_queue('q', %s)", (Jsonb({"max_failed_deliveries": 0}),))
     assert shown(db, "warning") == (None,)
+    one(db, "select howdah.alter_queue('q', %s)", (Jsonb({"backout_count": "hardened"}),))
+    assert shown(db, "warning") == ("queue q is hardened, so that listener l cannot receive from it",)
+    refused(db, "HD019", "select howdah.receive_as('l')")
 
 
 @pytest.mark.behaviour("WAS-36")
