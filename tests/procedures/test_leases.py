@@ -166,7 +166,7 @@ def test_a_released_message_is_back_in_its_place_with_nobody_to_blame(db: Db) ->
 
 
 def test_nobody_takes_a_message_from_under_a_lease(db: Db) -> None:
-    """Neither who records a failure of it, even its last one, nor an operator who retries it."""
+    """Neither who records a failure of it, even its last one, nor an operator who retries it or purges the queue."""
     one(db, """select howdah.alter_queue('q', '{"max_failed_deliveries": 1}')""")
     (sent,) = send(db, "a")
     (held,) = lease(db)
@@ -174,6 +174,7 @@ def test_nobody_takes_a_message_from_under_a_lease(db: Db) -> None:
     assert column(db, "select outcome from howdah.settle_failures('q', %s, '{4}', '{1}')", ([sent],)) == ["held"]
     refused(db, "HD013", "select howdah.retry('q', %s)", ([sent],))
     assert one(db, "select howdah.retry('q')") == 0
+    assert one(db, "select howdah.purge_queue('q')") == 0
     assert receive(db, "q") == []
     assert one(db, "select howdah.ack('q', %s)", (held.lease,)) == 1
 
