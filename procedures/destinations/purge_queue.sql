@@ -11,7 +11,7 @@ begin
 end
 $$;
 
--- howdah._empty(p_destination, p_reason): discard every message of a destination that no transaction holds.
+-- howdah._empty(p_destination, p_reason): discard every message of a destination that no transaction (and, when purged, no lease) holds.
 --
 -- Returns  their number (bigint).
 -- Role     internal
@@ -36,7 +36,8 @@ begin
             returning n.message_id
         ), parked as (
             delete from howdah.parked p where p.ctid = any (array(
-                select c.ctid from howdah.parked c where c.destination_id = p_destination.id for update skip locked))
+                select c.ctid from howdah.parked c where c.destination_id = p_destination.id
+                    and (p_reason <> 'purged' or c.lease_id is null or c.due_at <= howdah.now()) for update skip locked))
             returning p.message_id, p.boot is not null as nonpersistent
         )
         select array_agg(g.message_id order by g.message_id), g.nonpersistent

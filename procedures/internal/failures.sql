@@ -5,7 +5,8 @@
 -- Role     internal
 --
 -- The arrays are of equal length. Failures are incidents of the message since it came to the destination, or, where the queue counts
--- by conversation, of all messages of its conversation. A volatile count knows those since the server's start only. A hardened one also
+-- by conversation, of all messages of its conversation; for one that failed and came back (from quarantine, or by an operator) those
+-- since then. A volatile count knows those since the server's start only. A hardened one also
 -- counts the attempts that were begun and have no incident: their consumer died, for the caller has the message. Only who looks for
 -- messages to begin attempts at may meet one whose consumer is about to take it, and does not count that attempt. A queue that keeps
 -- messages past their limit and retries them delivers a rejected one again, too.
@@ -50,7 +51,12 @@ begin
         union all
         select w.message_id, w.stage, p.rejected and p.message_id = w.message_id and p.stage = w.stage
         from wanted w join howdah.poison_details p on p.conversation_id = w.conversation_id and p.destination_id = p_destination_id
-        where p.boot = v_since or v_since is null
+        where (p.boot = v_since or v_since is null)
+          and (w.stage = 0 or p.incident_id > coalesce((
+                   select max(o.incident_id) from howdah.poison_details o
+                   where o.message_id = w.message_id and o.destination_id = p_destination_id and o.stage < w.stage), 0)
+               and not exists (select from howdah.quarantines q
+                               where q.message_id = w.message_id and q.destination_id = p_destination_id and q.at >= p.recorded_at))
         union all
         select w.message_id, w.stage, false
         from wanted w join howdah.attempts a

@@ -1,7 +1,7 @@
 -- howdah._find(p_destination_id, p_message_id, p_priority, p_position): where a message of a destination lies, and lock it if it is free.
 --
 -- Returns  one row: the message, its place (msgs, msgs_nonpersistent or parked or topic; NULL: not there), whether it is non-persistent, whether
---          it is free and so locked now (false: another transaction has it).
+--          it is free and so locked now (false: another transaction or a lease has it).
 -- Role     internal
 --
 -- By key where priority and position are known or the message never moved, which is the rule; else by a search.
@@ -31,7 +31,7 @@ begin
     where p.destination_id = p_destination_id and p.message_id = p_message_id;
     if found then
         select p.ctid into v_locked from howdah.parked p
-        where p.ctid = v_row.tid and p.message_id = p_message_id for update skip locked;
+        where p.ctid = v_row.tid and p.message_id = p_message_id and (p.lease_id is null or p.due_at <= howdah.now()) for update skip locked;
         return query select howdah._as_ready(v_row.message),
             'parked', v_row.nonpersistent, v_locked is not null;
         return;

@@ -19,7 +19,8 @@ begin
         delete from howdah.parked p where p.destination_id = v_destination.id and p.ctid = any (array(
             select c.ctid from howdah.parked c
             where c.destination_id = v_destination.id
-              and (message_ids is null and c.parked_reason not in ('delay', 'lease') or c.message_id = any (message_ids))
+              and (message_ids is null and c.parked_reason not in ('delay', 'lease')
+                   or c.message_id = any (message_ids) and (c.lease_id is null or c.due_at <= howdah.now()))
             order by c.message_id for update skip locked))
         returning p.*
     loop

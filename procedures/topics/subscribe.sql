@@ -65,6 +65,8 @@ begin
         perform howdah._unsubscribe((select d from howdah.destinations d where d.id = v_old.destination_id), 'subscription changed');
     end if;
     v_row := howdah._with_options(v_row, howdah._policy_for(topic));
+    v_row.strict_order := false;  -- a policy by wildcard may give these two, which are for queues
+    v_row.backout_count := replace(v_row.backout_count, 'hardened', 'recorded');
     v_row := howdah._with_options(v_row, options - 'prioritized');
     v_row.kind := 'subscription';
     v_row.journal_level_at := v_row.created_at;

@@ -66,7 +66,7 @@ def test_the_readme_in_order(server: Server, dsn: str, tmp_path: Path) -> None:
     assert "ROLLBACK" in shown
     with psycopg.connect(dsn, autocommit=True) as db:
         assert one(db, "select live from howdah.queue_stats('orders')") == 1
-        receiving, mine, worker = blocks("README.md", "python")
+        receiving, mine, worker, _ = blocks("README.md", "python")
         assert python(dsn, receiving).count("\n") == 2
         python(dsn, mine)
         with working(dsn, tmp_path, worker):

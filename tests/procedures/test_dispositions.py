@@ -100,14 +100,16 @@ def test_backing_out_needs_five_rights_of_the_consumers_role(db: Db, create: Cre
     (backed_out,) = receive(db, "BACKOUT", 1, "browse")
     assert (backed_out.message_id, backed_out.correlation_id) == (sent, "c")
     assert one(db, "select sent_at from howdah.browse('BACKOUT')") == at
-    assert one(db, "select howdah.revoke_queue('BACKOUT', 'send', 'howdah_consumer')")
-    assert not one(db, "select howdah.revoke_queue('BACKOUT', 'send', 'howdah_consumer')"), "a second call"
-    sent = send(db)
-    fail(consumer, sent)
-    assert receive(consumer) == []
-    (dead,) = receive(db, DEAD_LETTER, 1, "browse")
-    assert dead.message_id == sent
-    assert "NOT_AUTHORIZED" in str(dead.dead_reason)
+    for verb in ("receive", "browse", "send", "pass_all", "set_all"):
+        assert one(db, "select howdah.revoke_queue('BACKOUT', %s, 'howdah_consumer')", (verb,))
+        assert not one(db, "select howdah.revoke_queue('BACKOUT', %s, 'howdah_consumer')", (verb,)), "a second call"
+        sent = send(db)
+        fail(consumer, sent)
+        assert receive(consumer) == []
+        (dead,) = receive(db, DEAD_LETTER)
+        assert dead.message_id == sent, verb
+        assert "NOT_AUTHORIZED" in str(dead.dead_reason)
+        one(db, "select howdah.grant_queue('BACKOUT', %s, 'howdah_consumer')", (verb,))
 
 
 def test_rights_are_granted_by_administrators_only_and_must_exist(db: Db, create: Create, connect: Connect) -> None:

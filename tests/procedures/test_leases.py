@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import psycopg
 import pytest
-from support import SYSTEM, Clock, Connect, Db, column, contents, one, receive, refused
+from support import SYSTEM, Clock, Connect, Db, column, contents, fail, one, receive, refused
 
 
 class Leased(NamedTuple):
@@ -163,6 +163,20 @@ def test_a_released_message_is_back_in_its_place_with_nobody_to_blame(db: Db) ->
     messages = receive(db, "q", n=9)
     assert [m.message_id for m in messages] == sent
     assert {m.delivery_count for m in messages} == {1}
+
+
+def test_nobody_takes_a_message_from_under_a_lease(db: Db) -> None:
+    """Neither who records a failure of it, even its last one, nor an operator who retries it or purges the queue."""
+    one(db, """select howdah.alter_queue('q', '{"max_failed_deliveries": 1}')""")
+    (sent,) = send(db, "a")
+    (held,) = lease(db)
+    assert fail(db, sent)[2] == "held"
+    assert column(db, "select outcome from howdah.settle_failures('q', %s, '{4}', '{1}')", ([sent],)) == ["held"]
+    refused(db, "HD013", "select howdah.retry('q', %s)", ([sent],))
+    assert one(db, "select howdah.retry('q')") == 0
+    assert one(db, "select howdah.purge_queue('q')") == 0
+    assert receive(db, "q") == []
+    assert one(db, "select howdah.ack('q', %s)", (held.lease,)) == 1
 
 
 @pytest.mark.parametrize("mode", ["persistent", "non-persistent"])

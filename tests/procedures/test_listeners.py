@@ -155,14 +155,18 @@ def test_two_failures_a_success_and_two_failures_do_not_stop_at_three(db: Db, ki
 
 @pytest.mark.behaviour("WAS-35")
 def test_a_limit_above_the_threshold_moves_the_message_and_goes_on(db: Db) -> None:
-    one(db, "select howdah.alter_queue('q', %s)", (Jsonb({"preset": "websphere_mq", "max_failed_deliveries": 1}),))
+    one(db, "select howdah.create_queue('BACKOUT')")
+    for verb in ("pass_all", "set_all"):
+        one(db, "select howdah.grant_queue('BACKOUT', %s, %s)", (verb, db.info.user))
+    options = {"preset": "websphere_mq", "max_failed_deliveries": 1, "exception_queue": "BACKOUT"}
+    one(db, "select howdah.alter_queue('q', %s)", (Jsonb(options),))
     assert create(db, sequential_failures=5) is None
     poison, good = send(db, "poison", "good")
     assert fail_next(db) == (poison, 1)
     assert state(db) == (1, "running")
     assert [m.message_id for m in receive(db, n=9, verb="browse")] == [poison, good], "moved when it is met again"
     assert handle_next(db) == good
-    assert [m.message_id for m in receive(db, "SYSTEM.DEAD.LETTER.QUEUE", 9, "browse")] == [poison]
+    assert [m.message_id for m in receive(db, "BACKOUT", 9, "browse")] == [poison]
     assert state(db) == (0, "running")
 
 
@@ -187,6 +191,9 @@ def test_a_limit_that_stops_before_the_threshold_is_warned_of(db: Db) -> None:
     assert shown(db, "warning")[0] is not None
     one(db, "select howdah.alter_queue('q', %s)", (Jsonb({"max_failed_deliveries": 0}),))
     assert shown(db, "warning") == (None,)
+    one(db, "select howdah.alter_queue('q', %s)", (Jsonb({"backout_count": "hardened"}),))
+    assert shown(db, "warning") == ("queue q is hardened, so that listener l cannot receive from it",)
+    refused(db, "HD019", "select howdah.receive_as('l')")
 
 
 @pytest.mark.behaviour("WAS-36")

@@ -21,6 +21,7 @@ from policy_support import (
 )
 from psycopg.types.json import Jsonb
 from support import (
+    SYSTEM,
     Clock,
     Connect,
     Db,
@@ -173,6 +174,7 @@ def test_incidents_of_a_conversation_can_be_cleaned_when_it_is_over(db: Db, crea
     assert outcomes(db, 1) == ["returned"]
     assert one(db, query, (CONVERSATION,)) == 1
     assert outcomes(db, 1) == ["moved"]
+    assert one(db, query, (CONVERSATION,)) == 0
     send(db, conversation_id=CONVERSATION)
     assert deliver_and_fail(db)[1] == "returned", "it begins at nothing again"
 
@@ -203,6 +205,23 @@ def test_readers_return_a_poison_message_at_least_as_often_as_the_threshold_says
     assert 6 <= attempts <= 6 + readers
     assert ids(db, "q") == []
     assert one(db, "select count(*) from howdah.ended_conversations") == 1
+
+
+@pytest.mark.parametrize("back", ["quarantine", "replay"])
+def test_a_message_that_comes_back_into_its_conversation_counts_anew(
+    db: Db, create: Create, clock: Clock, back: str
+) -> None:
+    create(count_by="conversation", max_failed_deliveries=2, at_limit="quarantine" if back == "quarantine" else "move")
+    sent, brother = (send(db, conversation_id=CONVERSATION) for _ in range(2))
+    assert outcomes(db, 2) == ["returned", "quarantined" if back == "quarantine" else "moved"]
+    assert ids(db, "q", "receive") == [], "the conversation is at its limit"
+    if back == "quarantine":
+        clock.advance(3600)
+    else:
+        assert one(db, "select howdah.replay(%s, %s)", (SYSTEM, [sent])) == 1
+    assert outcomes(db, 2) == ["returned", "moved"]
+    assert ids(db, "q", "receive") == []
+    assert sorted(ids(db, SYSTEM)) == [sent, brother]
 
 
 @pytest.mark.parametrize(

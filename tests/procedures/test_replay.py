@@ -137,12 +137,18 @@ def test_a_backend_that_dies_in_the_middle_of_a_move_neither_loses_nor_doubles_t
     db: Db, connect: Connect
 ) -> None:
     one(db, "select howdah.create_queue('to')")
+    one(db, """select howdah.alter_queue('q', '{"decided_at": "receive"}')""")
     sent = one(db, "select howdah.send('q', 'x')")
+    assert fail(db, sent)[2] == "returned"
     total = "select array_agg(message_id) from howdah.audit_messages"
-    for _ in range(100):
+    for number in range(100):
         mover = connect()
         mover.execute("begin")
-        one(mover, "select howdah.replay('q', %s, 'to')", ([sent],))
+        if number % 2:  # an operator's move, and that of a poison message
+            one(mover, "select howdah.replay('q', %s, 'to')", ([sent],))
+        else:
+            assert receive(mover) == []
+            assert one(mover, "select state from howdah.audit_messages") == "dead"
         # Not with a time-out, whose first look is after 100 ms.
         one(db, "select pg_terminate_backend(%s)", (mover.info.backend_pid,))
         while one(db, "select count(*) from pg_stat_activity where pid = %s", (mover.info.backend_pid,)):

@@ -86,3 +86,18 @@ def test_the_log_queue_that_the_policy_matches_gets_one_copy(db: Db, create: Cre
     assert deliver_and_fail(db, "log") == (1, "blocked")
     assert one(db, "select count(*) from howdah.parked") == 1
     assert [ids(db, queue) for queue in ("q", "log", SYSTEM)] == [[], [], []]
+
+
+def test_a_subscription_takes_of_a_policy_what_subscriptions_know(db: Db) -> None:
+    policy = {"max_failed_deliveries": 2, "backout_count": "hardened"}
+    for pattern, options in (("t", policy), ("u", {"strict_order": True})):
+        one(db, "select howdah.set_policy(%s, %s)", (pattern, Jsonb(options)))
+        one(db, "select howdah.create_topic(%s)", (pattern,))
+    names = [one(db, "select howdah.subscribe(%s, %s)", (topic, topic)) for topic in "tu"]
+    shown = [one(db, "select howdah.queue_options(%s)", (name,)) for name in names]
+    assert [(o["max_failed_deliveries"], o["backout_count"], o["strict_order"]) for o in shown] == [
+        (2, "recorded", False),
+        (5, "recorded", False),
+    ]
+    send(db, "t")
+    assert [deliver_and_fail(db, names[0]) for _ in range(2)] == [(1, "returned"), (2, "moved")]

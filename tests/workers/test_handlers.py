@@ -251,6 +251,17 @@ def test_a_poison_message_is_disposed_of_in_one_transaction_by_whoever_meets_it(
     assert moved == (1, message)
 
 
+@pytest.mark.behaviour("SSB-26")
+def test_a_message_that_is_discarded_is_gone_with_a_warning(jobs: Work, start: StartWorkers) -> None:
+    one(jobs.db, """select howdah.alter_queue('work', '{"max_failed_deliveries": 1, "at_limit": "discard"}')""")
+    (message,) = jobs.send("fail")
+    workers = start()
+    jobs.wait_empty()
+    (said,) = workers.events("delivery failed")
+    assert (said["level"], said["message"], said["outcome"]) == ("warning", message, "discarded")
+    assert (jobs.left(), jobs.dead()) == (0, [])
+
+
 @pytest.mark.behaviour("SSB-21")
 def test_message_types_reach_their_handlers_and_an_unknown_one_ends_dead(jobs: Work, start: StartWorkers) -> None:
     order = one(jobs.db, "select howdah.send('work', 'o', message_type => 'order')")
