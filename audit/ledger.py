@@ -109,7 +109,7 @@ def queue_policies(destinations: DataFrame) -> DataFrame:
 
     Columns: destination_id, queue, journal_level, max_failed_deliveries, exception_mode, server_started_at, dropped_at;
     recorded_from (events before it may be missing from the journal; NULL: none may), records_sends (every entry by
-    send from recorded_from on is in the journal), silent_moves (a message may have come by a move or replay that some
+    send from recorded_from on is in the journal), kind, silent_moves (a message may have come by a move or replay that some
     other queue did not record).
     """
     changed = F.col("journal_level_at") > F.col("created_at") + F.expr(CREATION_GRACE)
@@ -128,7 +128,9 @@ def queue_policies(destinations: DataFrame) -> DataFrame:
         "dropped_at",
         F.greatest(level_from, kept_from).alias("recorded_from"),
         # Nobody can send to a system destination: each of its messages was moved there.
-        ((F.col("journal_level") == "full") | F.col("is_system")).alias("records_sends"),
+        # What a subscription reads of its topics was sent to them, not to it.
+        (((F.col("journal_level") == "full") & (F.col("kind") == "queue")) | F.col("is_system")).alias("records_sends"),
+        "kind",
         (F.sum(silent.cast("int")).over(whole) > silent.cast("int")).alias("silent_moves"),
     )
 
@@ -139,11 +141,21 @@ def judge_rows(counted: DataFrame, policies: DataFrame) -> DataFrame:
     Columns: those of count_rows; queue, journal_level, records_sends; balance (entered - exited - present) and verdict
     (one of VERDICTS).
     """
-    joined = counted.join(F.broadcast(policies), on="destination_id", how="left")
+    topics = policies.where(F.col("kind") == "topic").select(
+        F.col("destination_id").alias("born_in"), F.lit(True).alias("published")
+    )
+    joined = counted.join(F.broadcast(policies), on="destination_id", how="left").join(
+        F.broadcast(topics), on=F.col("message_id") % 1_000_000 == F.col("born_in"), how="left"
+    )
+    # Each subscription takes its copy of a topic's message, and each may move its own to the same dead messages.
+    published = F.coalesce("published", F.lit(False))
     balance = F.col("entered") - F.col("exited") - F.col("present")
     off = F.col("journal_level") == "off"
     verdict = (
         F.when(balance == 0, "ok")
+        # Topics are never taken from, and what a subscription has not read is not its own yet.
+        .when((balance > 0) & (F.col("kind") != "queue"), "unrecorded_exit")
+        .when((balance == -1) & (F.col("kind") == "subscription"), "unrecorded_entry")
         .when(off, F.when(balance > 0, "unrecorded_exit").otherwise("unrecorded_entry"))
         .when((balance == 1) & _lost_with_server(), "lost")
         .when((balance == 1) & (F.col("entered_at") < F.col("recorded_from")), "unrecorded_exit")
@@ -161,8 +173,8 @@ def judge_rows(counted: DataFrame, policies: DataFrame) -> DataFrame:
         "entered",
         "exited",
         "present",
-        "ends_everywhere",
-        "sent_everywhere",
+        F.when(published, F.lit(1)).otherwise(F.col("ends_everywhere")).alias("ends_everywhere"),
+        F.when(published, F.lit(1)).otherwise(F.col("sent_everywhere")).alias("sent_everywhere"),
         "queue",
         "journal_level",
         "records_sends",

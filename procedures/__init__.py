@@ -66,6 +66,7 @@ FILES = (
     "topics/list_topics",
     "topics/subscribe",
     "topics/unsubscribe",
+    "topics/seek_subscription",
     "topics/recovery",
     "topics/list_subscriptions",
     "topics/bridge",

@@ -126,6 +126,13 @@ destinations = Table(
         comment="off, exits (what became of each message) or full (sends too).",
     ),
     Column(
+        "persistent",
+        Boolean,
+        nullable=False,
+        server_default=text("true"),
+        comment="False: memory mode, in which every message sent here is non-persistent.",
+    ),
+    Column(
         "positions",
         REGCLASS,
         nullable=False,

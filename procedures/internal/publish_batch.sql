@@ -21,6 +21,7 @@ declare
     v_generation bigint;
 begin
     select t.* into v_topic from howdah.topics t where t.destination_id = p_topic.id;
+    p_nonpersistent := p_nonpersistent or not p_topic.persistent;
     if p_delay > interval '0' then
         raise exception using errcode = 'HD005', message = 'a message to a topic cannot be delayed',
             hint = 'Send it later, or bridge the topic to a queue and delay there.';

@@ -20,7 +20,7 @@ $$;
 -- howdah._receive_subscription(p_subscription, p_name, p_want, p_hold): receive as a subscriber; the body of howdah.receive for subscriptions.
 --
 -- Returns  up to p_want rows of howdah.message: first what was set aside and is due again, then what its topics have for it.
--- Raises   HD009, HD016 as howdah.receive; HD024 an unshared subscription is being read by somebody else; HD025 a restored database.
+-- Raises   HD005 a shared one and an old snapshot; HD009, HD016 as howdah.receive; HD024 an unshared subscription is being read by somebody else; HD025 a restored database.
 -- Role     internal
 create or replace function howdah._receive_subscription(p_subscription howdah.destinations, p_name text, p_want integer, p_hold boolean)
 returns setof howdah.message
@@ -41,6 +41,11 @@ begin
     select s.* into v_subscription from howdah.subscriptions s where s.destination_id = p_subscription.id;
     perform howdah._note_alive(v_subscription.alive);
     if v_subscription.shared then
+        if current_setting('transaction_isolation') <> 'read committed' then
+            raise exception using errcode = 'HD005', message = format('shared subscription %s cannot be read in a %s transaction',
+                quote_literal(p_name), current_setting('transaction_isolation')),
+                hint = 'Read it in READ COMMITTED: an old snapshot does not show what other consumers have taken.';
+        end if;
         perform pg_advisory_xact_lock_shared(1213154375, p_subscription.id);  -- who reads it stands in the way of who would change it
     elsif not pg_try_advisory_xact_lock(1213154375, p_subscription.id) then
         raise exception using errcode = 'HD024', message = format('subscription %s is being read by another consumer', quote_literal(p_name)),
@@ -84,6 +89,7 @@ declare
     v_topic text := howdah._name(p_ack.destination_id);
     v_failing boolean := pg_sequence_last_value(p_destination.failing) is not null;
     v_least integer := case when p_subscription.selector_sql is null and not p_subscription.prioritized then 1 else 1000 end;
+    v_noted boolean := exists (select from howdah.acked a where a.ack_id = p_ack.id);
     v_segment record;
     v_taken integer;
     v_last howdah.ack_cursors;
@@ -100,7 +106,9 @@ begin
                 -- As far as what is taken goes, or over the page; at the end of it all, up to the snapshot.
                 insert into howdah.ack_cursors (ack_id, n, xid, seq, delivered, at, snapshot)
                 select p_ack.id, v_cursor.n + 1, case when e.ended then '3' else l.xid end, case when e.ended then -1 else l.seq end,
-                    v_cursor.delivered + e.taken, v_now,
+                    v_cursor.delivered + e.taken
+                        + case when v_noted then (select count(*) from page p where p.done and (p.xid, p.seq) <= (l.xid, l.seq)) else 0 end,
+                    v_now,
                     case when e.ended then v_upto else howdah._cut(v_cursor.snapshot, v_upto, l.xid) end
                 from (
                     select c.taken, c.taken = p_want as filled,
@@ -179,6 +187,7 @@ declare
     v_weight integer;
     v_seqs bigint[] := '{}';
     v_xids xid8[] := '{}';
+    v_modes boolean[] := '{}';
 begin
     <<segments>>
     for v_segment in select * from howdah._segments(v_cursor, p_ack.destination_id, v_upto) loop
@@ -214,6 +223,7 @@ begin
                 end if;
                 v_seqs := v_seqs || v_row.seq;
                 v_xids := v_xids || v_row.xid;
+                v_modes := v_modes || v_row.nonpersistent;
                 return next row(v_row.message_id, p_name, case when v_row.is_text then convert_from(v_row.body, 'UTF8') end,
                     case when not v_row.is_text then v_row.body end, v_row.content_type, v_row.headers, 9 - v_row.rank, v_row.correlation_id,
                     v_row.reply_to, v_row.message_type, v_row.conversation_id,
@@ -225,7 +235,7 @@ begin
         end loop;
     end loop;
     if not p_hold and cardinality(v_seqs) > 0 then
-        perform howdah._acknowledge(p_destination, p_ack, v_seqs, v_xids);
+        perform howdah._acknowledge(p_destination, p_ack, v_seqs, v_xids, v_modes);
     end if;
     if not p_hold and (v_passed > 64 or v_passed > 0 and cardinality(v_seqs) < p_want) then
         perform howdah._fold(p_subscription, p_ack);
@@ -233,16 +243,18 @@ begin
 end
 $$;
 
--- howdah._acknowledge(p_destination, p_ack, p_seqs, p_xids): note messages as consumed out of order.
+-- howdah._acknowledge(p_destination, p_ack, p_seqs, p_xids, p_nonpersistent): note messages as consumed out of order.
 --
 -- Role     internal
-create or replace function howdah._acknowledge(p_destination howdah.destinations, p_ack howdah.acks, p_seqs bigint[], p_xids xid8[])
-returns void
+create or replace function howdah._acknowledge(
+    p_destination howdah.destinations, p_ack howdah.acks, p_seqs bigint[], p_xids xid8[], p_nonpersistent boolean[]
+) returns void
 language plpgsql volatile
 as $$
 begin
     insert into howdah.acked (ack_id, seq, xid) select p_ack.id, u.seq, u.xid from unnest(p_seqs, p_xids) u(seq, xid);
-    perform howdah._journal(p_destination, 'consumed',
-        array(select u.seq * 1000000 + p_ack.destination_id from unnest(p_seqs) u(seq)), false);
+    perform howdah._journal(p_destination, 'consumed', array_agg(u.seq * 1000000 + p_ack.destination_id), u.nonpersistent)
+    from unnest(p_seqs, p_nonpersistent) u(seq, nonpersistent)
+    group by u.nonpersistent;
 end
 $$;

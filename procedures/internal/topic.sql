@@ -36,6 +36,21 @@ begin
 end
 $$;
 
+-- howdah._lock_subscription(p_subscription): keep consumers from a subscription until the transaction ends.
+--
+-- Raises   HD024 somebody is reading it: a transaction that received from it is open.
+-- Role     internal
+create or replace function howdah._lock_subscription(p_subscription howdah.destinations) returns void
+language plpgsql volatile
+as $$
+begin
+    if not pg_try_advisory_xact_lock(1213154375, p_subscription.id) then
+        raise exception using errcode = 'HD024', message = format('subscription %s is being read', quote_literal(p_subscription.name)),
+            hint = 'Try again when its consumers have ended their transactions.';
+    end if;
+end
+$$;
+
 -- howdah._matches(p_name, p_pattern): whether a name matches a wildcard.
 --
 -- Returns  boolean.

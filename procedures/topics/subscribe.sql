@@ -122,7 +122,20 @@ begin
             hint = 'They have up to 200 characters out of A-Z a-z 0-9 . _ -';
     elsif v_wrong is not null then
         raise exception using errcode = 'HD005', message = v_wrong, hint = 'See docs/topics.md for the kinds of subscription.';
-    elsif p_options is null or jsonb_typeof(p_options) <> 'object' or jsonb_typeof(p_options -> 'prioritized') <> 'boolean'
+    end if;
+    perform howdah._check_subscription_options(p_options);
+end
+$$;
+
+-- howdah._check_subscription_options(p_options): refuse options that subscriptions cannot have.
+--
+-- Raises   HD004 wrong option.
+-- Role     internal
+create or replace function howdah._check_subscription_options(p_options jsonb) returns void
+language plpgsql volatile
+as $$
+begin
+    if p_options is null or jsonb_typeof(p_options) <> 'object' or jsonb_typeof(p_options -> 'prioritized') <> 'boolean'
         or p_options @> '{"strict_order": true}' or p_options @> '{"backout_count": "hardened"}' then
         raise exception using errcode = 'HD004', message = 'wrong options of a subscription',
             hint = 'They are a JSON object; prioritized is true or false; strict_order and backout_count "hardened" are for queues.';
