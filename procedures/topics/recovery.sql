@@ -1,4 +1,4 @@
--- howdah._history(p_topic_id, p_since): messages of a topic that are still stored and committed, oldest first.
+-- howdah._history(p_topic_id, p_since, p_upto): messages of a topic that are still stored and committed, oldest first.
 --
 -- Returns  as howdah._topic_page, those sent from p_since on (NULL: all), without the expired ones.
 -- Role     internal
