@@ -13,7 +13,7 @@ from .snapshot import Snapshot
 
 COLUMNS = {
     "audit_destinations": (
-        "destination_id, queue, is_system, journal_level, journal_level_at, created_at, dropped_at,"
+        "destination_id, queue, kind, is_system, journal_level, journal_level_at, created_at, dropped_at,"
         " max_failed_deliveries, exception_mode, server_started_at, journal_kept_from"
     ),
     "audit_messages": (

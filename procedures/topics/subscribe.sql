@@ -2,7 +2,7 @@
 --
 -- Returns  the subscription's name (text): what howdah.receive, record_failure, pause, alter_queue and the rest take as a queue.
 -- Raises   HD001 no such topic; HD002 no room for a dead-letter queue that the options need; HD003 bad name; HD004 wrong option; HD005 wrong argument; HD010 not allowed; HD023 a wrong selector;
---          HD024 it exists with another definition and somebody reads it, or as (un)shared.
+--          HD024 it exists with another definition and somebody reads it, or as (un)shared, or without a client id for another topic.
 -- Role     howdah_consumer howdah_admin
 --
 -- A durable subscription (the default) has a name and gets every message published from now on, whether anybody reads it or not; with
@@ -48,6 +48,10 @@ begin
             raise exception using errcode = 'HD024', message = format('subscription %s of client %s exists as %s one', quote_literal(name),
                 quote_literal(client_id), case when v_old.shared then 'a shared' else 'an unshared' end),
                 hint = 'Choose another name, or howdah.unsubscribe it.';
+        elsif v_old.topic <> v_new.topic and v_new.client_id = '' then
+            raise exception using errcode = 'HD024', message = format('subscription %s without a client id exists for %s', quote_literal(name),
+                quote_literal(v_old.topic)),
+                hint = 'Choose another name, or give a client_id, or howdah.unsubscribe the other.';
         end if;
         if (v_old.topic, v_old.no_local, v_old.prioritized) = (v_new.topic, v_new.no_local, v_new.prioritized)
            and v_old.selector is not distinct from v_new.selector then

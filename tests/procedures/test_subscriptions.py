@@ -242,6 +242,16 @@ def test_another_definition_begins_anew_while_nobody_reads_and_is_refused_while_
     assert column(db, "select subscription from howdah.list_subscriptions()") == [new]
 
 
+def test_without_a_client_id_a_name_is_not_taken_from_another_topic(db: Db) -> None:
+    topic(db, "u")
+    name = subscribe(db)
+    publish(db, "x")
+    said = refused(db, "HD024", "select howdah.subscribe('u', 's')")
+    assert "exists for 't'" in (said.message_primary or "")
+    refused(db, "HD024", "select howdah.subscribe('>', 's')")
+    assert bodies(db, name) == ["x"]
+
+
 def test_a_shared_one_with_other_consumers_is_not_changed(db: Db, connect: Connect) -> None:
     name = subscribe(db, shared=True)
     publish(db, "a", "b")
