@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from . import audit, bench, hooks, listener, migrate, poison, queue, receive, send, server, worker, workers
+from . import audit, bench, check, hooks, listener, migrate, poison, queue, receive, send, server, worker, workers
 from .common import EXIT_CODES, INTERRUPTED, OK, describe
 from .demo.command import demo
 
@@ -31,6 +31,7 @@ app.add_typer(poison.app, name="poison")
 app.command("worker")(worker.worker)
 app.add_typer(hooks.app, name="hooks")
 app.command("workers")(workers.workers)
+app.command("check")(check.check)
 app.command("audit")(audit.audit)
 app.command("bench")(bench.bench)
 app.command("demo")(demo)

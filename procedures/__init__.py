@@ -141,6 +141,7 @@ FILES = (
     # workers and their housekeeping
     "runtime/lock",
     "runtime/worker",
+    "runtime/check_server",
     "maintenance/maintain_workers",
     "maintenance/maintain_attempts",
     "maintenance/maintain_totals",

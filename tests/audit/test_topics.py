@@ -46,7 +46,9 @@ def live_through_everything(db: Db, level: str) -> None:
     receive(db, f"q.{level}", 3)
 
 
-def test_topics_give_no_findings_at_any_journal_level_but_a_message_consumed_twice_is_found(audit: Audit, db: Db) -> None:
+def test_topics_give_no_findings_at_any_journal_level_but_a_message_consumed_twice_is_found(
+    audit: Audit, db: Db
+) -> None:
     for level in ("full", "exits", "off"):
         live_through_everything(db, level)
     topic(db)

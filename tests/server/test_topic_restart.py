@@ -82,14 +82,19 @@ def test_subscriptions_and_what_each_has_acknowledged_are_the_same_after_a_resta
         held = psycopg.connect(private_server.start().dsn)
         held.execute("select howdah.receive(%s)", (a,))
         before = db.execute(f"select {wanted} from howdah.list_subscriptions()".encode()).fetchall()
-        acks = column(db, "select (container, client_id, sub_name, priority)::text from howdah.activemq_acks order by 1")
+        acks = column(
+            db, "select (container, client_id, sub_name, priority)::text from howdah.activemq_acks order by 1"
+        )
         options = one(db, "select howdah.queue_options(%s)", (a,))
     private_server.stop(mode)  # type: ignore[arg-type]
     held.close()
     with open_db(private_server) as db:
         after = db.execute(f"select {wanted} from howdah.list_subscriptions()".encode()).fetchall()
         assert [row[:6] + row[7:] for row in after] == [row[:6] + row[7:] for row in before]
-        assert column(db, "select (container, client_id, sub_name, priority)::text from howdah.activemq_acks order by 1") == acks
+        assert (
+            column(db, "select (container, client_id, sub_name, priority)::text from howdah.activemq_acks order by 1")
+            == acks
+        )
         assert one(db, "select howdah.queue_options(%s)", (a,)) == options
         got = receive(db, a, 9)
         assert [(m.body, m.delivery_count) for m in got] == [("2", 2), ("3", 1), ("4", 1)]
