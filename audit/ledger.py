@@ -161,7 +161,7 @@ def judge_rows(counted: DataFrame, policies: DataFrame) -> DataFrame:
         .when((balance == 1) & (F.col("entered_at") < F.col("recorded_from")), "unrecorded_exit")
         .when(balance > 0, "missing")
         .when((balance == -1) & (_sent_unrecorded() | _moved_unrecorded()), "unrecorded_entry")
-        .when((balance < 0) & published & _moved_unrecorded(), "unrecorded_entry")
+        .when((balance < 0) & published & (F.col("kind") == "queue") & _moved_unrecorded(), "unrecorded_entry")
         .when((balance == -1) & (F.col("entered") == 0), "from_nowhere")
         .otherwise("twice")
     )

@@ -59,7 +59,7 @@ begin
         end if;
         perform howdah._unsubscribe((select d from howdah.destinations d where d.id = v_old.destination_id), 'subscription changed');
     end if;
-    v_row := howdah._with_options(v_row, howdah._policy_for(topic));
+    v_row := howdah._with_options(v_row, howdah._policy_for(topic) - 'strict_order' - 'backout_count');
     v_row := howdah._with_options(v_row, options - 'prioritized');
     v_row.kind := 'subscription';
     v_row.journal_level_at := v_row.created_at;

@@ -460,7 +460,8 @@ def test_browsing_a_subscription_shows_what_it_would_receive_next(db: Db, connec
     assert bodies(db, name, verb="browse") == bodies(db, name, verb="browse") == ["2", "1", "0"]
     assert bodies(db, name, 1, "browse") == ["2"]
     fail(db, sent[2], name)
-    assert [(m.body, m.delivery_count) for m in receive(db, name, 9, "browse")][0] == ("2", 2)
+    first = receive(db, name, 9, "browse")[0]
+    assert (first.body, first.delivery_count) == ("2", 2)
     reader = connect()
     with reader.transaction(force_rollback=True):
         assert bodies(reader, name, 1) == ["2"]
@@ -572,6 +573,26 @@ def test_what_cannot_be_a_subscription_is_refused_with_nothing_changed(db: Db) -
             ("HD013", "select howdah.consume_locked('t::s', array[1::bigint], array[4], array[1::bigint])"),
         ],
     )
+
+
+def test_a_policy_by_wildcard_holds_for_subscriptions_as_far_as_they_can_have_it(db: Db) -> None:
+    one(db, "select howdah.set_policy('>', %s)", (Jsonb({"max_failed_deliveries": 1, "strict_order": True}),))
+    name = subscribe(db)
+    options = one(db, "select howdah.queue_options(%s)", (name,))
+    assert (options["max_failed_deliveries"], options["strict_order"]) == (1, False)
+    (sent,) = publish(db, "x")
+    assert fail(db, sent, name)[2] == "moved"
+
+
+def test_a_shared_non_durable_one_has_a_name_and_is_not_changed_while_it_is_read(db: Db, connect: Connect) -> None:
+    name = subscribe(db, durable=False, shared=True)
+    assert subscribe(db, durable=False, shared=True) == name == "t::~s"
+    publish(db, "a", "b")
+    first, second = connect(), connect()
+    with first.transaction(), second.transaction():
+        assert (bodies(first, name, 1), bodies(second, name, 1)) == (["a"], ["b"])
+        refused(db, "HD024", "select howdah.subscribe('t', 's', durable => false, shared => true, selector => 'a = 1')")
+    assert one(db, "select count(*) from howdah.activemq_acks") == 0
 
 
 def test_nobody_sends_to_a_subscription(db: Db, connect: Connect) -> None:

@@ -245,3 +245,67 @@ def test_a_subscription_being_read_is_not_dropped_under_its_reader(db: Db, conne
         assert maintain(db) == ""
         assert bodies(reader, name, 1) == ["b"]
     assert bodies(db, name) == ["c"]
+
+
+@pytest.fixture
+def prepares(db: Db) -> None:
+    if one(db, "show max_prepared_transactions") == "0":
+        pytest.skip("the server prepares no transactions")
+
+
+def test_what_a_prepared_publisher_commits_late_is_neither_skipped_nor_truncated(
+    db: Db, clock: Clock, connect: Connect, prepares: None
+) -> None:
+    topic(db)
+    name = subscribe(db)
+    gid = f"publisher of {db.info.dbname}"
+    writer = connect()
+    writer.execute("begin")
+    publish(writer, "prepared", notify=False)
+    writer.execute(f"prepare transaction '{gid}'".encode())
+    publish(db, "x")
+    assert bodies(db, name) == ["x"]
+    for _ in range(3):
+        rotate(db, clock)
+    publish(db, "y")
+    assert bodies(db, name) == ["y"]
+    db.execute(f"commit prepared '{gid}'".encode())
+    assert bodies(db, name) == ["prepared"]
+    rotate(db, clock)
+    rotate(db, clock)
+    assert stored(db) == 0
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_prepared_consumer_keeps_what_it_took_until_it_is_ended(
+    db: Db, connect: Connect, prepares: None, shared: bool
+) -> None:
+    topic(db)
+    name = subscribe(db, shared=shared)
+    publish(db, "a", "b")
+    for ending in ("rollback", "commit"):
+        gid = f"consumer of {db.info.dbname}"
+        reader = connect()
+        reader.execute("begin")
+        assert bodies(reader, name, 1) == ["a"]
+        reader.execute(f"prepare transaction '{gid}'".encode())
+        refused(db, "HD024", "select howdah.unsubscribe(%s)", (name,))
+        if shared:
+            with db.transaction(force_rollback=True):
+                assert bodies(db, name) == ["b"]
+        else:
+            refused(db, "HD024", "select howdah.receive(%s)", (name,))
+        db.execute(f"{ending} prepared '{gid}'".encode())
+    assert bodies(db, name) == ["b"]
+
+
+@pytest.mark.parametrize("options", [{"retain_bytes": 10**9}, {"recovery": "fixed_count", "recovery_amount": 20_000}])
+def test_the_ring_turns_quickly_with_thousands_of_messages_kept(db: Db, clock: Clock, options: dict[str, Any]) -> None:
+    topic(db, **options)
+    one(db, "select cardinality(howdah.send_batch('t', array(select n::text from generate_series(1, 12000) n)))")
+    clock.advance(601)
+    with db.transaction():
+        db.execute("set local statement_timeout = '3s'")
+        one(db, "select howdah.maintain_topics()")
+        assert one(db, "select howdah.maintain_topics()") == "closed 0"
+    assert stored(db) == 12_000

@@ -354,7 +354,7 @@ def test_the_journal_at_full_has_what_was_published(db: Db) -> None:
 @pytest.mark.behaviour("AMQ-68")
 @pytest.mark.parametrize("where", ["option", "policy"])
 def test_in_memory_mode_nothing_reaches_a_logged_message_table(db: Db, where: str) -> None:
-    options = {"persistent": False} if where == "option" else {}
+    options: dict[str, Any] = {"persistent": False} if where == "option" else {}
     if where == "policy":
         one(db, "select howdah.set_policy('>', %s)", (Jsonb({"persistent": False}),))
     one(db, "select howdah.create_queue('q', %s)", (Jsonb(options),))
