@@ -23,6 +23,7 @@ begin
     where d.name = p_topic and d.dropped_at is null and not d.sending_paused and octet_length(p_body) <= d.max_message_bytes
       and d.journal_level <> 'full' and d.persistent and not t.bridged and t.refused_for is null and p_content_type <> ''
       and (jsonb_typeof(p_headers) = 'object') is not false and (p_priority between 0 and 9) is not false
+      and pg_sequence_last_value('howdah.topic_checked'::regclass) = howdah._boot_ms()
       and p_conversation_id is null and (p_time_to_live > interval '0') is not false
       and pg_has_role(howdah._caller()::name, d.senders[1]::name, 'MEMBER');
     if not found then

@@ -207,7 +207,7 @@ def test_wait_on_a_subscription_names_its_topics_too(db: Db) -> None:
     listener_payloads = payload.split(",")
     db.execute("listen howdah")
     publish(db, "x")
-    assert [note.payload for note in db.notifies(timeout=2, stop_after=1)][0] in listener_payloads
+    assert next(db.notifies(timeout=2, stop_after=1)).payload in listener_payloads
 
 
 def test_the_same_definition_again_changes_nothing(db: Db) -> None:
