@@ -51,6 +51,15 @@ begin
 end
 $$;
 
+-- howdah._lock_names(): create topics, and what finds topics by their names, one after the other.
+--
+-- Role     internal
+--
+-- Else a wildcard and a topic that it matches, made at the same time, would not know of each other.
+create or replace function howdah._lock_names() returns void
+language sql volatile
+as $$ select pg_advisory_xact_lock(1213154381, 0) $$;
+
 -- howdah._matches(p_name, p_pattern): whether a name matches a wildcard.
 --
 -- Returns  boolean.
@@ -69,9 +78,12 @@ $$;
 -- howdah._note_readers(p_topic_id): note whether messages of a topic need to be stored, and whether they go on into queues.
 --
 -- Role     internal
+--
+-- Two statements: the second must see what another session did that the first waited for.
 create or replace function howdah._note_readers(p_topic_id integer) returns void
 language sql volatile
 as $$
+    select from howdah.topics t where t.destination_id = p_topic_id for update;
     update howdah.topics t
     set stored = exists (select from howdah.acks a where a.destination_id = t.destination_id)
             or t.retain_ms is not null or t.retain_bytes is not null or t.recovery <> 'none',

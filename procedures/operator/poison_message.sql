@@ -19,7 +19,7 @@ declare
 begin
     v_places := array(
         select d.id from howdah.destinations d
-        where d.dropped_at is null and d.kind = 'queue'
+        where d.dropped_at is null and d.kind <> 'topic'
           and case when v_id is not null then d.id = v_id
                    else d.id = v_number % 1000000 or d.id in (select x.x from howdah._exception_destinations() x(x))
                        or d.id in (select p.destination_id from howdah.poison_details p where p.message_id = v_number)

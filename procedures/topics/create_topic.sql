@@ -16,6 +16,7 @@ declare
 begin
     perform howdah._check_name(topic);
     perform howdah._check_options('topic', options);
+    perform howdah._lock_names();
     v_topic := howdah._new_destination(topic);
     v_topic.kind := 'topic';
     options := jsonb_strip_nulls(jsonb_build_object('persistent', howdah._policy_for(topic) -> 'persistent')) || options;

@@ -24,6 +24,11 @@ declare
     v_topics integer[];
     v_id integer;
 begin
+    if topic ~ '[*>]' then
+        perform howdah._lock_names();
+    end if;
+    v_topics := howdah._topics_for(topic, 'receive');
+    perform from howdah.destinations d where d.id = any (v_topics) for key share;
     v_topics := howdah._topics_for(topic, 'receive');
     perform howdah._check_subscription(topic, name, client_id, shared, durable, no_local, options);
     v_new.topic := topic;
@@ -147,15 +152,15 @@ begin
 end
 $$;
 
--- howdah._copy_rights(p_subscription_id, p_topics): who may receive from a topic may receive from its subscription.
+-- howdah._copy_rights(p_subscription_id, p_topics): who may receive from a topic, browse or administer it may do so at its subscription.
 --
 -- Role     internal
 create or replace function howdah._copy_rights(p_subscription_id integer, p_topics integer[]) returns void
 language sql volatile
 as $$
     delete from howdah.destination_grants g
-    where g.destination_id = p_subscription_id and (g.verb = 'send' or g.verb = 'receive' and cardinality(p_topics) = 1);
+    where g.destination_id = p_subscription_id and (g.verb = 'send' or cardinality(p_topics) = 1);
     insert into howdah.destination_grants (destination_id, verb, role_name)
     select p_subscription_id, g.verb, g.role_name from howdah.destination_grants g
-    where cardinality(p_topics) = 1 and g.destination_id = p_topics[1] and g.verb = 'receive'
+    where cardinality(p_topics) = 1 and g.destination_id = p_topics[1] and g.verb <> 'send'
 $$;

@@ -1,12 +1,13 @@
 """Subscriptions: the kinds there are, what each gets, who may change them and when."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
-from support import Clock, Connect, Db, all_refused, column, fail, one, receive, refused
+from support import Clock, Connect, Db, all_refused, column, fail, one, receive, refused, wait_until_blocked
 from topics_support import bodies, consume, maintain, publish, stored, subscribe, topic
 
 
@@ -631,6 +632,80 @@ def test_two_sessions_subscribing_at_once_make_one_subscription(db: Db, connect:
             subscribe(second)
     assert subscribe(db) == name
     assert one(db, "select count(*) from howdah.list_subscriptions()") == 1
+
+
+def test_one_who_subscribes_while_the_last_other_one_leaves_gets_what_is_published(db: Db, connect: Connect) -> None:
+    topic(db, "plain")
+    leaving = subscribe(db, "leaving", "plain")
+    coming, gone = connect(), connect()
+    with ThreadPoolExecutor() as threads:
+        with coming.transaction():
+            name = subscribe(coming, "coming", "plain")
+            left = threads.submit(one, gone, "select howdah.unsubscribe(%s)", (leaving,))
+            wait_until_blocked(db, gone)
+        left.result()
+    publish(db, "x", to="plain")
+    assert bodies(db, name) == ["x"]
+
+
+def test_a_wildcard_and_a_topic_made_at_once_know_of_each_other(db: Db, connect: Connect) -> None:
+    first, second = connect(), connect()
+    with ThreadPoolExecutor() as threads:
+        with first.transaction():
+            topic(first, "w.a")
+            made = threads.submit(subscribe, second, "all", "w.>")
+            wait_until_blocked(db, second)
+        name = made.result()
+        publish(db, "a", to="w.a")
+        with first.transaction():
+            other = subscribe(first, "other", "w.>")
+            created = threads.submit(topic, second, "w.b")
+            wait_until_blocked(db, second)
+        created.result()
+    publish(db, "b", to="w.b")
+    assert (bodies(db, name), bodies(db, other)) == (["a", "b"], ["b"])
+
+
+def test_a_topic_dropped_meanwhile_is_not_subscribed_to(db: Db, connect: Connect) -> None:
+    topic(db, "u")
+    dropping, second = connect(), connect()
+    with ThreadPoolExecutor() as threads:
+        with dropping.transaction():
+            one(dropping, "select howdah.drop_topic('u')")
+            made = threads.submit(refused, second, "HD001", "select howdah.subscribe('u', 's')")
+            wait_until_blocked(db, second)
+        assert made.result()
+
+
+def test_a_listener_receives_from_a_subscription_and_stops(db: Db) -> None:
+    name = subscribe(db)
+    one(
+        db,
+        "select howdah.create_listener('l', %s, %s)",
+        (name, Jsonb({"sequential_failures": 1, "stop_on_failure": True})),
+    )
+    publish(db, "a", "b")
+    assert column(db, "select body from howdah.receive_as('l', 1)") == ["a"]
+    (message,) = receive(db, name, 1, "browse")
+    failure = Jsonb([{"message_id": message.message_id, "error_text": "no"}])
+    assert len(db.execute("select * from howdah.record_failures_as('l', %s)", (failure,)).fetchall()) == 1
+    assert one(db, "select status from howdah.list_listeners()") == "stopped"
+    one(db, "select howdah.unsubscribe(%s)", (name,))
+    assert column(db, "select listener_name from howdah.list_listeners()") == []
+
+
+def test_the_operators_views_show_what_failed_in_a_subscription(db: Db) -> None:
+    name = subscribe(db, options={"max_failed_deliveries": 2})
+    sent, dead = publish(db, "x", "y")
+    fail(db, sent, name, error_text="first", delay=timedelta(hours=1))
+    fail(db, dead, name, error_text="no"), fail(db, dead, name, error_text="no")
+    assert column(db, "select message from howdah.incidents(%s) order by incident_id", (name,)) == [sent, dead, dead]
+    assert column(db, "select message_id from howdah.list_poison(origin => %s)", (name,)) == [dead]
+    assert sum(column(db, "select incidents from howdah.poison_causes(%s)", (name,))) == 3
+    assert one(db, "select state from howdah.poison_message(%s)", (sent,)) == "parked"
+    assert one(db, "select parked from howdah.queue_stats(%s)", (name,)) == 1
+    assert one(db, "select howdah.replay('_SYSTEM.Exception.Destination.howdah', origin => %s)", (name,)) == 1
+    assert bodies(db, name) == ["y"]
 
 
 @pytest.mark.behaviour("AMQ-46")
