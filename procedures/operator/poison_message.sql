@@ -1,6 +1,6 @@
 -- howdah.poison_message(message_id, queue): one message wherever it lies: ready, parked or dead.
 --
--- Returns  at most one row: the message (howdah.message), its state (live, parked or dead), and of a parked one until when and why.
+-- Returns  one row (of a topic's message one for each subscription that it was set aside for): the message (howdah.message), its state (live, parked or dead), and of a parked one until when and why.
 --          None if it is gone. A message in somebody's hands is still shown where it was.
 -- Raises   HD001 no such queue; HD010 not allowed.
 -- Role     howdah_browser howdah_consumer howdah_admin

@@ -377,3 +377,31 @@ def test_in_memory_mode_nothing_reaches_a_logged_message_table(db: Db, where: st
     assert len(receive(db, "q", 99)) == 7
     assert len(receive(db, "to", 99)) == 6
     assert {m.delivery_mode for m in receive(db, "t::s", 99)} == {"non-persistent"}
+
+
+def test_memory_mode_is_switched_on_and_off_and_every_message_is_still_received(db: Db) -> None:
+    one(db, "select howdah.create_queue('q')")
+    topic(db)
+    subscribe(db)
+    modes = ["persistent", "non-persistent", "persistent", "non-persistent"]
+    for number, mode in enumerate(modes):
+        option = Jsonb({"persistent": mode == "persistent"})
+        one(db, "select howdah.alter_queue('q', %s)", (option,))
+        one(db, "select howdah.alter_topic('t', %s)", (option,))
+        assert one(db, "select howdah.queue_options('q')")["persistent"] is (mode == "persistent")
+        assert one(db, "select howdah.topic_options('t')")["persistent"] is (mode == "persistent")
+        publish(db, f"{number}", to="q")
+        publish(db, f"{number}")
+    for name in ("q", "t::s"):
+        got = receive(db, name, 9)
+        assert sorted((m.body, m.delivery_mode) for m in got) == [(f"{n}", mode) for n, mode in enumerate(modes)]
+    assert (bodies(db, "q"), bodies(db)) == ([], [])
+
+
+def test_dead_messages_of_memory_mode_stay_in_memory_and_their_queues_are_made_so(db: Db) -> None:
+    options = {"persistent": False, "preset": "activemq", "process_non_persistent": True}
+    one(db, "select howdah.create_queue('q', %s)", (Jsonb(options),))
+    (sent,) = publish(db, "x", to="q")
+    assert one(db, "select outcome from howdah.record_failure('q', %s, reject => true)", (sent,)) == "moved"
+    assert [m.delivery_mode for m in receive(db, "ActiveMQ.DLQ", 9, "browse")] == ["non-persistent"]
+    assert one(db, "select count(*) from howdah.msgs") == 0
