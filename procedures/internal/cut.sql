@@ -5,10 +5,11 @@
 --
 -- p_done is the cursor so far, p_upto the snapshot that was read up to. Reading order: first what was under way at p_done and has
 -- committed since, by transaction number; then the transactions begun later. So what is left over is a snapshot again.
+-- No min(): xid8 has none before PostgreSQL 15.
 create or replace function howdah._cut(p_done pg_snapshot, p_upto pg_snapshot, p_xid xid8) returns pg_snapshot
 language sql immutable
 as $$
-    select (coalesce(min(x.xid), c.bound)::text || ':' || c.bound::text || ':'
+    select (coalesce((array_agg(x.xid order by x.xid))[1], c.bound)::text || ':' || c.bound::text || ':'
         || coalesce(string_agg(x.xid::text, ',' order by x.xid), ''))::pg_snapshot
     from (select greatest(p_xid, pg_snapshot_xmax(p_done)) as bound) c
     left join lateral (
