@@ -122,7 +122,9 @@ def _over_limit(evidence: Evidence) -> DataFrame:
 
 def _unknown(evidence: Evidence) -> DataFrame:
     """Incidents of messages that no queue has seen, where the queue would know."""
-    complete = evidence.policies.where((F.col("journal_level") == "full") & F.col("recorded_from").isNull())
+    complete = evidence.policies.where(
+        (F.col("journal_level") == "full") & F.col("recorded_from").isNull() & (F.col("kind") == "queue")
+    )
     known = evidence.ledger.select("message_id")
     return (
         evidence.incidents.join(F.broadcast(complete.select("destination_id")), on="destination_id", how="left_semi")

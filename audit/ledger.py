@@ -157,6 +157,9 @@ def judge_rows(counted: DataFrame, policies: DataFrame) -> DataFrame:
     off = F.col("journal_level") == "off"
     verdict = (
         F.when(balance == 0, "ok")
+        # Topics are never taken from, and what a subscription has not read is not its own yet.
+        .when((balance > 0) & (F.col("kind") != "queue"), "unrecorded_exit")
+        .when((balance == -1) & (F.col("kind") == "subscription"), "unrecorded_entry")
         .when(off, F.when(balance > 0, "unrecorded_exit").otherwise("unrecorded_entry"))
         .when((balance == 1) & _lost_with_server(), "lost")
         .when((balance == 1) & (F.col("entered_at") < F.col("recorded_from")), "unrecorded_exit")

@@ -12,6 +12,7 @@ import typer
 from . import (
     audit,
     bench,
+    check,
     hooks,
     listener,
     migrate,
@@ -48,6 +49,7 @@ app.add_typer(poison.app, name="poison")
 app.command("worker")(worker.worker)
 app.add_typer(hooks.app, name="hooks")
 app.command("workers")(workers.workers)
+app.command("check")(check.check)
 app.command("audit")(audit.audit)
 app.command("bench")(bench.bench)
 app.command("demo")(demo)

@@ -101,6 +101,10 @@ class Admin(Topics):
         """Let a stopped listener receive again; returns whether it was stopped."""
         return self._run(scalar("resume_listener", listener=("text", listener)).then(bool))
 
+    def check_server(self) -> Rows:
+        """Settings of the server and the engine that are for learning: setting, value, danger, advice."""
+        return self._run(table("check_server", "setting, value, danger, advice"))
+
     def list_workers(self) -> Rows:
         """The registered worker processes."""
         return self._run(table("list_workers", WORKER_COLUMNS))

@@ -66,6 +66,7 @@ FILES = (
     "topics/list_topics",
     "topics/subscribe",
     "topics/unsubscribe",
+    "topics/seek_subscription",
     "topics/recovery",
     "topics/list_subscriptions",
     "topics/bridge",
@@ -144,6 +145,7 @@ FILES = (
     # workers and their housekeeping
     "runtime/lock",
     "runtime/worker",
+    "runtime/check_server",
     "maintenance/maintain_workers",
     "maintenance/maintain_attempts",
     "maintenance/maintain_totals",

@@ -175,6 +175,13 @@ destinations = Table(
         comment="Preset last applied: howdah, websphere, websphere_mq, service_broker or activemq.",
     ),
     *policy_columns(),
+    Column(
+        "persistent",
+        Boolean,
+        nullable=False,
+        server_default=text("true"),
+        comment="False: memory mode, in which every message sent here is non-persistent.",
+    ),
     CheckConstraint("kind IN ('queue', 'topic', 'subscription')", name="kind"),
     CheckConstraint("max_failed_deliveries >= -1", name="max_failed_deliveries"),
     CheckConstraint(

@@ -644,6 +644,17 @@ def upgrade() -> None:
         schema="howdah",
     )
     op.add_column(
+        "destinations",
+        sa.Column(
+            "persistent",
+            sa.Boolean(),
+            server_default=sa.text("true"),
+            nullable=False,
+            comment="False: memory mode, in which every message sent here is non-persistent.",
+        ),
+        schema="howdah",
+    )
+    op.add_column(
         "engine",
         sa.Column(
             "system_identifier",
@@ -695,6 +706,7 @@ def downgrade() -> None:
         existing_nullable=False,
         schema="howdah",
     )
+    op.drop_column("destinations", "persistent", schema="howdah")
     op.drop_column("engine", "topic_rotation_seconds", schema="howdah")
     op.drop_column("engine", "system_identifier", schema="howdah")
     op.create_table(

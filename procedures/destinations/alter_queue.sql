@@ -10,7 +10,14 @@ declare
     v_new howdah.destinations;
 begin
     perform from howdah.destinations d where d.name = queue and d.dropped_at is null for no key update;
-    v_new := howdah._with_options(howdah._own_queue(queue), options);
+    v_new := howdah._own_queue(queue);
+    if v_new.kind = 'topic' then
+        raise exception using errcode = 'HD001', message = format('%s is a topic, not a queue', quote_literal(queue)),
+            hint = 'See howdah.alter_topic.';
+    elsif v_new.kind = 'subscription' then
+        perform howdah._check_subscription_options(options - 'prioritized');
+    end if;
+    v_new := howdah._with_options(v_new, options);
     perform howdah._ensure_targets(v_new);
     update howdah.destinations d set preset = v_new.preset, max_failed_deliveries = v_new.max_failed_deliveries,
         limit_comparison = v_new.limit_comparison, count_by = v_new.count_by, decided_at = v_new.decided_at,
@@ -29,8 +36,12 @@ begin
         disable_after = v_new.disable_after, max_message_bytes = v_new.max_message_bytes, message_limit = v_new.message_limit,
         byte_limit = v_new.byte_limit, default_priority = v_new.default_priority,
         default_time_to_live_ms = v_new.default_time_to_live_ms, journal_level = v_new.journal_level,
-        journal_level_at = v_new.journal_level_at
+        journal_level_at = v_new.journal_level_at, persistent = v_new.persistent,
+        main_rank = case when v_new.persistent = d.persistent then d.main_rank when v_new.persistent then 9 - v_new.default_priority else -1 end
     where d.id = v_new.id;
+    if v_new.main_rank >= 0 then
+        perform howdah._open_lane(v_new.id, v_new.main_rank, 2);  -- what lies there is still found if the queue has no main lane now
+    end if;
     if v_new.strict_order or v_new.backout_count = 'hardened' then
         perform nextval(v_new.special);
     end if;

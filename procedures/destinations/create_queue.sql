@@ -17,6 +17,9 @@ begin
     v_destination := howdah._with_options(howdah._with_options(howdah._new_destination(queue), howdah._policy_for(queue)), options);
     v_destination.journal_level_at := v_destination.created_at;
     perform howdah._ensure_targets(v_destination);
+    if queue ~ '^Consumer\.[^.]+\.VirtualTopic\.' then
+        perform howdah._lock_names();
+    end if;
     v_destination.id := howdah._add_destination(v_destination);
     if queue ~ '^Consumer\.[^.]+\.VirtualTopic\.' then
         perform howdah._join_virtual_topic(v_destination.id, queue);
@@ -48,7 +51,7 @@ as $$
         'name', p_name, 'kind', 'queue', 'is_system', false, 'created_at', howdah.now(), 'created_by', howdah._caller(),
         'sending_paused', false, 'receiving_paused', false, 'preset', 'howdah', 'dispose_at', 5, 'streak_from', 0, 'journal_level_at', howdah.now())
         || jsonb '{"max_message_bytes": 73400320, "default_priority": 4, "default_time_to_live_ms": null, "journal_level": "exits",
-            "message_limit": null, "byte_limit": null}' || howdah._preset('howdah'))
+            "message_limit": null, "byte_limit": null, "persistent": true}' || howdah._preset('howdah'))
 $$;
 
 -- howdah._add_destination(p_destination): store a new destination and grant its use to Howdah's roles.
@@ -72,7 +75,7 @@ begin
     cross join lateral jsonb_populate_record(p_destination, jsonb_build_object('id', v_id, 'positions', howdah._new_positions(v_id),
         'failing', 'howdah.failing_' || v_id % 16, 'special', 'howdah.special_' || v_id % 16, 'head', howdah._new_hint('head_of_' || v_id),
         'search', howdah._new_hint('search_of_' || v_id), 'waiting', howdah._new_hint('waiting_' || v_id),
-        'main_rank', 9 - p_destination.default_priority, 'senders', array[]::text[], 'receivers', array[]::text[])) n
+        'main_rank', case when p_destination.persistent then 9 - p_destination.default_priority else -1 end, 'senders', array[]::text[], 'receivers', array[]::text[])) n
     on conflict do nothing;
     if not found then
         raise exception using errcode = 'HD002', message = format('queue %s exists already', quote_literal(p_destination.name)),
@@ -117,6 +120,7 @@ begin
           and not exists (select from howdah.destinations d where d.name = n.name and d.dropped_at is null)
     loop
         v_target := howdah._new_destination(v_name);
+        v_target.persistent := p_destination.persistent;
         v_target.is_system := v_name in ('SYSTEM.DEAD.LETTER.QUEUE', '_SYSTEM.Advisory');
         if v_name = '_SYSTEM.Advisory' then
             v_target.default_time_to_live_ms := 7 * 86400000;

@@ -1,13 +1,28 @@
 -- howdah.purge_queue(queue): discard every message of a queue that nobody is receiving just now.
 --
 -- Returns  the number of messages discarded (bigint).
--- Raises   HD001 no such queue; HD010 not allowed.
+-- Raises   HD001 no such queue; HD010 not allowed; HD024 it is a subscription and being read.
 -- Role     howdah_admin
+--
+-- A subscription is purged of what was set aside for it and of all it has not read of its topics.
 create or replace function howdah.purge_queue(queue text) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
+declare
+    v_destination howdah.destinations := howdah._queue(queue, 'admin');
+    v_discarded bigint;
 begin
-    return howdah._empty(howdah._destination(queue, 'admin'), 'purged');
+    if v_destination.kind = 'subscription' then
+        perform howdah._lock_subscription(v_destination);
+    end if;
+    v_discarded := howdah._empty(v_destination, 'purged');
+    if v_destination.kind = 'subscription' then
+        v_discarded := v_discarded + (
+            select coalesce(sum(howdah._skip_backlog(v_destination, s, a, 'purged')), 0)
+            from howdah.subscriptions s join howdah.acks a on a.subscription_id = s.destination_id
+            where s.destination_id = v_destination.id);
+    end if;
+    return v_discarded;
 end
 $$;
 

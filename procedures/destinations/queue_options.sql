@@ -9,7 +9,7 @@ as $$
 declare
     v_destination howdah.destinations;
 begin
-    select d.* into v_destination from howdah.destinations d where d.name = queue and d.dropped_at is null;
+    select d.* into v_destination from howdah.destinations d where d.name = queue and d.dropped_at is null and d.kind <> 'topic';
     if not found then
         raise exception using errcode = 'HD001', message = format('there is no queue %s', coalesce(quote_literal(left(queue, 250)), 'NULL')),
             hint = 'Create it with howdah.create_queue(name), or see howdah.list_queues().';

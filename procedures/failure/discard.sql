@@ -7,7 +7,7 @@ create or replace function howdah.discard(queue text, message_ids bigint[], reas
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_destination howdah.destinations := howdah._destination(queue, 'admin');
+    v_destination howdah.destinations := howdah._queue(queue, 'admin');
     v_ids bigint[];
     v_nonpersistent bigint[];
     v_count integer;

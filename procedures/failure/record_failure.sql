@@ -22,7 +22,7 @@ as $$
 begin
     return query
     select r.incident_id, r.attempt, r.outcome
-    from howdah._record_failure(howdah._destination(queue, 'receive'), jsonb_build_object(
+    from howdah._record_failure(howdah._queue(queue, 'receive'), jsonb_build_object(
         'message_id', message_id, 'error_text', error_text, 'error_class', error_class, 'sqlstate', sqlstate,
         'traceback', traceback, 'duration_ms', duration_ms, 'worker', worker, 'failure_key', failure_key,
         'details', details, 'priority', priority, 'position', "position", 'stage', stage,

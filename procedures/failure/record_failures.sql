@@ -14,7 +14,7 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
     set enable_seqscan = off
 as $$
 declare
-    v_destination howdah.destinations := howdah._destination(queue, 'receive');
+    v_destination howdah.destinations := howdah._queue(queue, 'receive');
 begin
     if failures is null or jsonb_typeof(failures) <> 'array'
        or exists (select from jsonb_array_elements(failures) e

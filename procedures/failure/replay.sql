@@ -18,7 +18,7 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
     set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off
 as $$
 declare
-    v_source howdah.destinations := howdah._destination(queue, 'admin');
+    v_source howdah.destinations := howdah._queue(queue, 'admin');
     v_target howdah.destinations;
     v_filtered boolean := num_nonnulls(origin, error_class, fingerprint, older_than, newer_than, selector) > 0;
     v_wanted bigint[] := message_ids;
@@ -35,7 +35,7 @@ begin
         raise exception using errcode = 'HD005', message = 'message_ids and a filter do not go together', hint = 'Give one of them.';
     end if;
     if target is not null then
-        v_target := howdah._no_topic(howdah._destination(target, 'admin'));
+        v_target := howdah._queue(target, 'admin');
     end if;
     if v_target.id = v_source.id then
         raise exception using errcode = 'HD005', message = format('the messages are in queue %s already', quote_literal(queue)),

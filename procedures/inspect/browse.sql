@@ -1,22 +1,24 @@
 -- howdah.browse(queue, max_messages, after_priority, after_position, only_id): look at ready messages without disturbing anyone.
 --
--- Returns  up to max_messages rows of howdah.message by priority and position; parked and expired ones are not shown.
+-- Returns  up to max_messages rows of howdah.message by priority and position; parked and expired ones are not shown. Of a subscription
+--          what it would receive next, in that order.
 -- Raises   HD001 no such queue; HD005 wrong argument; HD010 not allowed.
 -- Role     howdah_browser howdah_consumer howdah_admin
 --
--- For the next page give the priority and position of the last message shown. only_id: just the message of that number.
+-- For the next page give the priority and position of the last message shown (not of a subscription's). only_id: just the message of that number.
 create or replace function howdah.browse(
     queue text, max_messages integer default 100, after_priority integer default null, after_position bigint default null,
     only_id bigint default null
 ) returns setof howdah.message
-language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set enable_seqscan = off set enable_sort = off set jit = off
 as $$
 declare
-    v_destination howdah.destinations := howdah._destination(queue, 'browse');
+    v_destination howdah.destinations := howdah._queue(queue, 'browse');
     v_now timestamptz := howdah.now();
     v_rank smallint;
     v_seq bigint := coalesce(after_position, -1);
+    v_shown integer;
 begin
     if max_messages is null or max_messages not between 1 and 10000 then
         raise exception using errcode = 'HD005',
@@ -24,6 +26,10 @@ begin
     end if;
     if after_priority not between 0 and 9 or (after_priority is null) <> (after_position is null) then
         raise exception using errcode = 'HD005', message = 'after_priority is 0 to 9 and comes together with after_position';
+    end if;
+    if v_destination.kind = 'subscription' and after_position is not null then
+        raise exception using errcode = 'HD005', message = 'a subscription is browsed from its cursor on',
+            hint = 'Ask for more messages, or see howdah.topic_history.';
     end if;
     v_rank := 9 - coalesce(after_priority, 9);
     return query
@@ -43,5 +49,20 @@ begin
         howdah._failures(v_destination.id, (b.message).message_id, (b.message).stage, (b.message).conversation_id)) shown
     order by (b.message).rank, (b.message).seq
     limit max_messages;
+    if v_destination.kind = 'subscription' then
+        get diagnostics v_shown = row_count;
+        return query
+        select h.message_id, queue, case when h.is_text then convert_from(h.body, 'UTF8') end, case when not h.is_text then h.body end,
+            h.content_type, h.headers, 9 - h.rank, h.correlation_id, h.reply_to, h.message_type, h.conversation_id,
+            case when h.nonpersistent then 'non-persistent' else 'persistent' end, h.sent_at, h.expires_at, f.failures + 1, f.failures > 0,
+            h.seq, 0, howdah._name(h.destination_id), null::text, null::timestamptz
+        from howdah.subscriptions s
+        join howdah.acks a on a.subscription_id = s.destination_id
+        cross join lateral howdah._ahead(s, a, pg_current_snapshot(), case when only_id is null then max_messages - v_shown end) with ordinality h
+        cross join lateral (select howdah._failures(v_destination.id, h.message_id, 0::smallint, h.conversation_id) as failures) f
+        where s.destination_id = v_destination.id and (only_id is null or h.message_id = only_id)
+        order by a.priority desc, a.destination_id, h.ordinality
+        limit max_messages - v_shown;
+    end if;
 end
 $$;

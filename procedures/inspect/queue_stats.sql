@@ -25,12 +25,12 @@ declare
     v_kept_at timestamptz := (select e.totals_at from howdah.engine e);
 begin
     if queue is not null then
-        v_id := (howdah._destination(queue, 'browse')).id;
+        v_id := (howdah._queue(queue, 'browse')).id;
     end if;
     return query
     with destination as (
         select d.id, d.name from howdah.destinations d
-        where d.dropped_at is null and d.kind = 'queue' and (v_id is null or d.id = v_id)
+        where d.dropped_at is null and (v_id is null and d.kind = 'queue' or d.id = v_id)
     ), total as (
         select t.destination_id,
             coalesce(sum(t.messages) filter (where t.event = 'consumed'), 0)::bigint as consumed,

@@ -134,7 +134,7 @@ begin
     p_message.dead_at := howdah.now();
     p_message.dead_reason := p_reason;
     delete from howdah.quarantines q where q.message_id = p_message.message_id and q.destination_id = p_destination.id;
-    perform howdah._put(p_message, p_nonpersistent and not v_activemq, false);
+    perform howdah._put(p_message, p_nonpersistent and not (v_activemq and v_target.persistent), false);
     perform howdah._journal(p_destination, 'moved', array[p_message.message_id], p_nonpersistent, v_target.id, p_reason);
     return 'moved';
 end

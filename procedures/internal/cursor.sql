@@ -135,6 +135,79 @@ begin
 end
 $$;
 
+-- howdah._ahead(p_subscription, p_ack, p_upto, p_limit): what a cursor has for its subscription up to a snapshot.
+--
+-- Returns  as howdah._page, in reading order, only what is wanted and not done: at most p_limit (NULL: all).
+-- Role     internal
+create or replace function howdah._ahead(p_subscription howdah.subscriptions, p_ack howdah.acks, p_upto pg_snapshot, p_limit integer)
+returns table (
+    xid xid8, seq bigint, sent_at timestamptz, expires_at timestamptz, destination_id integer, rank smallint, is_text boolean,
+    content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid,
+    client_id text, nonpersistent boolean, message_id bigint, done boolean, wanted boolean
+)
+language plpgsql volatile
+as $$
+declare
+    v_segment record;
+    v_rows integer;
+    v_found integer := 0;
+begin
+    for v_segment in select * from howdah._segments(howdah._cursor(p_ack.id), p_ack.destination_id, p_upto) loop
+        loop
+            v_rows := 0;
+            for xid, seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers, correlation_id, reply_to,
+                message_type, conversation_id, client_id, nonpersistent, message_id, done, wanted in
+                select p.* from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid, v_segment.from_seq,
+                    v_segment.to_xid, p_upto, 1000) p
+            loop
+                v_rows := v_rows + 1;
+                v_segment.from_xid := xid;
+                v_segment.from_seq := seq;
+                continue when done or not wanted;
+                return next;
+                v_found := v_found + 1;
+                if v_found = p_limit then
+                    return;
+                end if;
+            end loop;
+            exit when v_rows < 1000;
+        end loop;
+    end loop;
+end
+$$;
+
+-- howdah._skip_backlog(p_destination, p_subscription, p_ack, p_reason): move a cursor to the end, over all it has not read, which the journal names.
+--
+-- Returns  the number of messages discarded (bigint).
+-- Role     internal
+--
+-- The caller has locked the subscription. At most 10,000 messages go into a row of the journal.
+create or replace function howdah._skip_backlog(
+    p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_reason text
+) returns bigint
+language plpgsql volatile
+as $$
+declare
+    v_upto pg_snapshot := howdah._snapshot();
+    v_ids bigint[];
+    v_nonpersistent boolean;
+    v_discarded bigint := 0;
+begin
+    for v_ids, v_nonpersistent in
+        select array_agg(a.message_id), a.nonpersistent
+        from (select h.message_id, h.nonpersistent, row_number() over () / 10000 as part
+              from howdah._ahead(p_subscription, p_ack, v_upto, null) h) a
+        group by a.nonpersistent, a.part
+    loop
+        perform howdah._journal(p_destination, 'discarded', v_ids, v_nonpersistent, null, p_reason);
+        v_discarded := v_discarded + cardinality(v_ids);
+    end loop;
+    perform howdah._move_cursor(howdah._cursor(p_ack.id), '3', -1, 0, v_upto);
+    delete from howdah.acked a where a.ack_id = p_ack.id and pg_visible_in_snapshot(a.xid, v_upto);
+    return v_discarded;
+end
+$$;
+
 -- howdah._fold(p_subscription, p_ack): move a cursor over what is done with, up to the first message that is not, or that is leased.
 --
 -- Role     internal

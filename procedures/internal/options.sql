@@ -45,6 +45,8 @@ as $$
         ('queue', 'default_priority', 'integer', 0, 9, null, false),
         ('queue', 'default_time_to_live_ms', 'integer', 1, 3155760000000, null, true),
         ('queue', 'journal_level', 'choice', 0, 0, array['off', 'exits', 'full'], false),
+        ('queue', 'persistent', 'boolean', 0, 0, null, false),
+        ('topic', 'persistent', 'boolean', 0, 0, null, false),
         ('topic', 'max_message_bytes', 'integer', 1, 1073741823, null, false),
         ('topic', 'default_priority', 'integer', 0, 9, null, false),
         ('topic', 'default_time_to_live_ms', 'integer', 1, 3155760000000, null, true),

@@ -18,7 +18,8 @@ declare
     v_topic integer;
 begin
     if (jsonb_typeof(p_headers) = 'object' and p_priority between 0 and 9 and p_time_to_live > interval '0' and p_time_to_live <= interval '100 years')
-       is false or (p_content_type <> '') is not true or p_conversation_id is not null then
+       is false or (p_content_type <> '') is not true or p_conversation_id is not null
+       or pg_sequence_last_value('howdah.topic_checked'::regclass) is distinct from howdah._boot_ms() then
         return null;
     end if;
     loop
@@ -32,7 +33,7 @@ begin
                     p_message_type, nullif(current_setting('howdah.client_id', true), '')
                 from howdah.destinations d join howdah.topics t on t.destination_id = d.id
                 where d.name = p_topic and d.dropped_at is null and not d.sending_paused and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and t.stored and not t.bridged and t.refused_for is null
+                  and d.journal_level <> 'full' and d.persistent and t.stored and not t.bridged and t.refused_for is null
                   and pg_has_role(howdah._caller()::name, d.senders[1]::name, 'MEMBER')
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true or howdah._wake(d.id, d.waiting, 'topic:'))
                 returning seq, destination_id into v_seq, v_topic;
@@ -44,7 +45,7 @@ begin
                     p_message_type, nullif(current_setting('howdah.client_id', true), '')
                 from howdah.destinations d join howdah.topics t on t.destination_id = d.id
                 where d.name = p_topic and d.dropped_at is null and not d.sending_paused and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and t.stored and not t.bridged and t.refused_for is null
+                  and d.journal_level <> 'full' and d.persistent and t.stored and not t.bridged and t.refused_for is null
                   and pg_has_role(howdah._caller()::name, d.senders[1]::name, 'MEMBER')
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true or howdah._wake(d.id, d.waiting, 'topic:'))
                 returning seq, destination_id into v_seq, v_topic;
@@ -56,7 +57,7 @@ begin
                     p_message_type, nullif(current_setting('howdah.client_id', true), '')
                 from howdah.destinations d join howdah.topics t on t.destination_id = d.id
                 where d.name = p_topic and d.dropped_at is null and not d.sending_paused and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and t.stored and not t.bridged and t.refused_for is null
+                  and d.journal_level <> 'full' and d.persistent and t.stored and not t.bridged and t.refused_for is null
                   and pg_has_role(howdah._caller()::name, d.senders[1]::name, 'MEMBER')
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true or howdah._wake(d.id, d.waiting, 'topic:'))
                 returning seq, destination_id into v_seq, v_topic;

@@ -1,7 +1,8 @@
 -- howdah._publish(p_topic, p_bodies, …): store messages of a topic, all or nothing, and pass them on to its bridges.
 --
 -- Returns  their numbers (bigint[]) in the order of p_bodies.
--- Raises   HD005 a delay was asked for; HD017 a conversation was ended; HD018 a subscription is too far behind.
+-- Raises   HD005 a delay was asked for; HD017 a conversation was ended; HD018 a subscription is too far behind;
+--          HD025 a restored database.
 -- Role     internal
 --
 -- The caller has checked rights and arguments. Arrays are NULL or as long as p_bodies.
@@ -21,6 +22,8 @@ declare
     v_generation bigint;
 begin
     select t.* into v_topic from howdah.topics t where t.destination_id = p_topic.id;
+    p_nonpersistent := p_nonpersistent or not p_topic.persistent;
+    perform howdah._check_cluster();
     if p_delay > interval '0' then
         raise exception using errcode = 'HD005', message = 'a message to a topic cannot be delayed',
             hint = 'Send it later, or bridge the topic to a queue and delay there.';

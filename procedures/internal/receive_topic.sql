@@ -204,6 +204,7 @@ declare
     v_topic text := howdah._name(p_ack.destination_id);
     v_failing boolean := pg_sequence_last_value(p_destination.failing) is not null;
     v_least integer := case when p_subscription.selector_sql is null and not p_subscription.prioritized then 1 else 1000 end;
+    v_noted boolean := exists (select from howdah.acked a where a.ack_id = p_ack.id);
     v_segment record;
     v_taken integer;
     v_last howdah.ack_cursors;
@@ -305,6 +306,7 @@ declare
     v_weight integer;
     v_seqs bigint[] := '{}';
     v_xids xid8[] := '{}';
+    v_modes boolean[] := '{}';
 begin
     <<segments>>
     for v_segment in select * from howdah._segments(v_cursor, p_ack.destination_id, v_upto) loop
@@ -340,6 +342,7 @@ begin
                 end if;
                 v_seqs := v_seqs || v_row.seq;
                 v_xids := v_xids || v_row.xid;
+                v_modes := v_modes || v_row.nonpersistent;
                 return next row(v_row.message_id, p_name, case when v_row.is_text then convert_from(v_row.body, 'UTF8') end,
                     case when not v_row.is_text then v_row.body end, v_row.content_type, v_row.headers, 9 - v_row.rank, v_row.correlation_id,
                     v_row.reply_to, v_row.message_type, v_row.conversation_id,
@@ -351,7 +354,7 @@ begin
         end loop;
     end loop;
     if not p_hold and cardinality(v_seqs) > 0 then
-        perform howdah._acknowledge(p_destination, p_ack, v_seqs, v_xids);
+        perform howdah._acknowledge(p_destination, p_ack, v_seqs, v_xids, v_modes);
     end if;
     if not p_hold and (v_passed > 64 or v_passed > 0 and cardinality(v_seqs) < p_want) then
         perform howdah._fold(p_subscription, p_ack);
@@ -359,18 +362,20 @@ begin
 end
 $$;
 
--- howdah._acknowledge(p_destination, p_ack, p_seqs, p_xids): note messages as consumed out of order.
+-- howdah._acknowledge(p_destination, p_ack, p_seqs, p_xids, p_nonpersistent): note messages as consumed out of order.
 --
 -- Raises   40001 as howdah._note_done.
 -- Role     internal
-create or replace function howdah._acknowledge(p_destination howdah.destinations, p_ack howdah.acks, p_seqs bigint[], p_xids xid8[])
-returns void
+create or replace function howdah._acknowledge(
+    p_destination howdah.destinations, p_ack howdah.acks, p_seqs bigint[], p_xids xid8[], p_nonpersistent boolean[]
+) returns void
 language plpgsql volatile
 as $$
 begin
     perform howdah._note_done(p_ack.id, p_seqs, p_xids);
-    perform howdah._journal(p_destination, 'consumed',
-        array(select u.seq * 1000000 + p_ack.destination_id from unnest(p_seqs) u(seq)), false);
+    perform howdah._journal(p_destination, 'consumed', array_agg(u.seq * 1000000 + p_ack.destination_id), u.nonpersistent)
+    from unnest(p_seqs, p_nonpersistent) u(seq, nonpersistent)
+    group by u.nonpersistent;
 end
 $$;
 

@@ -22,7 +22,7 @@ begin
         return (howdah._publish(v_destination, array[p_body], p_is_text, p_content_type, array[p_headers], array[p_priority], array[p_correlation_id],
             array[p_message_type], array[p_conversation_id], p_reply_to, p_time_to_live, p_delay, p_delivery_mode = 'non-persistent', p_notify))[1];
     end if;
-    v_nonpersistent := p_delivery_mode = 'non-persistent';
+    v_nonpersistent := p_delivery_mode = 'non-persistent' or not v_destination.persistent;
     v_message.seq := nextval(v_destination.positions);
     v_message.message_id := v_message.seq * 1000000 + v_destination.id;
     v_message.destination_id := v_destination.id;

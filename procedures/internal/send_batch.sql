@@ -49,7 +49,7 @@ begin
             p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_delivery_mode = 'non-persistent', p_notify);
     end if;
 
-    v_nonpersistent := p_delivery_mode = 'non-persistent';
+    v_nonpersistent := p_delivery_mode = 'non-persistent' or not p_destination.persistent;
     v_now := howdah.now();
     v_expires_at := v_now + coalesce(p_time_to_live, p_destination.default_time_to_live_ms * interval '1 millisecond');
     v_seqs := array(select nextval(p_destination.positions) from generate_series(1, v_count));

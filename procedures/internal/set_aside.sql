@@ -20,6 +20,11 @@ begin
         where m.ctid = any (array(select c.ctid from howdah.msgs c where c.destination_id = p_destination.id
                                   order by c.rank, c.seq limit p_want for update skip locked))
         union all
+        select howdah._as_ready(n), 'msgs_nonpersistent', true, null from howdah.msgs_nonpersistent n
+        where n.ctid = any (array(select c.ctid from howdah.msgs_nonpersistent c where c.destination_id = p_destination.id
+                                    and c.boot = pg_postmaster_start_time()
+                                  order by c.rank, c.seq limit p_want for update skip locked))
+        union all
         select howdah._as_ready(p), 'parked', p.boot is not null, p.lease_id from howdah.parked p
         where p.ctid = any (array(select c.ctid from howdah.parked c
                                   where c.destination_id = p_destination.id and c.due_at <= v_now
@@ -129,13 +134,27 @@ begin
             v_row.body, v_row.headers, v_row.correlation_id, v_row.reply_to, v_row.message_type, v_row.conversation_id);
         place := 'topic';
         nonpersistent := v_row.nonpersistent;
-        free := case when v_subscription.shared then pg_try_advisory_xact_lock(1213154376, hashint8(p_message_id * 1000003 # v_ack.id))
-            else pg_try_advisory_xact_lock(1213154375, p_destination_id) end
-            and not exists (select from howdah.acked a where a.ack_id = v_ack.id and a.seq = v_row.seq)
-            and not howdah._is_passed(howdah._cursor(v_ack.id), v_row.xid, v_row.seq);
+        free := howdah._lock_published(v_subscription, v_ack, v_row.xid, v_row.seq);
         return next;
         return;
     end loop;
+end
+$$;
+
+-- howdah._lock_published(p_subscription, p_ack, p_xid, p_seq): lock a topic message for a subscription, or all of an unshared one, if it is free.
+--
+-- Returns  whether the caller has it now (boolean); false too if it was finished with meanwhile.
+-- Role     internal
+create or replace function howdah._lock_published(p_subscription howdah.subscriptions, p_ack howdah.acks, p_xid xid8, p_seq bigint)
+returns boolean
+language plpgsql volatile
+as $$
+begin
+    return case when p_subscription.shared then pg_try_advisory_xact_lock(1213154376,
+            hashint8((p_seq * 1000000 + p_ack.destination_id) * 1000003 # p_ack.id))
+        else pg_try_advisory_xact_lock(1213154375, p_subscription.destination_id) end
+        and not exists (select from howdah.acked a where a.ack_id = p_ack.id and a.seq = p_seq)
+        and not howdah._is_passed(howdah._cursor(p_ack.id), p_xid, p_seq);
 end
 $$;
 
@@ -167,8 +186,10 @@ as $$
 declare
     v_subscription howdah.subscriptions;
     v_ack howdah.acks;
+    v_row record;
     v_seqs bigint[];
     v_xids xid8[];
+    v_modes boolean[];
     v_left bigint[] := p_message_ids;
 begin
     select s.* into v_subscription from howdah.subscriptions s where s.destination_id = p_destination.id;
@@ -179,12 +200,23 @@ begin
         select a.* from howdah.acks a
         where a.subscription_id = p_destination.id and a.destination_id = any (array(select i.id % 1000000 from unnest(p_message_ids) i(id)))
     loop
-        select array_agg(l.seq), array_agg(l.xid) into v_seqs, v_xids
-        from howdah._locate(v_subscription, v_ack,
-            array(select i.id / 1000000 from unnest(v_left) i(id) where i.id % 1000000 = v_ack.destination_id)) l
-        where l.wanted and not l.done;
-        continue when v_seqs is null;
-        perform howdah._acknowledge(p_destination, v_ack, v_seqs, v_xids);
+        v_seqs := '{}';
+        v_xids := '{}';
+        v_modes := '{}';
+        for v_row in
+            select l.xid, l.seq, l.nonpersistent
+            from howdah._locate(v_subscription, v_ack,
+                array(select i.id / 1000000 from unnest(v_left) i(id) where i.id % 1000000 = v_ack.destination_id)) l
+            where l.wanted and not l.done
+        loop
+            if howdah._lock_published(v_subscription, v_ack, v_row.xid, v_row.seq) then
+                v_seqs := v_seqs || v_row.seq;
+                v_xids := v_xids || v_row.xid;
+                v_modes := v_modes || v_row.nonpersistent;
+            end if;
+        end loop;
+        continue when v_seqs = '{}';
+        perform howdah._acknowledge(p_destination, v_ack, v_seqs, v_xids, v_modes);
         perform howdah._fold(v_subscription, v_ack);
         v_left := array(select i.id from unnest(v_left) i(id)
                         where not (i.id % 1000000 = v_ack.destination_id and i.id / 1000000 = any (v_seqs)));

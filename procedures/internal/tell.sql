@@ -29,9 +29,9 @@ begin
             v_copy.reply_to := null;
             v_copy.headers := coalesce(v_copy.headers, '{}') || jsonb_build_object('logged_message_id', p_message.message_id,
                 'logged_queue', p_destination.name, 'logged_outcome', p_outcome, 'logged_reason', p_reason);
-            perform howdah._put(v_copy, false, false);
+            perform howdah._put(v_copy, not v_log.persistent, false);
             if v_log.journal_level = 'full' then
-                perform howdah._journal(v_log, 'sent', array[v_copy.message_id], false);
+                perform howdah._journal(v_log, 'sent', array[v_copy.message_id], not v_log.persistent);
             end if;
         end if;
     end if;
@@ -64,9 +64,9 @@ begin
     end if;
     v_message := howdah._new_message(v_advisory, convert_to(
         (jsonb_build_object('event', p_event, 'queue', p_queue, 'at', howdah.now()) || p_facts)::text, 'UTF8'), 'application/json', p_event);
-    perform howdah._put(v_message, false, false);
+    perform howdah._put(v_message, not v_advisory.persistent, false);
     if v_advisory.journal_level = 'full' then
-        perform howdah._journal(v_advisory, 'sent', array[v_message.message_id], false);
+        perform howdah._journal(v_advisory, 'sent', array[v_message.message_id], not v_advisory.persistent);
     end if;
 end
 $$;
@@ -95,9 +95,9 @@ begin
         'application/json', 'Error');
     v_message.correlation_id := p_correlation_id;
     v_message.conversation_id := p_conversation_id;
-    perform howdah._put(v_message, false, false);
+    perform howdah._put(v_message, not v_target.persistent, false);
     if v_target.journal_level = 'full' then
-        perform howdah._journal(v_target, 'sent', array[v_message.message_id], false);
+        perform howdah._journal(v_target, 'sent', array[v_message.message_id], not v_target.persistent);
     end if;
 end
 $$;

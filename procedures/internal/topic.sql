@@ -36,22 +36,29 @@ begin
 end
 $$;
 
--- howdah._no_topic(p_destination): refuse a topic where a queue, or a subscription, is needed.
+-- howdah._lock_subscription(p_subscription): keep consumers from a subscription until the transaction ends.
 --
--- Returns  p_destination.
--- Raises   HD005 it is a topic.
+-- Raises   HD024 somebody is reading it: a transaction that received from it is open.
 -- Role     internal
-create or replace function howdah._no_topic(p_destination howdah.destinations) returns howdah.destinations
-language plpgsql immutable
+create or replace function howdah._lock_subscription(p_subscription howdah.destinations) returns void
+language plpgsql volatile
 as $$
 begin
-    if p_destination.kind = 'topic' then
-        raise exception using errcode = 'HD005', message = format('%s is a topic', quote_literal(p_destination.name)),
-            hint = 'A topic holds no messages of its own: publish with howdah.send, or name a queue or a subscription.';
+    if not pg_try_advisory_xact_lock(1213154375, p_subscription.id) then
+        raise exception using errcode = 'HD024', message = format('subscription %s is being read', quote_literal(p_subscription.name)),
+            hint = 'Try again when its consumers have ended their transactions.';
     end if;
-    return p_destination;
 end
 $$;
+
+-- howdah._lock_names(): create topics, and what finds topics by their names, one after the other.
+--
+-- Role     internal
+--
+-- Else a wildcard and a topic that it matches, made at the same time, would not know of each other.
+create or replace function howdah._lock_names() returns void
+language sql volatile
+as $$ select pg_advisory_xact_lock(1213154381, 1) $$;
 
 -- howdah._matches(p_name, p_pattern): whether a name matches a wildcard.
 --
@@ -71,6 +78,8 @@ $$;
 -- howdah._note_readers(p_topic_id): note whether messages of a topic need to be stored, and whether they go on into queues.
 --
 -- Role     internal
+--
+-- Two statements: the second must see what another session did that the first waited for.
 create or replace function howdah._note_readers(p_topic_id integer) returns void
 language sql volatile
 as $$

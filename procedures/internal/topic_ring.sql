@@ -36,7 +36,15 @@ create or replace function howdah._has_old_snapshot() returns boolean
 language sql stable
 as $$ select current_setting('transaction_isolation') in ('repeatable read', 'serializable') $$;
 
--- howdah._check_cluster(): refuse to read by transaction numbers of another cluster, after a restore.
+-- howdah._boot_ms(): when the server was started.
+--
+-- Returns  milliseconds since 1970 (bigint).
+-- Role     internal
+create or replace function howdah._boot_ms() returns bigint
+language sql stable
+as $$ select (date_part('epoch', pg_postmaster_start_time()) * 1000)::bigint $$;
+
+-- howdah._check_cluster(): refuse to read or write by transaction numbers of another cluster, after a restore.
 --
 -- Raises   HD025 the database was restored into another cluster.
 -- Role     internal
@@ -46,7 +54,7 @@ create or replace function howdah._check_cluster() returns void
 language plpgsql volatile
 as $$
 declare
-    v_boot bigint := (date_part('epoch', pg_postmaster_start_time()) * 1000)::bigint;
+    v_boot bigint := howdah._boot_ms();
 begin
     if pg_sequence_last_value('howdah.topic_checked'::regclass) = v_boot then
         return;

@@ -10,7 +10,7 @@ create or replace function howdah.create_listener(listener text, queue text, opt
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_listener howdah.listeners := howdah._new_listener(listener, howdah._no_topic(howdah._destination(queue, 'admin')), options);
+    v_listener howdah.listeners := howdah._new_listener(listener, howdah._queue(queue, 'admin'), options);
 begin
     if not howdah._add_listener(v_listener) then
         raise exception using errcode = 'HD021', message = format('listener %s exists already', quote_literal(listener)),

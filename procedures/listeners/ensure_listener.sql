@@ -10,7 +10,7 @@ create or replace function howdah.ensure_listener(listener text, queue text, opt
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_wanted howdah.listeners := howdah._new_listener(listener, howdah._no_topic(howdah._destination(queue, 'receive')), options);
+    v_wanted howdah.listeners := howdah._new_listener(listener, howdah._queue(queue, 'receive'), options);
     v_listener howdah.listeners;
 begin
     select l.* into v_listener from howdah.listeners l where l.name = listener;

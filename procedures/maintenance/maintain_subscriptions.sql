@@ -107,22 +107,9 @@ begin
         return array[format('dropped %s', p_destination.name)];
     end if;
     perform howdah._advise('BACKLOG_DROPPED', p_destination.name, jsonb_build_object('topic', v_row.name, 'behind', v_row.behind));
-    perform howdah._skip_backlog(v_row.ack);
+    perform howdah._skip_backlog(p_destination, p_subscription, a, 'too far behind')
+    from howdah.acks a where a.subscription_id = p_destination.id and a.destination_id = (v_row.topic).destination_id;
     return array[format('dropped the backlog of %s', p_destination.name)];
-end
-$$;
-
--- howdah._skip_backlog(p_ack): move a cursor to the end, over all it has not read.
---
--- Role     internal
-create or replace function howdah._skip_backlog(p_ack howdah.acks) returns void
-language plpgsql volatile
-as $$
-declare
-    v_upto pg_snapshot := howdah._snapshot();
-begin
-    perform howdah._move_cursor(howdah._cursor(p_ack.id), '3', -1, 0, v_upto);
-    delete from howdah.acked a where a.ack_id = p_ack.id and pg_visible_in_snapshot(a.xid, v_upto);
 end
 $$;
 

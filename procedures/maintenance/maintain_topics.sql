@@ -44,8 +44,7 @@ begin
         end;
         begin
             -- Who is subscribing holds the lock: what was published since then is needed, though nobody sees it yet.
-            if pg_try_advisory_xact_lock(1213154381, 0) and not howdah._is_retained(v_slot)
-               and not exists (select from howdah._needed(v_slot.slot) offset 10000) then
+            if pg_try_advisory_xact_lock(1213154381, 0) and not exists (select from howdah._needed(v_slot.slot) offset 10000) then
                 execute format('lock table only howdah.topic_msgs_%s, only howdah.topic_nonpersistent_%s in access exclusive mode', v_slot.slot, v_slot.slot);
                 v_left := howdah._empty_slot(v_slot.slot);
                 v_done := v_done || format('emptied %s, carried %s messages on', v_slot.slot, v_left);
@@ -114,32 +113,13 @@ begin
 end
 $$;
 
--- howdah._is_retained(p_ring): whether a closed table has messages of a topic that keeps them for a time which is not over.
---
--- Returns  boolean.
--- Role     internal
---
--- All its messages were sent before it was closed, so nothing has to be read to know.
-create or replace function howdah._is_retained(p_ring howdah.topic_ring) returns boolean
-language plpgsql volatile
-as $$
-declare
-    v_topics integer[] := array(
-        select t.destination_id from howdah.topics t join howdah.destinations d on d.id = t.destination_id
-        where d.dropped_at is null and p_ring.closed_at > howdah.now() - t.retain_ms * interval '1 millisecond');
-    v_found boolean;
-begin
-    execute format('select exists (select from howdah.topic_msgs_%s t where t.destination_id = any ($1))', p_ring.slot) into v_found using v_topics;
-    return v_found;
-end
-$$;
-
 -- howdah._needed(p_slot): the messages of a closed table that somebody still needs.
 --
 -- Returns  destination_id, xid and seq of each.
 -- Role     internal
 --
--- Unread by a subscription; among the topic's youngest bytes that are kept; or kept for late subscribers by its recovery policy.
+-- Unread by a subscription; young enough for the topic's retention; or kept for late subscribers by its recovery policy. If they are over
+-- 10,000, not all of them: nobody needs to know which.
 create or replace function howdah._needed(p_slot integer) returns table (destination_id integer, xid xid8, seq bigint)
 language plpgsql volatile
 as $$
@@ -148,38 +128,52 @@ declare
 begin
     return query execute format(
         'with stored as not materialized (
-            select s.destination_id, s.xid, s.seq, s.sent_at, s.expires_at, octet_length(s.body) as bytes, s.headers from howdah.topic_msgs_%1$s s
+            select s.destination_id, s.xid, s.seq, s.sent_at, s.expires_at from howdah.topic_msgs_%1$s s
             union all
-            select s.destination_id, s.xid, s.seq, s.sent_at, s.expires_at, octet_length(s.body), s.headers
+            select s.destination_id, s.xid, s.seq, s.sent_at, s.expires_at
             from howdah.topic_nonpersistent_%1$s s where s.boot = pg_postmaster_start_time()
         )
-        select s.destination_id, s.xid, s.seq
+        select a.destination_id, n.xid, n.seq
         from howdah.acks a
         cross join lateral howdah._cursor(a.id) c
-        join stored s on s.destination_id = a.destination_id and s.xid >= pg_snapshot_xmin(c.snapshot)
-        where not howdah._is_passed(c, s.xid, s.seq) and (s.expires_at <= $1) is not true
-          and not exists (select from howdah.acked d where d.ack_id = a.id and d.seq = s.seq and d.lease_id is null)
+        cross join lateral (
+            select s.xid, s.seq from stored s
+            where s.destination_id = a.destination_id and s.xid >= pg_snapshot_xmin(c.snapshot) and not howdah._is_passed(c, s.xid, s.seq)
+              and (s.expires_at <= $1) is not true and not exists (select from howdah.acked d where d.ack_id = a.id and d.seq = s.seq and d.lease_id is null)
+            limit 10001
+        ) n
         union
-        select r.destination_id, r.xid, r.seq
-        from (
-            select h.destination_id, h.xid, h.seq, t.recovery, t.recovery_amount, t.retain_bytes, h.sent_at,
-                t.recovery = ''retained'' and h.headers -> ''retain'' = ''true'' as marked,
-                row_number() over w as back, sum(octet_length(h.body)) over w as bytes,
-                row_number() over (partition by h.destination_id, h.headers -> ''retain'' = ''true'' order by h.seq desc) as back_marked
-            from howdah.topics t
-            cross join lateral howdah._history(t.destination_id, null) h
-            where t.retain_bytes is not null or t.recovery not in (''none'', ''query'')
-            window w as (partition by h.destination_id order by h.seq desc)
-        ) r
-        join stored s on s.destination_id = r.destination_id and s.xid = r.xid and s.seq = r.seq
-        where r.bytes <= r.retain_bytes
-           or case r.recovery
-                when ''last_image'' then r.back = 1
-                when ''retained'' then r.marked and r.back_marked = 1
-                when ''fixed_count'' then r.back <= r.recovery_amount
-                when ''fixed_size'' then r.bytes <= r.recovery_amount
-                when ''timed'' then r.sent_at > $1 - r.recovery_amount * interval ''1 millisecond''
-                else false end', p_slot)
+        select t.destination_id, n.xid, n.seq
+        from howdah.topics t
+        cross join lateral (
+            select s.xid, s.seq from stored s
+            where s.destination_id = t.destination_id and (s.expires_at <= $1) is not true
+              and s.sent_at > $1 - greatest(t.retain_ms, case when t.recovery = ''timed'' then t.recovery_amount end) * interval ''1 millisecond''
+            limit 10001
+        ) n
+        where t.retain_ms is not null or t.recovery = ''timed''
+        union
+        select t.destination_id, n.xid, n.seq
+        from howdah.topics t
+        cross join lateral (
+            select s.xid, s.seq
+            from (
+                select h.xid, h.seq, row_number() over w as back, sum(octet_length(h.body)) over w as bytes, h.headers -> ''retain'' = ''true'' as retain,
+                    row_number() over (partition by h.headers -> ''retain'' = ''true'' order by h.seq desc) as retained
+                from howdah._history(t.destination_id, null) h
+                window w as (order by h.seq desc)
+            ) k
+            join stored s on s.destination_id = t.destination_id and s.xid = k.xid and s.seq = k.seq
+            where k.bytes <= t.retain_bytes
+               or case t.recovery
+                    when ''last_image'' then k.back = 1
+                    when ''retained'' then k.retain and k.retained = 1
+                    when ''fixed_count'' then k.back <= t.recovery_amount
+                    when ''fixed_size'' then k.bytes <= t.recovery_amount
+                    else false end
+            limit 10001
+        ) n
+        where t.retain_bytes is not null or t.recovery in (''last_image'', ''retained'', ''fixed_count'', ''fixed_size'')', p_slot)
     using v_now;
 end
 $$;

@@ -21,7 +21,7 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
     set enable_seqscan = off set jit = off
 as $$
 declare
-    v_destination howdah.destinations := howdah._destination(howdah._exception_queue(queue), 'browse');
+    v_destination howdah.destinations := howdah._queue(howdah._exception_queue(queue), 'browse');
 begin
     if max_rows is null or max_rows not between 1 and 10000 then
         raise exception using errcode = 'HD005',

@@ -11,8 +11,8 @@ create or replace function howdah.move_messages(queue text, message_ids bigint[]
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
 as $$
 declare
-    v_source howdah.destinations := howdah._destination(queue, 'admin');
-    v_target howdah.destinations := howdah._no_topic(howdah._destination(target, 'admin'));
+    v_source howdah.destinations := howdah._queue(queue, 'admin');
+    v_target howdah.destinations := howdah._queue(target, 'admin');
     v_said text := concat_ws(': ', 'moved by ' || howdah._caller(), nullif(reason, ''));
     v_taken record;
     v_message howdah.msgs;

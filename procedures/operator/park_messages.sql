@@ -13,7 +13,7 @@ create or replace function howdah.park_messages(
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
 as $$
 declare
-    v_destination howdah.destinations := howdah._destination(queue, 'admin');
+    v_destination howdah.destinations := howdah._queue(queue, 'admin');
     v_now timestamptz := howdah.now();
     v_due timestamptz;
     v_ids bigint[];

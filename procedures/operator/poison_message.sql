@@ -1,6 +1,6 @@
 -- howdah.poison_message(message_id, queue): one message wherever it lies: ready, parked or dead.
 --
--- Returns  at most one row: the message (howdah.message), its state (live, parked or dead), and of a parked one until when and why.
+-- Returns  one row (of a topic's message one for each subscription that it was set aside for): the message (howdah.message), its state (live, parked or dead), and of a parked one until when and why.
 --          None if it is gone. A message in somebody's hands is still shown where it was.
 -- Raises   HD001 no such queue; HD010 not allowed.
 -- Role     howdah_browser howdah_consumer howdah_admin
@@ -19,7 +19,7 @@ declare
 begin
     v_places := array(
         select d.id from howdah.destinations d
-        where d.dropped_at is null and d.kind = 'queue'
+        where d.dropped_at is null and d.kind <> 'topic'
           and case when v_id is not null then d.id = v_id
                    else d.id = v_number % 1000000 or d.id in (select x.x from howdah._exception_destinations() x(x))
                        or d.id in (select p.destination_id from howdah.poison_details p where p.message_id = v_number)

@@ -16,7 +16,7 @@ create or replace function howdah.replay_edited(
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
 as $$
 declare
-    v_source howdah.destinations := howdah._destination(queue, 'admin');
+    v_source howdah.destinations := howdah._queue(queue, 'admin');
     v_target howdah.destinations;
     v_found record;
     v_message howdah.msgs;
@@ -25,7 +25,7 @@ begin
         raise exception using errcode = 'HD005', message = 'body and bytes do not go together', hint = 'Give one of them.';
     end if;
     if target is not null then
-        v_target := howdah._no_topic(howdah._destination(target, 'admin'));
+        v_target := howdah._queue(target, 'admin');
     end if;
     select * into v_found from howdah._find(v_source.id, replay_edited.message_id, null, null);
     if v_found.free is not true then

@@ -10,7 +10,7 @@ create or replace function howdah.retry(queue text, message_ids bigint[] default
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
 as $$
 declare
-    v_destination howdah.destinations := howdah._destination(queue, 'admin');
+    v_destination howdah.destinations := howdah._queue(queue, 'admin');
     v_parked howdah.parked;
     v_ids bigint[];
 begin

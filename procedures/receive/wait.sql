@@ -2,7 +2,7 @@
 --
 -- Returns  channel and payload of the notification (of a subscription several payloads, with commas between); since, to be given to the next call of the same wait; and unsettled: a
 --          transaction from before the first call is still open, which may have sent without notifying, so look often.
--- Raises   HD001 no such queue; HD010 not allowed.
+-- Raises   HD001 no such queue; HD005 it is a topic; HD010 not allowed.
 -- Role     howdah_consumer howdah_admin
 --
 -- LISTEN to the channel "howdah" on a session of its own. To wait: call this once a receive found nothing for some
@@ -22,6 +22,9 @@ begin
     if v_destination.kind = 'queue' then
         perform howdah._ask(v_destination.positions, v_destination.waiting);
         payload := v_destination.id;
+    elsif v_destination.kind = 'topic' then
+        raise exception using errcode = 'HD005', message = format('%s is a topic', quote_literal(queue)),
+            hint = 'Subscribe to it with howdah.subscribe(topic, name) and wait for the name that returns.';
     else
         perform howdah._note_alive(s.alive) from howdah.subscriptions s where s.destination_id = v_destination.id;
         perform howdah._ask(v_destination.positions, v_destination.waiting);

@@ -3,7 +3,7 @@
 -- Returns  the messages' numbers (bigint[]) in the order of bodies.
 -- Raises   HD001 no such queue; HD005 a null body, a wrong argument or arrays of different length; HD006 bad priority;
 --          HD007 body too large; HD008 sending is paused; HD010 not allowed; HD017 a conversation was ended; HD018 the
---          queue is full.
+--          queue is full; HD025 a restored database (howdah.rebase_topics).
 -- Role     howdah_producer howdah_admin
 --
 -- Arrays are NULL or as long as bodies; what is not an array holds for all. See howdah.send for the meaning.

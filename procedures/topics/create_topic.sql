@@ -16,9 +16,10 @@ declare
 begin
     perform howdah._check_name(topic);
     perform howdah._check_options('topic', options);
-    perform pg_advisory_xact_lock(1213154381, 1);  -- who subscribes by a wildcard just now is waited for
+    perform howdah._lock_names();
     v_topic := howdah._new_destination(topic);
     v_topic.kind := 'topic';
+    options := jsonb_strip_nulls(jsonb_build_object('persistent', howdah._policy_for(topic) -> 'persistent')) || options;
     v_topic.id := howdah._add_destination(v_topic);
     -- No rank: a send that looks for a queue passes it by.
     update howdah.destinations d set main_rank = -1 where d.id = v_topic.id;
@@ -65,7 +66,7 @@ begin
     perform howdah._selector_sql(v_new.recovery_selector);
     update howdah.destinations d
     set max_message_bytes = v_destination.max_message_bytes, default_priority = v_destination.default_priority,
-        default_time_to_live_ms = v_destination.default_time_to_live_ms, journal_level = v_destination.journal_level,
+        default_time_to_live_ms = v_destination.default_time_to_live_ms, persistent = v_destination.persistent, journal_level = v_destination.journal_level,
         journal_level_at = case when d.journal_level <> v_destination.journal_level then howdah.now() else d.journal_level_at end
     where d.id = p_topic_id;
     update howdah.topics t

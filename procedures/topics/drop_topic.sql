@@ -10,9 +10,11 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 declare
     v_topic howdah.destinations := howdah._topic(topic, 'admin');
-    v_count bigint := (select count(distinct a.subscription_id) from howdah.acks a where a.destination_id = v_topic.id);
+    v_count bigint;
     v_name text;
 begin
+    perform from howdah.destinations d where d.id = v_topic.id for update;
+    v_count := (select count(distinct a.subscription_id) from howdah.acks a where a.destination_id = v_topic.id);
     if v_count > 0 and not force then
         raise exception using errcode = 'HD011', message = format('topic %s has %s subscriptions', quote_literal(topic), v_count),
             hint = 'Unsubscribe them, or drop it with force => true.';

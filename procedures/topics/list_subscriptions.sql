@@ -22,15 +22,20 @@ begin
     return query
     select d.name, s.topic, s.client_id, s.name, s.durable, s.shared, s.no_local, s.prioritized, s.selector, d.receiving_paused,
         coalesce(l.behind, 0)::bigint, coalesce(howdah.now() - l.oldest, interval '0'), coalesce(l.delivered, 0)::bigint,
-        (select count(*) from howdah.msgs m where m.destination_id = d.id) + (select count(*) from howdah.parked p where p.destination_id = d.id),
+        (select count(*) from howdah.msgs m where m.destination_id = d.id) + (select count(*) from howdah.parked p where p.destination_id = d.id and (p.boot is null or p.boot = pg_postmaster_start_time()))
+            + (select count(*) from howdah.msgs_nonpersistent n where n.destination_id = d.id and n.boot = pg_postmaster_start_time()),
         interval '1 millisecond' * howdah._silent_ms(s.alive),
         d.created_at, d.created_by
     from howdah.subscriptions s
     join howdah.destinations d on d.id = s.destination_id
     cross join lateral (
-        select sum(b.behind) as behind, min(b.oldest) as oldest, sum(b.delivered) as delivered
-        from howdah.acks a cross join lateral howdah._lag(a) b
-        where a.subscription_id = d.id
+        select sum(t.behind) as behind, min(t.oldest) as oldest, sum(t.delivered) as delivered
+        from (
+            select max(b.behind) as behind, min(b.oldest) as oldest, sum(b.delivered) as delivered
+            from howdah.acks a cross join lateral howdah._lag(a) b
+            where a.subscription_id = d.id
+            group by a.destination_id
+        ) t
     ) l
     where d.dropped_at is null
       and (v_topic is null or exists (select from howdah.acks a where a.subscription_id = d.id and a.destination_id = v_topic))
@@ -73,22 +78,16 @@ $$;
 -- Returns  bigint; -1: none.
 -- Role     howdah_auditor howdah_admin
 --
--- The message before the first that is not read: so what ActiveMQ's statements list as pending (ID > LAST_ACKED_ID) leaves nothing out.
--- Where a publisher committed late it has messages in it that were read.
+-- The message before the least one that is not read: so what ActiveMQ's statements list as pending (ID > LAST_ACKED_ID) leaves nothing
+-- out. Where a publisher committed late, or consumers acknowledged out of order, it has messages in it that were read. It reads all that
+-- the cursor is behind; howdah.list_subscriptions tells the lag from one message.
 create or replace function howdah.last_acked_id(ack_id integer) returns bigint
-language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+language sql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
-declare
-    v_ack howdah.acks;
-    v_cursor howdah.ack_cursors := howdah._cursor(ack_id);
-    v_upto pg_snapshot := howdah._snapshot();
-    v_last bigint;
-begin
-    select a.* into v_ack from howdah.acks a where a.id = last_acked_id.ack_id;
-    select min(p.seq) - 1 into v_last
-    from howdah._segments(v_cursor, v_ack.destination_id, v_upto) s
-    cross join lateral howdah._topic_page(s.slots, v_ack.destination_id, s.from_xid, s.from_seq, s.to_xid, v_upto, 1) p;
-    v_last := coalesce(v_last, (select pg_sequence_last_value(d.positions) from howdah.destinations d where d.id = v_ack.destination_id));
-    return coalesce(v_last * 1000000 + v_ack.destination_id, -1);
-end
+    select coalesce(coalesce(min(h.seq) - 1, max(pg_sequence_last_value(d.positions))) * 1000000 + max(d.id), -1)
+    from howdah.acks a
+    join howdah.subscriptions s on s.destination_id = a.subscription_id
+    join howdah.destinations d on d.id = a.destination_id
+    left join lateral howdah._ahead(s, a, howdah._snapshot(), null) h on true
+    where a.id = last_acked_id.ack_id
 $$;

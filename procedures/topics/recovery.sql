@@ -1,8 +1,8 @@
--- howdah._history(p_topic_id, p_since): messages of a topic that are still stored and committed, oldest first.
+-- howdah._history(p_topic_id, p_since, p_upto): messages of a topic that are still stored and committed, oldest first.
 --
 -- Returns  as howdah._topic_page, those sent from p_since on (NULL: all), without the expired ones.
 -- Role     internal
-create or replace function howdah._history(p_topic_id integer, p_since timestamptz)
+create or replace function howdah._history(p_topic_id integer, p_since timestamptz, p_upto pg_snapshot default howdah._snapshot())
 returns table (
     xid xid8, seq bigint, sent_at timestamptz, expires_at timestamptz, destination_id integer, rank smallint, is_text boolean,
     content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid,
@@ -11,8 +11,7 @@ returns table (
 language sql volatile
 as $$
     select p.*
-    from (select howdah._snapshot() as upto) s
-    cross join lateral howdah._topic_page(howdah._slots_from('3'), p_topic_id, '3', -1, pg_snapshot_xmax(s.upto), s.upto, 2147483647) p
+    from howdah._topic_page(howdah._slots_from('3'), p_topic_id, '3', -1, pg_snapshot_xmax(p_upto), p_upto, 2147483647) p
     where (p.sent_at < p_since) is not true and (p.expires_at <= howdah.now()) is not true
 $$;
 
@@ -31,14 +30,14 @@ declare
 begin
     for v_ack in select a.* from howdah.acks a where a.subscription_id = p_subscription.destination_id loop
         v_upto := howdah._snapshot();
-        select h.xid into v_first from howdah._history(v_ack.destination_id, p_since) h order by h.xid limit 1;
+        select h.xid into v_first from howdah._history(v_ack.destination_id, p_since, v_upto) h order by h.xid limit 1;
         if not found then
             perform howdah._move_cursor(howdah._cursor(v_ack.id), '3', -1, 0, v_upto);
             continue;
         end if;
         perform howdah._move_cursor(howdah._cursor(v_ack.id), '3', -1, 0, howdah._cut(howdah._cursor(v_ack.id), v_upto, v_first));
         insert into howdah.acked (ack_id, seq, xid)
-        select v_ack.id, h.seq, h.xid from howdah._history(v_ack.destination_id, null) h where h.xid >= v_first and h.sent_at < p_since;
+        select v_ack.id, h.seq, h.xid from howdah._history(v_ack.destination_id, null, v_upto) h where h.xid >= v_first and h.sent_at < p_since;
     end loop;
 end
 $$;

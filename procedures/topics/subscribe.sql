@@ -2,7 +2,7 @@
 --
 -- Returns  the subscription's name (text): what howdah.receive, record_failure, pause, alter_queue and the rest take as a queue.
 -- Raises   HD001 no such topic; HD002 no room for a dead-letter queue that the options need; HD003 bad name; HD004 wrong option; HD005 wrong argument; HD010 not allowed; HD023 a wrong selector;
---          HD024 it exists with another definition and somebody reads it, or as (un)shared.
+--          HD024 it exists with another definition and somebody reads it, or as (un)shared, or without a client id for another topic.
 -- Role     howdah_consumer howdah_admin
 --
 -- A durable subscription (the default) has a name and gets every message published from now on, whether anybody reads it or not
@@ -30,10 +30,11 @@ begin
     if topic ~ '[*>]' then
         perform pg_advisory_xact_lock_shared(1213154381, 1);
     end if;
+    v_topics := howdah._topics_for(topic, 'receive');
+    perform from howdah.destinations d where d.id = any (v_topics) for key share;
     if howdah._has_old_snapshot() then
         perform howdah._same_ring((select max(r.truncations) from howdah.topic_ring r));
     end if;
-    v_topics := howdah._topics_for(topic, 'receive');
     perform howdah._check_subscription(topic, name, client_id, shared, durable, no_local, options);
     v_new.topic := topic;
     v_new.client_id := client_id;
@@ -57,6 +58,10 @@ begin
             raise exception using errcode = 'HD024', message = format('subscription %s of client %s exists as %s one', quote_literal(name),
                 quote_literal(client_id), case when v_old.shared then 'a shared' else 'an unshared' end),
                 hint = 'Choose another name, or howdah.unsubscribe it.';
+        elsif v_old.topic <> v_new.topic and v_new.client_id = '' then
+            raise exception using errcode = 'HD024', message = format('subscription %s without a client id exists for %s', quote_literal(name),
+                quote_literal(v_old.topic)),
+                hint = 'Choose another name, or give a client_id, or howdah.unsubscribe the other.';
         end if;
         if (v_old.topic, v_old.no_local, v_old.prioritized) = (v_new.topic, v_new.no_local, v_new.prioritized)
            and v_old.selector is not distinct from v_new.selector then
@@ -133,7 +138,20 @@ begin
             hint = 'They have up to 200 characters out of A-Z a-z 0-9 . _ -';
     elsif v_wrong is not null then
         raise exception using errcode = 'HD005', message = v_wrong, hint = 'See docs/topics.md for the kinds of subscription.';
-    elsif p_options is null or jsonb_typeof(p_options) <> 'object' or jsonb_typeof(p_options -> 'prioritized') <> 'boolean'
+    end if;
+    perform howdah._check_subscription_options(p_options);
+end
+$$;
+
+-- howdah._check_subscription_options(p_options): refuse options that subscriptions cannot have.
+--
+-- Raises   HD004 wrong option.
+-- Role     internal
+create or replace function howdah._check_subscription_options(p_options jsonb) returns void
+language plpgsql volatile
+as $$
+begin
+    if p_options is null or jsonb_typeof(p_options) <> 'object' or jsonb_typeof(p_options -> 'prioritized') <> 'boolean'
         or p_options @> '{"strict_order": true}' or p_options @> '{"backout_count": "hardened"}' then
         raise exception using errcode = 'HD004', message = 'wrong options of a subscription',
             hint = 'They are a JSON object; prioritized is true or false; strict_order and backout_count "hardened" are for queues.';
@@ -141,15 +159,15 @@ begin
 end
 $$;
 
--- howdah._copy_rights(p_subscription_id, p_topics): who may receive from a topic may receive from its subscription.
+-- howdah._copy_rights(p_subscription_id, p_topics): who may receive from a topic, browse or administer it may do so at its subscription.
 --
 -- Role     internal
 create or replace function howdah._copy_rights(p_subscription_id integer, p_topics integer[]) returns void
 language sql volatile
 as $$
     delete from howdah.destination_grants g
-    where g.destination_id = p_subscription_id and (g.verb = 'send' or g.verb = 'receive' and cardinality(p_topics) = 1);
+    where g.destination_id = p_subscription_id and (g.verb = 'send' or cardinality(p_topics) = 1);
     insert into howdah.destination_grants (destination_id, verb, role_name)
     select p_subscription_id, g.verb, g.role_name from howdah.destination_grants g
-    where cardinality(p_topics) = 1 and g.destination_id = p_topics[1] and g.verb = 'receive'
+    where cardinality(p_topics) = 1 and g.destination_id = p_topics[1] and g.verb <> 'send'
 $$;

@@ -20,10 +20,7 @@ as $$
 declare
     v_topic integer;
 begin
-    if not pg_try_advisory_xact_lock(1213154375, p_subscription.id) then
-        raise exception using errcode = 'HD024', message = format('subscription %s is being read', quote_literal(p_subscription.name)),
-            hint = 'Try again when its consumers have ended their transactions.';
-    end if;
+    perform howdah._lock_subscription(p_subscription);
     perform howdah._empty(p_subscription, p_reason);
     delete from howdah.ack_cursors c using howdah.acks a where a.subscription_id = p_subscription.id and c.ack_id = a.id;
     delete from howdah.acked c using howdah.acks a where a.subscription_id = p_subscription.id and c.ack_id = a.id;

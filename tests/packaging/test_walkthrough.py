@@ -20,11 +20,11 @@ def blocks(page: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
 
 
-def psql(server: Server, dsn: str, script: str) -> str:
+def psql(server: Server, dsn: str, script: str, *options: str) -> str:
     if server.embedded is None:
         pytest.skip("psql comes with the embedded server")
     shown = subprocess.run(
-        [server.embedded.bin("psql"), dsn, "-v", "ON_ERROR_STOP=1"],
+        [server.embedded.bin("psql"), dsn, "-v", "ON_ERROR_STOP=1", *options],
         input=script,
         capture_output=True,
         text=True,
@@ -91,3 +91,13 @@ def test_leases_in_order(server: Server, dsn: str) -> None:
     psql(server, dsn, session)
     with psycopg.connect(dsn, autocommit=True) as db:
         assert one(db, "select count(*) from howdah.audit_journal where event = 'consumed'") == 1
+
+
+def test_the_page_of_topics_returns_what_it_shows(server: Server, dsn: str) -> None:
+    session = "".join(blocks("docs/topics.md", "sql"))
+    returned = psql(server, dsn, session, "-Atq").splitlines()
+    shown = re.findall(r"-- → (.*)", session)
+    assert len(shown) > 40
+    left = iter(returned)
+    for expected in shown:
+        assert expected in left, f"{expected} is not returned, or not in its place: {returned}"

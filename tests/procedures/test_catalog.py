@@ -157,7 +157,7 @@ def test_dynamic_sql_is_run_by_the_keepers_of_partitions_and_sequences_and_for_s
     dynamic = {name for name, body in BODIES.items() if re.search(r"\bexecute\b", re.sub(r"--[^\n]*", "", body))}
     assert dynamic == {
         "maintain_journal", "_new_hint", "_new_positions", "_drop_sequences", "selector_matches", "_page", "_cross", "_select_history", "_selected",
-        "maintain_topics", "_is_retained", "_needed", "_empty_slot", "rebase_topics"
+        "maintain_topics", "_needed", "_empty_slot", "rebase_topics"
     }  # fmt: skip
 
 

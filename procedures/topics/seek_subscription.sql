@@ -1,0 +1,59 @@
+-- howdah.seek_subscription(subscription, since): have a subscription read from a time on, whatever it has read.
+--
+-- Raises   HD001 no such subscription; HD005 since is NULL; HD010 not allowed; HD024 somebody is reading it; HD025 a restored database.
+-- Role     howdah_consumer howdah_admin
+--
+-- Back: what was sent since is read again, as far as it is still stored (topic options retain_ms, retain_bytes); '-infinity': all of it.
+-- Forward: what was sent before is passed over; 'infinity': all there is. What is set aside for the subscription, or was disposed of by
+-- its poison policy, does not come by this way again.
+create or replace function howdah.seek_subscription(subscription text, since timestamptz) returns void
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_destination howdah.destinations := howdah._subscription(subscription, 'receive');
+    v_subscription howdah.subscriptions;
+    v_upto pg_snapshot := pg_current_snapshot();
+    v_before bigint[];
+    v_after bigint[];
+begin
+    if since is null then
+        raise exception using errcode = 'HD005', message = 'since cannot be NULL',
+            hint = 'It is a time; ''-infinity'' is the beginning, ''infinity'' the end.';
+    end if;
+    perform howdah._lock_subscription(v_destination);
+    perform howdah._check_cluster();
+    select s.* into v_subscription from howdah.subscriptions s where s.destination_id = v_destination.id;
+    v_before := howdah._unread(v_subscription, v_upto);
+    delete from howdah.acked d using howdah.acks a where a.subscription_id = v_destination.id and d.ack_id = a.id;
+    if since > '-infinity' then
+        perform howdah._begin_since(v_subscription, since);
+    else
+        perform howdah._move_cursor(howdah._cursor(a.id), '3', -1, 0, '3:3:') from howdah.acks a where a.subscription_id = v_destination.id;
+    end if;
+    perform howdah._set_aside(v_destination.id, g.message_id)
+    from (
+        select m.message_id from howdah.msgs m where m.destination_id = v_destination.id
+        union select n.message_id from howdah.msgs_nonpersistent n where n.destination_id = v_destination.id
+        union select p.message_id from howdah.parked p where p.destination_id = v_destination.id
+        union select i.message_id from howdah.poison_details i
+              where i.destination_id = v_destination.id and i.outcome in ('moved', 'discarded', 'ended')
+    ) g;
+    v_after := howdah._unread(v_subscription, v_upto);
+    perform howdah._journal(v_destination, 'sent', array(select u.id from unnest(v_after) u(id) except select u.id from unnest(v_before) u(id)),
+        false, null, 'to be read again');
+    perform howdah._journal(v_destination, 'discarded', array(select u.id from unnest(v_before) u(id) except select u.id from unnest(v_after) u(id)),
+        false, null, 'passed over');
+end
+$$;
+
+-- howdah._unread(p_subscription, p_upto): the numbers of all that a subscription has not read up to a snapshot.
+--
+-- Returns  bigint[].
+-- Role     internal
+create or replace function howdah._unread(p_subscription howdah.subscriptions, p_upto pg_snapshot) returns bigint[]
+language sql volatile
+as $$
+    select coalesce(array_agg(h.message_id), '{}')
+    from howdah.acks a cross join lateral howdah._ahead(p_subscription, a, p_upto, null) h
+    where a.subscription_id = p_subscription.destination_id
+$$;

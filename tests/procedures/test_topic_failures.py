@@ -1,0 +1,319 @@
+"""Messages that fail in one subscription: what its policy does with them, and that the others never notice."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from psycopg.types.json import Jsonb
+from support import SYSTEM, Clock, Connect, Db, column, deliver_and_fail, fail, one, receive, refused
+from topics_support import bodies, consume, publish, rotate, stored, subscribe, topic
+
+
+@pytest.fixture(autouse=True)
+def a_topic(db: Db) -> None:
+    topic(db)
+
+
+@pytest.fixture(params=[False, True], ids=["unshared", "shared"])
+def shared(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param)
+
+
+def test_a_poison_message_is_set_aside_for_its_subscription_alone(db: Db, shared: bool) -> None:
+    name = subscribe(db, shared=shared, options={"max_failed_deliveries": 3})
+    other = subscribe(db, "other")
+    poison, fine = publish(db, "poison", "fine")
+    seen = []
+    for _ in range(3):
+        with db.transaction(force_rollback=True):
+            first = receive(db, name)[0]
+        seen.append(first.delivery_count)
+        outcome = fail(db, poison, name, error_text="no", error_class="ValueError", traceback="line 1")
+    assert (seen, outcome[1:]) == ([1, 2, 3], (3, "moved"))
+    assert [m.message_id for m in receive(db, name, 9)] == [fine]
+    assert [(m.message_id, m.delivery_count) for m in receive(db, other, 9)] == [(poison, 1), (fine, 1)]
+    (dead,) = receive(db, SYSTEM, 9, "browse")
+    assert (dead.message_id, dead.body, dead.origin_queue) == (poison, "poison", name)
+    assert dead.dead_reason == "failed deliveries reached the limit"
+    assert db.execute(
+        "select queue, attempt, outcome, error_class, error_text from howdah.audit_incidents order by incident_id"
+    ).fetchall() == [(name, n, "moved" if n == 3 else "returned", "ValueError", "no") for n in (1, 2, 3)]
+    assert column(db, "select queue || '>' || other_queue from howdah.audit_journal where event = 'moved'") == [
+        f"{name}>{SYSTEM}"
+    ]
+
+
+def test_two_subscriptions_count_and_dispose_of_one_message_each_for_itself(db: Db) -> None:
+    first = subscribe(db, "a", options={"max_failed_deliveries": 1})
+    second = subscribe(db, "b", options={"max_failed_deliveries": 2, "at_limit": "discard"})
+    (sent,) = publish(db, "x")
+    assert fail(db, sent, first)[2] == "moved"
+    assert fail(db, sent, second)[1:] == (1, "returned")
+    assert fail(db, sent, first)[2] == "gone"
+    assert fail(db, sent, second)[1:] == (2, "discarded")
+    assert (bodies(db, first), bodies(db, second)) == ([], [])
+    assert len(receive(db, SYSTEM, 9, "browse")) == 1
+
+
+def test_a_delayed_message_waits_while_the_others_go_on(db: Db, clock: Clock, shared: bool) -> None:
+    name = subscribe(db, shared=shared, options={"redelivery_delay_ms": 10_000})
+    sent = publish(db, "a", "b")
+    assert fail(db, sent[0], name)[1:] == (1, "delayed")
+    assert bodies(db, name) == ["b"]
+    assert one(db, "select set_aside from howdah.list_subscriptions()") == 1
+    clock.advance(9)
+    assert bodies(db, name) == []
+    clock.advance(1)
+    publish(db, "c")
+    (again, new) = receive(db, name, 9)
+    assert (again.body, again.delivery_count, again.message_id, new.body) == ("a", 2, sent[0], "c")
+    assert bodies(db, name) == []
+
+
+def test_a_delay_of_the_failure_itself_holds_and_retry_ends_it(db: Db, clock: Clock) -> None:
+    name = subscribe(db)
+    (sent,) = publish(db, "a")
+    assert fail(db, sent, name, delay=timedelta(hours=1))[2] == "delayed"
+    assert bodies(db, name) == []
+    assert one(db, "select howdah.retry(%s)", (name,)) == 1
+    assert [(m.body, m.delivery_count) for m in receive(db, name)] == [("a", 2)]
+
+
+def test_a_rejected_message_is_disposed_of_at_once(db: Db) -> None:
+    name = subscribe(db)
+    (sent,) = publish(db, "a")
+    assert fail(db, sent, name, reject=True)[2] == "moved"
+    assert bodies(db, name) == []
+
+
+def test_a_failure_while_the_message_is_in_hand_is_settled_afterwards(db: Db, connect: Connect, shared: bool) -> None:
+    name = subscribe(db, shared=shared, options={"max_failed_deliveries": 1})
+    (sent,) = publish(db, "a")
+    reader = connect()
+    with reader.transaction(force_rollback=True):
+        assert bodies(reader, name) == ["a"]
+        assert fail(db, sent, name)[2] == "held"
+    with db.transaction(force_rollback=False):
+        # One failure is recorded: the limit is met when it is received next.
+        assert bodies(db, name) == []
+    assert [m.message_id for m in receive(db, SYSTEM, 9, "browse")] == [sent]
+
+
+def test_a_savepoint_gives_the_message_back_and_the_failure_is_recorded_in_the_same_transaction(
+    db: Db, shared: bool
+) -> None:
+    name = subscribe(db, shared=shared, options={"max_failed_deliveries": 2})
+    publish(db, "poison", "fine")
+    for expected in ("returned", "moved"):
+        with db.transaction():
+            with db.transaction(force_rollback=True):
+                (message,) = receive(db, name)
+            assert fail(db, message.message_id, name)[2] == expected
+    assert bodies(db, name) == ["fine"]
+
+
+def test_quarantine_and_its_end_are_the_subscriptions_own(db: Db, clock: Clock) -> None:
+    name = subscribe(
+        db,
+        options={"max_failed_deliveries": 1, "at_limit": "quarantine", "quarantine_ms": 60_000, "quarantine_times": 1},
+    )
+    other = subscribe(db, "other")
+    (sent,) = publish(db, "a")
+    assert fail(db, sent, name)[2] == "quarantined"
+    assert (bodies(db, name), bodies(db, other)) == ([], ["a"])
+    clock.advance(60)
+    with db.transaction(force_rollback=True):
+        (back,) = receive(db, name)
+        assert (back.delivery_count, back.stage) == (1, 1)
+    assert fail(db, sent, name)[2] == "moved"
+    assert bodies(db, name) == []
+
+
+@pytest.mark.parametrize("mode", ["persistent", "non-persistent"])
+def test_a_dead_message_is_replayed_to_its_subscription_alone(db: Db, mode: str, shared: bool) -> None:
+    name = subscribe(db, shared=shared, options={"max_failed_deliveries": 1})
+    other = subscribe(db, "other")
+    (sent,) = publish(db, "a", delivery_mode=mode, headers={"n": 1})
+    fail(db, sent, name)
+    assert bodies(db, other) == ["a"]
+    assert one(db, "select howdah.replay(%s)", (SYSTEM,)) == 1
+    assert one(db, "select set_aside from howdah.list_subscriptions() where subscription = %s", (name,)) == 1
+    (back,) = receive(db, name, 9)
+    assert (back.body, back.delivery_count, back.stage, back.headers, back.delivery_mode) == ("a", 1, 2, {"n": 1}, mode)
+    assert (bodies(db, name), bodies(db, other)) == ([], [])
+
+
+def test_a_replayed_message_is_held_and_consumed_or_fails_again(db: Db) -> None:
+    name = subscribe(db, options={"max_failed_deliveries": 1})
+    (sent,) = publish(db, "a")
+    fail(db, sent, name)
+    one(db, "select howdah.replay(%s)", (SYSTEM,))
+    assert fail(db, sent, name)[2] == "moved"
+    one(db, "select howdah.replay(%s)", (SYSTEM,))
+    with db.transaction():
+        (held,) = receive(db, name, 9, "receive_locked")
+        one(db, "select howdah.consume_locked(%s, %s, %s, %s)", (name, [sent], [held.priority], [held.position]))
+    assert bodies(db, name) == []
+
+
+def test_a_dead_message_is_discarded_or_moved_on_but_not_into_a_topic(db: Db) -> None:
+    name = subscribe(db, options={"max_failed_deliveries": 1})
+    one(db, "select howdah.create_queue('aside')")
+    first, second, third = publish(db, "a", "b", "c")
+    for number in (first, second, third):
+        fail(db, number, name)
+    refused(db, "HD001", "select howdah.replay(%s, array[%s::bigint], 't')", (SYSTEM, first))
+    refused(db, "HD001", "select howdah.move_messages(%s, array[%s::bigint], 't')", (SYSTEM, first))
+    assert one(db, "select howdah.discard(%s, array[%s::bigint])", (SYSTEM, first)) == 1
+    assert one(db, "select howdah.move_messages(%s, array[%s::bigint], 'aside')", (SYSTEM, second)) == 1
+    assert one(db, "select howdah.replay(%s, array[%s::bigint], 'aside')", (SYSTEM, third)) == 1
+    assert bodies(db, "aside") == ["b", "c"]
+
+
+def test_a_message_dead_in_two_subscriptions_goes_back_to_each(db: Db) -> None:
+    names = [subscribe(db, name, options={"max_failed_deliveries": 1}) for name in "ab"]
+    (sent,) = publish(db, "x")
+    for name in names:
+        fail(db, sent, name)
+    assert sorted(str(m.origin_queue) for m in receive(db, SYSTEM, 9, "browse")) == names
+    assert one(db, "select howdah.replay(%s, array[%s::bigint])", (SYSTEM, sent)) == 2
+    assert [bodies(db, name) for name in names] == [["x"], ["x"]]
+
+
+PRESETS = {
+    "howdah": (5, "moved", SYSTEM),
+    "websphere": (5, "moved", SYSTEM),
+    "activemq": (7, "moved", "ActiveMQ.DLQ"),
+}
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_presets_hold_at_subscriptions(db: Db, clock: Clock, preset: str) -> None:
+    limit, last, target = PRESETS[preset]
+    name = subscribe(db, options={"preset": preset})
+    (sent,) = publish(db, "x")
+    outcomes = []
+    for _ in range(limit):
+        (message,) = [m for m in receive_and_return(db, name)]
+        outcomes.append(fail(db, message.message_id, name)[2])
+        clock.advance(3600)
+    assert outcomes[-1] == last
+    assert bodies(db, name) == []
+    assert [m.message_id for m in receive(db, target, 9, "browse")] == [sent]
+
+
+def receive_and_return(db: Db, name: str) -> list[Any]:
+    with db.transaction(force_rollback=True):
+        return list(receive(db, name))
+
+
+def test_mq_moves_a_message_at_its_limit_when_it_is_received(db: Db, shared: bool) -> None:
+    name = subscribe(db, shared=shared, options={"preset": "websphere_mq", "max_failed_deliveries": 2})
+    sent, fine = publish(db, "x", "fine")
+    assert [fail(db, sent, name)[2] for _ in range(2)] == ["returned", "returned"]
+    assert [m.message_id for m in receive(db, name, 9)] == [fine]
+    assert bodies(db, name) == []
+    assert [m.message_id for m in receive(db, "SYSTEM.DEAD.LETTER.QUEUE", 9, "browse")] == [sent]
+
+
+def test_five_rollbacks_in_a_row_disable_a_subscription_under_service_brokers_preset(db: Db) -> None:
+    name = subscribe(db, options={"preset": "service_broker"})
+    other = subscribe(db, "other")
+    publish(db, "x")
+    for _ in range(5):
+        deliver_and_fail(db, name)
+    said = refused(db, "HD016", "select howdah.receive(%s)", (name,))
+    assert name in (said.message_primary or "")
+    assert bodies(db, other) == ["x"]
+    one(db, "select howdah.resume(%s)", (name,))
+    assert bodies(db, name) == ["x"]
+
+
+def test_an_individual_dead_letter_queue_and_a_named_one_take_what_a_subscription_gives_up(db: Db) -> None:
+    one(db, "select howdah.create_queue('dead')")
+    named = subscribe(
+        db, "named", options={"max_failed_deliveries": 1, "exception_mode": "named", "exception_queue": "dead"}
+    )
+    own = subscribe(db, "own", options={"max_failed_deliveries": 1, "exception_mode": "individual"})
+    (sent,) = publish(db, "x")
+    assert [fail(db, sent, name)[2] for name in (named, own)] == ["moved", "moved"]
+    assert bodies(db, "dead", verb="browse") == ["x"]
+    assert column(db, "select queue from howdah.list_queues() where queue like 'ActiveMQ.DLQ.%%'") == [
+        f"ActiveMQ.DLQ.Queue.{own}"
+    ]
+
+
+def test_shared_consumers_redeliver_by_message_and_hold_nobody_up(db: Db, connect: Connect) -> None:
+    name = subscribe(db, shared=True, options={"max_failed_deliveries": 2, "redelivery_delay_ms": 0})
+    sent = publish(db, *map(str, range(4)))
+    first, second = connect(), connect()
+    with first.transaction(force_rollback=True), second.transaction():
+        assert bodies(first, name, 1) == ["0"]
+        assert bodies(second, name, 2) == ["1", "2"]
+    assert fail(first, sent[0], name)[2] == "returned"
+    with second.transaction():
+        got = receive(second, name, 9)
+        assert [(m.body, m.delivery_count) for m in got] == [("0", 2), ("3", 1)]
+    assert bodies(first, name) == []
+
+
+def test_what_is_set_aside_does_not_hold_the_storage_of_the_topic(db: Db, clock: Clock) -> None:
+    name = subscribe(db, options={"redelivery_delay_ms": 3_600_000_000})
+    (sent,) = publish(db, "x")
+    assert fail(db, sent, name)[2] == "delayed"
+    bodies(db, name)
+    for _ in range(3):
+        rotate(db, clock)
+    assert stored(db) == 0
+    clock.advance(3_600_000)
+    assert [(m.body, m.delivery_count) for m in receive(db, name)] == [("x", 2)]
+
+
+def test_a_second_report_of_the_same_failure_counts_once(db: Db) -> None:
+    name = subscribe(db)
+    (sent,) = publish(db, "x")
+    key = "0f8fad5b-d9cb-469f-a165-70867728950e"
+    assert fail(db, sent, name, failure_key=key) == fail(db, sent, name, failure_key=key)
+    assert one(db, "select count(*) from howdah.poison_details") == 1
+
+
+def test_a_failure_of_what_a_subscription_never_had_or_has_read_is_gone(db: Db) -> None:
+    name = subscribe(db, selector="n = 1")
+    (unwanted,) = publish(db, "x", headers={"n": 2})
+    (read,) = publish(db, "y", headers={"n": 1})
+    bodies(db, name)
+    assert [fail(db, number, name)[2] for number in (unwanted, read, 12345)] == ["gone", "gone", "gone"]
+
+
+def test_an_acknowledged_message_cannot_fail_and_a_held_one_can_be_set_aside(db: Db) -> None:
+    name = subscribe(db, options={"max_failed_deliveries": 1})
+    first, second = publish(db, "1", "2")
+    with db.transaction():
+        receive(db, name, 9, "receive_locked")
+        consume(db, name, second)
+        assert fail(db, second, name)[2] == "gone"
+        assert fail(db, first, name)[2] == "moved"
+    assert bodies(db, name) == []
+
+
+def test_rights_and_arguments_of_failures_are_those_of_queues(db: Db, connect: Connect) -> None:
+    name = subscribe(db)
+    (sent,) = publish(db, "x")
+    producer = connect("howdah_producer")
+    refused(producer, "42501", "select howdah.record_failure(%s, %s)", (name, sent))
+    one(db, "select howdah.revoke_queue(%s, 'receive', 'howdah_consumer')", (name,))
+    refused(connect("howdah_consumer"), "HD010", "select howdah.record_failure(%s, %s)", (name, sent))
+    refused(db, "HD005", "select howdah.record_failure(%s, %s, delay => '-1 s')", (name, sent))
+
+
+def test_dropping_the_subscription_ends_what_was_set_aside_and_its_dead_messages_stay(db: Db) -> None:
+    name = subscribe(db, options={"max_failed_deliveries": 2})
+    dead, waiting = publish(db, "dead", "waiting")
+    fail(db, dead, name), fail(db, dead, name)
+    fail(db, waiting, name, delay=timedelta(hours=1))
+    one(db, "select howdah.unsubscribe(%s)", (name,))
+    assert one(db, "select count(*) from howdah.parked") == 0
+    assert [m.message_id for m in receive(db, SYSTEM, 9, "browse")] == [dead]
+    refused(db, "HD001", "select howdah.replay(%s)", (SYSTEM,))
+    one(db, "select howdah.create_queue('aside', %s)", (Jsonb({}),))
+    assert one(db, "select howdah.replay(%s, target => 'aside')", (SYSTEM,)) == 1
