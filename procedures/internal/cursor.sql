@@ -240,7 +240,7 @@ begin
         ) p;
         if v_page.xid is not null then
             v_cursor := howdah._move_cursor(v_cursor, v_page.xid, v_page.seq, coalesce(cardinality(v_page.done), 0),
-                 howdah._cut(v_cursor, v_upto, v_page.xid));
+                 howdah._moved(v_cursor, v_upto, v_page.xid));
             delete from howdah.acked a where a.ack_id = p_ack.id and a.seq = any (v_page.done);
         end if;
         exit when v_page.open or v_page.total = 10000;

@@ -1,7 +1,7 @@
 -- howdah.create_listener(listener, queue, options): create a listener, running.
 --
 -- Returns  a warning (text) if its limit contradicts the queue's, else NULL.
--- Raises   HD001 no such queue; HD003 bad name; HD004 unknown or wrong option; HD005 the queue is a topic; HD010 not allowed; HD021 it exists already.
+-- Raises   HD001 no such queue; HD003 bad name; HD004 unknown or wrong option; HD010 not allowed; HD021 it exists already.
 -- Role     howdah_admin
 --
 -- Options, as a JSON object: max_sessions (10), stop_on_failure (true), sequential_failures (0), kind

@@ -1,7 +1,7 @@
 -- howdah.ensure_listener(listener, queue, options): create a listener unless it exists; one that exists keeps its options.
 --
 -- Returns  a warning (text) if its limit contradicts the queue's, else NULL.
--- Raises   HD001 no such queue; HD003 bad name; HD004 unknown or wrong option; HD005 the queue is a topic; HD010 not allowed;
+-- Raises   HD001 no such queue; HD003 bad name; HD004 unknown or wrong option; HD010 not allowed;
 --          HD021 it belongs to another queue.
 -- Role     howdah_consumer howdah_admin
 --

@@ -12,7 +12,7 @@ as $$
 declare
     v_destination howdah.destinations := howdah._subscription(subscription, 'receive');
     v_subscription howdah.subscriptions;
-    v_upto pg_snapshot := pg_current_snapshot();
+    v_upto pg_snapshot := howdah._snapshot();
     v_before bigint[];
     v_after bigint[];
 begin

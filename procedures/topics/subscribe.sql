@@ -32,6 +32,7 @@ begin
     end if;
     v_topics := howdah._topics_for(topic, 'receive');
     perform from howdah.destinations d where d.id = any (v_topics) for key share;
+    v_topics := howdah._topics_for(topic, 'receive');  -- without those that somebody just dropped
     if howdah._has_old_snapshot() then
         perform howdah._same_ring((select max(r.truncations) from howdah.topic_ring r));
     end if;

@@ -162,17 +162,6 @@ def test_a_shared_subscription_gives_each_message_to_one_consumer(db: Db, connec
     assert listed(db, "behind, delivered") == (0, 6)
 
 
-def test_a_shared_subscription_is_refused_to_transactions_with_an_old_snapshot(db: Db, connect: Connect) -> None:
-    name = subscribe(db, shared=True)
-    publish(db, "a")
-    reader = connect()
-    reader.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-    with reader.transaction():
-        said = refused(reader, "HD005", "select howdah.receive(%s)", (name,))
-        assert "READ COMMITTED" in (said.message_hint or "")
-    assert bodies(db, name) == ["a"]
-
-
 def test_an_old_snapshot_never_reads_what_another_consumer_has_read(db: Db, connect: Connect) -> None:
     name = subscribe(db)
     publish(db, "a")

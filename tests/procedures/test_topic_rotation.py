@@ -79,7 +79,7 @@ def test_a_table_somebody_still_writes_to_is_neither_closed_nor_emptied(db: Db, 
         publish(db, "x")
         clock.advance(601)
         assert one(db, "select howdah.maintain_topics()") == "opened 1"
-        assert one(db, "select howdah.maintain_topics()") == "left 0, which is in use"
+        assert one(db, "select howdah.maintain_topics()") == "left 0, which is written to"
         assert bodies(db, name) == ["x"]
         publish(db, "y")
         assert bodies(db, name) == ["y"]
