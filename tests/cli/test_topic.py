@@ -101,7 +101,7 @@ def test_what_cannot_be_is_one_line_and_changes_nothing(dsn: str) -> None:
     for words, said in (
         (("topic", "create", "prices"), "exists already"),
         (("topic", "create", "a b"), "queue name"),
-        (("topic", "create", "t", "-o", "colour=red"), "Options are: max_message_bytes"),
+        (("topic", "create", "t", "-o", "colour=red"), "Options are: persistent"),
         (("topic", "create", "t", "-o", "recovery=query"), "recovery_selector"),
         (("topic", "show", "nowhere"), "there is no topic 'nowhere'"),
         (("topic", "history", "nowhere"), "'nowhere'"),
