@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any
 
 import typer
@@ -113,6 +114,30 @@ def alter(
         connection.admin.alter_queue(subscription, **options)
     text = f"subscription {subscription} altered: {', '.join(options)}"
     output.said(text, as_json=as_json, subscription=subscription, altered=options)
+
+
+@app.command()
+def seek(
+    subscription: Subscription,
+    since: Annotated[
+        str,
+        typer.Argument(
+            metavar="TIME",
+            help='2026-05-01T12:30, how long ago (90s, 30m, 12h, 7d), "beginning", or "end".',
+            show_default=False,
+        ),
+    ],
+    dsn: Dsn = None,
+    role: Role = None,
+    as_json: Json = False,
+) -> None:
+    """Read again from a time on, as far as messages are still stored; or pass over what was sent before."""
+    with connected(dsn, role) as connection:
+        admin = connection.admin
+        to = datetime.max if since == "end" else moment(since, admin.now, "TIME")
+        assert to is not None
+        admin.seek_subscription(subscription, to)
+    output.said(f"{subscription}: goes on from {since}", as_json=as_json, subscription=subscription, since=since)
 
 
 @app.command()

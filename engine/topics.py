@@ -51,14 +51,16 @@ class Subscription:
             "shared": ("boolean", self.shared),
             "durable": ("boolean", self.durable),
             "no_local": ("boolean", self.no_local),
-            "since": ("timestamptz", "-infinity" if _is_beginning(self.since) else self.since),
+            "since": ("timestamptz", _time(self.since)),
             "options": ("jsonb", to_json(self.options)),
         }
         return scalar("subscribe", **arguments).then(str)
 
 
-def _is_beginning(moment: datetime | None) -> bool:
-    return moment is not None and moment.replace(tzinfo=None) == datetime.min
+def _time(moment: datetime | None) -> datetime | str | None:
+    """datetime.min and datetime.max are the beginning and the end of time, in whatever zone."""
+    ends = {datetime.min: "-infinity", datetime.max: "infinity"}
+    return moment if moment is None else ends.get(moment.replace(tzinfo=None), moment)
 
 
 class Topics(Operator):
@@ -120,6 +122,14 @@ class Topics(Operator):
     def unsubscribe(self, subscription: str) -> None:
         """End a subscription; what it has not read is lost to it. Raises SubscriptionInUse."""
         self._run(unsubscribe(subscription))
+
+    def seek_subscription(self, subscription: str, since: datetime) -> None:
+        """Have it read from a time on, whatever it has read: what is still stored comes again, or what was not read is passed over.
+
+        datetime.min is the beginning, datetime.max the end. Raises SubscriptionInUse.
+        """
+        call = scalar("seek_subscription", subscription=("text", subscription), since=("timestamptz", _time(since)))
+        self._run(call.then(lambda _: None))
 
     def list_subscriptions(self, topic: str | None = None) -> Rows:
         """Every subscription, or those that read a topic, with how far behind each is."""

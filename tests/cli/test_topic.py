@@ -129,3 +129,15 @@ def test_a_consumers_role_subscribes_and_lists_but_makes_no_topic(dsn: str) -> N
     assert len(howdah(dsn, "subscription", "list", "prices", "--json", *role).json) == 1
     refused(howdah(dsn, "send", "prices", "x", *role), "permission denied")
     assert howdah(dsn, "subscription", "drop", "prices::a", "--yes", *role).code == 0
+
+
+def test_a_subscription_goes_back_to_a_time(dsn: str) -> None:
+    howdah(dsn, "topic", "create", "news", "-o", "retain_ms=3600000")
+    howdah(dsn, "subscription", "create", "news", "a")
+    howdah(dsn, "send", "news", "x")
+    for since, received in (("beginning", "x"), ("1h", "x"), ("end", "")):
+        howdah(dsn, "receive", "news::a")
+        said = howdah(dsn, "subscription", "seek", "news::a", since).out
+        assert said == f"news::a: goes on from {since}\n"
+        assert received in howdah(dsn, "receive", "news::a").out
+    refused(howdah(dsn, "subscription", "seek", "news::a", "soon"), "is no time", 2)

@@ -478,3 +478,22 @@ def test_a_receiver_killed_in_its_transaction_leaves_the_message_to_the_next(
     one(db, "select pg_terminate_backend(%s, 5000)", (victim.info.backend_pid,))
     with connection.session() as session:
         assert bodies(session, name) == ["x"]
+
+
+def test_a_subscription_is_sought_back_and_forward(connection: Connection, prices: str) -> None:
+    admin = connection.admin
+    admin.alter_topic(prices, retain_ms=3600000)
+    name = admin.subscribe(prices, "a")
+    connection.send(prices, "x")
+    with connection.session() as session:
+        assert len(session.receive(name)) == 1
+        with pytest.raises(SubscriptionInUse):
+            admin.seek_subscription(name, datetime.min)
+        session.commit()
+        assert bodies(session, name) == []
+        session.rollback()
+        admin.seek_subscription(name, datetime.min)
+        assert bodies(session, name) == ["x"]
+        session.rollback()
+        admin.seek_subscription(name, datetime.max)
+        assert bodies(session, name) == []
