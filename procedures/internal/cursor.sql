@@ -222,6 +222,7 @@ declare
     v_segment record;
     v_page record;
     v_leased bigint[];
+    v_ring bigint := howdah._truncations();
 begin
     if not pg_try_advisory_xact_lock(1213154377, p_ack.id) then
         return;
@@ -248,5 +249,6 @@ begin
             v_cursor := howdah._move_cursor(v_cursor, '3', -1, 0, v_upto);
         end if;
     end loop;
+    perform howdah._same_ring(v_ring);
 end
 $$;

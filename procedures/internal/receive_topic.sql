@@ -28,6 +28,7 @@ declare
     v_volatile bigint[];
     v_total bigint := 0;
     v_usual boolean := false;
+    v_ring bigint;
 begin
     if v_destination.kind = 'topic' then
         raise exception using errcode = 'HD005', message = format('%s is a topic', quote_literal(p_name)),
@@ -64,6 +65,7 @@ begin
             hint = 'An unshared subscription has one active consumer; subscribe with shared => true for several.';
     end if;
     if v_look.plain then
+        v_ring := howdah._truncations();
         v_upto := howdah._snapshot();  -- what reads begins after this
         select a.destination_id as topic_id, d.name as topic, c.xid, c.seq, c.cursor, (c.cursor).snapshot as done, null::xid8 as late, array[]::integer[] as slots
         into v_at
@@ -151,6 +153,7 @@ begin
                 where v_volatile is not null group by 3;
             end if;
             if v_taken = p_want then
+                perform howdah._same_ring(v_ring);
                 perform howdah._move_cursor(v_at.cursor, v_xids[v_taken], v_ids[v_taken] / 1000000, v_total,
                     case when v_way = 1 then (v_at.cursor).snapshot else howdah._cut(v_at.done, v_upto, v_xids[v_taken]) end);
                 return;
@@ -158,6 +161,7 @@ begin
             p_want := p_want - v_taken;
         end loop;
         -- At the end. An idle reader writes where it would otherwise walk over what it has passed again and again.
+        perform howdah._same_ring(v_ring);
         if v_total > 0 or v_at.seq >= 0 or pg_snapshot_xmax(v_at.done)::text::bigint - v_at.late::text::bigint > 1000 then
             perform howdah._move_cursor(v_at.cursor, '3', -1, v_total, v_upto);
         end if;
@@ -200,6 +204,7 @@ language plpgsql volatile
 as $$
 declare
     v_cursor howdah.ack_cursors := howdah._cursor(p_ack.id);
+    v_ring bigint := howdah._truncations();
     v_upto pg_snapshot := howdah._snapshot();
     v_now timestamptz := howdah.now();
     v_topic text := howdah._name(p_ack.destination_id);
@@ -275,6 +280,7 @@ begin
         end loop;
         exit when p_want <= 0;
     end loop;
+    perform howdah._same_ring(v_ring);
     -- An idle reader writes where it would otherwise read a closed table again and again.
     if p_want > 0 and (v_cursor.seq >= 0 or cardinality(howdah._slots_from(pg_snapshot_xmax(v_cursor.snapshot))) > 1) then
         v_cursor := howdah._move_cursor(v_cursor, '3', -1, 0, v_upto);

@@ -8,6 +8,17 @@ create or replace function howdah._generation() returns bigint
 language sql volatile
 as $$ select coalesce(pg_sequence_last_value('howdah.topic_generation'::regclass), 0) $$;
 
+-- howdah._truncations(): how often a topic table was emptied.
+--
+-- Returns  bigint; also of a transaction that has not committed.
+-- Role     internal
+--
+-- Whoever moves a cursor asks before finding out which tables to read, and compares (howdah._same_ring) after having read them, whose locks
+-- it holds by then: in between a table may have been emptied and what it needed carried on into another one.
+create or replace function howdah._truncations() returns bigint
+language sql volatile
+as $$ select coalesce(pg_sequence_last_value('howdah.topic_truncations'::regclass), 0) $$;
+
 -- howdah._same_ring(p_truncations): refuse to read topic tables one of which was emptied since the reading statement's snapshot.
 --
 -- Returns  true; p_truncations is the number of truncations that the statement sees.

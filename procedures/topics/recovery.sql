@@ -28,6 +28,7 @@ declare
     v_ack howdah.acks;
     v_first xid8;
     v_upto pg_snapshot;
+    v_ring bigint := howdah._truncations();
 begin
     for v_ack in select a.* from howdah.acks a where a.subscription_id = p_subscription.destination_id loop
         v_upto := howdah._snapshot();
@@ -40,6 +41,7 @@ begin
         insert into howdah.acked (ack_id, seq, xid)
         select v_ack.id, h.seq, h.xid from howdah._history(v_ack.destination_id, null, v_upto) h where h.xid >= v_first and h.sent_at < p_since;
     end loop;
+    perform howdah._same_ring(v_ring);
 end
 $$;
 

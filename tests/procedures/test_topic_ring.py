@@ -265,3 +265,14 @@ def test_a_topic_made_while_somebody_subscribes_by_a_wildcard_is_read_too(connec
     thread.join()
     sent = one(db, "select howdah.send('u', 'x')")
     assert get(db, s) == [sent]
+
+
+def test_a_reader_that_the_ring_overtook_fails_instead_of_passing_over_anything(db: Db, topic: str) -> None:
+    """What it was about to read may have been carried on into a table that it did not know it needed."""
+    subscribe(db)
+    send(db)
+    before = one(db, "select howdah._truncations()")
+    assert one(db, "select howdah._same_ring(%s)", (before,))
+    turn_often(db)
+    refused(db, "40001", "select howdah._same_ring(%s)", (before,))
+    assert len(get(db, "t::s")) == 1
