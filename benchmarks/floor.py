@@ -15,6 +15,7 @@ create sequence next;
 create sequence take;
 """
 SKIPPING = "bare table, SKIP LOCKED"
+RECEIVING = "howdah.receive in a transaction"
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,17 @@ PAIRS = (
             Way(OURS, f"select count(*) from howdah.receive('{QUEUE}', 100);"),
             Way("bare DELETE by key and journal INSERT", _journaled(_HUNDRED, "count(*)")),
             Way(SKIPPING, f"with d as ({_SKIPPING}) select count(*) from d;"),
+        ),
+        100,
+    ),
+    Pair(
+        "lease-100",
+        (
+            Way(
+                OURS,
+                f"select lease from howdah.lease('{QUEUE}', 100) limit 1 \\gset\nselect howdah.ack('{QUEUE}', :lease);",
+            ),
+            Way(RECEIVING, f"select count(*) from howdah.receive('{QUEUE}', 100);"),
         ),
         100,
     ),

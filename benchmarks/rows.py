@@ -94,6 +94,14 @@ ROWS = (
         (Goal(300_000), Goal(3, pgmq.WHO)),
     ),
     Row(
+        "lease-100",
+        "Lease 100 and acknowledge them, two transactions, one connection",
+        _pair(4),
+        "≥ 0.6 of a transactional receive of 100",
+        floor.RECEIVING,
+        (Goal(0.6, floor.RECEIVING),),
+    ),
+    Row(
         "crowd",
         "Very many receivers of one queue, one message a transaction",
         lambda bench, peers: floor.crowd(bench),
