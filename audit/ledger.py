@@ -180,7 +180,7 @@ def judge_rows(counted: DataFrame, policies: DataFrame) -> DataFrame:
         "exited",
         "present",
         F.when(published, F.lit(1)).otherwise(F.col("ends_everywhere")).alias("ends_everywhere"),
-        "sent_everywhere",
+        F.when(published, F.lit(1)).otherwise(F.col("sent_everywhere")).alias("sent_everywhere"),
         "queue",
         "journal_level",
         "records_sends",

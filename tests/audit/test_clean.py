@@ -155,18 +155,21 @@ def test_each_subscription_of_a_topic_ends_its_messages_once_and_one_that_did_tw
     for level in ("full", "exits", "off"):
         options = f'{{"journal_level": "{level}"}}'
         db.execute("select howdah.create_topic(%s, %s)", [f"t.{level}", options])
-        db.execute("select howdah.subscribe(%s, 'all', options => %s)", [f"t.{level}", options])
+        db.execute("select howdah.subscribe(%s, 'all', %s, options => %s)", [f"t.{level}", level, options])
         limited = f'{{"journal_level": "{level}", "max_failed_deliveries": 1, "exception_queue": null}}'
         for name in ("shared", "other"):
-            db.execute("select howdah.subscribe(%s, %s, shared => true, options => %s)", [f"t.{level}", name, limited])
+            db.execute(
+                "select howdah.subscribe(%s, %s, %s, shared => true, options => %s)",
+                [f"t.{level}", name, level, limited],
+            )
         dead, replayed, *_ = send(db, f"t.{level}", 10)
-        assert receive(db, f"t.{level}::all", 100) == [dead, replayed, *_]
+        assert receive(db, f"t.{level}:{level}:all", 100) == [dead, replayed, *_]
         for name in ("shared", "other"):
             for message in (dead, replayed):  # the same ones, dead of both
-                assert fail(db, f"t.{level}::{name}", message) == "moved"
-        assert len(receive(db, f"t.{level}::shared", 5)) == 5
+                assert fail(db, f"t.{level}:{level}:{name}", message) == "moved"
+        assert len(receive(db, f"t.{level}:{level}:shared", 5)) == 5
         assert one(db, "select howdah.replay(%s, array[%s]::bigint[])", [SYSTEM, replayed]) == 2
-        assert len(receive(db, f"t.{level}::shared", 100)) == 4
+        assert len(receive(db, f"t.{level}:{level}:shared", 100)) == 4
     db.execute("select howdah.create_topic('t'), howdah.subscribe('t', 'a'), howdah.subscribe('t', 'b')")
     messages = send(db, "t", 3)
     assert receive(db, "t::a", 10) == receive(db, "t::b", 10) == messages
@@ -179,7 +182,7 @@ def test_each_subscription_of_a_topic_ends_its_messages_once_and_one_that_did_tw
     assert {
         (rule.name, rule.queues, rule.samples) for rule in result.rules if rule.count and rule.severity == "error"
     } == {(name, ("t::b",), (messages[0],)) for name in ("consumed_twice", "identity")}
-    assert (result.queue("t.full::all").consumed, result.queue("t.full::shared").consumed) == (10, 9)
-    assert result.queue("t.full::all").verdict == "sends not recorded independently"
+    assert (result.queue("t.full:full:all").consumed, result.queue("t.full:full:shared").consumed) == (10, 9)
+    assert result.queue("t.full:full:all").verdict == "sends not recorded independently"
     assert result.queue(SYSTEM).dead == 6
     assert "t.full" not in [queue.queue for queue in result.queues]
