@@ -89,57 +89,13 @@ begin
 end
 $$;
 
--- howdah._locate(p_subscription, p_ack, p_seqs): find messages that a cursor has not passed.
+-- howdah._ahead(p_subscription, p_ack, p_upto, p_limit, p_seqs): what a cursor has for its subscription up to a snapshot.
 --
--- Returns  as howdah._page, in reading order.
+-- Returns  as howdah._page, in reading order, at most p_limit (NULL: all): what is wanted and not done, or, with p_seqs, those messages.
 -- Role     internal
---
--- From the cursor on, page by page, until all are found: what is asked for was received last, so it is near.
-create or replace function howdah._locate(p_subscription howdah.subscriptions, p_ack howdah.acks, p_seqs bigint[])
-returns table (
-    xid xid8, seq bigint, sent_at timestamptz, expires_at timestamptz, destination_id integer, rank smallint, is_text boolean,
-    content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid,
-    client_id text, nonpersistent boolean, message_id bigint, done boolean, wanted boolean
+create or replace function howdah._ahead(
+    p_subscription howdah.subscriptions, p_ack howdah.acks, p_upto pg_snapshot, p_limit integer, p_seqs bigint[]
 )
-language plpgsql volatile
-as $$
-declare
-    v_cursor howdah.ack_cursors := howdah._cursor(p_ack.id);
-    v_upto pg_snapshot := howdah._snapshot();
-    v_segment record;
-    v_rows integer;
-    v_found integer := 0;
-begin
-    for v_segment in select * from howdah._segments(v_cursor, p_ack.destination_id, v_upto) loop
-        loop
-            v_rows := 0;
-            for xid, seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers, correlation_id, reply_to,
-                message_type, conversation_id, client_id, nonpersistent, message_id, done, wanted in
-                select p.* from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid, v_segment.from_seq,
-                    v_segment.to_xid, v_upto, 1000) p
-            loop
-                v_rows := v_rows + 1;
-                v_segment.from_xid := xid;
-                v_segment.from_seq := seq;
-                if seq = any (p_seqs) then
-                    v_found := v_found + 1;
-                    return next;
-                    if v_found = cardinality(p_seqs) then
-                        return;
-                    end if;
-                end if;
-            end loop;
-            exit when v_rows < 1000;
-        end loop;
-    end loop;
-end
-$$;
-
--- howdah._ahead(p_subscription, p_ack, p_upto, p_limit): what a cursor has for its subscription up to a snapshot.
---
--- Returns  as howdah._page, in reading order, only what is wanted and not done: at most p_limit (NULL: all).
--- Role     internal
-create or replace function howdah._ahead(p_subscription howdah.subscriptions, p_ack howdah.acks, p_upto pg_snapshot, p_limit integer)
 returns table (
     xid xid8, seq bigint, sent_at timestamptz, expires_at timestamptz, destination_id integer, rank smallint, is_text boolean,
     content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid,
@@ -163,7 +119,7 @@ begin
                 v_rows := v_rows + 1;
                 v_segment.from_xid := xid;
                 v_segment.from_seq := seq;
-                continue when done or not wanted;
+                continue when case when p_seqs is null then done or not wanted else seq <> all (p_seqs) end;
                 return next;
                 v_found := v_found + 1;
                 if v_found = p_limit then
@@ -175,6 +131,21 @@ begin
     end loop;
 end
 $$;
+
+-- howdah._locate(p_subscription, p_ack, p_seqs): find messages that a cursor has not passed, done with or not.
+--
+-- Returns  as howdah._ahead.
+-- Role     internal
+--
+-- What is asked for was received last, so it is near the cursor, from which the search goes on until all are found.
+create or replace function howdah._locate(p_subscription howdah.subscriptions, p_ack howdah.acks, p_seqs bigint[])
+returns table (
+    xid xid8, seq bigint, sent_at timestamptz, expires_at timestamptz, destination_id integer, rank smallint, is_text boolean,
+    content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid,
+    client_id text, nonpersistent boolean, message_id bigint, done boolean, wanted boolean
+)
+language sql volatile
+as $$ select * from howdah._ahead(p_subscription, p_ack, howdah._snapshot(), cardinality(p_seqs), p_seqs) $$;
 
 -- howdah._skip_backlog(p_destination, p_subscription, p_ack, p_reason): move a cursor to the end, over all it has not read, which the journal names.
 --
@@ -196,7 +167,7 @@ begin
     for v_ids, v_nonpersistent in
         select array_agg(a.message_id), a.nonpersistent
         from (select h.message_id, h.nonpersistent, row_number() over () / 10000 as part
-              from howdah._ahead(p_subscription, p_ack, v_upto, null) h) a
+              from howdah._ahead(p_subscription, p_ack, v_upto, null, null) h) a
         group by a.nonpersistent, a.part
     loop
         perform howdah._journal(p_destination, 'discarded', v_ids, v_nonpersistent, null, p_reason);

@@ -41,9 +41,8 @@ begin
     select s as subscription, s.shared, s.alive,
         not (s.shared or s.prioritized or s.no_local or p_hold or howdah._has_old_snapshot()) and s.selector_sql is null
             and pg_sequence_last_value(v_destination.failing) is null as plain,
-        r.truncations = coalesce(pg_sequence_last_value('howdah.topic_truncations'::regclass), 0)
-            and r.generation = coalesce(pg_sequence_last_value('howdah.topic_generation'::regclass), 0) as settled,
-        pg_sequence_last_value('howdah.topic_checked'::regclass) = (date_part('epoch', pg_postmaster_start_time()) * 1000)::bigint as checked,
+        r.truncations = howdah._truncations() and r.generation = howdah._generation() as settled,
+        pg_sequence_last_value('howdah.topic_checked'::regclass) = howdah._boot_ms() as checked,
         howdah._silent_ms(s.alive) < 1000 as noted
     into v_look
     from howdah.subscriptions s
@@ -76,7 +75,7 @@ begin
           and not exists (select from howdah.acks o where o.subscription_id = v_destination.id and o.id <> a.id)
           and not exists (select from howdah.acked o where o.ack_id = a.id)
           and not exists (select from howdah.msgs o where o.destination_id = v_destination.id)
-           and not exists (select from howdah.msgs_nonpersistent o where o.destination_id = v_destination.id)
+          and not exists (select from howdah.msgs_nonpersistent o where o.destination_id = v_destination.id)
           and not exists (select from howdah.parked o where o.destination_id = v_destination.id and o.due_at <= v_now);
         if found then
             if v_at.seq >= 0 then
@@ -210,7 +209,6 @@ declare
     v_topic text := howdah._name(p_ack.destination_id);
     v_failing boolean := pg_sequence_last_value(p_destination.failing) is not null;
     v_least integer := case when p_subscription.selector_sql is null and not p_subscription.prioritized then 1 else 1000 end;
-    v_noted boolean := exists (select from howdah.acked a where a.ack_id = p_ack.id);
     v_segment record;
     v_taken integer;
     v_last howdah.ack_cursors;
@@ -329,11 +327,8 @@ begin
                 if not v_row.wanted or v_row.done then
                     v_passed := v_passed + 1;
                     continue;
-                elsif p_subscription.shared then
-                    continue when not pg_try_advisory_xact_lock(1213154376, hashint8(v_row.message_id * 1000003 # p_ack.id));
-                    continue when exists (select from howdah.acked a where a.ack_id = p_ack.id and a.seq = v_row.seq)
-                        or howdah._is_passed(howdah._cursor(p_ack.id), v_row.xid, v_row.seq);
                 end if;
+                continue when p_subscription.shared and not howdah._lock_published(p_subscription, p_ack, v_row.xid, v_row.seq);
                 v_failures := 0;
                 if v_failing then
                     select coalesce(max(f.failures), 0), coalesce(max(f.weight), 0) into v_failures, v_weight

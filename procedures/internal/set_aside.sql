@@ -150,10 +150,13 @@ returns boolean
 language plpgsql volatile
 as $$
 begin
-    return case when p_subscription.shared then pg_try_advisory_xact_lock(1213154376,
+    if not (case when p_subscription.shared then pg_try_advisory_xact_lock(1213154376,
             hashint8((p_seq * 1000000 + p_ack.destination_id) * 1000003 # p_ack.id))
-        else pg_try_advisory_xact_lock(1213154375, p_subscription.destination_id) end
-        and not exists (select from howdah.acked a where a.ack_id = p_ack.id and a.seq = p_seq)
+        else pg_try_advisory_xact_lock(1213154375, p_subscription.destination_id) end) then
+        return false;
+    end if;
+    -- A statement of its own, whose snapshot is taken with the lock: whoever had it before has committed by then.
+    return not exists (select from howdah.acked a where a.ack_id = p_ack.id and a.seq = p_seq)
         and not howdah._is_passed(howdah._cursor(p_ack.id), p_xid, p_seq);
 end
 $$;

@@ -54,6 +54,6 @@ create or replace function howdah._unread(p_subscription howdah.subscriptions, p
 language sql volatile
 as $$
     select coalesce(array_agg(h.message_id), '{}')
-    from howdah.acks a cross join lateral howdah._ahead(p_subscription, a, p_upto, null) h
+    from howdah.acks a cross join lateral howdah._ahead(p_subscription, a, p_upto, null, null) h
     where a.subscription_id = p_subscription.destination_id
 $$;
