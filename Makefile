@@ -35,11 +35,13 @@ test: $(VENV)/.dev ## Run the tests on real PostgreSQL servers: 18, then 16 and 
 # Every round and schedule has its own seed; the failing one prints it, and HOWDAH_TEST_SEED repeats it.
 SCHEDULES ?= 10000
 CRASHES ?= 100
+MODELS ?= 500
 ROUNDS ?= 10
-chaos: $(VENV)/.dev ## Random schedules, crashes and kills in their thousands (SCHEDULES, CRASHES, ROUNDS; half an hour)
+chaos: $(VENV)/.dev ## Random schedules, crashes and kills in their thousands (SCHEDULES, MODELS, CRASHES, ROUNDS; 45 minutes)
 	HOWDAH_TEST_SCHEDULES=$(SCHEDULES) HOWDAH_TEST_CRASHES=$(CRASHES) \
 	  $(BIN)/pytest -q -s tests/procedures/test_schedules.py tests/server/test_crashes.py \
 	  tests/procedures/test_topic_schedules.py tests/server/test_topic_crashes.py
+	HOWDAH_TEST_MODELS=$(MODELS) $(BIN)/pytest -q -s tests/procedures/test_jms_model.py
 	HOWDAH_TEST_STRESS=20 $(BIN)/pytest -q -s tests/procedures/test_topic_stress.py
 	@for round in $$(seq $(ROUNDS)); do \
 	  echo "Workers under load, round $$round of $(ROUNDS)"; \

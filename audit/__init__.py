@@ -1,25 +1,33 @@
 """Spark jobs that prove from one snapshot what became of every message.
 
 The way of the data: ``snapshot`` exports a snapshot, ``read`` fetches the public views in it over JDBC, ``ledger``
-makes one row for each message and queue, ``checks`` finds what breaks a rule, ``identity`` sums up each queue, ``job``
-runs these in order and ``report`` prints the result.
+makes one row for each message and queue, ``hours`` one for each queue and hour, ``checks`` finds what breaks a rule (the
+``rules_*``), ``identity`` sums up each queue, ``job`` runs these in order and ``report`` prints the result. ``recorded`` makes it one
+of the audits on record, each counting on from the last (``since``). ``stream`` is the journal as a source of Spark.
 """
 
 from __future__ import annotations
 
 from .errors import AuditError
 from .job import run_audit
+from .recorded import AnotherAudit, run_recorded
 from .report import print_report, to_dict
-from .result import AuditResult, Queue, RuleResult
+from .result import AuditResult, Hour, Queue, RuleResult, Sample
 from .session import spark_session
+from .since import Previous
 
 __all__ = [
+    "AnotherAudit",
     "AuditError",
     "AuditResult",
+    "Hour",
+    "Previous",
     "Queue",
     "RuleResult",
+    "Sample",
     "print_report",
     "run_audit",
+    "run_recorded",
     "spark_session",
     "to_dict",
 ]

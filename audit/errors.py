@@ -1,7 +1,14 @@
-"""The one error of an audit that could not be made."""
+"""The one error of an audit that could not be made, and how to tell why Spark failed."""
 
 from __future__ import annotations
 
 
 class AuditError(Exception):
     """The audit could not be made; the message says why and what to do. Findings of an audit are no errors."""
+
+
+def reason(error: Exception) -> str:
+    """The first line of the innermost cause that a Spark error tells."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    return (causes or lines or [type(error).__name__])[-1 if causes else 0]

@@ -50,14 +50,14 @@ def identity(ledger: DataFrame, policies: DataFrame, findings: DataFrame) -> Dat
     faults = (
         findings.where(F.col("severity") == "error")
         .groupBy("destination_id")
-        .agg(F.count_distinct("message_id").alias("faults"))
+        .agg(F.count_distinct(F.coalesce("message_id", F.lit(0))).alias("faults"))
     )
     terms = ("messages", *ENTRIES, "unrecorded_in", *EXITS, "inferred", "unrecorded_out", *STATES, "faults")
     complete = (
         policies.join(sums, on="destination_id", how="left")
         .join(faults, on="destination_id", how="left")
         .where((F.col("dropped_at").isNull() & (F.col("kind") != "topic")) | F.col("messages").isNotNull())
-        .select("destination_id", "queue", _level(), *[F.coalesce(term, F.lit(0)).alias(term) for term in terms])
+        .select("destination_id", "queue", level(), *[F.coalesce(term, F.lit(0)).alias(term) for term in terms])
         .withColumn("lost", F.col("lost") + F.col("inferred"))
     )
     difference = total((*ENTRIES, "unrecorded_in")) - total((*EXITS, "unrecorded_out")) - total(STATES)
@@ -71,7 +71,7 @@ def identity(ledger: DataFrame, policies: DataFrame, findings: DataFrame) -> Dat
     )
 
 
-def _level() -> Column:
+def level() -> Column:
     """journal_level; nothing records how a message came into a subscription, so that full is no more than exits there."""
     mere = (F.col("kind") == "subscription") & (F.col("journal_level") == "full")
     return F.when(mere, "exits").otherwise(F.col("journal_level")).alias("journal_level")

@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,23 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from .checks import RULES, Evidence, find_all, summarise
-from .errors import AuditError
+from .archive.history import open_history
+from .checks import RULES, find_all, summarise
+from .errors import AuditError, reason
+from .evidence import digest
+from .highlights import highlights
+from .hours import HOUR_COLUMNS, hours, told
 from .identity import IDENTITY_COLUMNS, identity
 from .ledger import count_rows, judge_rows, occurrences, queue_policies
+from .origin import read_origin
+from .page import environment, write_page
 from .read import COLUMNS, read_view
-from .result import AuditResult, Queue, RuleResult
+from .reports import make_reports
+from .reports.shown import shown
+from .result import AuditResult, Hour, Queue, RuleResult
+from .rule import Evidence, facts_of
 from .session import spark_session
+from .since import Previous
 from .snapshot import exported
 
 FOLDERS = {
@@ -29,8 +39,11 @@ FOLDERS = {
     "audit_messages": "messages",
     "audit_journal": "journal",
     "audit_incidents": "incidents",
+    "audit_acts": "acts",
+    "audit_locks": "locks",
+    "audit_workers": "workers",
 }
-"""Where each view lies under the output folder; identity and rules lie beside them."""
+"""Where each view lies under the output folder; identity, hours and rules lie beside them."""
 
 
 def run_audit(
@@ -41,34 +54,70 @@ def run_audit(
     partitions: int = 4,
     jdbc_jar: Path | str | None = None,
     spark: SparkSession | None = None,
+    page: Path | None = None,
+    bucket_seconds: int | None = None,
+    archive: Path | None = None,
+    previous: Previous | None = None,
 ) -> AuditResult:
     """Audit the database at ``dsn`` (libpq's form, over TCP, a primary).
 
-    output: a folder, absent or empty, for Parquet: destinations, messages, journal (unfolded), incidents, identity,
-    rules. None keeps nothing. partitions: connections that read at once, and partitions of a shuffle.
+    output: a folder, absent or empty, for Parquet: destinations, messages, journal (unfolded), incidents, acts, locks,
+    identity, hours, rules, workers, reports, and for index.html. None keeps nothing. page: another place for the page. Without
+    either there are no reports. bucket_seconds: what reports count in; None: as the record's length asks for.
+    partitions: connections that read at once, and partitions of a shuffle.
     spark: a session of the caller's, left running; it needs the JDBC driver, and master, jdbc_jar are not used.
+    archive: the folder of the database's archive; then journal and incidents are those it has and the live ones beyond.
+    previous: an audit to count on from (rule since_last_audit).
     Findings are in the result. Raises AuditError if there could be no audit.
     """
     if partitions < 1:
         raise AuditError(f"partitions must be 1 or more, not {partitions}")
     started = time.monotonic()
+    pages = [path for path in (output and output / "index.html", page) if path is not None]
     with ExitStack() as stack:
+        if pages:
+            environment()
+        if page is not None and not page.parent.is_dir():
+            raise AuditError(f"there is no folder {page.parent} for the page")
         folder = stack.enter_context(_folder(output))
+        origin = read_origin(dsn) if pages else None
         try:
             session = spark or stack.enter_context(spark_session(master, partitions, jdbc_jar))
-            taken = _keep_views(session, dsn, folder, partitions)
-            queues, rules = _prove(taken.views, folder)
+            _reachable(session, output)
+            taken = _keep_views(session, dsn, folder, partitions, archive)
+            read_seconds = round(time.monotonic() - started, 3)
+            queues, periods, rules = _prove(taken.views, folder, previous)
+            result = AuditResult(
+                queues=queues,
+                rules=rules,
+                rows=taken.rows,
+                taken_at=taken.at,
+                locked=taken.locked,
+                seconds=round(time.monotonic() - started, 3),
+                read_seconds=read_seconds,
+                output=output,
+                hours=periods,
+                snapshot=taken.snapshot,
+                origin=origin,
+            )
+            if not pages:
+                return result
+            reports = shown(
+                make_reports(
+                    taken.views, _read(session, folder / "identity"), taken.at, folder / "reports", bucket_seconds
+                )
+            )
         except (PySparkException, Py4JError) as error:
-            raise AuditError(f"Spark failed: {_reason(error)}") from error
-    return AuditResult(
-        queues=queues,
-        rules=rules,
-        rows=taken.rows,
-        taken_at=taken.at,
-        locked=taken.locked,
-        seconds=round(time.monotonic() - started, 3),
-        output=output,
-    )
+            raise AuditError(f"Spark failed: {reason(error)}") from error
+        result = replace(
+            result,
+            evidence=digest(folder) if output else "",
+            page=pages[-1],
+            highlights=highlights(reports),
+            seconds=round(time.monotonic() - started, 3),
+        )
+        write_page(result, reports, pages)
+    return result
 
 
 @dataclass(frozen=True)
@@ -76,39 +125,80 @@ class _Taken:
     """What was kept of a snapshot: when it was taken, whether tables were locked, rows and DataFrame of each view."""
 
     at: str
+    snapshot: str
     locked: bool
     rows: dict[str, int]
     views: dict[str, DataFrame]
 
 
-def _keep_views(spark: SparkSession, dsn: str, folder: Path, partitions: int) -> _Taken:
+def _keep_views(spark: SparkSession, dsn: str, folder: Path, partitions: int, archive: Path | None) -> _Taken:
     """Write every view to Parquet out of one snapshot, which is held no longer than that takes."""
     rows, kept = {}, {}
     with exported(dsn) as snapshot:
+        history = open_history(spark, dsn, snapshot, archive) if archive else None
         for name in COLUMNS:
-            view = read_view(spark, snapshot, name, partitions)
+            live = history.live(name, partitions) if history else None
+            view = live or read_view(spark, snapshot, name, partitions)
             path = str(folder / FOLDERS[name])
             view.rows.write.parquet(path)
             rows[FOLDERS[name]] = view.check()
             kept[name] = spark.read.schema(view.rows.schema).parquet(path)
-    return _Taken(snapshot.taken_at, snapshot.locked, rows, kept)
+            if history:
+                rows[FOLDERS[name]] += history.rows(name)
+                kept[name] = history.whole(name, kept[name])
+    return _Taken(snapshot.taken_at, snapshot.text, snapshot.locked, rows, kept)
 
 
-def _prove(kept: dict[str, DataFrame], folder: Path) -> tuple[tuple[Queue, ...], tuple[RuleResult, ...]]:
-    """Check what was kept; write and return the identity of each queue and the outcome of each rule."""
-    policies = queue_policies(kept["audit_destinations"])
+def _prove(
+    kept: dict[str, DataFrame], folder: Path, previous: Previous | None
+) -> tuple[tuple[Queue, ...], tuple[Hour, ...], tuple[RuleResult, ...]]:
+    """Check what was kept; write and return the identity of each queue, its hours, and the outcome of each rule."""
+    policies = _at_hand(queue_policies(kept["audit_destinations"]))
     occurred = occurrences(kept["audit_journal"], kept["audit_messages"])
     ledger = judge_rows(count_rows(occurred), policies).persist()
-    evidence = Evidence(ledger, policies, kept["audit_messages"], kept["audit_incidents"])
+    by_hour = _hours(hours(kept["audit_journal"], ledger, policies), folder / "hours")
+    evidence = Evidence(
+        facts=facts_of(policies, kept["audit_journal"], kept["audit_incidents"]),
+        ledger=ledger,
+        policies=policies,
+        hours=by_hour,
+        messages=kept["audit_messages"],
+        journal=kept["audit_journal"],
+        incidents=kept["audit_incidents"],
+        acts=kept["audit_acts"],
+        locks=kept["audit_locks"],
+        previous=previous,
+    )
     findings = find_all(evidence).persist()
     try:
         accounts = _written(identity(ledger, policies, findings), folder / "identity")
+        periods = told(by_hour).collect()
         broken = _written(summarise(findings, policies), folder / "rules")
     finally:
         findings.unpersist()
         ledger.unpersist()
-    queues = tuple(Queue(**{name: row[name] for name in IDENTITY_COLUMNS}) for row in accounts)
-    return queues, tuple(RuleResult.of(rule, broken) for rule in RULES)
+    return (
+        tuple(Queue(**{name: row[name] for name in IDENTITY_COLUMNS}) for row in accounts),
+        tuple(Hour(**{name: row[name] for name in HOUR_COLUMNS}) for row in periods),
+        tuple(RuleResult.of(rule, broken) for rule in RULES),
+    )
+
+
+def _hours(frame: DataFrame, folder: Path) -> DataFrame:
+    """The hours as one file, and read from it: of many queues and years they are too many for the driver."""
+    rows = frame.select("destination_id", *HOUR_COLUMNS)
+    rows.coalesce(1).write.parquet(str(folder))
+    return frame.sparkSession.read.schema(rows.schema).parquet(str(folder))
+
+
+def _at_hand(frame: DataFrame) -> DataFrame:
+    """A small frame with its rows in the driver: plans that use it need not know where it came from."""
+    return frame.sparkSession.createDataFrame(frame.collect(), frame.schema)
+
+
+def _read(spark: SparkSession, folder: Path) -> DataFrame:
+    """What ``_written`` wrote."""
+    return spark.read.parquet(str(folder))
 
 
 def _written(frame: DataFrame, folder: Path) -> list[dict[str, Any]]:
@@ -116,6 +206,14 @@ def _written(frame: DataFrame, folder: Path) -> list[dict[str, Any]]:
     rows = frame.collect()
     frame.sparkSession.createDataFrame(rows, frame.schema).coalesce(1).write.parquet(str(folder))
     return [row.asDict() for row in rows]
+
+
+def _reachable(spark: SparkSession, output: Path | None) -> None:
+    """What executors on other machines write to must be the folder that the driver reads."""
+    if output is None and not (spark.sparkContext.master or "").startswith("local"):
+        raise AuditError(
+            "on a cluster --output must name a folder that the driver and all executors reach by that path"
+        )
 
 
 @contextmanager
@@ -136,10 +234,3 @@ def _folder(output: Path | None) -> Iterator[Path]:
     if taken:
         raise AuditError(f"{output} is not empty: an audit does not write over another one's evidence")
     yield output.resolve()
-
-
-def _reason(error: Exception) -> str:
-    """The first line of the innermost cause that a Spark error tells."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
-    return (causes or lines or [type(error).__name__])[-1 if causes else 0]

@@ -35,16 +35,19 @@ CREATION_GRACE = "INTERVAL 1 SECOND"
 def occurrences(journal: DataFrame, messages: DataFrame) -> DataFrame:
     """Everything that puts a message into a queue, takes it out or shows it there.
 
-    Columns: destination_id, message_id, kind (one of ENTRIES, EXITS, STATES), at (of entries), nonpersistent, sent_at
-    and stage (of what is present). A move or replay is an exit of one queue and an entry of another.
+    Columns: destination_id, message_id, kind (one of ENTRIES, EXITS, STATES), at (of entries), left_at (of exits),
+    nonpersistent, sent_at, came_at and stage (of what is present). A move or replay is an exit of one queue and an
+    entry of another.
     """
-    absent = (F.lit(None).cast("timestamp").alias("sent_at"), F.lit(None).cast("int").alias("stage"))
+    no_time = F.lit(None).cast("timestamp")
+    absent = (no_time.alias("sent_at"), no_time.alias("came_at"), F.lit(None).cast("int").alias("stage"))
     transferred = F.col("event").isin("moved", "replayed")
     out = journal.select(
         "destination_id",
         "message_id",
         F.when(transferred, F.concat("event", F.lit("_out"))).otherwise(F.col("event")).alias("kind"),
         F.when(F.col("event") == "sent", F.col("at")).alias("at"),
+        F.when(F.col("event") != "sent", F.col("at")).alias("left_at"),
         "nonpersistent",
         *absent,
     )
@@ -53,6 +56,7 @@ def occurrences(journal: DataFrame, messages: DataFrame) -> DataFrame:
         "message_id",
         F.concat("event", F.lit("_in")).alias("kind"),
         "at",
+        no_time.alias("left_at"),
         "nonpersistent",
         *absent,
     )
@@ -60,9 +64,11 @@ def occurrences(journal: DataFrame, messages: DataFrame) -> DataFrame:
         "destination_id",
         "message_id",
         F.col("state").alias("kind"),
-        F.lit(None).cast("timestamp").alias("at"),
+        no_time.alias("at"),
+        no_time.alias("left_at"),
         "nonpersistent",
         "sent_at",
+        F.coalesce("dead_at", "sent_at").alias("came_at"),
         "stage",
     )
     return out.unionByName(into).unionByName(present)
@@ -72,8 +78,9 @@ def count_rows(occurred: DataFrame) -> DataFrame:
     """The ledger without judgement, from ``occurrences``.
 
     Columns: destination_id, message_id, one count for each kind, entered, exited, present, nonpersistent, entered_at
-    (the last recorded entry), sent_at and stage (of a present message), ends_everywhere (how often, in all queues
-    together, the message ended or is present: at most 1 in a sound database) and sent_everywhere (likewise).
+    (the last recorded entry), left_first (the first recorded exit), sent_at, came_at and stage (of a present message),
+    ends_everywhere (how often, in all queues together, the message ended or is present: at most 1 in a sound database),
+    sent_everywhere (likewise) and sent_first (when its first send was recorded, in whichever destination that was).
     """
     counts = [F.count(F.when(F.col("kind") == kind, 1)).alias(kind) for kind in (*ENTRIES, *EXITS, *STATES)]
     # One shuffle, by message: it serves the grouping and the window over all queues of a message.
@@ -83,12 +90,17 @@ def count_rows(occurred: DataFrame) -> DataFrame:
         .agg(
             *counts,
             F.max("nonpersistent").alias("nonpersistent"),
+            F.min("at").alias("entered_first"),
             F.max("at").alias("entered_at"),
+            F.min("left_at").alias("left_first"),
             F.min("sent_at").alias("sent_at"),
+            F.min("came_at").alias("came_at"),
             F.min("stage").alias("stage"),
         )
     )
     everywhere = Window.partitionBy("message_id")
+    # Where it was first sent to; what a subscription is to read again counts as sent there.
+    first_sent = (F.col("sent") > 0) & (F.col("message_id") % DESTINATIONS == F.col("destination_id"))
     return grouped.select(
         "destination_id",
         "message_id",
@@ -100,8 +112,11 @@ def count_rows(occurred: DataFrame) -> DataFrame:
         total(STATES).alias("present"),
         "nonpersistent",
         "entered_at",
+        "left_first",
         "sent_at",
+        "came_at",
         "stage",
+        F.min(F.when(first_sent, F.col("entered_first"))).over(everywhere).alias("sent_first"),
         F.sum(total(ENDS) + total(STATES)).over(everywhere).alias("ends_everywhere"),
         F.sum("sent").over(everywhere).alias("sent_everywhere"),
     )
@@ -112,8 +127,10 @@ def queue_policies(destinations: DataFrame) -> DataFrame:
 
     Columns: destination_id, queue, kind, journal_level, max_failed_deliveries, exception_mode, server_started_at, dropped_at;
     recorded_from (events before it may be missing from the journal; NULL: none may), records_sends (every entry by
-    send from recorded_from on is in the journal: never of a subscription, whose messages are the topic's), silent_moves (a message may have come by a move or replay that some
-    other queue did not record).
+    send from recorded_from on is in the journal: never of a subscription, whose messages are the topic's), silent_moves
+    (a message may have come by a move or replay that some other queue did not record), ordered_from (groups sent after
+    it come in order; NULL: the queue promises none), counts_alone (each incident of a message, and nothing else, counts
+    towards its limit) and read_at (the database's clock when it was read).
     """
     changed = F.col("journal_level_at") > F.col("created_at") + F.expr(CREATION_GRACE)
     pruned = F.col("journal_kept_from") > F.col("created_at")
@@ -121,6 +138,9 @@ def queue_policies(destinations: DataFrame) -> DataFrame:
     kept_from = F.when(pruned, F.col("journal_kept_from"))
     silent = (F.col("journal_level") == "off") | changed | pruned
     whole = Window.partitionBy(F.lit(0))
+    # Of a round robin each consumer takes the positions of its own share.
+    ordered = (F.col("message_groups") != "none") & (F.col("delivery_policy") != "round_robin")
+    changed_groups = F.coalesce(F.col("groups_at") + F.expr(LEVEL_GRACE), "created_at")
     return destinations.select(
         "destination_id",
         "queue",
@@ -136,23 +156,33 @@ def queue_policies(destinations: DataFrame) -> DataFrame:
             "records_sends"
         ),
         (F.sum(silent.cast("int")).over(whole) > silent.cast("int")).alias("silent_moves"),
+        F.when(ordered, F.greatest(changed_groups, "incidents_kept_from")).alias("ordered_from"),
+        ((F.col("count_by") == "message") & (F.col("backout_count") != "hardened")).alias("counts_alone"),
+        "read_at",
     )
 
 
 def judge_rows(counted: DataFrame, policies: DataFrame) -> DataFrame:
     """The ledger: ``count_rows`` with ``queue_policies`` of its queue and a verdict.
 
-    Columns: those of count_rows; queue, journal_level, records_sends; balance (entered - exited - present) and verdict
-    (one of VERDICTS). Topics have no rows: what is published ends in each subscription, so ends_everywhere of such a message
-    is what one of them may have, 1. It is told by its number, which ends with that of the topic.
+    Columns: those of count_rows; queue, kind, journal_level, records_sends; balance (entered - exited - present), verdict
+    (one of VERDICTS), derived_at (when the event that no record tells of can have been, of verdicts that derive one)
+    and unsent (where it was first sent to every send is on record, and its own is not). Topics have no rows: what is published ends in each subscription, so ends_everywhere of such a message
+    is what one of them may have, 1. Where a message was sent to is told by the end of its number.
     """
-    topics = policies.where(F.col("kind") == "topic").select(F.col("destination_id").alias("topic_id"))
+    # A number of a destination that never was is nobody's.
+    whole = (F.col("journal_level") == "full") & F.col("recorded_from").isNull()
+    origins = policies.select(
+        F.col("destination_id").alias("origin_id"), F.col("kind").alias("origin_kind"), whole.alias("origin_whole")
+    )
     joined = (
         counted.join(F.broadcast(policies), on="destination_id", how="left")
         .where((F.col("kind") != "topic") | F.col("kind").isNull())
-        .join(F.broadcast(topics), F.col("message_id") % DESTINATIONS == F.col("topic_id"), "left")
+        .join(F.broadcast(origins), F.col("message_id") % DESTINATIONS == F.col("origin_id"), "left")
     )
-    published = F.col("topic_id").isNotNull()
+    published = F.coalesce(F.col("origin_kind") == "topic", F.lit(False))
+    unsent = F.coalesce("origin_whole", F.lit(True)) & F.col("sent_first").isNull()
+    moved = _moved_unrecorded() & (published | (F.col("ends_everywhere") <= 1))
     balance = F.col("entered") - F.col("exited") - F.col("present")
     off = F.col("journal_level") == "off"
     verdict = (
@@ -160,15 +190,22 @@ def judge_rows(counted: DataFrame, policies: DataFrame) -> DataFrame:
         # Topics are never taken from, and what a subscription has not read is not its own yet.
         .when((balance > 0) & (F.col("kind") != "queue"), "unrecorded_exit")
         .when((balance == -1) & (F.col("kind") == "subscription"), "unrecorded_entry")
+        # No other queue's silence explains a message that was sent nowhere.
+        .when(unsent & (balance == -1) & (F.col("entered") == 0), "from_nowhere")
         .when(off, F.when(balance > 0, "unrecorded_exit").otherwise("unrecorded_entry"))
         .when((balance == 1) & _lost_with_server(), "lost")
         .when((balance == 1) & (F.col("entered_at") < F.col("recorded_from")), "unrecorded_exit")
         .when(balance > 0, "missing")
-        .when((balance == -1) & (_sent_unrecorded() | _moved_unrecorded()), "unrecorded_entry")
+        .when((balance == -1) & (_sent_unrecorded() | moved), "unrecorded_entry")
         # Several subscriptions may have moved their copies here.
-        .when((balance < -1) & published & (F.col("kind") != "subscription") & _moved_unrecorded(), "unrecorded_entry")
+        .when((balance < -1) & published & (F.col("kind") != "subscription") & moved, "unrecorded_entry")
         .when((balance == -1) & (F.col("entered") == 0), "from_nowhere")
         .otherwise("twice")
+    )
+    derived_at = (
+        F.when(verdict == "unrecorded_entry", F.least("left_first", "came_at"))
+        .when(verdict == "unrecorded_exit", F.col("entered_at"))
+        .when(verdict == "lost", F.col("server_started_at"))
     )
     return joined.select(
         "destination_id",
@@ -181,9 +218,14 @@ def judge_rows(counted: DataFrame, policies: DataFrame) -> DataFrame:
         "present",
         F.when(published, F.lit(1)).otherwise(F.col("ends_everywhere")).alias("ends_everywhere"),
         F.when(published, F.lit(1)).otherwise(F.col("sent_everywhere")).alias("sent_everywhere"),
+        "left_first",
+        "sent_first",
         "queue",
+        "kind",
         "journal_level",
         "records_sends",
+        unsent.alias("unsent"),
+        derived_at.alias("derived_at"),
         balance.alias("balance"),
         verdict.alias("verdict"),
     )
@@ -211,5 +253,5 @@ def _sent_unrecorded() -> Column:
 
 
 def _moved_unrecorded() -> Column:
-    """Whether the missing entry can be a move that the queue it came from did not record."""
+    """Whether the missing entry can be a move that the queue it came from did not record, if the message ended but once."""
     return F.col("silent_moves") & (F.coalesce(F.col("stage"), F.lit(1)) > 0)

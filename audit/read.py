@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, Observation, SparkSession
@@ -14,19 +15,26 @@ from .snapshot import Snapshot
 COLUMNS = {
     "audit_destinations": (
         "destination_id, queue, kind, is_system, journal_level, journal_level_at, created_at, dropped_at,"
-        " max_failed_deliveries, exception_mode, server_started_at, journal_kept_from"
+        " max_failed_deliveries, exception_mode, server_started_at, journal_kept_from, message_groups, delivery_policy,"
+        " groups_at, read_at, incidents_kept_from, count_by, backout_count"
     ),
     "audit_messages": (
         "message_id, destination_id, queue, state, priority, nonpersistent, sent_at, expires_at, due_at, stage,"
         " origin_queue, dead_reason, dead_at, body_bytes, content_type, correlation_id, message_type"
     ),
     "audit_journal": (
-        "at, destination_id, queue, event, message_id, nonpersistent, other_destination_id, other_queue, reason"
+        "at, destination_id, queue, event, message_id, nonpersistent, other_destination_id, other_queue, reason, xid, oldest_sent_at,"
+        " expires_at, group_id, priority, settled_xid"
     ),
     "audit_incidents": (
         "incident_id, message_id, destination_id, queue, stage, attempt, outcome, error_class, error_text, sqlstate,"
-        " worker, duration_ms, recorded_at, recorded_by, conversation_id"
+        " worker, duration_ms, recorded_at, recorded_by, conversation_id, fingerprint, dispose_at"
     ),
+    "audit_workers": (
+        "figure_id, worker, queue, listener, from_at, until_at, handled, failed, busy_seconds, handling_counts"
+    ),
+    "audit_acts": "act_id, at, actor, act, destination_id, queue, other_destination_id, other_queue, reason, message_id",
+    "audit_locks": "name, id, epoch, holder, acquired_at, xid, present_epoch, present_holder, expires_at",
 }
 """What is read of each view; by name, so that a view may grow."""
 
@@ -57,29 +65,51 @@ class View:
 
 
 def read_view(spark: SparkSession, snapshot: Snapshot, view: str, partitions: int) -> View:
-    """One of COLUMNS over JDBC, in up to ``partitions`` connections, each with a range of message ids.
+    """One of COLUMNS over JDBC, in up to ``partitions`` connections, each with as many blocks of the tables.
 
     Every row carries the isolation level it was read at, which is checked and then left out: a connection that lost
     the snapshot reads at another level.
     """
-    reader = spark.read.format("jdbc").options(
-        url=snapshot.url,
-        driver=DRIVER_CLASS,
-        dbtable=f"(select {COLUMNS[view]}, current_setting('transaction_isolation') as isolation from howdah.{view}) v",
-        sessionInitStatement=session_statement(snapshot.identifier),
-        fetchsize=_FETCH_SIZE,
-        **snapshot.properties,
-    )
-    if view in snapshot.bounds:
-        lower, upper = snapshot.bounds[view]
-        # The upper bound is exclusive for the strides: without the one more, few ids would make one partition.
-        reader = reader.options(
-            partitionColumn="message_id", lowerBound=lower, upperBound=upper + 1, numPartitions=partitions
-        )
+    split = view in snapshot.blocks
+    source = f"{COLUMNS[view]}, current_setting('transaction_isolation') as isolation"
+    read = spark.read.jdbc(
+        snapshot.url,
+        f"(select {source}{', place' if split else ''} from howdah.{view}) v",
+        predicates=ranges(snapshot.blocks[view], partitions) if split else ["true"],
+        properties={
+            "driver": DRIVER_CLASS,
+            "sessionInitStatement": session_statement(snapshot.identifier),
+            "fetchsize": str(_FETCH_SIZE),
+            **snapshot.properties,
+        },
+    ).drop("place")
     observation = Observation(f"{view} {snapshot.identifier}")
     outside = F.coalesce(F.sum(F.when(F.col("isolation") != ISOLATION, 1).otherwise(0)), F.lit(0))
-    rows = reader.load().observe(observation, F.count(F.lit(1)).alias("rows"), outside.alias("outside"))
+    rows = read.observe(observation, F.count(F.lit(1)).alias("rows"), outside.alias("outside"))
     return View(view, rows.drop("isolation"), observation)
+
+
+def ranges(blocks: list[int], parts: int) -> list[str]:
+    """Conditions that cut tables of so many blocks into at most ``parts`` parts of the same size.
+
+    All tables are cut at the same block numbers, chosen by what lies below them in all together. PostgreSQL reads a
+    range of blocks without an index and without looking at the others (TID range scan). Blocks written since lie past
+    the last cut: they have no rows of the snapshot.
+    """
+    total, longest = sum(blocks), max(blocks, default=0)
+    goals = [total * part // parts for part in range(1, parts)]
+    below = [
+        bisect_left(range(longest), goal, key=lambda block: sum(min(size, block) for size in blocks)) for goal in goals
+    ]
+    return between(sorted({cut for cut in below if cut}))
+
+
+def between(cuts: list[int]) -> list[str]:
+    """Conditions of the parts that lie between the beginnings of these blocks, which rise."""
+    return [
+        f"place >= '({lower},0)'" + (f" and place < '({upper},0)'" if upper is not None else "")
+        for lower, upper in zip([0, *cuts], [*cuts, None], strict=True)
+    ]
 
 
 def session_statement(identifier: str) -> str:

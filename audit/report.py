@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .result import AuditResult, Queue, RuleResult
+from .result import AuditResult, Queue, RuleResult, Sample
 
-_SIDES = {
+SIDES = {
     "came in": {
         "sent": "sent",
         "moved_in": "moved in",
@@ -31,13 +31,17 @@ _SIDES = {
 
 
 def print_report(result: AuditResult, console: Console | None = None) -> None:
-    """Print the identity of each queue, the rules that are broken, and the verdict."""
+    """Print the identity of each queue, the rules that are broken, what the page says in short, and the verdict."""
     out = console or Console()
     out.print(_identity_table(result))
     broken = [rule for rule in result.rules if not rule.passed]
     if broken:
         out.print(_rules_table(broken))
+    for line in result.highlights:
+        out.print(Text(f"  {line}"))
     out.print(_summary(result))
+    if result.page is not None:
+        out.print(Text(f"The page: {result.page}"))
 
 
 def to_dict(result: AuditResult) -> dict[str, Any]:
@@ -49,13 +53,13 @@ def _identity_table(result: AuditResult) -> Table:
     """A row for each queue; each side of its identity names the terms that are not 0, one a line."""
     table = Table(title=f"Every message at {result.taken_at}", title_justify="left", show_lines=True)
     table.add_column("queue", overflow="fold")
-    for side in _SIDES:
+    for side in SIDES:
         table.add_column(side, justify="right", no_wrap=True)
     table.add_column("verdict")
     for queue in result.queues:
         cells = [
             "\n".join(f"{getattr(queue, term):,} {name}" for term, name in terms.items() if getattr(queue, term))
-            for terms in _SIDES.values()
+            for terms in SIDES.values()
         ]
         table.add_row(Text(queue.queue), *cells, _verdict(queue))
     return table
@@ -75,11 +79,15 @@ def _rules_table(broken: list[RuleResult]) -> Table:
     table.add_column("count", justify="right")
     for rule in broken:
         style = "bold red" if rule.severity == "error" else "yellow"
-        samples = ", ".join(str(number) for number in rule.samples)
+        samples = "\n".join(_sample(sample) for sample in rule.rows)
         table.add_row(
             Text(rule.name, style=style), rule.meaning, Text(", ".join(rule.queues)), samples, f"{rule.count:,}"
         )
     return table
+
+
+def _sample(sample: Sample) -> str:
+    return f"{sample.message_id}: {sample.seen}" if sample.message_id is not None else sample.seen
 
 
 def _summary(result: AuditResult) -> Text:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from .checks import SAMPLES, Rule
+from .checks import SAMPLES
+from .origin import Origin
+from .rule import Rule
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,31 @@ class Queue:
 
 
 @dataclass(frozen=True)
+class Hour:
+    """The identity of one queue in one hour: opening + came = went + closing. See hours.hours."""
+
+    queue: str
+    hour: datetime
+    opening: int
+    came: int
+    went: int
+    closing: int
+    derived: int
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One thing that breaks a rule: the queue and the message, as far as it is about one, and what was seen."""
+
+    queue: str | None
+    message_id: int | None
+    seen: str
+
+
+@dataclass(frozen=True)
 class RuleResult:
-    """The outcome of a rule: how many messages break it, in which queues, and the ids of a few of them."""
+    """The outcome of a rule: how often it is broken, in which queues, a few of the findings, and their messages' ids."""
 
     name: str
     severity: str
@@ -51,6 +77,7 @@ class RuleResult:
     count: int
     samples: tuple[int, ...]
     queues: tuple[str, ...]
+    rows: tuple[Sample, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -61,9 +88,17 @@ class RuleResult:
     def of(cls, rule: Rule, found: Iterable[Mapping[str, Any]]) -> RuleResult:
         """The outcome of one rule from the rows of checks.summarise."""
         mine = [row for row in found if row["rule"] == rule.name]
-        samples = sorted(number for row in mine for number in row["samples"])[:SAMPLES]
-        queues = tuple(sorted(row["queue"] for row in mine))
-        return cls(rule.name, rule.severity, rule.meaning, sum(row["count"] for row in mine), tuple(samples), queues)
+        rows = [Sample(row["queue"], sample["message_id"], sample["seen"]) for row in mine for sample in row["samples"]]
+        rows = sorted(rows, key=lambda row: row.message_id or 0)[:SAMPLES]
+        return cls(
+            name=rule.name,
+            severity=rule.severity,
+            meaning=rule.meaning,
+            count=sum(row["count"] for row in mine),
+            samples=tuple(row.message_id for row in rows if row.message_id is not None),
+            queues=tuple(sorted(row["queue"] for row in mine if row["queue"] is not None)),
+            rows=tuple(rows),
+        )
 
 
 @dataclass(frozen=True)
@@ -71,7 +106,9 @@ class AuditResult:
     """One audit.
 
     rows: what was read of each view. taken_at: the database's clock at the snapshot. locked: whether the tables were
-    locked against DROP and TRUNCATE. seconds: wall time, Spark's start included. output: where the Parquet is.
+    locked against DROP and TRUNCATE. hours: see hours.told. seconds: wall time, Spark's start included; read_seconds: of it until everything was
+    read and kept. output: where the Parquet is; evidence: its digest. snapshot: what was read, as pg_current_snapshot()
+    gives it. origin, page, highlights: who audited, the page, and what it says in a few lines, if one was made.
     """
 
     queues: tuple[Queue, ...]
@@ -80,7 +117,14 @@ class AuditResult:
     taken_at: str
     locked: bool
     seconds: float
+    read_seconds: float
     output: Path | None
+    hours: tuple[Hour, ...] = ()
+    snapshot: str = ""
+    origin: Origin | None = None
+    page: Path | None = None
+    highlights: tuple[str, ...] = ()
+    evidence: str = ""
 
     @property
     def ok(self) -> bool:
@@ -99,4 +143,9 @@ class AuditResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The result in types that JSON knows."""
-        return asdict(self) | {"ok": self.ok, "output": str(self.output) if self.output else None}
+        hours = [asdict(hour) | {"hour": hour.hour.isoformat()} for hour in self.hours]
+        return (
+            asdict(self)
+            | {"ok": self.ok, "output": str(self.output) if self.output else None, "hours": hours}
+            | {"page": str(self.page) if self.page else None}
+        )

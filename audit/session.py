@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from pathlib import Path
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
-from .driver import find_driver
+from .driver import Driver, find_driver
 from .errors import AuditError
 from .java import find_java
 
@@ -30,8 +31,13 @@ _SETTINGS = {
 _LOCAL_SETTINGS = {"spark.driver.host": "localhost", "spark.driver.bindAddress": "127.0.0.1"}
 
 # On one machine an audit is short: the full compiler would cost more than it saves (26 s instead of 34 for 340,000
-# messages on two cores).
-_LOCAL_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1"
+# messages on two cores). Java gives that compiler 48 MB, which the code that Spark makes for an audit and its reports fills; then
+# nothing more is compiled at all.
+_LOCAL_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
+
+
+_SUBMITTED = "PYSPARK_GATEWAY_PORT"
+"""Set by spark-submit, whose Java runs already: with its master, its class path and its memory."""
 
 
 @contextmanager
@@ -43,33 +49,58 @@ def spark_session(
     partitions: those of a shuffle. The first session of a process starts Java (1 to 3 seconds), which stays until the
     process ends, and with it Java's memory and class path. Raises AuditError if there is no Java,
     if Spark does not start, or if the process has a session already: it would be that one, and stopped.
+    Under spark-submit its settings hold: master and jdbc_jar are not used, the JDBC driver comes by its --jars.
     """
-    driver = find_driver(jdbc_jar)
+    driver = None if _SUBMITTED in os.environ else find_driver(jdbc_jar)
     if SparkSession.getActiveSession() is not None:
         raise AuditError("a Spark session runs in this process already: hand it to the audit")
-    settings = _SETTINGS | driver.spark_settings()
-    settings["spark.sql.shuffle.partitions"] = str(partitions)
-    java_options = f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}"
-    if master.startswith("local"):
-        settings |= _LOCAL_SETTINGS
-        java_options += f" {_LOCAL_JAVA_OPTIONS}"
-    settings["spark.driver.extraJavaOptions"] = java_options
-    before = os.environ.get("JAVA_HOME")
-    os.environ["JAVA_HOME"] = str(find_java().home)
-    try:
-        with warnings.catch_warnings():
-            # Spark says this of pandas 3, which no part of an audit uses.
-            warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-            spark = SparkSession.builder.master(master).config(map=dict(settings)).getOrCreate()
-    except PySparkRuntimeError as error:
-        hint = "" if driver.jar else ": no PostgreSQL JDBC driver came from Maven; name one by --jdbc-jar"
-        raise AuditError(f"Spark did not start{hint}") from error
-    finally:
-        if before is None:
-            del os.environ["JAVA_HOME"]
-        else:
-            os.environ["JAVA_HOME"] = before
+    shuffles = {"spark.sql.shuffle.partitions": str(partitions)}
+    spark = _submitted(shuffles) if driver is None else _started(master, shuffles, driver)
     try:
         yield spark
     finally:
         spark.stop()
+
+
+def _submitted(settings: dict[str, str]) -> SparkSession:
+    """The session of a program that spark-submit runs."""
+    mine = {name: value for name, value in _SETTINGS.items() if name.startswith("spark.sql.")}
+    spark = SparkSession.builder.config(map=dict(mine | settings)).getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def _started(master: str, settings: dict[str, str], driver: Driver) -> SparkSession:
+    """A session of our own, and with the first one of the process Java."""
+    settings = _SETTINGS | driver.spark_settings() | settings
+    java_options = f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}"
+    pythons = {}
+    if master.startswith("local"):
+        settings |= _LOCAL_SETTINGS
+        java_options += f" {_LOCAL_JAVA_OPTIONS}"
+        # Spark starts what the path finds first as python3, which need not be the one that has Howdah.
+        pythons["PYSPARK_PYTHON"] = os.environ.get("PYSPARK_PYTHON", sys.executable)
+    settings["spark.driver.extraJavaOptions"] = java_options
+    with _environment({"JAVA_HOME": str(find_java().home)} | pythons), warnings.catch_warnings():
+        # Spark says this of pandas 3, which no part of an audit uses.
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        try:
+            return SparkSession.builder.master(master).config(map=dict(settings)).getOrCreate()
+        except PySparkRuntimeError as error:
+            hint = "" if driver.jar else ": no PostgreSQL JDBC driver came from Maven; name one by --jdbc-jar"
+            raise AuditError(f"Spark did not start{hint}") from error
+
+
+@contextmanager
+def _environment(settings: dict[str, str]) -> Iterator[None]:
+    """The process's environment with settings, as it was again after the block."""
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ.update(settings)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

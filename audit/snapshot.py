@@ -10,30 +10,47 @@ from urllib.parse import quote
 import psycopg
 from psycopg import IsolationLevel, errors
 from psycopg.sql import SQL, Identifier
+from psycopg.types.json import Jsonb
 
 from .errors import AuditError
 
-VIEWS = ("audit_destinations", "audit_messages", "audit_journal", "audit_incidents")
+VIEWS = (
+    "audit_destinations",
+    "audit_messages",
+    "audit_journal",
+    "audit_incidents",
+    "audit_acts",
+    "audit_locks",
+    "audit_workers",
+)
 """The public views, in schema howdah."""
+
+TABLES = {
+    "audit_messages": ("msgs", "leased", "msgs_nonpersistent", "parked"),
+    "audit_journal": ("journal",),
+    "audit_incidents": ("poison_details",),
+}
+"""The tables whose rows a view's column ``place`` tells the place of."""
 
 _PASSED_ON = {"sslmode": "sslmode", "sslrootcert": "sslrootcert", "options": "options"}
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """An exported snapshot: its identifier, how JDBC reaches the same server, and the ids within it.
+    """An exported snapshot: its identifier, how JDBC reaches the same server, and how large the tables are.
 
     properties hold the password: they go to Spark as options, never into the URL or a log.
-    bounds: least and greatest message_id of the views that have one; (0, 0) where a view is empty.
-    locked: whether the tables under the views cannot be dropped or truncated meanwhile.
+    blocks: number of blocks of each table (of each partition, where it has some) under a view of TABLES.
+    text: as pg_current_snapshot() gives it. locked: whether the tables under the views cannot be dropped or truncated meanwhile.
     """
 
     identifier: str
     url: str
     properties: dict[str, str] = field(repr=False)
-    bounds: dict[str, tuple[int, int]]
+    blocks: dict[str, list[int]]
     locked: bool
     taken_at: str
+    text: str
 
 
 @contextmanager
@@ -41,7 +58,8 @@ def exported(dsn: str) -> Iterator[Snapshot]:
     """Export a snapshot of the database at ``dsn`` (libpq's form) and hold it until the block is left.
 
     It pins the database's oldest visible transaction, so leave the block as soon as everything is read.
-    Raises AuditError: no answer, a standby, a database without Howdah, a role that may not read, no TCP.
+    Raises AuditError: no answer, a pooler, a standby, a database without Howdah, a role that may not read, no TCP, or its
+    connection was lost meanwhile.
     """
     try:
         connection = psycopg.connect(dsn, autocommit=True, application_name="howdah audit")
@@ -52,24 +70,38 @@ def exported(dsn: str) -> Iterator[Snapshot]:
         url, properties = _jdbc(connection)
         connection.isolation_level = IsolationLevel.REPEATABLE_READ
         connection.read_only = True
-        with connection.transaction():
-            # Locks come first: LOCK takes no snapshot, so nothing can vanish between the two.
-            locked = _lock(connection)
-            row = connection.execute("select pg_export_snapshot(), now()::text").fetchone()
-            assert row is not None
-            yield Snapshot(row[0], url, properties, _bounds(connection), locked, row[1])
+        try:
+            with connection.transaction():
+                # Locks come first: LOCK takes no snapshot, so nothing can vanish between the two.
+                locked = _lock(connection)
+                row = connection.execute(
+                    "select pg_export_snapshot(), now()::text, pg_current_snapshot()::text"
+                ).fetchone()
+                assert row is not None
+                yield Snapshot(row[0], url, properties, _blocks(connection), locked, row[1], row[2])
+        except Exception as error:
+            if connection.broken:  # whatever failed after that: the snapshot is gone with it
+                raise AuditError(
+                    "the connection that holds the audit's snapshot was lost while the database was read"
+                ) from error
+            raise
 
 
 def _check(connection: psycopg.Connection) -> None:
     """Refuse what cannot be audited, and turn off the time-outs that would end an idle transaction."""
     row = connection.execute(
-        "select pg_is_in_recovery(), array_agg(v.name) filter (where to_regclass('howdah.' || v.name) is null),"
+        "select pg_backend_pid(), pg_is_in_recovery(), array_agg(v.name) filter (where to_regclass('howdah.' || v.name) is null),"
         " array_agg(v.name) filter (where not has_table_privilege(to_regclass('howdah.' || v.name), 'select')),"
         " current_user from unnest(%s::text[]) v(name)",
         [list(VIEWS)],
     ).fetchone()
     assert row is not None
-    standby, absent, closed, me = row
+    backend, standby, absent, closed, me = row
+    # A pooler answers the client in the server's place, with a number of its own for cancelling.
+    if backend != connection.info.backend_pid:
+        raise AuditError(
+            "this DSN leads to a connection pooler, behind which no snapshot can be shared for sure: name the server itself"
+        )
     if standby:
         raise AuditError("this server is a standby: a snapshot for an audit can only be exported on the primary")
     if absent:
@@ -93,15 +125,16 @@ def _lock(connection: psycopg.Connection) -> bool:
     return True
 
 
-def _bounds(connection: psycopg.Connection) -> dict[str, tuple[int, int]]:
-    """Least and greatest message_id of each view that has one."""
-    found = {}
-    for view in VIEWS[1:]:
-        query = SQL("select coalesce(min(message_id), 0), coalesce(max(message_id), 0) from {}")
-        row = connection.execute(query.format(Identifier("howdah", view))).fetchone()
-        assert row is not None
-        found[view] = (row[0], row[1])
-    return found
+def _blocks(connection: psycopg.Connection) -> dict[str, list[int]]:
+    """The sizes of the tables under each view of TABLES: PostgreSQL's own, which need no privilege on the tables."""
+    query = (
+        "select t.view, array_agg(pg_relation_size(coalesce(l.relid, n.relid)) / current_setting('block_size')::bigint)"
+        " from jsonb_each(%s) t(view, tables) cross join lateral"
+        " (select ('howdah.' || name)::regclass from jsonb_array_elements_text(t.tables) name) n(relid)"
+        # Of a table without partitions it returns no row.
+        " left join lateral pg_partition_tree(n.relid) l on true where l.isleaf is not false group by t.view"
+    )
+    return dict(connection.execute(query, [Jsonb(TABLES)]).fetchall())
 
 
 def _jdbc(connection: psycopg.Connection) -> tuple[str, dict[str, str]]:

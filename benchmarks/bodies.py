@@ -87,7 +87,7 @@ def measure(bench: Bench) -> None:
 
 
 def toast(bench: Bench) -> None:
-    """The same with each storage of msgs.body, on text and on noise: rates, and bytes of WAL a message."""
+    """The same with each storage of bodies.body, on text and on noise: rates, and bytes of WAL a message."""
     with bench.database() as dsn, opened(dsn) as connection:
         query = "select unnest(enumvals) from pg_settings where name = 'default_toast_compression'"
         known = {"EXTERNAL", *(row[0] for row in connection.execute(query.encode()).fetchall())}
@@ -98,7 +98,7 @@ def toast(bench: Bench) -> None:
                 bodies = [make(SIZES[name], seed) for seed in range(8)]
                 for turn in range(bench.size.rounds):
                     for storage, alter in ways[:: 1 if turn % 2 == 0 else -1]:
-                        connection.execute(f"alter table howdah.msgs {alter}".encode())
+                        connection.execute(f"alter table howdah.bodies {alter}".encode())
                         connection.execute("checkpoint")
                         _one(bench, connection, f"{name} of {kind}", storage, bodies, number)
 

@@ -16,6 +16,7 @@ create sequence take;
 """
 SKIPPING = "bare table, SKIP LOCKED"
 RECEIVING = "howdah.receive in a transaction"
+APART = "howdah.lease and howdah.ack, each in a transaction"
 
 
 @dataclass(frozen=True)
@@ -94,10 +95,13 @@ PAIRS = (
         100,
     ),
     Pair(
-        "lease-100",
+        "lease-acknowledge-100",
         (
             Way(
-                OURS,
+                OURS, f"select lease from howdah.lease('{QUEUE}', 100, acknowledge => nullif(:lease, 0)) limit 1 \\gset"
+            ),
+            Way(
+                APART,
                 f"select lease from howdah.lease('{QUEUE}', 100) limit 1 \\gset\nselect howdah.ack('{QUEUE}', :lease);",
             ),
             Way(RECEIVING, f"select count(*) from howdah.receive('{QUEUE}', 100);"),
@@ -114,6 +118,7 @@ def refill(connection: Db, messages: int) -> None:
         "insert into floor select g, 4, clock_timestamp(), %s from generate_series(1, %s) g", (BODY, messages + 100)
     )
     connection.execute("select setval('take', 1, false)")
+    connection.execute("select howdah.release(%s, lease) from howdah.list_leases(%s)", (QUEUE, QUEUE))
     connection.execute("select howdah.purge_queue(%s)", (QUEUE,))
     fill(connection, QUEUE, messages + 100)
     connection.execute("vacuum analyze floor")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import html
-import io
 from pathlib import Path
 from typing import Any
 
+from ..plots import Curve, draw
 from .record import OURS, Record, Result
 from .rows import ROWS, Row, lines
 from .show import figure, reached, verdict
@@ -114,23 +114,6 @@ def _by_width(results: list[Result]) -> dict[str, tuple[list[Any], list[float]]]
 def _draw(
     x: str, y: str, curves: dict[str, tuple[list[Any], list[float]]], *, marker: str = "", logarithmic: bool = False
 ) -> str:
-    import matplotlib
-
-    matplotlib.use("svg")
-    # The same record gives the same file, and text stays text.
-    matplotlib.rcParams.update({"svg.hashsalt": "howdah", "svg.fonttype": "none", "font.size": 9})
-    from matplotlib.figure import Figure
-
-    drawn = Figure(figsize=(7.5, 3.4), layout="constrained")
-    axes = drawn.subplots()
-    for name, (at, values) in curves.items():
-        axes.plot(at, values, marker=marker, label=name, linewidth=2.2 if name.startswith(OURS) else 1.2)
-    axes.set(xlabel=x, ylabel=y, ylim=(0, None))
-    if logarithmic:
-        axes.set_xscale("log")
-    axes.grid(alpha=0.3)
-    axes.legend(frameon=False)
-    file = io.StringIO()
-    drawn.savefig(file, format="svg", metadata={"Date": None})
-    text = file.getvalue()
-    return text[text.index("<svg") :]
+    wide = {name: 2.2 if name.startswith(OURS) else 1.2 for name in curves}
+    drawn = [Curve(name, at, values, wide[name]) for name, (at, values) in curves.items()]
+    return draw(drawn, x=x, y=y, marker=marker, logarithmic="x" if logarithmic else "")

@@ -32,6 +32,8 @@ class Size:
     backlog: int
     #: Messages sent to an idle listener.
     samples: int
+    #: Rows of the journal that is audited.
+    audited: int
 
 
 FULL = Size(
@@ -49,6 +51,7 @@ FULL = Size(
     receivers=256,
     backlog=10_000_000,
     samples=1000,
+    audited=10_000_000,
 )
 QUICK = replace(
     FULL,
@@ -64,6 +67,7 @@ QUICK = replace(
     live=200_000,
     backlog=500_000,
     samples=200,
+    audited=500_000,
 )
 #: For the tests: every row once, no figure worth reading.
-TINY = Size("tiny", 2, 1, (1, 2), 200, 10, 2000, 2000, 500, 20, 1000, 4, 2000, 5)
+TINY = Size("tiny", 2, 1, (1, 2), 200, 10, 2000, 2000, 500, 20, 1000, 4, 2000, 5, 2000)

@@ -1,34 +1,141 @@
-"""howdah audit: prove from one snapshot what became of every message."""
+"""howdah audit: prove from one snapshot what became of every message; now, or by the clock."""
 
 from __future__ import annotations
 
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from . import output
-from .common import FAILED, OK, Dsn, Json, connected, resolve_dsn
+from .common import BUSY, FAILED, NOT_READY, OK, Dsn, Json, connected, one_line, resolve_dsn
+
+if TYPE_CHECKING:
+    from ..audit import AuditResult
+
+WARNED = 6
+"""There are warnings, no errors, and --fail-on warning."""
+
+Every = Annotated[
+    str | None,
+    typer.Option("--every", metavar="TIME", help="Audit so often, until SIGTERM: 90s, 30m, 1h, 1d."),
+]
+Cron = Annotated[
+    str | None, typer.Option("--cron", help='Audit by a cron expression, such as "0 3 * * *", until SIGTERM.')
+]
 
 
 def audit(
     keep: Annotated[
         Path | None,
-        typer.Option("--output", metavar="DIR", help="A new or empty folder for Parquet. [default: none kept]"),
+        typer.Option(
+            "--output",
+            metavar="DIR",
+            help="A new or empty folder for Parquet; by the clock one below it for each run. [default: none kept]",
+        ),
     ] = None,
     master: Annotated[str, typer.Option("--master", help="Spark's master.")] = "local[*]",
     jdbc_jar: Annotated[
         Path | None, typer.Option("--jdbc-jar", metavar="JAR", help="PostgreSQL's JDBC driver. [default: searched for]")
     ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            "--page", metavar="FILE", help="The page: one HTML file. [default: index.html in the folder of --output]"
+        ),
+    ] = None,
+    bucket: Annotated[
+        int | None,
+        typer.Option(
+            "--bucket", metavar="SECONDS", min=1, help="What reports count in. [default: by the record's length]"
+        ),
+    ] = None,
+    fail_on: Annotated[
+        Literal["error", "warning", "never"],
+        typer.Option("--fail-on", help="From what on the exit code is not 0: 1 for errors, 6 for warnings only."),
+    ] = "error",
     partitions: Annotated[int, typer.Option("--partitions", metavar="N", min=1, help="Connections that read.")] = 4,
+    archive: Annotated[
+        Path | None, typer.Option("--archive", metavar="DIR", help="Read what is in this archive from there.")
+    ] = None,
+    record: Annotated[
+        bool, typer.Option("--record/--no-record", help="Keep the result in audit_runs, one auditor at a time.")
+    ] = True,
+    last: Annotated[bool, typer.Option("--last", help="Show the last audit on record, and make none.")] = False,
+    every: Every = None,
+    cron: Cron = None,
+    time_zone: Annotated[str, typer.Option(help="Of the cron expression, such as Europe/Vienna.")] = "UTC",
+    holder: Annotated[str | None, typer.Option("--holder", hidden=True)] = None,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Check with Spark that every message is accounted for. Exit code 1 if one is not."""
+    """Check with Spark that every message is accounted for. Exit code 1 if one is not (see --fail-on), 3 if no audit could be made."""
     dsn = resolve_dsn(dsn)
+    if last:
+        _show_last(dsn, as_json)
+        return
     # Before Spark and its Java start, which takes seconds: an answer from the database, whatever it is.
     with connected(dsn, None) as connection:
         connection.admin.list_queues()
+    if every is not None or cron is not None:
+        from .audit_schedule import audit_by_the_clock
+
+        words = [
+            "--master",
+            master,
+            "--partitions",
+            str(partitions),
+            "--fail-on",
+            fail_on,
+            *(["--json"] if as_json else []),
+        ]
+        for option, value in (("--jdbc-jar", jdbc_jar), ("--page", page), ("--bucket", bucket), ("--archive", archive)):
+            words += [] if value is None else [option, str(value)]
+        if not record:
+            raise typer.BadParameter("audits by the clock are recorded", param_hint="--no-record")
+        audit_by_the_clock(dsn, words, every=every, cron=cron, time_zone=time_zone, keep=keep)
+        return
+    result = _audited(
+        dsn,
+        holder,
+        record,
+        fail_on,
+        output=keep,
+        master=master,
+        partitions=partitions,
+        jdbc_jar=jdbc_jar,
+        page=page,
+        bucket_seconds=bucket,
+        archive=archive,
+    )
+    if as_json:
+        output.write(output.to_json(result.to_dict()))
+    else:
+        from .. import audit as audits
+
+        audits.print_report(result, output.console())
+    raise typer.Exit(code_of(result, fail_on))
+
+
+def code_of(result: AuditResult, fail_on: str) -> int:
+    """The exit code by the gravest finding, as far as ``fail_on`` lets it count."""
+    if fail_on == "never":
+        return OK
+    if not result.ok:
+        return FAILED
+    warned = any(rule.count for rule in result.rules if rule.severity == "warning")
+    return WARNED if warned and fail_on == "warning" else OK
+
+
+def _audited(dsn: str, holder: str | None, record: bool, fail_on: str, **options: Any) -> AuditResult:
+    """The result of run_audit with these options. Ends the program where there is none."""
     try:
         from .. import audit as audits
     except ModuleNotFoundError as error:
@@ -36,13 +143,47 @@ def audit(
 
         raise HowdahError("the audit needs Spark, which is not installed", "pip install 'howdah[audit]'") from error
     try:
-        result = audits.run_audit(dsn, output=keep, master=master, partitions=partitions, jdbc_jar=jdbc_jar)
+        if not record:
+            return audits.run_audit(dsn, **options)
+        with _ending_in_order():
+            holder = holder or f"{socket.gethostname()}:{os.getpid()}"
+            return audits.run_recorded(dsn, holder, code_of=partial(code_of, fail_on=fail_on), **options)
+    except audits.AnotherAudit as error:
+        output.complain(str(error))
+        raise typer.Exit(BUSY) from error
     except audits.AuditError as error:
-        from ..engine.errors import HowdahError
+        print(f"howdah: {one_line(str(error))}", file=sys.stderr)
+        raise typer.Exit(NOT_READY) from error
 
-        raise HowdahError(str(error)) from error
+
+@contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """SIGTERM ends the audit in order: the right to audit is given up, and that it was ended is recorded."""
+
+    def end(number: int, frame: object) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _show_last(dsn: str, as_json: bool) -> None:
+    with connected(dsn, None) as connection:
+        run = connection.audits.last()
     if as_json:
-        output.write(output.to_json(result.to_dict()))
-    else:
-        audits.print_report(result, output.console())
-    raise typer.Exit(OK if result.ok else FAILED)
+        output.write(output.to_json(run))
+        return
+    if run is None:
+        output.write("no audit is on record")
+        return
+    verdicts: dict[str, int] = {}
+    for queue in run["queues"]:
+        verdicts[queue["verdict"]] = verdicts.get(queue["verdict"], 0) + 1
+    broken = [f"{rule['name']} ({rule['count']} in {', '.join(rule['queues'])})" for rule in run["rules"]]
+    shown = {name: value for name, value in run.items() if name not in ("queues", "rules", "snapshot")}
+    shown["queues"] = [f"{count} {verdict}" for verdict, count in sorted(verdicts.items())]
+    output.facts({**shown, "rules broken": broken}, as_json=False)

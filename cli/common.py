@@ -24,12 +24,14 @@ FAILED = 1
 USAGE = 2
 #: What the command needs is not there: no server runs or answers, the database is not migrated or not current.
 NOT_READY = 3
+#: Somebody else does it now: another audit of the database is under way.
+BUSY = 5
 #: Ctrl-C.
 INTERRUPTED = 130
 
 EXIT_CODES = (
     "Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 no answer, not running, not migrated or not current,"
-    " 4 demo without its audit, 130 interrupted."
+    " 4 demo without its audit, 5 another audit is under way, 130 interrupted."
 )
 
 CONNECT_SECONDS = 10

@@ -10,19 +10,23 @@ from typing import Any
 import typer
 
 from . import (
+    archive,
     audit,
     bench,
     check,
+    engine,
     hooks,
     listener,
     migrate,
     poison,
     queue,
     receive,
+    schedule,
     send,
     server,
     subscription,
     topic,
+    transactions,
     worker,
     workers,
 )
@@ -45,12 +49,17 @@ app.add_typer(listener.app, name="listener")
 app.command("send")(send.send)
 app.command("receive")(receive.receive)
 app.command("browse")(receive.browse)
+app.add_typer(schedule.app, name="schedule")
+app.command("scheduler")(schedule.scheduler)
 app.add_typer(poison.app, name="poison")
 app.command("worker")(worker.worker)
+app.add_typer(transactions.app, name="transactions")
 app.add_typer(hooks.app, name="hooks")
 app.command("workers")(workers.workers)
+app.add_typer(engine.app, name="engine")
 app.command("check")(check.check)
 app.command("audit")(audit.audit)
+app.add_typer(archive.app, name="archive")
 app.command("bench")(bench.bench)
 app.command("demo")(demo)
 

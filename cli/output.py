@@ -85,6 +85,11 @@ def write(text: str) -> None:
     print(text, flush=True)
 
 
+def complain(text: str) -> None:
+    """A line on stderr, in the form of the one that an error gets."""
+    print(f"howdah: {printable(text)}", file=sys.stderr, flush=True)
+
+
 def table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, as_json: bool, empty: str) -> None:
     """Rows as one JSON array with every key, or as a table of ``columns``: key to title; ``empty`` if there are none."""
     if as_json:

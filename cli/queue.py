@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from . import output
+from . import output, receive
 from .common import Dsn, Json, Queue, Role, Yes, confirm, connected, pairs
 
 app = typer.Typer(no_args_is_help=True, help="Queues and their options.")
@@ -48,6 +48,7 @@ STATS_COLUMNS = {
     "consumers": "workers",
     "oldest_age": "oldest",
     "counted": "counted",
+    "audit_verdict": "last audit",
 }
 
 
@@ -72,10 +73,15 @@ def alter(queue: Queue, option: Options = None, dsn: Dsn = None, role: Role = No
 
 
 @app.command("list")
-def list_(dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+def list_(
+    temporary: Annotated[bool, typer.Option("--temporary", help="Temporary ones, too.")] = False,
+    dsn: Dsn = None,
+    role: Role = None,
+    as_json: Json = False,
+) -> None:
     """Show every queue."""
     with connected(dsn, role) as connection:
-        rows = connection.admin.list_queues()
+        rows = connection.admin.list_queues(temporary=temporary)
     if not as_json:
         rows = [{**row, "paused": _paused(row), "exception": _exception(row)} for row in rows]
     output.table(rows, LIST_COLUMNS, as_json=as_json, empty="no queues")
@@ -88,9 +94,10 @@ def show(queue: Queue, dsn: Dsn = None, role: Role = None, as_json: Json = False
 
     with connected(dsn, role) as connection:
         rows = [row for row in connection.admin.list_queues() if row["queue"] == queue]
-    if not rows:
-        raise NoSuchQueue(f"there is no queue {queue!r}", "See howdah queue list.")
-    output.facts(rows[0], as_json=as_json)
+        if not rows:
+            raise NoSuchQueue(f"there is no queue {queue!r}", "See howdah queue list.")
+        options = connection.admin.queue_options(queue)
+    output.facts({**rows[0], **options}, as_json=as_json)
 
 
 @app.command()
@@ -158,6 +165,9 @@ def resume(
 ) -> None:
     """Allow it again."""
     _switch("resume", queue, _sides(sending, receiving), dsn, role, as_json)
+
+
+app.command("browse")(receive.browse)
 
 
 def _switch(verb: str, queue: str, sides: dict[str, bool], dsn: str | None, role: str | None, as_json: bool) -> None:

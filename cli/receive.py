@@ -44,6 +44,17 @@ def receive(
 def browse(
     queue: Queue,
     number: Annotated[int, typer.Option("--number", "-n", help="How many at most.")] = 20,
+    selector: Annotated[str | None, typer.Option("--selector", "-s", help="Only what it selects.")] = None,
+    correlation_id: Annotated[
+        str | None, typer.Option("--correlation-id", "-c", help="Only those of that correlation id.")
+    ] = None,
+    message_id: Annotated[int | None, typer.Option("--message", "-m", help="Only the one of that number.")] = None,
+    after: Annotated[
+        str | None,
+        typer.Option(
+            "--after", metavar="PRIORITY:POSITION", help="Go on behind the last one shown, of which --json says both."
+        ),
+    ] = None,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
@@ -53,8 +64,9 @@ def browse(
         raise typer.BadParameter(f"{number} is not 1 or more", param_hint="--number")
     from ..engine import Browser
 
+    which = {"selector": selector, "correlation_id": correlation_id, "only_id": message_id, "after": _place(after)}
     with transaction(dsn, role) as session:
-        messages = list(islice(Browser(session, queue, min(number, PAGE)), number))
+        messages = list(islice(Browser(session, queue, min(number, PAGE), **which), number))
     if as_json:
         for message in messages:
             output.write(output.message_json(message))
@@ -65,3 +77,12 @@ def browse(
         for message in messages
     ]
     output.table(rows, BROWSE_COLUMNS, as_json=False, empty=f"no ready message in {output.printable(queue)}")
+
+
+def _place(after: str | None) -> tuple[int, int] | None:
+    if after is None:
+        return None
+    priority, _, position = after.partition(":")
+    if not (priority.isdecimal() and position.isdecimal()):
+        raise typer.BadParameter(f"{after!r} is not PRIORITY:POSITION, such as 4:1200", param_hint="--after")
+    return int(priority), int(position)

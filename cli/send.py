@@ -51,6 +51,10 @@ def send(
     content_type: Annotated[
         str | None, typer.Option("--content-type", help="[default: text/plain, or application/json for JSON]")
     ] = None,
+    deduplication_key: Annotated[
+        str | None,
+        typer.Option("--deduplication-key", metavar="KEY", help="Store nothing if one was sent with it already."),
+    ] = None,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
@@ -58,6 +62,8 @@ def send(
     """Send one message, or with --file one for each line; options hold for every line that does not say otherwise."""
     if (body is None) == (file is None):
         raise typer.BadParameter("give either a BODY or a --file", param_hint="BODY")
+    if file is not None and deduplication_key is not None:
+        raise typer.BadParameter("it names one message, not those of a --file", param_hint="--deduplication-key")
     if file is None and (raw_lines or from_line > 1):
         raise typer.BadParameter("--raw-lines and --from-line need a --file", param_hint="--file")
     message = {
@@ -85,7 +91,7 @@ def send(
 
     check_text(body, content_type)
     with transaction(dsn, role) as session:
-        message_id = session.send(queue, body, **message, **common)
+        message_id = session.send(queue, body, **message, **common, deduplication_key=deduplication_key)
     output.said(f"message {message_id} sent to {queue}", as_json=as_json, queue=queue, message_id=message_id)
 
 

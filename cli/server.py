@@ -41,11 +41,12 @@ def stop(
     mode: Annotated[
         Literal["smart", "fast", "immediate"], typer.Option(help="fast sends clients away, smart waits.")
     ] = "fast",
+    vacuum: Annotated[bool, typer.Option("--vacuum", help="Give the space of consumed messages back first.")] = False,
     as_json: Json = False,
 ) -> None:
     """Stop it and wait for its end. Does nothing if it does not run."""
     server = _server(data)
-    stopped = server.stop(mode)
+    stopped = server.stop(mode, vacuum=vacuum)
     if as_json:
         typer.echo(json.dumps({"stopped": stopped}))
     else:

@@ -6,19 +6,29 @@ psycopg or SQLAlchemy transaction, ``aio`` is the same for asyncio.
 
 from __future__ import annotations
 
+from .ack_consumer import AckConsumer
+from .ack_session import AckSession
 from .admin import Admin
 from .bodies import Body
 from .calls import Call, Incident
 from .connection import Connection
 from .errors import HowdahError, is_innocent
 from .factory import ConnectionFactory, connect
+from .holding import Delivery
 from .message import Message
+from .modes import AckMode, AckType
 from .outcomes import Reject, Retry
+from .prefetch import Prefetch
 from .producer import Browser, Consumer, Producer
+from .requests import Requestor
 from .session import Session
 from .typed_map import TypedMap
 
 __all__ = [
+    "AckConsumer",
+    "AckMode",
+    "AckSession",
+    "AckType",
     "Admin",
     "Body",
     "Browser",
@@ -26,11 +36,14 @@ __all__ = [
     "Connection",
     "ConnectionFactory",
     "Consumer",
+    "Delivery",
     "HowdahError",
     "Incident",
     "Message",
+    "Prefetch",
     "Producer",
     "Reject",
+    "Requestor",
     "Retry",
     "Session",
     "TypedMap",

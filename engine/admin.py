@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from . import consumers
 from .bodies import to_json
 from .calls import Call, scalar, table
 from .errors import BadArgument
@@ -18,8 +19,9 @@ QUEUE_COLUMNS = (
 )
 STATS_COLUMNS = (
     "queue_name, live, in_hand, parked, dead, enqueued, dequeued, consumed, expired, discarded, moved_out, moved_in,"
-    " lost, consumers, oldest_age, exact, figures_age"
+    " lost, consumers, oldest_age, exact, figures_age, audited_at, audit_verdict"
 )
+STATE_COLUMNS = "state, messages, bytes, max_count, max_bytes, percent, database_bytes"
 WORKER_COLUMNS = "worker_id, name, host, pid, sessions, queues, started_at, silent_for, in_hand"
 LISTENER_COLUMNS = (
     "listener_name, queue, kind, max_sessions, stop_on_failure, sequential_failures, failures, status, stopped_at,"
@@ -27,14 +29,19 @@ LISTENER_COLUMNS = (
 )
 SERVICES = (
     "workers",
+    "consumers",
     "attempts",
     "totals",
     "backlog",
     "journal",
     "dropped",
     "incidents",
+    "deduplications",
     "topics",
     "subscriptions",
+    "schedules",
+    "expired",
+    "temporary",
 )
 
 
@@ -65,13 +72,35 @@ class Admin(Topics):
         """Allow it again."""
         self._run(_switch("resume", queue, sending, receiving))
 
-    def list_queues(self) -> Rows:
-        """Every queue with its options."""
-        return self._run(table("list_queues", QUEUE_COLUMNS))
+    def list_queues(self, *, temporary: bool = False) -> Rows:
+        """Every queue with its options; temporary ones only if asked for."""
+        return self._run(table("list_queues", QUEUE_COLUMNS, temporary=("boolean", temporary or None)))
 
     def queue_stats(self, queue: str | None = None) -> Rows:
         """Figures of one queue or of all."""
         return self._run(table("queue_stats", STATS_COLUMNS, queue=("text", queue)))
+
+    def list_consumers(self, queue: str) -> Rows:
+        """The open consumers of a queue, in the order in which they were opened, and which of them get messages."""
+        return self._run(consumers.list_consumers(queue))
+
+    def queue_options(self, queue: str) -> dict[str, Any]:
+        """Every option of a queue with its value."""
+        options: Call[dict[str, Any]] = scalar("queue_options", queue=("text", queue))
+        return self._run(options)
+
+    def alter_engine(self, **options: Any) -> None:
+        """Change limits of the whole engine, such as max_count and max_size ("5m"). Raises BadOption."""
+        self._run(scalar("alter_engine", options=("jsonb", to_json(options))))
+
+    def engine_options(self) -> dict[str, Any]:
+        """The options of the whole engine."""
+        options: Call[dict[str, Any]] = scalar("engine_options")
+        return self._run(options)
+
+    def resource_state(self) -> dict[str, Any]:
+        """How full the engine is: state (green to red), what lies there and the limits."""
+        return self._run(table("resource_state", STATE_COLUMNS))[0]
 
     def create_listener(self, listener: str, queue: str, **options: Any) -> str | None:
         """Create a listener; returns a warning if its limit contradicts the queue's. Raises ListenerExists."""
@@ -105,6 +134,14 @@ class Admin(Topics):
         """Settings of the server and the engine that are for learning: setting, value, danger, advice."""
         return self._run(table("check_server", "setting, value, danger, advice"))
 
+    def list_storage(self) -> Rows:
+        """Sizes and storage parameters of the tables that messages come and go in."""
+        return self._run(table("list_storage", "table_name, bytes, live_rows, dead_rows, vacuumed_at, options"))
+
+    def set_storage(self, **options: Any) -> None:
+        """Set their storage parameters, such as fillfactor; None takes one back. Raises BadOption."""
+        self._run(scalar("set_storage", options=("jsonb", to_json(options))))
+
     def list_workers(self) -> Rows:
         """The registered worker processes."""
         return self._run(table("list_workers", WORKER_COLUMNS))
@@ -123,6 +160,15 @@ class Admin(Topics):
     def heartbeat(self, worker_id: str, in_hand: dict[str, int]) -> None:
         """Say that a worker lives. Raises UnknownWorker if it was taken for dead."""
         self._run(scalar("heartbeat", worker_id=("uuid", worker_id), in_hand=("jsonb", to_json(in_hand))))
+
+    def record_worker_figures(self, worker_id: str, seconds: float, figures: list[dict[str, Any]]) -> int:
+        """Record what a worker has done in the last seconds. Raises UnknownWorker if it was taken for dead."""
+        arguments: dict[str, tuple[str, Any]] = {
+            "worker_id": ("uuid", worker_id),
+            "seconds": ("numeric", seconds),
+            "figures": ("jsonb", to_json(figures)),
+        }
+        return self._run(scalar("record_worker_figures", **arguments).then(int))
 
     def unregister_worker(self, worker_id: str) -> None:
         """A worker has ended."""

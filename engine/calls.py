@@ -87,10 +87,12 @@ def send(
     delivery_mode: str | None = None,
     content_type: str | None = None,
     notify: bool = True,
+    deduplication_key: str | None = None,
 ) -> Call[int]:
     """Send one message; the result is its number. time_to_live and delay are seconds or timedelta.
 
-    notify False: for a transaction that is to be prepared (two-phase), which a NOTIFY would forbid.
+    notify False: for a transaction that is to be prepared (two-phase), which a NOTIFY would forbid. If a message with this
+    deduplication_key was sent there within the queue's window, nothing is stored and the result is its number.
     """
     kind, value, needed = encode(body)
     invocation, arguments = _invoke(
@@ -108,6 +110,7 @@ def send(
             "delivery_mode": ("text", delivery_mode),
             "content_type": ("text", content_type or needed),
             "notify": ("boolean", None if notify else False),
+            "deduplication_key": ("text", deduplication_key),
         },
     )
     return Call(f"select {invocation}", arguments, _scalar)
@@ -128,6 +131,7 @@ def send_many(
     delivery_mode: str | None = None,
     content_type: str | None = None,
     notify: bool = True,
+    deduplication_keys: Sequence[str | None] | None = None,
 ) -> Call[list[int]]:
     """Send many messages of one kind of body in one statement, all or nothing; the result is their numbers in order."""
     kind, array, needed = encode_all(bodies)
@@ -146,6 +150,7 @@ def send_many(
             "delivery_mode": ("text", delivery_mode),
             "content_type": ("text", content_type or needed),
             "notify": ("boolean", None if notify else False),
+            "deduplication_keys": ("text[]", None if deduplication_keys is None else TextArray(deduplication_keys)),
         },
     )
     return Call(f"select {invocation}", arguments, _scalar, with_arrays)
@@ -157,12 +162,16 @@ def send_count(queue: str, bodies: Sequence[Body], **options: Any) -> Call[int]:
     return Call(many.sql.replace("select ", "select cardinality(", 1) + ")", many.arguments, _scalar, many.setup)
 
 
-def receive(queue: str, max_messages: int = 1, *, locked: bool = False) -> Call[list[Message]]:
+def receive(
+    queue: str, max_messages: int = 1, *, locked: bool = False, selector: str | None = None, consumer: int | None = None
+) -> Call[list[Message]]:
     """Take up to max_messages; with ``locked`` hold them without taking (see consume_locked)."""
-    function = "receive_locked" if locked else "receive"
-    return Call(
-        f"select {COLUMNS} from howdah.{function}(%s::text, %s::integer)", (queue, max_messages), _messages, as_messages
+    invocation, arguments = _invoke(
+        "receive_locked" if locked else "receive",
+        {"queue": ("text", queue), "max_messages": ("integer", max_messages)},
+        {"selector": ("text", selector), "consumer": ("bigint", consumer)},
     )
+    return Call(f"select {COLUMNS} from {invocation}", arguments, _messages, as_messages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,17 +238,49 @@ def consume_locked(queue: str, messages: Sequence[Message]) -> Call[None]:
     )
 
 
+def receive_message(queue: str, message_id: int) -> Call[list[Message]]:
+    """Take the message of that number; [] if it is not there, not due or in other hands."""
+    return Call(
+        f"select {COLUMNS} from howdah.receive_message(%s::text, %s::bigint)",
+        (queue, message_id),
+        _messages,
+        as_messages,
+    )
+
+
+def receive_correlated(queue: str, correlation_id: str, max_messages: int = 1) -> Call[list[Message]]:
+    """Take up to max_messages of that correlation id, wherever in the queue they lie."""
+    return Call(
+        f"select {COLUMNS} from howdah.receive_correlated(%s::text, %s::text, %s::integer)",
+        (queue, correlation_id, max_messages),
+        _messages,
+        as_messages,
+    )
+
+
 def browse(
-    queue: str, max_messages: int = 100, *, after: Message | None = None, only_id: int | None = None
+    queue: str,
+    max_messages: int = 100,
+    *,
+    after: Message | tuple[int, int] | None = None,
+    only_id: int | None = None,
+    selector: str | None = None,
+    correlation_id: str | None = None,
 ) -> Call[list[Message]]:
-    """Look at ready messages; ``after`` is the last one of the page before, ``only_id`` the number of the only one wanted."""
+    """Look at ready messages; ``after`` is the last one of the page before, or its priority and position.
+
+    One of these at most says which: ``only_id``, ``selector``, ``correlation_id``.
+    """
+    priority, position = (after.priority, after.position) if isinstance(after, Message) else after or (None, None)
     invocation, arguments = _invoke(
         "browse",
         {"queue": ("text", queue), "max_messages": ("integer", max_messages)},
         {
-            "after_priority": ("integer", after.priority if after else None),
-            "after_position": ("bigint", after.position if after else None),
+            "after_priority": ("integer", priority),
+            "after_position": ("bigint", position),
             "only_id": ("bigint", only_id),
+            "selector": ("text", selector),
+            "correlation_id": ("text", correlation_id),
         },
     )
     return Call(f"select {COLUMNS} from {invocation}", arguments, _messages, as_messages)

@@ -5,24 +5,35 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Any, Self, TypeVar
+from weakref import WeakSet
 
 from psycopg_pool import ConnectionPool
 
 from . import calls
+from .ack_session import AckSession
 from .admin import Admin
+from .archives import Archives
+from .audits import Audits
 from .bodies import Body
 from .calls import Call, Incident
 from .errors import IllegalState
 from .failure import recording
+from .keeper import Keeper
 from .leases import Leases
 from .loans import Loans, PgConnection
 from .message import Message
+from .modes import AckMode, mode_of
 from .outcomes import Rule
+from .prefetch import Prefetch
 from .runner import run
+from .schedules import Schedules
 from .sender import Sender
 from .session import Session
+from .transactions import Transactions
 from .waking import Waking
+from .windowed import WINDOW_DEFAULT, OnComplete, WindowedProducer
 
 T = TypeVar("T")
 
@@ -31,18 +42,33 @@ class Connection:
     """A started or stopped connection; sessions receive only while it is started. Closing it closes its sessions."""
 
     def __init__(
-        self, pool: ConnectionPool[PgConnection], *, owns_pool: bool, started: bool, max_redeliveries: int | None = None
+        self,
+        pool: ConnectionPool[PgConnection],
+        *,
+        owns_pool: bool,
+        started: bool,
+        max_redeliveries: int | None = None,
+        prefetch: Prefetch | None = None,
+        lease_duration: float = 60,
     ) -> None:
         self._loans = Loans(pool)
         #: Redeliveries at most of what its listeners get, beside the queue's own limit; None: the queue's alone.
         self.max_redeliveries = max_redeliveries
+        #: How far consumers of sessions with an acknowledge mode receive ahead.
+        self.prefetch = prefetch or Prefetch()
+        #: Seconds after which what such a session holds comes back if its process dies.
+        self.lease_duration = lease_duration
+        #: Renews the leases of such sessions.
+        self.keeper = Keeper(self)
         #: Shared with the process's other connections to the same database.
         self.waking = Waking.of_pool(pool)
         self._owns_pool = owns_pool
         self._running = threading.Event()
         self._closed = False
         self._sessions: set[Session] = set()
+        self._ack_sessions: set[AckSession] = set()
         self._sender = Sender(self._loans)
+        self._producers: WeakSet[WindowedProducer] = WeakSet()
         self._lock = threading.Lock()
         if started:
             self._running.set()
@@ -85,6 +111,27 @@ class Connection:
         with self._lock:
             self._sessions.discard(session)
 
+    def create_session(self, *, transacted: bool = False, mode: int = AckMode.AUTO) -> AckSession:
+        """A session with an acknowledge mode, whose consumers receive ahead; transacted: its mode is SESSION_TRANSACTED.
+
+        Raises BadArgument for what is no mode, and for SESSION_TRANSACTED without a transaction.
+        """
+        self._check_open()
+        session = AckSession(self, mode_of(transacted, mode))
+        with self._lock:
+            self._ack_sessions.add(session)
+            closed = self._closed
+        if closed:  # by another thread, in between
+            session.close()
+            self._check_open()
+        return session
+
+    def forget_acks(self, session: AckSession) -> None:
+        """A session with an acknowledge mode was closed."""
+        self.keeper.discard(session)
+        with self._lock:
+            self._ack_sessions.discard(session)
+
     @property
     def admin(self) -> Admin:
         """The administrator's verbs, each in a transaction of its own."""
@@ -95,9 +142,33 @@ class Connection:
         """Receiving without an open transaction: lease, ack, nack, release, extend."""
         return Leases(self.call)
 
+    @property
+    def transactions(self) -> Transactions:
+        """Prepared transactions: list, commit, rollback."""
+        return Transactions(self.call)
+
+    @property
+    def archives(self) -> Archives:
+        """The archive: its finished runs, and messages sent out of it anew."""
+        return Archives(self.call)
+
+    @property
+    def schedules(self) -> Schedules:
+        """What is sent by the clock: add, list, cancel, pause, resume; and delayed messages."""
+        return Schedules(self.call)
+
+    @property
+    def audits(self) -> Audits:
+        """Audits on record: list, last, record; and the right to audit."""
+        return Audits(self.call)
+
     def call(self, call: Call[T]) -> T:
         """Run one call in a transaction of its own."""
         self._check_open()
+        return self.run(call)
+
+    def run(self, call: Call[T]) -> T:
+        """As ``call``, for a session's last ones, while the connection is being closed."""
         connection = self._loans.borrow(autocommit=True)
         try:
             return run(connection, call)
@@ -115,6 +186,27 @@ class Connection:
         process that dies has not sent is lost, so look at the future where a message must not be.
         """
         return self._sender.submit(lambda: calls.send(queue, body, **options))
+
+    def producer(
+        self,
+        queue: str | None = None,
+        *,
+        window_bytes: int = WINDOW_DEFAULT,
+        asynchronous: bool | None = None,
+        on_complete: OnComplete | None = None,
+    ) -> WindowedProducer:
+        """A producer that sends over a connection of its own, each message for itself, without waiting where it may.
+
+        asynchronous: None, non-persistent messages are not waited for; True, persistent ones neither (useAsyncSend); False: all are.
+        window_bytes: so much may be unconfirmed, then a send waits (producerWindowSize). on_complete is called with each
+        message and its number or error, in order, on the producer's thread. Raises BadArgument.
+        """
+        self._check_open()
+        producer = WindowedProducer(
+            self._loans, queue, window_bytes=window_bytes, asynchronous=asynchronous, on_complete=on_complete
+        )
+        self._producers.add(producer)
+        return producer
 
     def record_failure(self, message: Message, error: BaseException, rules: Iterable[Rule] = ()) -> Incident | None:
         """Record that a message's delivery failed, in a transaction of its own; call it after rolling back.
@@ -134,9 +226,13 @@ class Connection:
             if self._closed:
                 return
             self._closed = True
-            sessions = list(self._sessions)
+            sessions: list[AckSession | Session] = [*self._ack_sessions, *self._sessions]
         for session in sessions:
             session.close()
+        self.keeper.stop()
+        for producer in list(self._producers):
+            with suppress(Exception):  # what failed stands in the futures
+                producer.close()
         self._sender.close()
         if self.waking is not None:
             self.waking.release()

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
-from .embedded_data import DATABASE, SUPERUSER, make_data
+from .embedded_data import DATABASE, SUPERUSER, give_space_back, make_data
 from .embedded_layout import (
     EmbeddedServerError,
     Layout,
@@ -123,14 +123,17 @@ class EmbeddedServer:
                     make_data(self._layout, programs, version, account)
                 return self._info(self._launch(programs, account))
 
-    def stop(self, mode: StopMode = "fast") -> bool:
+    def stop(self, mode: StopMode = "fast", *, vacuum: bool = False) -> bool:
         """Stop the server and wait for its end; False if it did not run.
 
         "smart" waits for clients to leave, "fast" sends them away, "immediate" is a crash, from
-        which the next start recovers.
+        which the next start recovers. vacuum: give the space of consumed messages back first, for a smaller disk
+        and a slower stop; tables that somebody uses are left as they are.
         """
         if not self._layout.data.exists():
             return False
+        if vacuum and (info := self.status()):
+            give_space_back(info.dsn)
         with self._explained(), self._layout.locked():
             found = self._layout.postmaster()
             if found is None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+from contextlib import suppress
 from pathlib import Path
+
+import psycopg
 
 from .embedded_layout import EmbeddedServerError, Layout
 from .embedded_programs import Account
@@ -77,3 +80,14 @@ def make_data(layout: Layout, programs: Path, version: int, account: Account) ->
         configuration.writelines(f"{name} = '{value}'\n" for name, value in SETTINGS.items())
     (draft / "data").rename(layout.data)
     shutil.rmtree(draft)
+
+
+def give_space_back(dsn: str) -> None:
+    """Write the tables that messages come and go in anew, without what is dead in them."""
+    with psycopg.connect(dsn, autocommit=True) as db:
+        db.execute("set lock_timeout = '2s'")
+        for name in ("msgs", "msgs_nonpersistent", "parked"):
+            with suppress(
+                psycopg.errors.LockNotAvailable, psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName
+            ):
+                db.execute(f"vacuum (full, analyze) howdah.{name}")

@@ -135,7 +135,13 @@ class ConversationEnded(HowdahError):
     sqlstate = "HD017"
 
 
-class QueueFull(HowdahError):
+class ResourceAllocation(HowdahError):
+    """The whole engine has no room for more: nothing is sent, no queue or topic made."""
+
+    sqlstate = "HD027"
+
+
+class QueueFull(ResourceAllocation):
     """The queue has no room for more messages, or bytes."""
 
     sqlstate = "HD018"
@@ -189,6 +195,49 @@ class LeaseLost(HowdahError):
     sqlstate = "HD026"
 
 
+class QueueInUse(HowdahError):
+    """The temporary queue has an active consumer."""
+
+    sqlstate = "HD030"
+
+
+class NoReply(HowdahError, TimeoutError):
+    """No answer to a request came in time."""
+
+    def __str__(self) -> str:
+        return HowdahError.__str__(self)
+
+
+class NoSuchSchedule(HowdahError, LookupError):
+    """There is no such schedule, or it is somebody else's."""
+
+    sqlstate = "HD029"
+
+
+class ConsumerNotOpen(HowdahError):
+    """The queue tells its consumers apart, and none is open under this number (any more)."""
+
+    sqlstate = "HD032"
+
+
+class ConsumerRefused(HowdahError):
+    """The queue takes a single consumer, and has one."""
+
+    sqlstate = "HD033"
+
+
+class JournalGone(HowdahError, LookupError):
+    """Retention dropped rows of the journal that a reader of it had yet to read."""
+
+    sqlstate = "HD036"
+
+
+class ForeignOffset(HowdahError):
+    """A reader's place in the journal does not belong to this server: another cluster, a standby, or set back."""
+
+    sqlstate = "HD037"
+
+
 class NotMigrated(HowdahError):
     """The database has no Howdah in it, or one that does not fit this code."""
 
@@ -205,6 +254,10 @@ class ConnectionLost(HowdahError, ConnectionError):
 
     def __str__(self) -> str:
         return HowdahError.__str__(self)
+
+
+class TransactionRolledBack(HowdahError):
+    """A commit was refused, and all that the transaction did is undone; the cause says why."""
 
 
 class IllegalState(HowdahError, RuntimeError):

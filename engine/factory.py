@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import parse_qsl
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -13,6 +14,7 @@ from psycopg_pool import ConnectionPool
 from .connection import Connection
 from .errors import BadArgument, CannotConnect, translated
 from .loans import PgConnection
+from .prefetch import Prefetch
 
 MAXIMUM_REDELIVERIES = "jms.redeliveryPolicy.maximumRedeliveries"
 
@@ -28,6 +30,8 @@ def connect(
     role: str | None = None,
     prepare: bool = True,
     max_redeliveries: int | None = None,
+    prefetch: Prefetch | None = None,
+    lease_duration: float = 60,
 ) -> Connection:
     """Connect by DSN (libpq's form; None: HOWDAH_DSN, else the embedded server) or by the application's own pool.
 
@@ -35,12 +39,23 @@ def connect(
     role: SET ROLE on each connection. prepare: False where a pooler in transaction mode (PgBouncer before 1.21) loses
     prepared statements. max_redeliveries: listeners reject a message that failed after so many redeliveries, whatever its queue's
     limit; -1: never. In a URL it can stand as ActiveMQ has it: postgresql://…?jms.redeliveryPolicy.maximumRedeliveries=6.
+    prefetch: how far sessions with an acknowledge mode receive ahead; also in a URL: jms.prefetchPolicy.queuePrefetch=100.
+    lease_duration: seconds after which what such a session holds comes back if this process dies.
     A DSN may name several hosts, tried in order: host=a,b target_session_attrs=read-write.
     Raises CannotConnect if the server does not answer, BadArgument for wrong sizes, NotAllowed for a role not granted.
     """
     dsn, max_redeliveries = _redelivery_policy(dsn, max_redeliveries)
+    dsn, options = _jms_options(dsn)
+    prefetch = Prefetch.from_url(options, prefetch)
+    check_duration(lease_duration)
+    settings: dict[str, Any] = {
+        "started": started,
+        "max_redeliveries": max_redeliveries,
+        "prefetch": prefetch,
+        "lease_duration": lease_duration,
+    }
     if pool is not None:
-        return Connection(pool, owns_pool=False, started=started, max_redeliveries=max_redeliveries)
+        return Connection(pool, owns_pool=False, **settings)
     check_sizes(min_size, max_size)
     conninfo = complete(dsn, timeout)
     try:
@@ -62,7 +77,7 @@ def connect(
         name="howdah",
     )
     made.open()
-    return Connection(made, owns_pool=True, started=started, max_redeliveries=max_redeliveries)
+    return Connection(made, owns_pool=True, **settings)
 
 
 def _redelivery_policy(dsn: str | None, given: int | None) -> tuple[str | None, int | None]:
@@ -79,6 +94,23 @@ def _redelivery_policy(dsn: str | None, given: int | None) -> tuple[str | None, 
     if limit is not None and limit < -1:
         raise BadArgument(f"max_redeliveries is a whole number from -1 (no limit), not {given!r}")
     return dsn, None if limit == -1 else limit
+
+
+def _jms_options(dsn: str | None) -> tuple[str | None, dict[str, str]]:
+    """The DSN without the other options that ActiveMQ has in a connection's URL, and those."""
+    if dsn is None or "?" not in dsn:
+        return dsn, {}
+    base, _, query = dsn.partition("?")
+    parts = query.split("&")
+    ours = [part for part in parts if part.startswith("jms.")]
+    rest = "&".join(part for part in parts if part not in ours)
+    return (f"{base}?{rest}" if rest else base), dict(parse_qsl("&".join(ours), keep_blank_values=True))
+
+
+def check_duration(seconds: float) -> None:
+    """Refuse a lease that is too short to be renewed. Raises BadArgument."""
+    if not isinstance(seconds, int | float) or not 1 <= seconds <= 604800:
+        raise BadArgument(f"lease_duration is a number of seconds from 1 to 604800 (7 days), not {seconds!r}")
 
 
 def check_sizes(min_size: int, max_size: int) -> None:
@@ -132,7 +164,7 @@ class ConnectionFactory:
         self, dsn: str | None = None, user: str | None = None, password: str | None = None, **settings: Any
     ) -> None:
         """Without a DSN, HOWDAH_DSN or the embedded server's; settings: min_size, max_size, timeout, role, prepare,
-        max_redeliveries."""
+        max_redeliveries, prefetch, lease_duration."""
         self._dsn = dsn
         self._account = {name: value for name, value in (("user", user), ("password", password)) if value is not None}
         self._settings = settings

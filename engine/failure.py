@@ -36,6 +36,7 @@ def failure_of(
         "position": message.position,
         "stage": message.stage,
         "conversation_id": str(message.conversation_id) if message.conversation_id else None,
+        "message_group": _group_of(message),
         "error_class": type(told).__name__,
         "error_text": storable(_text_of(told)),
         "sqlstate": sqlstate_of(told),
@@ -82,6 +83,12 @@ def storable(text: str) -> str:
         half = TEXT_LIMIT // 2
         text = f"{text[:half]}\n… {len(text) - 2 * half} characters left out …\n{text[-half:]}"
     return text.replace("\x00", "\\0").encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _group_of(message: Message) -> str | None:
+    """The message group by its header; the database sees for itself unless the message is gone."""
+    group = message.headers.get("JMSXGroupID")
+    return storable(group) if isinstance(group, str) else None
 
 
 def _text_of(error: BaseException) -> str:

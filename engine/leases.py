@@ -39,13 +39,31 @@ class Leases:
         # asyncio's runner returns an awaitable of T: see aio.AsyncLeases.
         return cast(T, self._runner(call))
 
-    def lease(self, queue: str, max_messages: int = 1, *, duration: Seconds = 30) -> Lease | None:
-        """Receive up to max_messages for a time (seconds or a timedelta); None if there is none."""
-        return self._run(lease(queue, max_messages, duration))
+    def lease(
+        self,
+        queue: str,
+        max_messages: int = 1,
+        *,
+        duration: Seconds = 30,
+        selector: str | None = None,
+        consumer: int | None = None,
+        acknowledge: Lease | None = None,
+    ) -> Lease | None:
+        """Receive up to max_messages for a time (seconds or a timedelta); None if there is none.
+
+        acknowledge: a lease of the same queue that is ended first, as by ``ack``, in the same transaction. Raises LeaseLost, also if all its
+        messages were acknowledged or given back before (pass None then); nothing is leased. Any other error undoes the acknowledgement too:
+        where the queue was paused or disabled, or the consumer closed, call ``ack`` alone.
+        """
+        return self._run(lease(queue, max_messages, duration, selector, consumer, acknowledge))
 
     def ack(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
         """Its messages, or some of them, are consumed; returns how many. Raises LeaseLost."""
         return self._run(acknowledge(lease, messages))
+
+    def handed(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
+        """Note that the application has them, for engines without redelivered_optimization; returns how many. Raises LeaseLost."""
+        return self._run(scalar("handed", **_of(lease, messages)).then(int))
 
     def release(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
         """Give them back to their place, with nobody to blame; returns how many. Raises LeaseLost."""
@@ -80,8 +98,24 @@ class Leases:
         return self._run(call)
 
 
-def lease(queue: str, max_messages: int, duration: Seconds) -> Call[Lease | None]:
+def lease(
+    queue: str,
+    max_messages: int,
+    duration: Seconds,
+    selector: str | None = None,
+    consumer: int | None = None,
+    acknowledge: Lease | None = None,
+) -> Call[Lease | None]:
     """The call of ``Leases.lease``, for a session: it takes effect when its transaction commits."""
+    return leasing(
+        queue,
+        "lease(%s::text, %s::integer, %s::interval, %s::text, %s::bigint, %s::bigint)",
+        (queue, max_messages, interval("duration", duration), selector, consumer, acknowledge and acknowledge.number),
+    )
+
+
+def leasing(queue: str, invocation: str, arguments: tuple[Any, ...]) -> Call[Lease | None]:
+    """A call of any function that returns what ``howdah.lease`` does."""
 
     def decode(rows: list[Message]) -> Lease | None:
         if not rows:
@@ -90,13 +124,14 @@ def lease(queue: str, max_messages: int, duration: Seconds) -> Call[Lease | None
         width = len(rows[0]._row) - 2
         number, until = rows[0]._row[width:]
         messages = [Message(message._row[:width]) for message in rows]
-        return Lease(queue, number, datetime.fromtimestamp(until, UTC), messages)
+        wildcard = ":" not in queue and ("*" in queue or ">" in queue)
+        whose = messages[0].queue if wildcard else queue
+        return Lease(whose, number, datetime.fromtimestamp(until, UTC), messages)
 
     columns = COLUMNS.replace("queue,", "queue_name,", 1)
     return Call(
-        f"select {columns}, lease, extract(epoch from leased_until)::float8"
-        " from howdah.lease(%s::text, %s::integer, %s::interval)",
-        (queue, max_messages, interval("duration", duration)),
+        f"select {columns}, lease, extract(epoch from leased_until)::float8 from howdah.{invocation}",
+        arguments,
         decode,
         as_messages,
     )

@@ -4,17 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
 from .bodies import to_json
-from .calls import Call, Incident, scalar
+from .calls import Attempt, Call, Incident, scalar
 from .message import COLUMNS, Message, as_messages
 
 
-def receive_as(listener: str, max_messages: int = 1) -> Call[list[Message]]:
+def receive_as(listener: str, max_messages: int = 1, consumer: int | None = None) -> Call[list[Message]]:
     """As ``calls.receive``; nothing if the listener is stopped or all its sessions are at work."""
     return Call(
-        f"select {COLUMNS} from howdah.receive_as(%s::text, %s::integer)",
-        (listener, max_messages),
+        f"select {COLUMNS} from howdah.receive_as(%s::text, %s::integer, %s::bigint)",
+        (listener, max_messages, consumer),
+        lambda rows: list(rows),
+        as_messages,
+    )
+
+
+def begin_attempts_as(listener: str, max_messages: int = 1, attempt_id: UUID | None = None) -> Call[list[Attempt]]:
+    """As ``calls.begin_attempts``; nothing if the listener is stopped or all its sessions are at work."""
+    return Call(
+        'select attempt, message_id, priority, "position" from howdah.begin_attempts_as(%s::text, %s::integer, %s::uuid)',
+        (listener, max_messages, attempt_id),
+        lambda rows: [Attempt(*row) for row in rows],
+    )
+
+
+def receive_attempt_as(listener: str, attempt_id: UUID) -> Call[list[Message]]:
+    """As ``calls.receive_attempt``; nothing if the listener is stopped or all its sessions are at work."""
+    return Call(
+        f"select {COLUMNS} from howdah.receive_attempt_as(%s::text, %s::uuid)",
+        (listener, attempt_id),
         lambda rows: list(rows),
         as_messages,
     )

@@ -122,6 +122,11 @@ class Message:
         return self._row[14]  # type: ignore[no-any-return]
 
     @property
+    def redelivery_count(self) -> int:
+        """How many of its deliveries have failed: 0 on the first one."""
+        return self.delivery_count - 1
+
+    @property
     def redelivered(self) -> bool:
         """Whether a delivery of it has failed before."""
         return self._row[15]  # type: ignore[no-any-return]
@@ -177,7 +182,11 @@ class Message:
 
 
 #: Names of a message's fields, in the order of the SQL type.
-FIELDS = tuple(name for name, value in vars(Message).items() if isinstance(value, property) and name != "data")
+FIELDS = tuple(
+    name
+    for name, value in vars(Message).items()
+    if isinstance(value, property) and name not in ("data", "redelivery_count")
+)
 
 
 def _moment(micros: int) -> datetime:

@@ -87,13 +87,16 @@ class Consumer:
 class Browser:
     """Looks at a queue's ready messages, page by page, without disturbing anyone."""
 
-    def __init__(self, session: Session, queue: str, page: int = 100) -> None:
+    def __init__(self, session: Session, queue: str, page: int = 100, **which: Any) -> None:
+        """which: selector or correlation_id, as in ``calls.browse``; after, the priority and position to begin behind."""
         self._session = session
         self._page = page
+        self._after = which.pop("after", None)
+        self._which = which
         self.queue = queue
 
     def __iter__(self) -> Iterator[Message]:
-        after: Message | None = None
-        while page := self._session.browse(self.queue, self._page, after=after):
+        after = self._after
+        while page := self._session.browse(self.queue, self._page, after=after, **self._which):
             yield from page
             after = page[-1]

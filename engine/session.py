@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import psycopg
 
-from . import calls, stream, topics
+from . import calls, consumers, stream, temporary, topics
 from .bodies import Body
 from .calls import Call
 from .dispatch import Dispatcher, Listener
@@ -45,6 +45,8 @@ class Session:
         self._closing = False
         #: Subscriptions that end with the session.
         self._fleeting: list[str] = []
+        #: Whether it has temporary queues, which end with it.
+        self._temporary = False
         #: Ends the pause of a waiting receive.
         self._wake = threading.Event()
         self._asks = Asks()
@@ -130,21 +132,41 @@ class Session:
                         self.rollback()
                 raise
 
-    def receive(self, queue: str, max_messages: int = 1, *, wait: float = 0) -> list[Message]:
+    def receive(
+        self,
+        queue: str,
+        max_messages: int = 1,
+        *,
+        wait: float = 0,
+        selector: str | None = None,
+        consumer: int | None = None,
+    ) -> list[Message]:
         """Up to max_messages messages, waiting up to ``wait`` seconds for the first; [] if none came or the session closed.
 
-        The transaction stays open with them: commit consumes them, rollback puts them back.
+        The transaction stays open with them: commit consumes them, rollback puts them back. selector: only what it selects;
+        consumer: a number from ``open_consumer``; queue may be a wildcard, ``JOBS.>``.
         """
-        return self.receive_until(queue, max_messages, wait, lambda: False)
+        return self.receive_until(queue, max_messages, wait, lambda: False, selector=selector, consumer=consumer)
+
+    def open_consumer(self, queue: str, **options: Any) -> int | None:
+        """Register as a consumer, for queues that tell theirs apart and unshared subscriptions; commit. None: a shared one, which needs none.
+
+        Options: exclusive, priority, own_session, timeout.
+        """
+        return self.call(consumers.open_consumer(queue, **options))
+
+    def close_consumer(self, consumer: int) -> bool:
+        """End a consumer; its share goes to the others at commit. False: it was not open."""
+        return self.call(consumers.close_consumer(consumer))
 
     def receive_until(
-        self, queue: str, max_messages: int, wait: float | None, given_up: Callable[[], bool]
+        self, queue: str, max_messages: int, wait: float | None, given_up: Callable[[], bool], **which: Any
     ) -> list[Message]:
         """As receive, also ended by ``wake`` once ``given_up`` is true; wait None: no limit."""
         with self.idle(wait) as idle:
             while not (self._closing or given_up()):
                 try:
-                    messages = self.look(queue, max_messages, idle)
+                    messages = self.look(queue, max_messages, idle, **which)
                 except IllegalState:
                     if not self._closing:
                         raise
@@ -163,7 +185,7 @@ class Session:
         """The waiting of this session, up to so many seconds; None: no limit."""
         return Idle(self._waking, self.wake, wait, self._asks)
 
-    def look(self, queue: str, max_messages: int, idle: Idle) -> list[Message]:
+    def look(self, queue: str, max_messages: int, idle: Idle, **which: Any) -> list[Message]:
         """As receive_now, having asked to be woken if it is time to."""
         with self._in_use:
             ask = idle.ask(queue) if self._is_ready() else None
@@ -172,7 +194,7 @@ class Session:
                 idle.asked(queue, self.call(ask))
                 if alone:
                     self.commit()
-            messages = self.receive_now(queue, max_messages)
+            messages = self.receive_now(queue, max_messages, **which)
             if messages:
                 idle.found()
             return messages
@@ -186,26 +208,53 @@ class Session:
         """Whether it may receive: not while the connection that it is a session of is stopped."""
         return self._owner is None or self._owner.started
 
-    def receive_now(self, queue: str, max_messages: int = 1) -> list[Message]:
+    def receive_now(self, queue: str, max_messages: int = 1, **which: Any) -> list[Message]:
         """Up to max_messages messages that are there now; without any, no transaction is left open that was not before."""
         if not self._is_ready():
             return []
         with self._in_use:
             idle = self._is_idle()
-            messages = self.call(calls.receive(queue, max_messages))
+            messages = self.call(calls.receive(queue, max_messages, **which))
             if idle and not messages:
                 # Not a rollback: what was received may have been expired messages and poison, which are gone now.
                 self.commit()
             return messages
 
-    def browse(self, queue: str, max_messages: int = 100, *, after: Message | None = None) -> list[Message]:
-        """One page of ready messages; nothing is taken or locked."""
+    def receive_message(self, queue: str, message_id: int) -> Message | None:
+        """Take the message of that number, in this session's transaction; None if it is not there, not due or in other hands."""
+        messages = self.call(calls.receive_message(queue, message_id)) if self._is_ready() else []
+        return messages[0] if messages else None
+
+    def receive_correlated(self, queue: str, correlation_id: str, max_messages: int = 1) -> list[Message]:
+        """Take messages of that correlation id, in this session's transaction, wherever in the queue they lie."""
+        return self.call(calls.receive_correlated(queue, correlation_id, max_messages)) if self._is_ready() else []
+
+    def browse(
+        self, queue: str, max_messages: int = 100, *, after: Message | None = None, **which: Any
+    ) -> list[Message]:
+        """One page of ready messages, all or ``which`` as in ``calls.browse``; nothing is taken or locked."""
         with self._in_use:
             idle = self._is_idle()
-            messages = self.call(calls.browse(queue, max_messages, after=after))
+            messages = self.call(calls.browse(queue, max_messages, after=after, **which))
             if idle:
                 self.commit()
             return messages
+
+    def create_temporary_queue(self) -> str:
+        """Create a queue for answers that ends with this session, which alone receives from it; its name.
+
+        Where the connection is the caller's own, it ends with that, or by ``temporary.close``.
+        """
+        idle = self._is_idle()
+        name = self.call(temporary.create())
+        if idle:
+            self.commit()
+        self._temporary = True
+        return name
+
+    def respond(self, request: Message, body: Body, **options: Any) -> int | None:
+        """Answer a request in this session's transaction; None if nobody waits any more. Options as in ``temporary.respond``."""
+        return self.call(temporary.respond(request, body, **options))
 
     def producer(self, queue: str | None = None) -> Producer:
         """A producer for one queue, or for a queue named at each send."""
@@ -237,9 +286,9 @@ class Session:
             raise IllegalState("a session that is not transacted has no transaction to set it for")
         self.call(topics.set_client_id(client_id))
 
-    def browser(self, queue: str) -> Browser:
-        """A browser of one queue."""
-        return Browser(self, queue)
+    def browser(self, queue: str, selector: str | None = None) -> Browser:
+        """A browser of one queue, or of what a selector selects of it."""
+        return Browser(self, queue, selector=selector)
 
     def listen(
         self, queue: str, listener: Listener | None, *, consumer: object = None, rules: Iterable[Rule] = ()
@@ -344,6 +393,10 @@ class Session:
                 connection.rollback()
                 for name in self._fleeting:
                     run(connection, topics.unsubscribe(name))
+                    if self._transacted:
+                        connection.commit()
+                if self._temporary:
+                    run(connection, temporary.close())
                     if self._transacted:
                         connection.commit()
             self._loans.give_back(connection)

@@ -115,6 +115,18 @@ class Waking:
             woken = list(waiting) if payload.startswith(TOPIC) else list(islice(waiting, 1))
             for wake in woken:
                 del waiting[wake]
+        self._call(woken)
+
+    def _lost(self) -> None:
+        """Listen no more, and have everybody look: nobody else would tell them of what comes now."""
+        with self._lock:
+            self._listening = False
+            woken = [wake for waiting in self._waiting.values() for wake in waiting]
+            self._waiting.clear()
+        self._call(woken)
+
+    @staticmethod
+    def _call(woken: list[Wake]) -> None:
         for wake in woken:
             with suppress(RuntimeError):  # an event loop that was closed
                 wake()
@@ -137,7 +149,7 @@ class Waking:
                 except psycopg.Error as error:
                     log.info("listening connection: %s", str(error).strip())
                 finally:
-                    self._listening = False
+                    self._lost()
                 if select.select([stopped], [], [], pause)[0]:
                     return
                 pause = min(pause * 2, RETRY_MAX)

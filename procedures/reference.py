@@ -3,25 +3,49 @@
 from __future__ import annotations
 
 import re
-from itertools import groupby
 
 from . import FILES, source
 
 TITLES = {
     "destinations": "Destinations",
+    "temporary": "Temporary queues",
     "selectors": "Selectors",
     "topics": "Topics and subscriptions",
     "send": "Sending",
     "receive": "Receiving",
+    "consumers": "Consumers",
+    "schedules": "Schedules and delayed messages",
     "leases": "Leases",
     "failure": "Failures",
     "listeners": "Listeners",
     "operator": "The operator",
     "inspect": "Looking",
     "views": "Views",
+    "archive": "Archive",
+    "journal": "The journal as a stream",
+    "audit": "Audits",
     "runtime": "Locks and workers",
     "maintenance": "Maintenance",
 }
+PAGES = {
+    "destinations": ("poison", "limits"),
+    "temporary": ("request-reply",),
+    "selectors": ("selectors", "consumers"),
+    "topics": ("topics",),
+    "send": ("producers", "request-reply", "limits"),
+    "receive": ("consumers", "request-reply", "poison"),
+    "consumers": ("consumers",),
+    "leases": ("leases", "sessions"),
+    "schedules": ("scheduling",),
+    "failure": ("handling-failures", "poison"),
+    "listeners": ("listeners",),
+    "operator": ("poison-operator",),
+    "inspect": ("request-reply", "limits"),
+    "archive": ("archive",),
+    "journal": ("streaming",),
+    "audit": ("audit-schedule",),
+}
+"""Where a group's functions are explained."""
 
 _BLOCK = re.compile(
     r"(?P<header>(?:^--[^\n]*\n)+)\s*create or replace (?P<kind>function|view) howdah\.(?P<name>\w+)", re.MULTILINE
@@ -90,12 +114,15 @@ def paragraph(header: str) -> str:
 def render() -> str:
     """The whole page."""
     parts = [INTRODUCTION]
-    for group, names in groupby(
-        (name for name in FILES if not name.startswith("internal/")), lambda n: n.split("/")[0]
-    ):
-        title = f"## {TITLES[group]}\n"
-        if title not in parts:
-            parts.append(title)
+    groups: dict[str, list[str]] = {}
+    for name in FILES:
+        groups.setdefault(name.split("/")[0], []).append(name)
+    del groups["internal"]
+    for group, names in groups.items():
+        parts.append(f"## {TITLES[group]}\n")
+        if group in PAGES:
+            links = ", ".join(f"[{page}]({page}.md)" for page in PAGES[group])
+            parts.append(f"Explained with examples: {links}.\n")
         for name in names:
             text = source(name)
             for match in _BLOCK.finditer(text):

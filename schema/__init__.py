@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from . import types
+from .archive import archive_restores, archive_runs, archived_messages, maintenance_waits
+from .audits import audit_runs, audit_verdicts
 from .base import SCHEMA, metadata
+from .consumers import consumers, group_owners, selections
 from .destinations import FAILING, NAME_LENGTH_MAX, destination_grants, destinations, lanes
 from .failures import attempts, ended_conversations, operator_acts, poison_details, poison_log, quarantines
 from .journal import EVENTS, backlog_figures, dead_figures, journal, journal_totals
 from .listeners import listener_marks, listeners
-from .messages import msgs, msgs_nonpersistent, parked
+from .messages import ahead_leases, deduplications, handed, msgs, msgs_nonpersistent, parked
 from .policies import destination_policies
-from .runtime import engine, lock, workers
+from .runtime import engine, lock, worker_figures, workers
+from .schedules import schedule_runs, schedules
+from .temporary import temporary_queues
 from .topics import SLOTS, ack_cursors, acked, acks, bridges, subscriptions, topic_ring, topics
 
 __all__ = [
@@ -22,21 +27,32 @@ __all__ = [
     "ack_cursors",
     "acked",
     "acks",
+    "ahead_leases",
+    "archive_restores",
+    "archive_runs",
+    "archived_messages",
     "attempts",
+    "audit_runs",
+    "audit_verdicts",
     "backlog_figures",
     "bridges",
+    "consumers",
     "dead_figures",
+    "deduplications",
     "destination_grants",
     "destination_policies",
     "destinations",
     "ended_conversations",
     "engine",
+    "group_owners",
+    "handed",
     "journal",
     "journal_totals",
     "lanes",
     "listener_marks",
     "listeners",
     "lock",
+    "maintenance_waits",
     "metadata",
     "msgs",
     "msgs_nonpersistent",
@@ -45,9 +61,14 @@ __all__ = [
     "poison_details",
     "poison_log",
     "quarantines",
+    "schedule_runs",
+    "schedules",
+    "selections",
     "subscriptions",
+    "temporary_queues",
     "topic_ring",
     "topics",
     "types",
+    "worker_figures",
     "workers",
 ]

@@ -20,11 +20,13 @@ metadata = MetaData(
 TIMESTAMPTZ = TIMESTAMP(timezone=True)
 
 
-def message_columns() -> list[Column[object]]:
+def message_columns(*, large_apart: bool = False) -> list[Column[object]]:
     """The columns of a stored message, the same in every table that holds messages.
 
     The order is by alignment (8, 4, 2, 1 bytes, then variable), so that a small message wastes no padding.
+    large_apart: large bodies lie in the table ``bodies``.
     """
+    body = "The exact bytes of the body; text is stored as UTF-8."
     return [
         Column(
             "seq",
@@ -73,7 +75,12 @@ def message_columns() -> list[Column[object]]:
             comment="True: body is UTF-8 text or JSON and is returned as text. False: bytes.",
         ),
         Column("content_type", Text, nullable=False, comment="MIME type of the body."),
-        Column("body", LargeBinary, nullable=False, comment="The exact bytes of the body; text is stored as UTF-8."),
+        Column(
+            "body",
+            LargeBinary,
+            nullable=large_apart,
+            comment=f"{body} NULL: a large one, which lies in bodies." if large_apart else body,
+        ),
         Column("headers", JSONB, comment="Application properties, a JSON object. NULL: none."),
         Column("correlation_id", Text, comment="JMSCorrelationID."),
         Column("reply_to", Text, comment="JMSReplyTo: name of the destination for answers."),

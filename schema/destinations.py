@@ -20,7 +20,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, REGCLASS
 
 from .base import TIMESTAMPTZ, metadata
-from .policies import policy_checks, policy_columns
+from .policies import limit_columns, policy_checks, policy_columns
 
 FAILING = 16
 """Number of the sequences failing_0, … and of special_0, …"""
@@ -182,6 +182,44 @@ destinations = Table(
         server_default=text("true"),
         comment="False: memory mode, in which every message sent here is non-persistent.",
     ),
+    *limit_columns(),
+    Column(
+        "process_expired",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="True: expired messages go to the exception destination. False: they are gone.",
+    ),
+    Column(
+        "message_groups",
+        Text,
+        nullable=False,
+        server_default="none",
+        comment="Order within groups (header JMSXGroupID, else the conversation): none, transaction (one transaction at a time has a group) or"
+        " sticky (one consumer has it until it goes).",
+    ),
+    Column(
+        "delivery_policy",
+        Text,
+        nullable=False,
+        server_default="shared",
+        comment="Who gets messages: shared (whoever asks), single (one open consumer, no second one), failover (the first open consumer) or"
+        " round_robin (open consumers in turn).",
+    ),
+    Column(
+        "groups_at",
+        TIMESTAMPTZ,
+        comment="When message_groups or delivery_policy was last changed: an audit expects order of what was sent since. NULL: never.",
+    ),
+    Column(
+        "notify_events",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="True: dead messages and stopped listeners are told of by NOTIFY, on the channel howdah_events.",
+    ),
+    CheckConstraint("message_groups IN ('none', 'transaction', 'sticky')", name="message_groups"),
+    CheckConstraint("delivery_policy IN ('shared', 'single', 'failover', 'round_robin')", name="delivery_policy"),
     CheckConstraint("kind IN ('queue', 'topic', 'subscription')", name="kind"),
     CheckConstraint("max_failed_deliveries >= -1", name="max_failed_deliveries"),
     CheckConstraint(

@@ -2,18 +2,97 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, CheckConstraint, Column, Index, PrimaryKeyConstraint, Sequence, Table, Text, text
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    Index,
+    Integer,
+    LargeBinary,
+    PrimaryKeyConstraint,
+    Sequence,
+    SmallInteger,
+    Table,
+    Text,
+    text,
+)
 
 from .base import TIMESTAMPTZ, message_columns, metadata
 
 Sequence("lease_numbers", metadata=metadata)
+Sequence("bodies_apart", metadata=metadata)
+Sequence("moved_walk", metadata=metadata, minvalue=0, start=0)
+
+
+def _by_correlation(table: str) -> Index:
+    """Finds messages by correlation id; by its hash, for an entry has 2,700 bytes at most and a correlation id any number."""
+    return Index(
+        f"ix_{table}_correlation",
+        text("hashtextextended(correlation_id, 0)"),
+        postgresql_where=text("correlation_id IS NOT NULL"),
+    )
+
+
+def leased_columns() -> list[Column[object]]:
+    """Those of a stored message, with another position."""
+    columns = message_columns(large_apart=True)
+    columns[0].comment = "The number of its lease times 2^20, and its own number within the lease."
+    return columns
+
 
 msgs = Table(
     "msgs",
     metadata,
-    *message_columns(),
+    *message_columns(large_apart=True),
     PrimaryKeyConstraint("destination_id", "rank", "seq"),
+    _by_correlation("msgs"),
     comment="Messages ready for delivery. A receive deletes the row in the consumer's transaction; no row is ever updated.",
+)
+
+bodies = Table(
+    "bodies",
+    metadata,
+    Column("message_id", BigInteger, primary_key=True, autoincrement=False, comment="The message."),
+    Column(
+        "body",
+        LargeBinary,
+        nullable=False,
+        comment="The exact bytes of its body. Up to 8 KB in the row itself, and not compressed.",
+    ),
+    postgresql_with={"toast_tuple_target": 8160},
+    comment="Large bodies of persistent messages of queues. A body stays here wherever its message is moved to; INSERT by send, DELETE by what ends the message.",
+)
+
+moved = Table(
+    "moved",
+    metadata,
+    Column("message_id", BigInteger, nullable=False, comment="The message."),
+    Column("seq", BigInteger, nullable=False, comment="Its position there."),
+    Column("destination_id", Integer, nullable=False, comment="The destination it was moved to."),
+    Column("rank", SmallInteger, nullable=False, comment="9 minus its priority."),
+    PrimaryKeyConstraint("message_id", "destination_id", "seq"),
+    comment="Where messages lie whose number does not tell their position, for look-ups by number. INSERT by what moves one; a row may be out of date.",
+)
+
+leased = Table(
+    "leased",
+    metadata,
+    *leased_columns(),
+    PrimaryKeyConstraint("destination_id", "rank", "seq"),
+    comment="Messages of the main lanes that leases have. INSERT by lease, DELETE by whoever ends it; no row is ever updated.",
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    Column(
+        "lease_id", BigInteger, primary_key=True, autoincrement=False, comment="Number of the lease: its fencing token."
+    ),
+    Column("until", TIMESTAMPTZ, nullable=False, comment="From this time on its messages may be received again."),
+    Column("destination_id", Integer, nullable=False, comment="The queue whose messages it has."),
+    Column("rank", SmallInteger, nullable=False, comment="9 minus their priority: that of the queue's main lane."),
+    Index("ix_leases_destination_id", "destination_id", "rank", "until"),
+    comment="Leases with messages in the table leased. extend replaces the row, so that none is ever updated.",
 )
 
 msgs_nonpersistent = Table(
@@ -27,14 +106,29 @@ msgs_nonpersistent = Table(
         comment="Start of the server that took the message: any other server start has lost it.",
     ),
     PrimaryKeyConstraint("destination_id", "rank", "seq"),
+    _by_correlation("msgs_nonpersistent"),
     prefixes=["UNLOGGED"],
     comment="Non-persistent messages ready for delivery: no WAL, lost at every restart of the server.",
+)
+
+ahead_leases = Table(
+    "ahead_leases",
+    metadata,
+    Column("lease_id", BigInteger, primary_key=True, autoincrement=False, comment="The lease."),
+    Column("destination_id", Integer, nullable=False, comment="The destination of its messages."),
+    Column(
+        "suspects",
+        Integer,
+        nullable=False,
+        comment="How many of its messages, the first ones left, count as failed when it runs out; the others come again uncounted.",
+    ),
+    comment="Leases of sessions that hold messages ahead of delivery. Written when one is given out; a row is never needed for correctness.",
 )
 
 parked = Table(
     "parked",
     metadata,
-    *message_columns(),
+    *message_columns(large_apart=True),
     Column("due_at", TIMESTAMPTZ, nullable=False, comment="From this time on a receive may claim the message."),
     Column(
         "parked_reason",
@@ -48,11 +142,39 @@ parked = Table(
         comment="For a non-persistent message the start of the server that took it; NULL: persistent.",
     ),
     Column("lease_id", BigInteger, comment="The lease that has the message until due_at. NULL: none."),
+    Column(
+        "group_id",
+        Text,
+        comment="The message group that is held up while the message waits (after a failure, under a lease). NULL: none.",
+    ),
     PrimaryKeyConstraint("destination_id", "message_id"),
+    Index("ix_parked_group", "destination_id", "group_id", postgresql_where=text("group_id IS NOT NULL")),
     Index("ix_parked_due", "destination_id", "rank", "due_at", "seq"),
-    Index("ix_parked_lease", "lease_id", postgresql_where=text("lease_id IS NOT NULL")),
+    _by_correlation("parked"),
+    Index("ix_parked_lease", "destination_id", "lease_id", postgresql_where=text("lease_id IS NOT NULL")),
     CheckConstraint(
         "parked_reason IN ('delay', 'redelivery', 'blocked', 'quarantine', 'operator', 'lease')", name="reason"
     ),
     comment="Messages that wait for a time, kept out of the way of claims. A receive takes due ones straight from here.",
+)
+
+deduplications = Table(
+    "deduplications",
+    metadata,
+    Column("destination_id", Integer, nullable=False, comment="The queue or topic that was sent to."),
+    Column("key", Text(collation="C"), nullable=False, comment="The key that the sender gave."),
+    Column("message_id", BigInteger, nullable=False, comment="The first message that was sent with it."),
+    Column("forgotten_at", TIMESTAMPTZ, nullable=False, comment="From this time on the key may be used anew."),
+    PrimaryKeyConstraint("destination_id", "key"),
+    comment="The deduplication keys of the last minutes: INSERT by the first send, DELETE in the background.",
+)
+
+handed = Table(
+    "handed",
+    metadata,
+    Column("lease_id", BigInteger, nullable=False, comment="The lease."),
+    Column("message_id", BigInteger, nullable=False, comment="The message."),
+    Column("handed_at", TIMESTAMPTZ, nullable=False, comment="When it was said."),
+    PrimaryKeyConstraint("lease_id", "message_id"),
+    comment="Proofs that leased messages were handed to the application, for engines without redelivered_optimization.",
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlalchemy import BigInteger, Boolean, CheckConstraint, Column, Integer, Table, Text, text
-from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION, JSONB
+from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION, JSONB, REGCLASS
 
 from .base import TIMESTAMPTZ, metadata
 
@@ -23,7 +23,7 @@ def policy_columns() -> list[Column[object]]:
             Text,
             nullable=False,
             server_default="message",
-            comment="What failures are counted for: message, or conversation (all messages of one add up).",
+            comment="What failures are counted for: message, or conversation or group (all messages of one add up).",
         ),
         Column(
             "decided_at",
@@ -211,6 +211,41 @@ def policy_columns() -> list[Column[object]]:
     ]
 
 
+def limit_columns() -> list[Column[object]]:
+    """What a destination does at its limits, and for how long it knows deduplication keys."""
+    return [
+        Column(
+            "limit_behaviour",
+            Text,
+            nullable=False,
+            server_default="reject",
+            comment="What a send to a full queue does: reject, remove_oldest, remove_lowest_priority or block (up to send_timeout_ms).",
+        ),
+        Column(
+            "send_timeout_ms",
+            BigInteger,
+            nullable=False,
+            server_default=text("30000"),
+            comment="Milliseconds that a send waits for room when limit_behaviour is block.",
+        ),
+        Column(
+            "deduplication_window_ms",
+            BigInteger,
+            nullable=False,
+            server_default=text("300000"),
+            comment="Milliseconds for which a deduplication key is remembered; Amazon SQS has five minutes.",
+        ),
+        Column(
+            "room",
+            REGCLASS,
+            comment="A sequence: the last ticket that sends may use without counting; howdah._reserve says how. NULL: no limit holds.",
+        ),
+        Column(
+            "tickets", REGCLASS, comment="A sequence: the tickets that sends under a limit draw. NULL: no limit holds."
+        ),
+    ]
+
+
 def policy_checks() -> list[CheckConstraint]:
     """What policy_columns() may hold."""
     return [
@@ -219,7 +254,7 @@ def policy_checks() -> list[CheckConstraint]:
         ),
         CheckConstraint("limit_comparison IN ('reached', 'exceeded')", name="comparison"),
         CheckConstraint(
-            "count_by IN ('message', 'conversation') AND backout_count IN ('volatile', 'recorded', 'hardened')",
+            "count_by IN ('message', 'conversation', 'group') AND backout_count IN ('volatile', 'recorded', 'hardened')",
             name="counting",
         ),
         CheckConstraint("decided_at IN ('failure', 'receive')", name="decided_at"),
@@ -231,6 +266,11 @@ def policy_checks() -> list[CheckConstraint]:
         ),
         CheckConstraint("quarantine_ms >= 0 AND quarantine_times >= 0 AND disable_after >= 0", name="quarantine"),
         CheckConstraint("message_limit > 0 AND byte_limit > 0", name="room"),
+        CheckConstraint(
+            "limit_behaviour IN ('reject', 'remove_oldest', 'remove_lowest_priority', 'block') AND send_timeout_ms >= 0",
+            name="limit_behaviour",
+        ),
+        CheckConstraint("deduplication_window_ms > 0", name="deduplication_window_ms"),
     ]
 
 

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     CheckConstraint,
     Column,
     Identity,
     Index,
     Integer,
+    Sequence,
     SmallInteger,
     Table,
     Text,
     text,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB, UUID
+from sqlalchemy.dialects.postgresql import ARRAY, DOUBLE_PRECISION, JSONB, UUID
 
 from .base import TIMESTAMPTZ, metadata
 from .journal import PgSnapshot
+
+for _name in ("system_room", "system_tickets", "system_state", "no_room"):
+    Sequence(_name, metadata=metadata, minvalue=0, start=1)
+Sequence("expiry_walk", metadata=metadata, minvalue=0, start=0)
 
 engine = Table(
     "engine",
@@ -79,11 +85,87 @@ engine = Table(
         server_default="600",
         comment="Seconds after which topic messages go into the next table, at least.",
     ),
+    Column("max_count", BigInteger, comment="Messages at most in all queues and subscriptions. NULL: any number."),
+    Column(
+        "max_bytes", BigInteger, comment="Bytes of bodies at most in all queues and subscriptions. NULL: any number."
+    ),
+    Column(
+        "yellow_threshold",
+        Integer,
+        nullable=False,
+        server_default=text("60"),
+        comment="Percent of max_count or max_bytes from which on expired messages are reclaimed at once. Sun ONE MQ's default.",
+    ),
+    Column(
+        "orange_threshold",
+        Integer,
+        nullable=False,
+        server_default=text("75"),
+        comment="Percent from which on sends are slowed. Sun ONE MQ's default.",
+    ),
+    Column(
+        "red_threshold",
+        Integer,
+        nullable=False,
+        server_default=text("90"),
+        comment="Percent from which on nothing is sent and no queue or topic made. Sun ONE MQ's default.",
+    ),
+    Column(
+        "orange_delay_ms",
+        Integer,
+        nullable=False,
+        server_default=text("10"),
+        comment="Milliseconds that a send waits for each 50 messages in the state orange.",
+    ),
+    Column(
+        "expiration_interval_seconds",
+        Integer,
+        nullable=False,
+        server_default="60",
+        comment="Seconds between two searches for expired messages; 0: none. OpenMQ's default.",
+    ),
+    Column("expired_at", TIMESTAMPTZ, comment="When the last search for expired messages began."),
+    Column(
+        "autorollback",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="True: upkeep rolls back transactions of ours that were prepared before the server's start. OpenMQ's default is false.",
+    ),
+    Column(
+        "redelivered_optimization",
+        Boolean,
+        nullable=False,
+        server_default=text("true"),
+        comment="True: messages of a lease that ran out come again as redelivered ones. False: only those that howdah.handed proved. OpenMQ's default is true.",
+    ),
+    Column(
+        "archive",
+        Boolean,
+        nullable=False,
+        server_default=text("false"),
+        comment="True: maintenance drops nothing of the journal and of incidents that is not in the archive.",
+    ),
+    Column("archive_id", UUID(), comment="The archive that is written now. NULL: none was begun."),
+    Column(
+        "journal_dropped_xid",
+        BigInteger,
+        nullable=False,
+        server_default=text("0"),
+        comment="The greatest transaction of which retention has dropped rows of the journal. 0: none.",
+    ),
     CheckConstraint("id = 1", name="single_row"),
     CheckConstraint("journal_retention_days > 0", name="journal_retention_days"),
     CheckConstraint("default_blocked_retry_ms >= 0", name="default_blocked_retry_ms"),
     CheckConstraint("incident_retention_days > 0", name="incident_retention_days"),
     CheckConstraint("topic_rotation_seconds > 0", name="topic_rotation_seconds"),
+    CheckConstraint("max_count > 0 AND max_bytes > 0 AND orange_delay_ms >= 0", name="limits"),
+    CheckConstraint(
+        "yellow_threshold > 0 AND yellow_threshold <= orange_threshold AND orange_threshold <= red_threshold"
+        " AND red_threshold <= 100",
+        name="thresholds",
+    ),
+    CheckConstraint("expiration_interval_seconds >= 0", name="expiration_interval_seconds"),
     comment="The engine's settings, one row.",
 )
 
@@ -111,6 +193,25 @@ lock = Table(
     comment="Named leases with fencing epochs.",
 )
 
+lock_epochs = Table(
+    "lock_epochs",
+    metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True, comment="Number of the change of holder."),
+    Column("acquired_at", TIMESTAMPTZ, nullable=False, comment="When the holder got the lease."),
+    Column("epoch", BigInteger, nullable=False, comment="The fencing token it got."),
+    Column(
+        "xid",
+        BigInteger,
+        nullable=False,
+        server_default=text("pg_current_xact_id()::text::bigint"),
+        comment="The transaction (xid8 as a number).",
+    ),
+    Column("name", Text, nullable=False, comment="Name of the lease."),
+    Column("holder", Text, comment="Who got it."),
+    Index("ix_lock_epochs_name", "name", "id"),
+    comment="Who held each named lease, one row for each change of holder. INSERT-only; kept for engine.journal_retention_days, the last of a name always.",
+)
+
 workers = Table(
     "workers",
     metadata,
@@ -129,4 +230,32 @@ workers = Table(
         comment="Messages in its hands at the last heartbeat: an object of queue name to count.",
     ),
     comment="Live worker processes, by heartbeat.",
+)
+
+worker_figures = Table(
+    "worker_figures",
+    metadata,
+    Column("figure_id", BigInteger, Identity(always=True), primary_key=True, comment="Number of the row."),
+    Column("worker", Text, nullable=False, comment="Name of the worker process, as in workers."),
+    Column("queue", Text, nullable=False, comment="What it received from, by the name that it receives by."),
+    Column("listener", Text, comment="The listener that it received through. NULL: none."),
+    Column("from_at", TIMESTAMPTZ, nullable=False, comment="The figures are of the time since then."),
+    Column("until_at", TIMESTAMPTZ, nullable=False, comment="When they were recorded."),
+    Column("handled", BigInteger, nullable=False, comment="Messages handled and consumed."),
+    Column("failed", BigInteger, nullable=False, comment="Failed deliveries."),
+    Column(
+        "busy_seconds",
+        DOUBLE_PRECISION,
+        nullable=False,
+        comment="Seconds spent in handlers, of all its sessions together.",
+    ),
+    Column(
+        "handling_counts",
+        ARRAY(BigInteger),
+        nullable=False,
+        comment="Calls of handlers by how long they took: element n counts those under 2^(n-1) microseconds that no element before it counts; the 32nd all longer ones.",
+    ),
+    Index("ix_worker_figures_until_at", "until_at"),
+    CheckConstraint("cardinality(handling_counts) = 32", name="handling_counts"),
+    comment="What each worker process did of each queue, a row a minute at most; INSERT-only, kept as long as incidents.",
 )

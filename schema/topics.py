@@ -273,6 +273,13 @@ acked = Table(
     Column("xid", Xid8(), nullable=False, comment="The publisher's transaction."),
     Column("lease_id", BigInteger, comment="The lease that has the message until leased_until. NULL: it is done with."),
     Column("leased_until", TIMESTAMPTZ, comment="When the lease ends. NULL: it is no lease."),
+    Column(
+        "nonpersistent",
+        Boolean,
+        nullable=False,
+        server_default="false",
+        comment="Of a leased message: whether it is non-persistent, which the journal is told when it is acknowledged.",
+    ),
     PrimaryKeyConstraint("ack_id", "seq"),
     Index("ix_acked_leased", "ack_id", "leased_until", postgresql_where=text("lease_id IS NOT NULL")),
     comment="Messages that a cursor has not passed, but that are done with: acknowledged out of order, or set aside.",

@@ -51,14 +51,25 @@ COMMENT ON TYPE howdah.claimed IS
     'A row of msgs with the place it was taken from: msgs, msgs_nonpersistent or parked. Internal.'
 """
 
+WALK_TYPE = """
+CREATE TYPE howdah.walk AS (
+    admitted boolean, groups text, consumer integer, selector text, condition text, share text, hold boolean
+)
+"""
+
+WALK_COMMENT = """
+COMMENT ON TYPE howdah.walk IS
+    'How a receive goes through a queue that it may not simply take from in order: by message groups, a selector, a consumer. Internal.'
+"""
+
 
 def _create(target: MetaData, connection: Connection, **options: object) -> None:
-    for statement in (MESSAGE_TYPE, MESSAGE_COMMENT, CLAIMED_TYPE, CLAIMED_COMMENT):
+    for statement in (MESSAGE_TYPE, MESSAGE_COMMENT, CLAIMED_TYPE, CLAIMED_COMMENT, WALK_TYPE, WALK_COMMENT):
         connection.exec_driver_sql(statement)
 
 
 def _drop(target: MetaData, connection: Connection, **options: object) -> None:
-    connection.exec_driver_sql("DROP TYPE IF EXISTS howdah.message, howdah.claimed")
+    connection.exec_driver_sql("DROP TYPE IF EXISTS howdah.message, howdah.claimed, howdah.walk")
 
 
 event.listen(metadata, "after_create", _create)

@@ -3,6 +3,7 @@
 import itertools
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -22,6 +23,10 @@ from howdah.procedures import Roles
 PG_VERSION = int(os.environ.get("HOWDAH_TEST_PG", "18"))
 
 _numbers = itertools.count(1)
+
+# Started in the background, by a shell without job control, we ignore Ctrl-C, and so would the programs that tests interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 # What the servers of a run may need at most, in bytes: most of it WAL of hundreds of databases.

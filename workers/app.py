@@ -8,13 +8,15 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import wraps
 from typing import Any
 
 from psycopg.pq import TransactionStatus
 
-from ..engine import HowdahError, Message, Session
+from ..engine import Body, Call, HowdahError, Message, Session
 from ..engine.errors import BadArgument, ConnectionLost
 from ..engine.outcomes import Rule, Rules
+from ..engine.schedules import schedule
 from ..engine.topics import Subscription, subscription_name
 from .guard import HandlerConnection
 
@@ -70,7 +72,8 @@ class Transaction:
             ) from connection.last_error
 
 
-Handler = Callable[[Message, Transaction], None]
+Handler = Callable[[Message, Transaction], Any]
+"""What it returns is an answer where the handler was registered with ``reply``, else nothing is made of it."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +126,8 @@ class App:
     def __init__(self, name: str = "app") -> None:
         self.name = name
         self.bindings: dict[str, Binding] = {}
+        #: What is to be sent by the clock, by name.
+        self.schedules: dict[str, Call[int]] = {}
 
     @property
     def listeners(self) -> dict[str, str]:
@@ -146,6 +151,7 @@ class App:
         stop_on_failure: bool | None = None,
         sequential_failures: int | None = None,
         rules: Iterable[Rule] = (),
+        reply: bool = False,
     ) -> Callable[[Handler], Handler]:
         """Register the decorated function for a queue (and message type); ``batch`` is the most received at once.
 
@@ -153,7 +159,8 @@ class App:
         ``listener`` the queue is received through the listener of that name, one message a transaction. The three
         options are for its creation, should it not exist: an administrator's values count. ``rules`` say what is to become
         of a message by the class of its exception: (ValueError, Reject), (TimeoutError, Retry(after=30)).
-        Raises AppError for what is no rule.
+        ``reply``: what the function returns is the answer to the message, sent in its transaction to where the message wants it; None
+        is no answer. Raises AppError for what is no rule.
         """
         if batch is not None and not 1 <= batch <= 10000:
             raise AppError(f"batch must be 1 to 10000, not {batch}")
@@ -179,7 +186,7 @@ class App:
             binding = self.bindings.setdefault(queue, Binding(queue))
             if message_type in binding.handlers:
                 raise AppError(f"queue {queue} has a handler for message type {message_type!r} already")
-            binding.handlers[message_type] = function
+            binding.handlers[message_type] = _replying(function) if reply else function
             binding.rules[message_type] = checked
             if batch is not None:
                 binding.batch = batch
@@ -190,6 +197,19 @@ class App:
             return function
 
         return register
+
+    def schedule(self, queue: str, body: Body, *, name: str, **options: Any) -> None:
+        """Have a message sent by the clock; options as of ``connection.schedules.add``: cron and time_zone, period, repeat.
+
+        Workers make it when they start; the same definition again changes nothing, another one takes its place. They need the
+        right to send to the queue. Raises AppError for a second one of that name.
+        """
+        if name in self.schedules:
+            raise AppError(f"there is a schedule {name} already")
+        try:
+            self.schedules[name] = schedule(queue, body, name=name, **options)
+        except BadArgument as error:
+            raise AppError(f"schedule {name}: {error.message}", error.hint) from error
 
     def subscribe(
         self,
@@ -230,6 +250,18 @@ class App:
             return function
 
         return register
+
+
+def _replying(function: Handler) -> Handler:
+    """A handler that sends what the function returns as the answer to its message."""
+
+    @wraps(function)
+    def handle(message: Message, transaction: Transaction) -> None:
+        body = function(message, transaction)
+        if body is not None and message.reply_to is not None:
+            transaction.session.respond(message, body)
+
+    return handle
 
 
 def load(target: str) -> App:

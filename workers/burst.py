@@ -26,9 +26,10 @@ class Burst:
     #: Of a hardened queue: the attempt that was put on record for what was received last.
     attempt_id: UUID | None = None
 
-    def __init__(self, connection: HandlerConnection, queue: str) -> None:
+    def __init__(self, connection: HandlerConnection, queue: str, consumer: int | None = None) -> None:
         self._connection = connection
         self._queue = queue
+        self._consumer = consumer
         # Of the driver's kind and not of the connection's, which is for handlers and refuses to commit.
         self._committing, self._cursor = psycopg.Cursor(connection), psycopg.Cursor(connection)
         self._receiving = psycopg.Cursor(connection)
@@ -37,7 +38,7 @@ class Burst:
 
     def call(self, batch: int) -> calls.Call[list[Message]]:
         """What receives the next messages."""
-        return calls.receive(self._queue, batch)
+        return calls.receive(self._queue, batch, consumer=self._consumer)
 
     def receive(self, batch: int, *, commit: bool) -> list[Message]:
         """Up to ``batch`` messages; with ``commit`` in a new transaction, after the end of this one.

@@ -16,18 +16,20 @@ from uuid import UUID
 import psycopg
 
 from ..engine import Incident, Message, calls, is_innocent
-from ..engine.errors import AttemptNeeded
+from ..engine.errors import AttemptNeeded, ConsumerNotOpen
 from ..engine.failure import failure_of, is_blamed
 from ..engine.runner import run
 from ..engine.waiting import Idle
 from . import events
 from .app import Binding, Transaction
 from .burst import SAVE, Burst
+from .figures import Tally
 from .guard import HandlerConnection
 from .hands import Hands
 from .hardened import HardenedBurst
 from .pace import Pace
 from .recorder import Failures
+from .seat import Seat
 from .ways import Blamed, Done, Way
 
 Record = Callable[[str, Failures, bool], list[Incident]]
@@ -72,6 +74,9 @@ class Delivery:
         self._singly_left = 0
         #: Of a hardened queue: the attempt that is on record for the message in hand.
         self._attempt_id: UUID | None = None
+        self._seat = Seat(binding.queue)
+        #: What is counted of the queue; handled and failed by whoever runs the delivery.
+        self.tally = Tally(binding.queue, None if binding.listener is None else binding.listener.name)
 
     def run_once(self, connection: HandlerConnection) -> Done:
         """Deliver what is there, for a tenth of a second or so. Raises what blames no message, if nothing was consumed."""
@@ -87,8 +92,14 @@ class Delivery:
         except AttemptNeeded:
             self._way = Way.HARDENED
             return self._together(connection)
+        except ConsumerNotOpen:
+            return self._together(connection) if self._seat.take(connection) else Done()
         finally:
             self._hands.hold(self._slot, self._queue_index, 0)
+
+    def leave(self, connection: HandlerConnection) -> None:
+        """The session ends: what it has opened for the queue is closed."""
+        self._seat.leave(connection)
 
     def _together(self, connection: HandlerConnection) -> Done:
         """Batch after batch, until one comes empty, something fails, or it has lasted long enough."""
@@ -153,7 +164,7 @@ class Delivery:
 
     def _burst(self, connection: HandlerConnection) -> Burst:
         kind = HardenedBurst if self._way is Way.HARDENED else Burst
-        return kind(connection, self._binding.queue)
+        return kind(connection, self._binding.queue, self._seat.number)
 
     def _next(self, burst: Burst, messages: list[Message], done: Done) -> list[Message]:
         """Commit the messages handled so far, if there are any, and receive the next; ``messages`` is empty then."""
@@ -179,7 +190,7 @@ class Delivery:
         try:
             with connection.transaction():
                 batch = min(self._pace.batch, APART_MAX)
-                messages = self._hold(run(connection, calls.receive(self._binding.queue, batch, locked=True)))
+                messages = self._hold(run(connection, self._receiving(batch)))
                 connection.execute(SAVE, prepare=False)
                 for message in messages:
                     try:
@@ -217,6 +228,9 @@ class Delivery:
             self._way = Way.TOGETHER
         return Done(len(handled), len(blamed), again)
 
+    def _receiving(self, batch: int) -> calls.Call[list[Message]]:
+        return calls.receive(self._binding.queue, batch, locked=True, consumer=self._seat.number)
+
     def _hold(self, messages: list[Message]) -> list[Message]:
         self._hands.hold(self._slot, self._queue_index, len(messages))
         if messages and self._idle is not None:
@@ -227,8 +241,12 @@ class Delivery:
         """Call the handler. Raises Blamed if the message is to blame, else the error that is not the message's fault."""
         started = time.time()
         self._hands.take(self._slot, self._queue_index, message, started, self._attempt_id)
+        called = time.perf_counter()
         try:
-            self._binding.handler_for(message)(message, transaction)
+            try:
+                self._binding.handler_for(message)(message, transaction)
+            finally:
+                self.tally.call(time.perf_counter() - called)
             transaction.check()
         except BaseException as error:
             if not is_blamed(error):

@@ -10,6 +10,7 @@ import threading
 import time
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 import psycopg
 
@@ -20,7 +21,8 @@ from .app import App, Listener, Transaction
 from .burst import Burst
 from .delivery import Delivery
 from .guard import HandlerConnection
-from .ways import Done
+from .hardened import HardenedBurst
+from .ways import Done, Way
 
 LOOK_SECONDS = 1.0
 """How often a process asks for the status of a listener that gives it nothing."""
@@ -87,13 +89,29 @@ def endpoints_of(app: App, worker: str) -> dict[str, Endpoint]:
 class EndpointBurst(Burst):
     """Receives through a listener."""
 
-    def __init__(self, connection: HandlerConnection, queue: str, listener: str) -> None:
-        super().__init__(connection, queue)
+    def __init__(self, connection: HandlerConnection, queue: str, listener: str, consumer: int | None) -> None:
+        super().__init__(connection, queue, consumer)
         self._listener = listener
 
     def call(self, batch: int) -> calls.Call[list[Message]]:
         """What receives the next message."""
-        return listening.receive_as(self._listener, batch)
+        return listening.receive_as(self._listener, batch, self._consumer)
+
+
+class HardenedEndpointBurst(HardenedBurst):
+    """The same from a hardened queue."""
+
+    def __init__(self, connection: HandlerConnection, queue: str, listener: str) -> None:
+        super().__init__(connection, queue)
+        self._listener = listener
+
+    def begin(self) -> calls.Call[list[calls.Attempt]]:
+        """What puts the next attempt on record."""
+        return listening.begin_attempts_as(self._listener)
+
+    def take(self, attempt_id: UUID) -> calls.Call[list[Message]]:
+        """What takes the message of an attempt."""
+        return listening.receive_attempt_as(self._listener, attempt_id)
 
 
 class EndpointDelivery(Delivery):
@@ -113,7 +131,9 @@ class EndpointDelivery(Delivery):
         return done
 
     def _burst(self, connection: HandlerConnection) -> Burst:
-        return EndpointBurst(connection, self._binding.queue, self._endpoint.name)
+        if self._way is Way.HARDENED:
+            return HardenedEndpointBurst(connection, self._binding.queue, self._endpoint.name)
+        return EndpointBurst(connection, self._binding.queue, self._endpoint.name, self._seat.number)
 
     def _handle(self, message: Message, transaction: Transaction) -> None:
         super()._handle(message, transaction)

@@ -120,6 +120,26 @@ def maintenance_failed(worker: str, service: str, error: BaseException) -> None:
     _emit(logging.WARNING, "maintenance failed", worker=worker, service=service, error=str(error))
 
 
+def transaction_rolled_back(worker: str, gid: str) -> None:
+    """A transaction that was prepared before the server's start was rolled back (autorollback)."""
+    _emit(logging.WARNING, "prepared transaction rolled back", worker=worker, gid=gid)
+
+
+def schedules_fired(worker: str, count: int) -> None:
+    """Schedules sent messages."""
+    _emit(logging.DEBUG, "schedules fired", worker=worker, count=count)
+
+
+def schedule_refused(worker: str, schedule: str, error: BaseException) -> None:
+    """A schedule that the application declares cannot be made; it is tried again later."""
+    _emit(logging.WARNING, "schedule refused", worker=worker, schedule=schedule, error=str(error))
+
+
+def scheduler_failed(worker: str, error: BaseException) -> None:
+    """A pass of the scheduler failed; what is due stays due."""
+    _emit(logging.WARNING, "scheduler failed", worker=worker, error=str(error))
+
+
 class LineFormatter(logging.Formatter):
     """One line a record: JSON, or text with name=value pairs."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import psycopg
 
 from ..engine import Message, calls
@@ -20,7 +22,7 @@ class HardenedBurst(Burst):
             self._committing.execute(b"commit", prepare=False)
             self.committed = True
             self._cursor.execute(b"begin", prepare=False)
-        attempts = run(self._connection, calls.begin_attempts(self._queue))
+        attempts = run(self._connection, self.begin())
         try:
             self._committing.execute(b"commit", prepare=False)
             self._cursor.execute(b"begin", prepare=False)
@@ -29,7 +31,15 @@ class HardenedBurst(Burst):
         messages: list[Message] = []
         if attempts:
             self.attempt_id = attempts[0].attempt_id
-            messages = run(self._connection, calls.receive_attempt(self._queue, self.attempt_id))
+            messages = run(self._connection, self.take(self.attempt_id))
         self._cursor.execute(SAVE, prepare=False)
         self._connection.watch()
         return messages
+
+    def begin(self) -> calls.Call[list[calls.Attempt]]:
+        """What puts the next attempt on record."""
+        return calls.begin_attempts(self._queue)
+
+    def take(self, attempt_id: UUID) -> calls.Call[list[Message]]:
+        """What takes the message of an attempt."""
+        return calls.receive_attempt(self._queue, attempt_id)

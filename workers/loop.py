@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -19,6 +20,7 @@ from .app import App
 from .backoff import Backoff
 from .delivery import Delivery
 from .endpoint import Endpoint, EndpointDelivery, endpoints_of
+from .figures import Tally
 from .guard import HandlerConnection
 from .hands import Hands
 from .recorder import RETRY_SECONDS_MAX, RETRY_SECONDS_MIN, Recorder
@@ -91,6 +93,11 @@ class SessionLoop(threading.Thread):
             )
             self._turns.append(_Turn(binding.queue, delivery))
 
+    @property
+    def tallies(self) -> list[Tally]:
+        """What the session counts, a queue each."""
+        return [turn.delivery.tally for turn in self._turns]
+
     def wake(self) -> None:
         """End the pause of an idle session."""
         self._woken.set()
@@ -111,6 +118,9 @@ class SessionLoop(threading.Thread):
                 self._woken.clear()
         self._idle.reset()
         if self._connection is not None:
+            with suppress(HowdahError, psycopg.Error):
+                for turn in self._turns:
+                    turn.delivery.leave(self._connection)
             self._connection.close()
         self._recorder.close()
 
@@ -141,6 +151,8 @@ class SessionLoop(threading.Thread):
                 continue
             self.handled += done.handled
             self.failed += done.failed
+            turn.delivery.tally.handled += done.handled
+            turn.delivery.tally.failed += done.failed
             turn.refused = ""
             busy = busy or done.handled + done.failed > 0
             if done.again is not None and not done.handled:

@@ -8,30 +8,42 @@ from __future__ import annotations
 import contextlib
 import threading
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 import psycopg
 from apscheduler.schedulers.background import BackgroundScheduler
 
-from ..engine import Admin, HowdahError
+from ..engine import Admin, Call, HowdahError
 from ..engine.runner import run
+from ..engine.transactions import Transactions
 from . import events
 
 LOCK = "maintenance"
 LOCK_SECONDS = 30.0
 LOCK_TIMEOUT = "5s"
+PASSES = 20
+"""So many transactions of 10,000 expired messages in a row; the next ones after other services have had their turn."""
+TRANSACTIONS = "transactions"
+"""Done at the start too, and again in case the server is restarted."""
 SERVICES = {
     "totals": 5.0,
     "backlog": 10.0,
     "workers": 30.0,
+    "consumers": 30.0,
     "attempts": 60.0,
     "dropped": 30.0,
     "journal": 3600.0,
     "incidents": 3600.0,
+    "deduplications": 60.0,
     "topics": 10.0,
     "subscriptions": 10.0,
+    "schedules": 3600.0,
+    "expired": 5.0,
+    TRANSACTIONS: 60.0,
+    "temporary": 10.0,
 }
-"""Seconds between two passes of each service."""
+"""Seconds between two passes of each service; of expired messages only looks whether it is time (expiration_interval_seconds)."""
 
 
 class Maintenance:
@@ -49,6 +61,7 @@ class Maintenance:
         self._scheduler = BackgroundScheduler(timezone="UTC")
         self._turn = threading.Lock()
         self._stopped = False
+        self._ending = threading.Event()
         self._connection: psycopg.Connection[Any] | None = None
         self._epoch: int | None = None
 
@@ -66,6 +79,7 @@ class Maintenance:
                 id=service,
                 jitter=seconds / 10,
             )
+        self._scheduler.add_job(self.run_once, args=[TRANSACTIONS])
         self._scheduler.start()
 
     def run_once(self, service: str) -> int | str | None:
@@ -75,19 +89,46 @@ class Maintenance:
                 return None
             try:
                 admin = self._admin()
-                self._epoch = admin.acquire_lock(LOCK, self._holder, self._lock_seconds)
-                count = None if self._epoch is None else admin.maintain(service, self._epoch)
+                count = self._pass(admin, service)
             except psycopg.errors.LockNotAvailable:
                 return None  # the holder is in the middle of a pass
             except (HowdahError, psycopg.Error) as error:
                 events.maintenance_failed(self._worker, service, error)
                 return None
-        if count and service in {"workers", "journal", "dropped", "incidents", "topics", "subscriptions"}:
+        if count and service in {"workers", "journal", "dropped", "incidents", "topics", "subscriptions", "expired"}:
             events.maintained(self._worker, service, count)
         return count
 
+    def _pass(self, admin: Admin, service: str) -> int | str | None:
+        """Run the service under the lock; that of expired messages again and again, as long as it finds some."""
+        if service == TRANSACTIONS:
+            return self._roll_back(admin)
+        total = 0
+        for _ in range(PASSES):
+            self._epoch = admin.acquire_lock(LOCK, self._holder, self._lock_seconds)
+            if self._epoch is None:
+                return total or None
+            done = admin.maintain(service, self._epoch)
+            if service != "expired" or not isinstance(done, int):
+                return done
+            total += done
+            if not done or self._ending.is_set():
+                break
+        return total
+
+    def _roll_back(self, admin: Admin) -> int | None:
+        """Roll back what was prepared before the server's start, if the engine says autorollback."""
+        self._epoch = admin.acquire_lock(LOCK, self._holder, self._lock_seconds)
+        if self._epoch is None:
+            return None
+        old = Transactions(self._runner()).roll_back_old()
+        for row in old:
+            events.transaction_rolled_back(self._worker, row["gid"])
+        return len(old)
+
     def stop(self) -> None:
         """Wait for a pass under way, give the lock up, so that another worker need not wait for its expiry, and end."""
+        self._ending.set()
         if self._scheduler.running:
             self._scheduler.shutdown(wait=True)
         with self._turn:
@@ -100,8 +141,11 @@ class Maintenance:
             self._connection.close()
 
     def _admin(self) -> Admin:
+        return Admin(self._runner())
+
+    def _runner(self) -> Callable[[Call[Any]], Any]:
         if self._connection is None or self._connection.closed:
             self._connection = psycopg.connect(self._dsn, autocommit=True, application_name="howdah maintenance")
             self._connection.execute("select set_config('lock_timeout', %s, false)", (LOCK_TIMEOUT,))
         connection = self._connection
-        return Admin(lambda call: run(connection, call))
+        return lambda call: run(connection, call)

@@ -19,10 +19,12 @@ from ..engine.waking import Waking
 from . import events
 from .app import App, AppError, load
 from .endpoint import endpoints_of
+from .figures import Figures
 from .hands import Hands
 from .loop import SessionLoop
 from .maintenance import Maintenance
 from .registration import Registration
+from .scheduler import Scheduler
 from .subscriptions import subscribers_of
 from .supervisor import EXIT_NOT_STARTED, EXIT_ROLLED_BACK
 
@@ -58,7 +60,9 @@ class WorkerProcess:
             for slot in range(sessions)
         ]
         self._maintenance = Maintenance(dsn, self.name) if maintain else None
-        self._registration = Registration(dsn, self.name, sessions, self._queues, hands, app.fleeting)
+        self._scheduler = Scheduler(dsn, self.name, app.schedules)
+        figures = Figures([tally for loop in self._loops for tally in loop.tallies])
+        self._registration = Registration(dsn, self.name, sessions, self._queues, hands, app.fleeting, figures)
 
     def run(self) -> int:
         """Work until stopped; returns the exit code."""
@@ -69,8 +73,10 @@ class WorkerProcess:
             loop.start()
         if self._maintenance is not None:
             self._maintenance.start()
+        self._scheduler.start()
         events.worker_started(self.name, len(self._loops), self._queues)
         code = self._watch()
+        self._scheduler.stop()
         if self._maintenance is not None:
             self._maintenance.stop()
         self._waking.release()

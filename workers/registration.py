@@ -7,6 +7,7 @@ import os
 import socket
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -16,6 +17,7 @@ from ..engine.errors import NoSuchQueue, UnknownWorker
 from ..engine.runner import run
 from . import events
 from .backoff import Backoff
+from .figures import Figures
 from .hands import Hands
 
 HEARTBEAT_SECONDS = 2.0
@@ -25,15 +27,23 @@ class Registration:
     """Says at intervals that the process lives and what it has in hand, over a connection of its own."""
 
     def __init__(
-        self, dsn: str, worker: str, sessions: int, queues: list[str], hands: Hands, fleeting: Sequence[str] = ()
+        self,
+        dsn: str,
+        worker: str,
+        sessions: int,
+        queues: list[str],
+        hands: Hands,
+        fleeting: Sequence[str] = (),
+        figures: Figures | None = None,
     ) -> None:
-        """fleeting: subscriptions among the queues that end with the last worker that has them."""
+        """fleeting: subscriptions among the queues that end with the last worker that has them. figures: recorded on the way."""
         self._dsn = dsn
         self._worker = worker
         self._sessions = sessions
         self._queues = queues
         self._hands = hands
         self._fleeting = fleeting
+        self._figures = figures or Figures()
         self._connection: psycopg.Connection[Any] | None = None
         self._worker_id: str | None = None
         self._retry = Backoff(0.1, 5.0)
@@ -51,6 +61,7 @@ class Registration:
                 )
             admin.heartbeat(self._worker_id, self._in_hand())
             self._keep()
+            self._record(self._worker_id)
         except UnknownWorker:  # silent for so long that it was taken for dead
             self._worker_id = None
         except (HowdahError, psycopg.Error) as error:
@@ -67,12 +78,19 @@ class Registration:
             return
         with contextlib.suppress(HowdahError, psycopg.Error):
             if self._worker_id is not None:
+                with contextlib.suppress(HowdahError, psycopg.Error):
+                    self._record(self._worker_id, at_once=True)
                 self._admin().unregister_worker(self._worker_id)
             if self._fleeting:
                 kept = {queue for row in self._admin().list_workers() for queue in row["queues"]}
                 for name in set(self._fleeting) - kept:
                     self._admin().unsubscribe(name)
         self._connection.close()
+
+    def _record(self, worker_id: str, *, at_once: bool = False) -> None:
+        """Record what the sessions have done since the last time."""
+        admin = self._admin()
+        self._figures.record(partial(admin.record_worker_figures, worker_id), at_once=at_once)
 
     def _keep(self) -> None:
         """Have them known to be wanted, however long the sessions are busy elsewhere."""

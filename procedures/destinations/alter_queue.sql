@@ -30,21 +30,23 @@ begin
         strict_order = v_new.strict_order, at_limit = v_new.at_limit, exception_mode = v_new.exception_mode,
         exception_queue = v_new.exception_queue, exception_fallback = v_new.exception_fallback,
         exception_prefix = v_new.exception_prefix, check_rights = v_new.check_rights,
-        process_non_persistent = v_new.process_non_persistent, log_table = v_new.log_table, log_queue = v_new.log_queue,
+        process_non_persistent = v_new.process_non_persistent, process_expired = v_new.process_expired, log_table = v_new.log_table, log_queue = v_new.log_queue,
         quarantine_ms = v_new.quarantine_ms, quarantine_times = v_new.quarantine_times, error_reply = v_new.error_reply,
-        notify_admin = v_new.notify_admin, clean_incidents = v_new.clean_incidents, poison_handling = v_new.poison_handling,
+        notify_admin = v_new.notify_admin, notify_events = v_new.notify_events, clean_incidents = v_new.clean_incidents, poison_handling = v_new.poison_handling,
         disable_after = v_new.disable_after, max_message_bytes = v_new.max_message_bytes, message_limit = v_new.message_limit,
-        byte_limit = v_new.byte_limit, default_priority = v_new.default_priority,
+        byte_limit = v_new.byte_limit, limit_behaviour = v_new.limit_behaviour, send_timeout_ms = v_new.send_timeout_ms,
+        deduplication_window_ms = v_new.deduplication_window_ms, default_priority = v_new.default_priority,
         default_time_to_live_ms = v_new.default_time_to_live_ms, journal_level = v_new.journal_level,
         journal_level_at = v_new.journal_level_at, persistent = v_new.persistent,
+        message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
+        groups_at = case when (v_new.message_groups, v_new.delivery_policy) = (d.message_groups, d.delivery_policy) then d.groups_at else howdah.now() end,
         main_rank = case when v_new.persistent = d.persistent then d.main_rank when v_new.persistent then 9 - v_new.default_priority else -1 end
     where d.id = v_new.id;
+    perform howdah._set_room(v_new.id);
     if v_new.main_rank >= 0 then
         perform howdah._open_lane(v_new.id, v_new.main_rank, 2);  -- what lies there is still found if the queue has no main lane now
     end if;
-    if v_new.strict_order or v_new.backout_count = 'hardened' then
-        perform nextval(v_new.special);
-    end if;
+    perform howdah._note_special(v_new);
     perform howdah._open_lane(v_new.id, 9 - v_new.default_priority, 2);
 end
 $$;

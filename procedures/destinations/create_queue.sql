@@ -1,7 +1,7 @@
 -- howdah.create_queue(queue, options): create a queue.
 --
 -- Returns  the queue's number (integer).
--- Raises   HD002 it exists already; HD003 bad name; HD004 unknown or wrong option.
+-- Raises   HD002 it exists already; HD003 bad name; HD004 unknown or wrong option; HD027 the engine is full.
 -- Role     howdah_admin
 --
 -- options is a JSON object; howdah.queue_options shows every option with its value, and docs/poison.md says what those of the
@@ -14,6 +14,7 @@ declare
     v_destination howdah.destinations;
 begin
     perform howdah._check_name(queue);
+    perform howdah._check_creation();
     v_destination := howdah._with_options(howdah._with_options(howdah._new_destination(queue), howdah._policy_for(queue)), options);
     v_destination.journal_level_at := v_destination.created_at;
     perform howdah._ensure_targets(v_destination);
@@ -51,7 +52,8 @@ as $$
         'name', p_name, 'kind', 'queue', 'is_system', false, 'created_at', howdah.now(), 'created_by', howdah._caller(),
         'sending_paused', false, 'receiving_paused', false, 'preset', 'howdah', 'dispose_at', 5, 'streak_from', 0, 'journal_level_at', howdah.now())
         || jsonb '{"max_message_bytes": 73400320, "default_priority": 4, "default_time_to_live_ms": null, "journal_level": "exits",
-            "message_limit": null, "byte_limit": null, "persistent": true}' || howdah._preset('howdah'))
+            "message_limit": null, "byte_limit": null, "persistent": true, "limit_behaviour": "reject", "send_timeout_ms": 30000,
+            "deduplication_window_ms": 300000, "message_groups": "none", "delivery_policy": "shared"}' || howdah._preset('howdah'))
 $$;
 
 -- howdah._add_destination(p_destination): store a new destination and grant its use to Howdah's roles.
@@ -88,9 +90,8 @@ begin
         ('browse', e.consumer_role), ('browse', e.auditor_role), ('send', e.admin_role), ('receive', e.admin_role), ('browse', e.admin_role),
         ('admin', e.admin_role)) g(verb, role_name)
     on conflict do nothing;
-    if p_destination.strict_order or p_destination.backout_count = 'hardened' then
-        perform nextval(('howdah.special_' || v_id % 16)::regclass);
-    end if;
+    perform howdah._note_special(d) from howdah.destinations d where d.id = v_id;
+    perform howdah._set_room(v_id);
     return v_id;
 end
 $$;
@@ -139,7 +140,7 @@ $$;
 -- Role     internal
 --
 -- The administrators' role comes last, for the first one is tried first. Receives from what is no queue take another way, so nobody
--- stands there.
+-- stands there; nor of a temporary queue, whose receivers howdah._destination looks at.
 create or replace function howdah._copy_grants() returns trigger
 language plpgsql volatile set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -148,7 +149,8 @@ begin
     set senders = array(select g.role_name from howdah.destination_grants g
                         where g.destination_id = d.id and g.verb = 'send' order by g.role_name = e.admin_role, g.role_name),
         receivers = array(select g.role_name from howdah.destination_grants g
-                          where g.destination_id = d.id and g.verb = 'receive' and d.kind = 'queue' order by g.role_name = e.admin_role, g.role_name)
+                          where g.destination_id = d.id and g.verb = 'receive' and d.kind = 'queue' and not d.name ^@ '_TEMP.'
+                          order by g.role_name = e.admin_role, g.role_name)
     from howdah.engine e
     where d.id in (coalesce(new.destination_id, old.destination_id), coalesce(old.destination_id, new.destination_id));
     return null;

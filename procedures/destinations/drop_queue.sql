@@ -52,6 +52,7 @@ create or replace function howdah._holds_messages(p_destination_id integer) retu
 language sql stable
 as $$
     select exists (select from howdah.msgs m where m.destination_id = p_destination_id)
+        or exists (select from howdah.leased l where l.destination_id = p_destination_id)
         or exists (select from howdah.msgs_nonpersistent n
                    where n.destination_id = p_destination_id and n.boot = pg_postmaster_start_time())
         or exists (select from howdah.parked p

@@ -1,9 +1,9 @@
--- howdah.list_queues(): every queue with its options, by name.
+-- howdah.list_queues(temporary): every queue with its options, by name.
 --
--- Returns  one row a queue, the engine's own included; blocked_retry_ms is the one that holds. Of the other options see
+-- Returns  one row a queue, the engine's own included, temporary ones if asked for; blocked_retry_ms is the one that holds. Of the other options see
 --          howdah.queue_options.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
-create or replace function howdah.list_queues() returns table (
+create or replace function howdah.list_queues(temporary boolean default false) returns table (
     queue text, is_system boolean, sending_paused boolean, receiving_paused boolean, max_failed_deliveries integer,
     exception_mode text, exception_queue text, redelivery_delay_ms bigint, blocked_retry_ms bigint,
     max_message_bytes bigint, default_priority integer, default_time_to_live_ms bigint, journal_level text,
@@ -17,6 +17,7 @@ as $$
         d.max_message_bytes, d.default_priority, d.default_time_to_live_ms, d.journal_level,
         d.created_at, d.created_by
     from howdah.destinations d cross join howdah.engine e
-    where d.dropped_at is null and d.kind = 'queue'
+    where d.dropped_at is null and d.kind = 'queue' and (not d.name ^@ '_TEMP.' or temporary and exists (
+        select from howdah.temporary_queues t where t.destination_id = d.id and t.boot = pg_postmaster_start_time()))
     order by d.name
 $$;

@@ -25,7 +25,8 @@ begin
     if apply then
         for v_queue in
             select d.name from howdah.destinations d
-            where d.dropped_at is null and not d.is_system and d.kind = 'queue' and howdah._most_specific(d.name) = set_policy.pattern order by d.name
+            where d.dropped_at is null and not d.is_system and d.kind = 'queue' and not d.name ^@ '_TEMP.'
+              and howdah._most_specific(d.name) = set_policy.pattern order by d.name
         loop
             perform howdah.alter_queue(v_queue, howdah._policy_for(v_queue));
             v_count := v_count + 1;

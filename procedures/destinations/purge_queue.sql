@@ -1,7 +1,7 @@
 -- howdah.purge_queue(queue): discard every message of a queue that nobody is receiving just now.
 --
 -- Returns  the number of messages discarded (bigint).
--- Raises   HD001 no such queue; HD010 not allowed; HD024 it is a subscription and being read.
+-- Raises   HD001 no such queue; HD010 not allowed; HD024 it is a subscription and being read, or messages of it are leased.
 -- Role     howdah_admin
 --
 -- A subscription is purged of what was set aside for it and of all it has not read of its topics.
@@ -39,6 +39,11 @@ declare
     v_discarded bigint := 0;
 begin
     perform howdah._sweep_lost();
+    if p_reason = 'purged' then
+        perform howdah._return_leases(p_destination.id, null, howdah.now());
+    else
+        perform howdah._lay_down(p_destination.id, l.lease_id, null, null) from howdah.leases l where l.destination_id = p_destination.id;
+    end if;
     for v_ids, v_nonpersistent in
         with ready as (
             delete from howdah.msgs m where m.ctid = any (array(

@@ -5,7 +5,7 @@
 -- Role     howdah_consumer howdah_admin
 --
 -- failures is a JSON array of objects whose keys are the arguments of howdah.record_failure (delay in milliseconds as
--- delay_ms). Messages are taken in ascending order, so that two such calls cannot deadlock. in_hand: another transaction
+-- delay_ms); conversation_id and message_group besides, for a message that is gone. Messages are taken in ascending order, so that two such calls cannot deadlock. in_hand: another transaction
 -- of the caller still holds the messages, so that nobody can take them before they are counted; the policy is applied by
 -- howdah.settle_failures, and the outcome is what that is going to do.
 create or replace function howdah.record_failures(queue text, failures jsonb, in_hand boolean default false)

@@ -1,20 +1,23 @@
--- howdah.browse(queue, max_messages, after_priority, after_position, only_id): look at ready messages without disturbing anyone.
+-- howdah.browse(queue, max_messages, after_priority, after_position, only_id, selector, correlation_id): look at ready messages without disturbing anyone.
 --
 -- Returns  up to max_messages rows of howdah.message by priority and position; parked and expired ones are not shown. Of a subscription
 --          what it would receive next, in that order.
--- Raises   HD001 no such queue; HD005 wrong argument; HD010 not allowed.
+-- Raises   HD001 no such queue; HD005 wrong argument; HD010 not allowed; HD023 the selector is invalid.
 -- Role     howdah_browser howdah_consumer howdah_admin
 --
--- For the next page give the priority and position of the last message shown (not of a subscription's). only_id: just the message of that number.
+-- For the next page give the priority and position of the last message shown (not of a subscription's). only_id: just the message of that
+-- number; correlation_id: those of that one; selector: those that it selects (docs/selectors.md). A page costs what is looked at: by number
+-- and correlation id a few rows, by selector all up to the last one shown.
 create or replace function howdah.browse(
     queue text, max_messages integer default 100, after_priority integer default null, after_position bigint default null,
-    only_id bigint default null
+    only_id bigint default null, selector text default null, correlation_id text default null
 ) returns setof howdah.message
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set enable_seqscan = off set enable_sort = off set jit = off
 as $$
 declare
     v_destination howdah.destinations := howdah._queue(queue, 'browse');
+    v_selector text := howdah._selector_sql(selector);
     v_now timestamptz := howdah.now();
     v_rank smallint;
     v_seq bigint := coalesce(after_position, -1);
@@ -23,32 +26,48 @@ begin
     if max_messages is null or max_messages not between 1 and 10000 then
         raise exception using errcode = 'HD005',
             message = format('max_messages must be 1 to 10000, not %s', coalesce(max_messages::text, 'NULL'));
-    end if;
-    if after_priority not between 0 and 9 or (after_priority is null) <> (after_position is null) then
+    elsif after_priority not between 0 and 9 or (after_priority is null) <> (after_position is null) then
         raise exception using errcode = 'HD005', message = 'after_priority is 0 to 9 and comes together with after_position';
-    end if;
-    if v_destination.kind = 'subscription' and after_position is not null then
+    elsif num_nonnulls(only_id, v_selector, browse.correlation_id) > 1 then
+        raise exception using errcode = 'HD005', message = 'only_id, selector and correlation_id do not go together',
+            hint = 'A selector knows JMSMessageID and JMSCorrelationID.';
+    elsif v_destination.kind = 'subscription' and (after_position is not null or num_nonnulls(v_selector, browse.correlation_id) > 0) then
         raise exception using errcode = 'HD005', message = 'a subscription is browsed from its cursor on',
             hint = 'Ask for more messages, or see howdah.topic_history.';
     end if;
     v_rank := 9 - coalesce(after_priority, 9);
-    return query
-    select shown.* from (
-        (select m as message, false as nonpersistent from howdah.msgs m
-         where m.destination_id = v_destination.id and (m.rank, m.seq) > (v_rank, v_seq)
-           and (m.expires_at is null or m.expires_at > v_now) and (only_id is null or m.message_id = only_id)
-         order by m.rank, m.seq limit max_messages)
-        union all
-        (select howdah._as_ready(n), true from howdah.msgs_nonpersistent n
-         where n.destination_id = v_destination.id and (n.rank, n.seq) > (v_rank, v_seq)
-           and n.boot = pg_postmaster_start_time() and (n.expires_at is null or n.expires_at > v_now)
-           and (only_id is null or n.message_id = only_id)
-         order by n.rank, n.seq limit max_messages)
-    ) b
-    cross join lateral howdah._message(b.message, queue, b.nonpersistent,
-        howdah._failures(v_destination.id, (b.message).message_id, (b.message).stage, (b.message).conversation_id)) shown
-    order by (b.message).rank, (b.message).seq
-    limit max_messages;
+    if v_selector is not null then
+        return query select * from howdah._browse_selected(v_destination, v_selector, v_rank, v_seq, v_now, max_messages);
+        return;
+    elsif num_nonnulls(only_id, browse.correlation_id) > 0 then
+        return query
+        select shown.* from howdah._look_up(v_destination.id, only_id, browse.correlation_id) b
+        cross join lateral howdah._message(b.message, queue, b.nonpersistent,
+            howdah._failures(v_destination.id, (b.message).message_id, (b.message).stage, (b.message).conversation_id,
+                howdah._group((b.message).headers, (b.message).conversation_id))) shown
+        where b.due_at is null and ((b.message).rank, (b.message).seq) > (v_rank, v_seq)
+          and ((b.message).expires_at is null or (b.message).expires_at > v_now)
+        order by (b.message).rank, (b.message).seq
+        limit max_messages;
+    else
+        return query
+        select shown.* from (
+            (select m as message, false as nonpersistent from howdah.msgs m
+             where m.destination_id = v_destination.id and (m.rank, m.seq) > (v_rank, v_seq)
+               and (m.expires_at is null or m.expires_at > v_now)
+             order by m.rank, m.seq limit max_messages)
+            union all
+            (select howdah._as_ready(n), true from howdah.msgs_nonpersistent n
+             where n.destination_id = v_destination.id and (n.rank, n.seq) > (v_rank, v_seq)
+               and n.boot = pg_postmaster_start_time() and (n.expires_at is null or n.expires_at > v_now)
+             order by n.rank, n.seq limit max_messages)
+        ) b
+        cross join lateral howdah._message(b.message, queue, b.nonpersistent,
+            howdah._failures(v_destination.id, (b.message).message_id, (b.message).stage, (b.message).conversation_id,
+                howdah._group((b.message).headers, (b.message).conversation_id))) shown
+        order by (b.message).rank, (b.message).seq
+        limit max_messages;
+    end if;
     if v_destination.kind = 'subscription' then
         get diagnostics v_shown = row_count;
         return query
@@ -59,10 +78,42 @@ begin
         from howdah.subscriptions s
         join howdah.acks a on a.subscription_id = s.destination_id
         cross join lateral howdah._ahead(s, a, pg_current_snapshot(), case when only_id is null then max_messages - v_shown end, null) with ordinality h
-        cross join lateral (select howdah._failures(v_destination.id, h.message_id, 0::smallint, h.conversation_id) as failures) f
-        where s.destination_id = v_destination.id and (only_id is null or h.message_id = only_id)
+        cross join lateral (select howdah._failures(v_destination.id, h.message_id, 0::smallint, h.conversation_id,
+            howdah._group(h.headers, h.conversation_id)) as failures) f
+        where s.destination_id = v_destination.id and (not howdah._is_wildcard(s.topic) or howdah._may(a.destination_id, 'browse'))
+          and (only_id is null or h.message_id = only_id)
         order by a.priority desc, a.destination_id, h.ordinality
         limit max_messages - v_shown;
     end if;
+end
+$$;
+
+-- howdah._browse_selected(p_destination, p_selector_sql, p_rank, p_seq, p_now, p_max): a page of ready messages that a compiled selector selects.
+--
+-- Returns  setof howdah.message, by priority and position, after that rank and position.
+-- Role     internal
+create or replace function howdah._browse_selected(
+    p_destination howdah.destinations, p_selector_sql text, p_rank smallint, p_seq bigint, p_now timestamptz, p_max integer
+) returns setof howdah.message
+language plpgsql volatile set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off set enable_sort = off set jit = off
+as $$
+begin
+    return query execute format($sql$
+        select shown.* from (
+            (select m.message, false as nonpersistent from (select s as message, s.*, false as nonpersistent from howdah.msgs s) m
+             where m.destination_id = $1 and (m.rank, m.seq) > ($2, $3) and (m.expires_at is null or m.expires_at > $4) and (%1$s)
+             order by m.rank, m.seq limit $5)
+            union all
+            (select howdah._as_ready(m.message), true from (select s as message, s.*, true as nonpersistent from howdah.msgs_nonpersistent s) m
+             where m.destination_id = $1 and (m.rank, m.seq) > ($2, $3) and m.boot = pg_postmaster_start_time()
+               and (m.expires_at is null or m.expires_at > $4) and (%1$s)
+             order by m.rank, m.seq limit $5)
+        ) b
+        cross join lateral howdah._message(b.message, $6, b.nonpersistent,
+            howdah._failures($1, (b.message).message_id, (b.message).stage, (b.message).conversation_id,
+                howdah._group((b.message).headers, (b.message).conversation_id))) shown
+        order by (b.message).rank, (b.message).seq
+        limit $5 $sql$, p_selector_sql)
+    using p_destination.id, p_rank, p_seq, p_now, p_max, p_destination.name;
 end
 $$;

@@ -6,6 +6,7 @@
 --          that came in; dequeued: all that went out; consumers: live workers; oldest_age: of the oldest live message.
 --          exact is false where a queue of over 100,000 messages is shown as counted in the background, figures_age ago, or what
 --          became of messages as last added up, at most two minutes ago and with over 20,000 transactions since.
+--          audited_at and audit_verdict: the last audit of it and what that said; NULL: none.
 -- Raises   HD001 no such queue; HD010 not allowed.
 -- Role     howdah_admin howdah_browser howdah_consumer howdah_auditor
 --
@@ -14,7 +15,7 @@
 create or replace function howdah.queue_stats(queue text default null) returns table (
     queue_name text, live bigint, in_hand bigint, parked bigint, dead bigint, enqueued bigint, dequeued bigint,
     consumed bigint, expired bigint, discarded bigint, moved_out bigint, moved_in bigint, lost bigint, consumers integer,
-    oldest_age interval, exact boolean, figures_age interval
+    oldest_age interval, exact boolean, figures_age interval, audited_at timestamptz, audit_verdict text
 )
 language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off set jit = off
 as $$
@@ -30,7 +31,7 @@ begin
     return query
     with destination as (
         select d.id, d.name from howdah.destinations d
-        where d.dropped_at is null and (v_id is null and d.kind = 'queue' or d.id = v_id)
+        where d.dropped_at is null and (v_id is null and d.kind = 'queue' and not d.name ^@ '_TEMP.' or d.id = v_id)
     ), total as (
         select t.destination_id,
             coalesce(sum(t.messages) filter (where t.event = 'consumed'), 0)::bigint as consumed,
@@ -55,11 +56,13 @@ begin
         coalesce(t.consumed, 0), coalesce(t.expired, 0), coalesce(t.discarded, 0), coalesce(t.moved_out, 0),
         coalesce(t.moved_in, 0), coalesce(t.lost, 0), coalesce(r.consumers, 0),
         v_now - b.oldest_sent_at, b.exact and not v_kept,
-        greatest(v_now - least(case when not b.exact then b.counted_at end, case when v_kept then v_kept_at end), interval '0')
+        greatest(v_now - least(case when not b.exact then b.counted_at end, case when v_kept then v_kept_at end), interval '0'),
+        a.audited_at, a.verdict
     from destination d
     cross join lateral howdah._backlog(d.id) b
     left join howdah._dead() x on x.origin_id = d.id
     left join total t on t.destination_id = d.id
+    left join lateral (select v.audited_at, v.verdict from howdah.audit_verdicts v where v.destination_id = d.id limit 1) a on true
     left join hand h on h.queue_name = d.name
     left join registered r on r.queue_name = d.name
     order by d.name;

@@ -1,30 +1,101 @@
--- howdah._admit(p_destination_id): whether the caller may look for messages of a queue that is not an ordinary one.
+-- howdah._admit(p_destination_id, p_rank, p_selector, p_consumer, p_hold): how the caller may look for messages of a queue that is not an ordinary one.
 --
--- Returns  boolean; false: another consumer is at work in a queue of strict order, or a message that waits for its redelivery
---          is next there.
--- Raises   HD019 the queue is hardened and this is no attempt.
+-- Returns  howdah.walk; admitted false: another consumer is at work or active there, or in a queue of strict order a message that waits for its
+--          redelivery is next. groups NULL: as in any queue.
+-- Raises   HD019 the queue is hardened and this is no attempt; HD023 the selector is invalid; HD032 the consumer is not open.
 -- Role     internal
 --
--- Strict order: the consumer's transaction holds an advisory lock, so the next one comes to its end first; a message given back is the
--- first again, and one that is delayed or blocked holds up all others of the queue.
-create or replace function howdah._admit(p_destination_id integer) returns boolean
+-- Strict order, single, failover and exclusive consumers: the consumer's transaction holds an advisory lock, so the next one comes to its end first. In strict
+-- order a message given back is the first again, and one that is delayed or blocked holds up all others of the queue.
+create or replace function howdah._admit(p_destination_id integer, p_rank smallint, p_selector text, p_consumer bigint, p_hold boolean)
+returns howdah.walk
 language plpgsql volatile
 as $$
 declare
-    v_queue record;
+    v_queue howdah.destinations;
+    v_walk howdah.walk;
+    v_alone boolean;
+    v_turn record;
 begin
-    select d.name, d.strict_order, d.backout_count = 'hardened' as hardened into v_queue
-    from howdah.destinations d where d.id = p_destination_id;
-    if v_queue.hardened and not howdah._is_attempting() then
-        raise exception using errcode = 'HD019', message = format('queue %s is hardened: an attempt is committed before its message is received', quote_literal(v_queue.name)),
+    select d.* into v_queue from howdah.destinations d where d.id = p_destination_id;
+    perform howdah._check_hardened(v_queue);
+    v_walk.admitted := true;
+    if btrim(p_selector) <> '' then
+        v_walk.selector := btrim(p_selector);
+        v_walk.condition := howdah._selection(p_destination_id, p_rank, v_walk.selector);
+    end if;
+    v_walk.consumer := p_consumer;
+    v_walk.hold := p_hold;
+    v_alone := v_queue.strict_order;
+    if p_consumer is not null or v_queue.delivery_policy <> 'shared' or v_queue.message_groups = 'sticky'
+       or exists (select from howdah.consumers c where c.destination_id = p_destination_id and c.exclusive) then
+        v_turn := howdah._turn(v_queue, p_consumer::integer, howdah.now());
+        v_walk.admitted := v_turn.admitted;
+        v_walk.share := v_turn.share;
+        v_alone := v_alone or v_turn.alone;
+    end if;
+    if v_walk.admitted and v_alone then
+        v_walk.admitted := pg_try_advisory_xact_lock(1213154373, p_destination_id)
+            and not (v_queue.strict_order and howdah._is_held_up(p_destination_id, howdah.now()));
+    end if;
+    if v_walk.condition is not null or v_walk.share is not null or v_queue.message_groups <> 'none' then
+        v_walk.groups := v_queue.message_groups;
+    end if;
+    return v_walk;
+end
+$$;
+
+-- howdah._is_held_up(p_destination_id, p_now): whether messages of a queue of strict order must wait for one that is not there.
+--
+-- Returns  boolean: one is leased, delayed or blocked; or it is due, and another transaction, which is still open, has it in hand: it acknowledges
+--          it, gives it back, extends its lease or retries it.
+-- Role     internal
+--
+-- The caller has the turn. Whoever is in hand is seen by the lock on its row, which is tried and let go of again; after that, so that a lease that was
+-- extended meanwhile is seen as such.
+create or replace function howdah._is_held_up(p_destination_id integer, p_now timestamptz) returns boolean
+language plpgsql volatile
+    set enable_seqscan = off
+as $$
+declare
+    v_reasons text[] := array['redelivery', 'blocked', 'quarantine', 'lease'];
+    v_in_hand boolean := false;
+begin
+    perform howdah._return_leases(p_destination_id, null, p_now);
+    if exists (select from howdah.parked p
+               where p.destination_id = p_destination_id and p.parked_reason = any (v_reasons) and p.due_at <= p_now and p.xmax <> 0) then
+        begin
+            v_in_hand := (select count(*) from howdah.parked p
+                          where p.destination_id = p_destination_id and p.parked_reason = any (v_reasons) and p.due_at <= p_now)
+                > (select count(*) from (select from howdah.parked p
+                                         where p.destination_id = p_destination_id and p.parked_reason = any (v_reasons) and p.due_at <= p_now
+                                         for update skip locked) f);
+            raise exception 'the locks go with this';
+        exception when raise_exception then
+            null;
+        end;
+    end if;
+    return v_in_hand or exists (
+        select from howdah.parked p
+        where p.destination_id = p_destination_id and p.parked_reason = any (v_reasons) and p.due_at > p_now
+        union all
+        select from howdah.leases l cross join lateral howdah._in_lease(p_destination_id, l.lease_id)
+        where l.destination_id = p_destination_id);
+end
+$$;
+
+-- howdah._check_hardened(p_queue): refuse to receive from a hardened queue outside an attempt.
+--
+-- Raises   HD019 the queue is hardened and this is no attempt.
+-- Role     internal
+create or replace function howdah._check_hardened(p_queue howdah.destinations) returns void
+language plpgsql volatile
+as $$
+begin
+    if p_queue.backout_count = 'hardened' and not howdah._is_attempting() then
+        raise exception using errcode = 'HD019', message = format('queue %s is hardened: an attempt is committed before its message is received', quote_literal(p_queue.name)),
             hint = 'Call howdah.begin_attempts(queue), COMMIT, and then howdah.receive_attempt(queue, attempt_id).';
     end if;
-    if not v_queue.strict_order then
-        return true;
-    end if;
-    return pg_try_advisory_xact_lock(1213154373, p_destination_id)
-        and not exists (select from howdah.parked p
-                        where p.destination_id = p_destination_id and p.parked_reason in ('redelivery', 'blocked', 'quarantine', 'lease') and p.due_at > howdah.now());
 end
 $$;
 
@@ -47,7 +118,9 @@ language plpgsql volatile
 as $$
 begin
     return exists (select from howdah.destinations d
-                   where d.id = p_destination_id and not d.strict_order and d.backout_count <> 'hardened')
+                   where d.id = p_destination_id and not d.strict_order and d.backout_count <> 'hardened'
+                     and d.message_groups = 'none' and d.delivery_policy = 'shared')
+        and not exists (select from howdah.consumers c where c.destination_id = p_destination_id and c.exclusive)
         and not exists (select from howdah.lanes l
                         where l.destination_id = p_destination_id and (l.place > 0 or howdah._may_be_due(l, howdah.now())));
 end
@@ -71,7 +144,7 @@ begin
     end if;
     perform from howdah.parked p
     where p.destination_id = p_lane.destination_id and p.rank = p_lane.rank and p.due_at <= p_now limit 1;
-    if found then
+    if found or exists (select from howdah.leases l where l.destination_id = p_lane.destination_id and l.rank = p_lane.rank and l.until <= p_now) then
         return true;
     elsif clock_timestamp() - v_begun > interval '1 ms' and p_lane.head is not null then
         perform setval(p_lane.head, (date_part('epoch', p_now) * 1000000)::bigint);
@@ -96,6 +169,27 @@ begin
         raise exception using errcode = 'HD016',
             message = format('queue %s was disabled by %s failures in a row', quote_literal(v_queue.name), v_queue.disable_after),
             hint = 'See howdah.incidents(queue). An administrator enables it with howdah.resume(queue).';
+    end if;
+end
+$$;
+
+-- howdah._note_special(p_destination): have receives ask how they may look in a queue that is not an ordinary one.
+--
+-- Role     internal
+--
+-- A walk begins where its hint says that nothing lies before. The claims of an ordinary queue set the same hint without that promise, so it is
+-- forgotten here.
+create or replace function howdah._note_special(p_destination howdah.destinations) returns void
+language plpgsql volatile
+as $$
+begin
+    if p_destination.strict_order or p_destination.backout_count = 'hardened' or p_destination.message_groups <> 'none'
+       or p_destination.delivery_policy <> 'shared' then
+        perform nextval(p_destination.special);
+    end if;
+    if p_destination.message_groups <> 'none' or p_destination.delivery_policy = 'round_robin' or p_destination.strict_order then
+        perform setval(p_destination.head, 0);
+        perform setval(l.head, 0) from howdah.lanes l where l.destination_id = p_destination.id and l.place = 2 and l.head is not null;
     end if;
 end
 $$;

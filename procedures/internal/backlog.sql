@@ -31,6 +31,7 @@ begin
     where c.destination_id = p_destination_id and c.boot = pg_postmaster_start_time();
     select count(*) into parked from howdah.parked c
     where c.destination_id = p_destination_id and (c.boot is null or c.boot = pg_postmaster_start_time());
+    parked := parked + (select count(*) from howdah.leased c where c.destination_id = p_destination_id);
     return next;
 end
 $$;

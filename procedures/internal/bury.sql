@@ -47,16 +47,18 @@ begin
     if v_outcome = 'ended' then
         perform howdah._end_conversation(p_message.conversation_id, 500, p_reason, p_message.reply_to, p_message.correlation_id);
     end if;
-    perform howdah._clean_incidents(p_destination, p_message.message_id, p_message.conversation_id, v_outcome);
+    perform howdah._clean_incidents(p_destination, p_message.message_id, p_message.conversation_id,
+        howdah._group(p_message.headers, p_message.conversation_id), v_outcome);
     return v_outcome;
 end
 $$;
 
--- howdah._clean_incidents(p_destination, p_message_id, p_conversation_id, p_outcome): delete the incidents of what was disposed of, if the queue wants that.
+-- howdah._clean_incidents(p_destination, p_message_id, p_conversation_id, p_group, p_outcome): delete the incidents of what was disposed of, if the queue wants that.
 --
 -- Role     internal
-create or replace function howdah._clean_incidents(p_destination howdah.destinations, p_message_id bigint, p_conversation_id uuid, p_outcome text)
-returns void
+create or replace function howdah._clean_incidents(
+    p_destination howdah.destinations, p_message_id bigint, p_conversation_id uuid, p_group text, p_outcome text
+) returns void
 language plpgsql volatile
 as $$
 begin
@@ -66,6 +68,7 @@ begin
             select l.incident_id from howdah.poison_details l
             where l.destination_id = p_destination.id and l.message_id = p_message_id
                or p_destination.count_by = 'conversation' and l.destination_id = p_destination.id and l.conversation_id = p_conversation_id
+               or p_destination.count_by = 'group' and l.destination_id = p_destination.id and l.message_group = p_group
             for update skip locked);
     end if;
 end
@@ -160,7 +163,7 @@ begin
             where p.message_id = p_message.message_id and p.destination_id = p_target.id and p.incident_id > (
                 select coalesce(max(o.incident_id), 0) from howdah.poison_details o
                 where o.message_id = p_message.message_id and o.destination_id = p_message.origin_id)) then format('it came from queue %s', p_name)
-        when not howdah._has_room(p_target, 1, octet_length(p_message.body)) then format('queue %s is full', p_name)
+        when not howdah._has_room(p_target, 1, howdah._body_bytes(p_message.body, p_message.message_id)) then format('queue %s is full', p_name)
         when p_destination.check_rights and exists (
             select from unnest(array['receive', 'browse', 'send', 'pass_all', 'set_all']) v(verb)
             where not exists (select from howdah.destination_grants g

@@ -13,10 +13,10 @@ begin
             message = format('bad queue name %s', coalesce(quote_literal(left(p_name, 250)), 'NULL')),
             hint = 'A name has 1 to 242 characters out of A-Z a-z 0-9 . _ - /';
     end if;
-    if p_name like '\_SYSTEM.%' then
+    if p_name ^@ '_SYSTEM.' or p_name ^@ '_TEMP.' then
         raise exception using errcode = 'HD003',
             message = format('queue name %s is reserved', quote_literal(p_name)),
-            hint = 'Names that begin with _SYSTEM. belong to the engine.';
+            hint = 'Names that begin with _SYSTEM. or _TEMP. belong to the engine.';
     end if;
 end
 $$;

@@ -1,18 +1,21 @@
--- howdah._claim(p_lane, p_want, p_now, p_hold, p_positions, p_locked, p_all): take messages in every way but the main one.
+-- howdah._claim(p_lane, p_want, p_now, p_hold, p_positions, p_locked, p_all, p_walk): take messages in every way but the main one.
 --
 -- Returns  setof howdah.claimed, in order; with p_hold the rows are locked to the end of the transaction, else deleted.
 -- Role     internal
 --
--- Ready messages (only with p_hold) by the positions that the caller found; non-persistent and parked ones by a scan.
+-- Ready messages (only with p_hold) by the positions that the caller found; non-persistent and parked ones by a scan. p_walk: all by howdah._walk.
 create or replace function howdah._claim(
-    p_lane howdah.lanes, p_want integer, p_now timestamptz, p_hold boolean, p_positions bigint[], p_locked boolean, p_all boolean
+    p_lane howdah.lanes, p_want integer, p_now timestamptz, p_hold boolean, p_positions bigint[], p_locked boolean, p_all boolean,
+    p_walk howdah.walk
 ) returns setof howdah.claimed
 language plpgsql volatile
 as $$
 declare
     v_tids tid[];
 begin
-    if p_lane.place = 2 then
+    if p_walk.groups is not null then
+        return query select * from howdah._take_walked(p_lane, p_walk, p_want, p_now, p_hold, p_all);
+    elsif p_lane.place = 2 then
         return query
         select m.*, 'msgs', false from howdah.msgs m
         where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
@@ -72,6 +75,7 @@ begin
                 and n.boot = pg_postmaster_start_time()
               order by n.seq limit p_want for update skip locked) f;
     else
+        perform howdah._return_leases(p_lane.destination_id, p_want, p_now, case when v_head > 0 then to_timestamp(v_head / 1000000.0) - interval '1 ms' end);
         select array_agg(f.ctid), (date_part('epoch', max(f.due_at)) * 1000000)::bigint into v_tids, v_last
         from (select p.ctid, p.due_at from howdah.parked p
               where p.destination_id = p_lane.destination_id and p.rank = p_lane.rank and p.due_at <= p_now

@@ -58,6 +58,9 @@ begin
                 select r.message_id, r.sent_at, r.rank, r.headers, r.correlation_id, r.message_type, false as nonpersistent
                 from howdah.msgs r where r.destination_id = $1
                 union all
+                select l.message_id, l.sent_at, l.rank, l.headers, l.correlation_id, l.message_type, false
+                from howdah.leased l where l.destination_id = $1
+                union all
                 select n.message_id, n.sent_at, n.rank, n.headers, n.correlation_id, n.message_type, true
                 from howdah.msgs_nonpersistent n where n.destination_id = $1 and n.boot = pg_postmaster_start_time()
                 union all

@@ -15,10 +15,11 @@ begin
         perform howdah._remove(p_message, p_place);
     end if;
     if p_message.expires_at <= p_now then
-        perform howdah._journal(v_destination, 'expired', array[p_message.message_id], p_nonpersistent);
+        perform howdah._expire(v_destination, p_message, p_nonpersistent);
     else
         perform howdah._bury(v_destination, p_message, p_nonpersistent, howdah._why((
-            select s.weight from howdah._standing(p_destination_id, p_message.message_id, p_message.stage, p_message.conversation_id) s)));
+            select s.weight from howdah._standing(p_destination_id, p_message.message_id, p_message.stage, p_message.conversation_id,
+                howdah._group(p_message.headers, p_message.conversation_id)) s)));
     end if;
     perform set_config('howdah.disposed', 'yes', true);
     return false;
@@ -39,15 +40,19 @@ declare
     v_weight integer;
 begin
     select coalesce(max(f.failures), 0), coalesce(max(f.weight), 0) into v_failures, v_weight
-    from howdah._count_failures(p_destination_id, array[p_message.message_id], array[p_message.stage], array[p_message.conversation_id]) f
+    from howdah._count_failures(p_destination_id, array[p_message.message_id], array[p_message.stage], array[p_message.conversation_id],
+        array[howdah._group(p_message.headers, p_message.conversation_id)]) f
     where f.stage = p_message.stage;
     if p_message.expires_at <= p_now or v_weight >= p_limit then
         perform howdah._dispose(p_destination_id, p_message, false, null, p_now);
         return;
     end if;
     if p_journaled then
-        insert into howdah.journal (at, destination_id, event, message_ids)
-        values (p_now, p_destination_id, 'consumed', array[p_message.message_id]);
+        insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
+        values (p_now, p_destination_id, 'consumed', array[p_message.message_id], p_message.sent_at);
+    end if;
+    if p_message.body is null then
+        p_message.body := howdah._take_body(p_message.message_id);
     end if;
     return query select (howdah._message(p_message, howdah._name(p_destination_id), false, v_failures)).*;
 end

@@ -1,35 +1,37 @@
--- howdah._count_failures(p_destination_id, p_message_ids, p_stages, p_conversations): failures that count against messages the caller has claimed.
+-- howdah._count_failures(p_destination_id, p_message_ids, p_stages, p_conversations, p_groups): failures that count against messages the caller has claimed.
 --
 -- Returns  message_id, stage, the number of failures and the number that the limit is compared with, which is above any limit if the
 --          message was rejected; only messages that have any.
 -- Role     internal
 --
 -- The arrays are of equal length. Failures are incidents of the message since it came to the destination, or, where the queue counts
--- by conversation, of all messages of its conversation; for one that failed and came back (from quarantine, or by an operator) those
+-- by conversation or group, of all messages of that; for one that failed and came back (from quarantine, or by an operator) those
 -- since then. A volatile count knows those since the server's start only. A hardened one also
 -- counts the attempts that were begun and have no incident: their consumer died, for the caller has the message. Only who looks for
 -- messages to begin attempts at may meet one whose consumer is about to take it, and does not count that attempt. A queue that keeps
 -- messages past their limit and retries them delivers a rejected one again, too.
 -- VOLATILE, so that it looks with a snapshot taken after the claim: a failure is recorded before its message is let go, but
 -- perhaps after the claiming statement began. A REPEATABLE READ transaction keeps its old snapshot and may miss some.
-create or replace function howdah._count_failures(p_destination_id integer, p_message_ids bigint[], p_stages smallint[], p_conversations uuid[])
-returns table (message_id bigint, stage smallint, failures integer, weight integer)
+create or replace function howdah._count_failures(
+    p_destination_id integer, p_message_ids bigint[], p_stages smallint[], p_conversations uuid[], p_groups text[]
+) returns table (message_id bigint, stage smallint, failures integer, weight integer)
 language plpgsql volatile
 as $$
 declare
-    v_by_conversation boolean;
+    v_by text;
     v_since timestamptz;
     v_hardened boolean;
     v_keeps boolean;
     v_reserved uuid[];
 begin
-    select d.count_by = 'conversation', case when d.backout_count = 'volatile' then pg_postmaster_start_time() end, d.backout_count = 'hardened',
+    select d.count_by, case when d.backout_count = 'volatile' then pg_postmaster_start_time() end, d.backout_count = 'hardened',
         d.at_limit = 'move' and d.exception_mode = 'none'
-    into v_by_conversation, v_since, v_hardened, v_keeps
+    into v_by, v_since, v_hardened, v_keeps
     from howdah.destinations d where d.id = p_destination_id;
-    if not v_by_conversation and not v_hardened then
+    if v_by = 'message' and not v_hardened then
         return query
-        select p.message_id, p.stage, count(*)::integer, case when bool_or(p.rejected) and not v_keeps then 2147483647 else count(*)::integer end
+        select p.message_id, p.stage, count(*)::integer,
+            case when bool_or(p.rejected) and not v_keeps then 2147483647 else count(*) filter (where not p.uncounted)::integer end
         from howdah.poison_details p
         where p.message_id = any (p_message_ids) and p.destination_id = p_destination_id and (p.boot = v_since or v_since is null)
         group by p.message_id, p.stage;
@@ -39,18 +41,24 @@ begin
         then array(select r.attempt_id from howdah._reserved(p_destination_id) r) else '{}' end;
     return query
     with wanted as (
-        select w.message_id, w.stage, case when v_by_conversation then w.conversation_id end as conversation_id
-        from unnest(p_message_ids, p_stages, p_conversations) w(message_id, stage, conversation_id)
+        select w.message_id, w.stage, case when v_by = 'conversation' then w.conversation_id end as conversation_id,
+            case when v_by = 'group' then w.message_group end as message_group
+        from unnest(p_message_ids, p_stages, p_conversations, p_groups) w(message_id, stage, conversation_id, message_group)
     )
-    select f.message_id, f.stage, count(*)::integer, case when bool_or(f.rejected) and not v_keeps then 2147483647 else count(*)::integer end
+    select f.message_id, f.stage, count(*)::integer,
+        case when bool_or(f.rejected) and not v_keeps then 2147483647 else count(*) filter (where not f.uncounted)::integer end
     from (
-        select w.message_id, w.stage, p.rejected
+        select w.message_id, w.stage, p.rejected, p.uncounted
         from wanted w join howdah.poison_details p
             on p.message_id = w.message_id and p.stage = w.stage and p.destination_id = p_destination_id
-        where w.conversation_id is null and (p.boot = v_since or v_since is null)
+        where w.conversation_id is null and w.message_group is null and (p.boot = v_since or v_since is null)
         union all
-        select w.message_id, w.stage, p.rejected and p.message_id = w.message_id and p.stage = w.stage
-        from wanted w join howdah.poison_details p on p.conversation_id = w.conversation_id and p.destination_id = p_destination_id
+        select w.message_id, w.stage, p.rejected and p.message_id = w.message_id and p.stage = w.stage, p.uncounted
+        from wanted w cross join lateral (
+            select c.* from howdah.poison_details c where c.conversation_id = w.conversation_id and c.destination_id = p_destination_id
+            union all
+            select g.* from howdah.poison_details g where g.message_group = w.message_group and g.destination_id = p_destination_id
+        ) p
         where (p.boot = v_since or v_since is null)
           and (w.stage = 0 or p.incident_id > coalesce((
                    select max(o.incident_id) from howdah.poison_details o
@@ -58,7 +66,7 @@ begin
                and not exists (select from howdah.quarantines q
                                where q.message_id = w.message_id and q.destination_id = p_destination_id and q.at >= p.recorded_at))
         union all
-        select w.message_id, w.stage, false
+        select w.message_id, w.stage, false, false
         from wanted w join howdah.attempts a
             on a.message_id = w.message_id and a.stage = w.stage and a.destination_id = p_destination_id
         where v_hardened and a.attempt_id <> all (v_reserved)
@@ -68,32 +76,34 @@ begin
 end
 $$;
 
--- howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id): failures that count against one message.
+-- howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group): failures that count against one message.
 --
 -- Returns  integer.
 -- Role     internal
-create or replace function howdah._failures(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid)
-returns integer
+create or replace function howdah._failures(
+    p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text
+) returns integer
 language sql volatile
 as $$
     select coalesce(max(f.failures), 0)
-    from howdah._count_failures(p_destination_id, array[p_message_id], array[p_stage], array[p_conversation_id]) f
+    from howdah._count_failures(p_destination_id, array[p_message_id], array[p_stage], array[p_conversation_id], array[p_group]) f
     where f.stage = p_stage
 $$;
 
--- howdah._standing(p_destination_id, p_message_id, p_stage, p_conversation_id): what the incidents recorded for a message amount to.
+-- howdah._standing(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group): what the incidents recorded for a message amount to.
 --
 -- Returns  one row: the number of failures; the number that the limit is compared with, which is above any limit if the message was
 --          rejected; the delay asked for by the last incident (NULL: the queue's).
 -- Role     internal
-create or replace function howdah._standing(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid)
-returns table (failures integer, weight integer, delay_ms bigint)
+create or replace function howdah._standing(
+    p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text
+) returns table (failures integer, weight integer, delay_ms bigint)
 language sql volatile
 as $$
-    select c.failures, case when i.rejected then 2147483647 else c.failures end, i.delay_ms
-    from (select howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id) as failures) c
+    select c.failures, case when i.rejected then 2147483647 else c.failures - i.uncounted end, i.delay_ms
+    from (select howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group) as failures) c
     cross join lateral (
-        select bool_or(p.rejected) as rejected, (array_agg(p.delay_ms order by p.incident_id desc))[1] as delay_ms
+        select bool_or(p.rejected) as rejected, least(count(*) filter (where p.uncounted), c.failures)::integer as uncounted, (array_agg(p.delay_ms order by p.incident_id desc))[1] as delay_ms
         from howdah.poison_details p
         where p.destination_id = p_destination_id and p.message_id = p_message_id and p.stage = p_stage) i
 $$;
@@ -106,15 +116,15 @@ create or replace function howdah._why(p_weight integer) returns text
 language sql immutable
 as $$ select case when p_weight = 2147483647 then 'rejected by its handler' else 'failed deliveries reached the limit' end $$;
 
--- howdah._is_unblamed(p_message_id, p_conversation_id): whether surely no failure counts against a message.
+-- howdah._is_unblamed(p_message_id, p_group): whether surely no failure counts against a message.
 --
--- Returns  boolean; false: look more closely. A conversation's failures may count, so a message of one is looked at.
+-- Returns  boolean; false: look more closely. Those of a group or conversation may count, so a message of one is looked at.
 -- Role     internal
-create or replace function howdah._is_unblamed(p_message_id bigint, p_conversation_id uuid) returns boolean
+create or replace function howdah._is_unblamed(p_message_id bigint, p_group text) returns boolean
 language plpgsql volatile
 as $$
 begin
-    return p_conversation_id is null and not exists (select from howdah.poison_details p where p.message_id = p_message_id);
+    return p_group is null and not exists (select from howdah.poison_details p where p.message_id = p_message_id);
 end
 $$;
 

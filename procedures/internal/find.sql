@@ -4,28 +4,35 @@
 --          it is free and so locked now (false: another transaction or a lease has it).
 -- Role     internal
 --
--- By key where priority and position are known or the message never moved, which is the rule; else by a search.
+-- By key: its position is given, or told by its number or, where it was moved, by the table moved. One look for each priority and position: PostgreSQL up to 16 would
+-- take arrays of them for a filter and read the whole queue.
 create or replace function howdah._find(p_destination_id integer, p_message_id bigint, p_priority integer, p_position bigint)
 returns table (message howdah.msgs, place text, nonpersistent boolean, free boolean)
-language plpgsql volatile
+language plpgsql volatile set enable_seqscan = off
 as $$
 declare
     v_ranks smallint[] := case when p_priority is null then array[0, 1, 2, 3, 4, 5, 6, 7, 8, 9] else array[9 - p_priority] end;
-    v_seq bigint := coalesce(p_position, case when p_message_id % 1000000 = p_destination_id then p_message_id / 1000000 end);
+    v_seqs bigint[] := case when p_position is null then howdah._positions(p_destination_id, p_message_id) else array[p_position] end;
     v_locked tid;
     v_row record;
 begin
-    select m as message, m.ctid as tid into v_row from howdah.msgs m
-    where m.destination_id = p_destination_id and m.rank = any (v_ranks) and m.seq = v_seq and m.message_id = p_message_id;
-    if not found and p_position is null then
-        select m as message, m.ctid as tid into v_row from howdah.msgs m
-        where m.destination_id = p_destination_id and m.message_id = p_message_id;
-    end if;
+    select k.message, k.tid into v_row
+    from unnest(v_ranks) r(rank) cross join unnest(v_seqs) s(seq) cross join lateral (
+        select m as message, m.ctid as tid from howdah.msgs m
+        where m.destination_id = p_destination_id and m.rank = r.rank and m.seq = s.seq and m.message_id = p_message_id offset 0) k;
     if v_row.tid is not null then
         select m.ctid into v_locked from howdah.msgs m
         where m.ctid = v_row.tid and m.message_id = p_message_id for update skip locked;
         return query select v_row.message, 'msgs', false, v_locked is not null;
         return;
+    end if;
+    if exists (select from howdah.leases l where l.destination_id = p_destination_id) then
+        perform howdah._return_leases(p_destination_id, null, howdah.now(), null, array[p_message_id]);
+        select m as message into v_row from howdah.leased m where m.destination_id = p_destination_id and m.message_id = p_message_id;
+        if found then
+            return query select howdah._unleased(v_row.message), 'parked', false, false;
+            return;
+        end if;
     end if;
     select p as message, p.ctid as tid, p.boot is not null as nonpersistent into v_row from howdah.parked p
     where p.destination_id = p_destination_id and p.message_id = p_message_id;
@@ -36,13 +43,11 @@ begin
             'parked', v_row.nonpersistent, v_locked is not null;
         return;
     end if;
-    select n as message, n.ctid as tid into v_row from howdah.msgs_nonpersistent n
-    where n.destination_id = p_destination_id and n.rank = any (v_ranks) and n.seq = v_seq and n.message_id = p_message_id
-      and n.boot = pg_postmaster_start_time();
-    if not found and p_position is null then
-        select n as message, n.ctid as tid into v_row from howdah.msgs_nonpersistent n
-        where n.destination_id = p_destination_id and n.message_id = p_message_id and n.boot = pg_postmaster_start_time();
-    end if;
+    select k.message, k.tid into v_row
+    from unnest(v_ranks) r(rank) cross join unnest(v_seqs) s(seq) cross join lateral (
+        select n as message, n.ctid as tid from howdah.msgs_nonpersistent n
+        where n.destination_id = p_destination_id and n.rank = r.rank and n.seq = s.seq and n.message_id = p_message_id
+          and n.boot = pg_postmaster_start_time() offset 0) k;
     if v_row.tid is not null then
         select n.ctid into v_locked from howdah.msgs_nonpersistent n
         where n.ctid = v_row.tid and n.message_id = p_message_id for update skip locked;

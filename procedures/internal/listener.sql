@@ -56,7 +56,7 @@ as $$
     from howdah.listener_marks m where m.listener_id = p_listener.id
 $$;
 
--- howdah._listener_warning(p_listener): what is wrong with a listener beside its queue: its limit, or that the queue is hardened.
+-- howdah._listener_warning(p_listener): what is wrong with a listener's limit beside its queue's.
 --
 -- Returns  a sentence, or NULL if nothing is.
 -- Role     internal
@@ -65,12 +65,10 @@ $$;
 create or replace function howdah._listener_warning(p_listener howdah.listeners) returns text
 language sql stable
 as $$
-    select case when d.backout_count = 'hardened'
-        then format('queue %s is hardened, so that listener %s cannot receive from it', d.name, p_listener.name)
-        else format('listener %s stops at failure %s, before queue %s disposes of a message at failure %s: '
-            'set sequential_failures above %s, or stop_on_failure to false',
-            p_listener.name, howdah._listener_limit(p_listener), d.name, d.dispose_at, d.dispose_at) end
+    select format('listener %s stops at failure %s, before queue %s disposes of a message at failure %s: '
+        'set sequential_failures above %s, or stop_on_failure to false',
+        p_listener.name, howdah._listener_limit(p_listener), d.name, d.dispose_at, d.dispose_at)
     from howdah.destinations d
     where d.id = p_listener.destination_id
-      and (d.backout_count = 'hardened' or d.dispose_at < 1000000 and howdah._listener_limit(p_listener) <= d.dispose_at)
+      and d.dispose_at < 1000000 and howdah._listener_limit(p_listener) <= d.dispose_at
 $$;

@@ -41,10 +41,14 @@ declare
             then 'option exception_queue goes with exception_mode "named" only'
         when p_destination.at_limit in ('quarantine', 'end_conversation') and p_destination.exception_mode = 'none'
             then format('option at_limit "%s" needs an exception destination for what it does not take', p_destination.at_limit)
-        when p_destination.backout_count = 'hardened' and (p_destination.strict_order or p_destination.count_by = 'conversation')
-            then 'option backout_count "hardened" goes neither with strict_order nor with count_by "conversation"'
+        when p_destination.backout_count = 'hardened' and p_destination.count_by <> 'message'
+            then 'option backout_count "hardened" goes with count_by "message" only'
         when p_destination.kind = 'subscription' and (p_destination.strict_order or p_destination.backout_count = 'hardened')
             then 'options strict_order and backout_count "hardened" are for queues, not for subscriptions'
+        when p_destination.backout_count = 'hardened' and (p_destination.message_groups = 'sticky' or p_destination.delivery_policy <> 'shared')
+            then 'option backout_count "hardened" goes neither with message_groups "sticky" nor with a delivery_policy, which need consumers'
+        when p_destination.kind = 'subscription' and (p_destination.message_groups <> 'none' or p_destination.delivery_policy <> 'shared')
+            then 'options message_groups and delivery_policy are for queues, not for subscriptions'
         when p_destination.log_queue = p_destination.name then 'a queue cannot be its own log_queue'
         when p_destination.disable_after > 0 and p_destination.journal_level = 'off'
             then 'option disable_after needs the journal, which tells successes from failures'
@@ -87,6 +91,8 @@ begin
         v_options := howdah._preset(p_options ->> 'preset') || v_options;
     end if;
     p_destination := jsonb_populate_record(p_destination, v_options);
+    p_destination.message_limit := nullif(greatest(p_destination.message_limit, 0), 0);  -- Sun ONE MQ: 0, later -1, is any number
+    p_destination.byte_limit := nullif(greatest(p_destination.byte_limit, 0), 0);
     if p_destination.journal_level <> v_level then
         p_destination.journal_level_at := howdah.now();
     end if;

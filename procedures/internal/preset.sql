@@ -16,8 +16,9 @@ declare
         "override_blocked_retry": false, "blocked_retry_ms": -1, "strict_order": false,
         "at_limit": "move", "exception_mode": "system", "exception_queue": null, "exception_fallback": "system",
         "exception_prefix": "ActiveMQ.DLQ.Queue.", "check_rights": false, "process_non_persistent": true,
+        "process_expired": false,
         "log_table": false, "log_queue": null, "quarantine_ms": 3600000, "quarantine_times": 1, "error_reply": false, "notify_admin": false,
-        "clean_incidents": false, "poison_handling": true, "disable_after": 0}';
+        "notify_events": false, "clean_incidents": false, "poison_handling": true, "disable_after": 0}';
 begin
     return v_policy || case p_name
         when 'howdah' then jsonb '{}'
@@ -27,7 +28,8 @@ begin
         when 'service_broker' then jsonb '{"limit_comparison": "exceeded", "count_by": "conversation", "decided_at": "receive",
             "at_limit": "end_conversation", "disable_after": 5}'
         when 'activemq' then jsonb '{"max_failed_deliveries": 6, "limit_comparison": "exceeded", "initial_redelivery_delay_ms": 1000,
-            "redelivery_delay_ms": 1000, "exception_mode": "shared", "process_non_persistent": false}'
+            "redelivery_delay_ms": 1000, "exception_mode": "shared", "process_non_persistent": false,
+            "process_expired": true}'
         else null
     end;
 end

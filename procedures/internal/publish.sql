@@ -33,7 +33,7 @@ begin
                     p_message_type, nullif(current_setting('howdah.client_id', true), '')
                 from howdah.destinations d join howdah.topics t on t.destination_id = d.id
                 where d.name = p_topic and d.dropped_at is null and not d.sending_paused and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and d.persistent and t.stored and not t.bridged and t.refused_for is null
+                  and d.journal_level <> 'full' and d.persistent and d.room is null and t.stored and not t.bridged and t.refused_for is null
                   and pg_has_role(howdah._caller()::name, d.senders[1]::name, 'MEMBER')
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true or howdah._wake(d.id, d.waiting, 'topic:'))
                 returning seq, destination_id into v_seq, v_topic;
@@ -45,7 +45,7 @@ begin
                     p_message_type, nullif(current_setting('howdah.client_id', true), '')
                 from howdah.destinations d join howdah.topics t on t.destination_id = d.id
                 where d.name = p_topic and d.dropped_at is null and not d.sending_paused and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and d.persistent and t.stored and not t.bridged and t.refused_for is null
+                  and d.journal_level <> 'full' and d.persistent and d.room is null and t.stored and not t.bridged and t.refused_for is null
                   and pg_has_role(howdah._caller()::name, d.senders[1]::name, 'MEMBER')
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true or howdah._wake(d.id, d.waiting, 'topic:'))
                 returning seq, destination_id into v_seq, v_topic;
@@ -57,7 +57,7 @@ begin
                     p_message_type, nullif(current_setting('howdah.client_id', true), '')
                 from howdah.destinations d join howdah.topics t on t.destination_id = d.id
                 where d.name = p_topic and d.dropped_at is null and not d.sending_paused and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and d.persistent and t.stored and not t.bridged and t.refused_for is null
+                  and d.journal_level <> 'full' and d.persistent and d.room is null and t.stored and not t.bridged and t.refused_for is null
                   and pg_has_role(howdah._caller()::name, d.senders[1]::name, 'MEMBER')
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true or howdah._wake(d.id, d.waiting, 'topic:'))
                 returning seq, destination_id into v_seq, v_topic;

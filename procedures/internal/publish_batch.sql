@@ -5,17 +5,17 @@
 --          HD025 a restored database.
 -- Role     internal
 --
--- The caller has checked rights and arguments. Arrays are NULL or as long as p_bodies.
+-- The caller has checked rights and arguments. Arrays are NULL or as long as p_bodies; p_seqs are positions it has drawn.
 create or replace function howdah._publish(
     p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[],
     p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval,
-    p_delay interval, p_nonpersistent boolean, p_notify boolean
+    p_delay interval, p_nonpersistent boolean, p_notify boolean, p_seqs bigint[] default null
 ) returns bigint[]
 language plpgsql volatile
 as $$
 declare
     v_topic howdah.topics;
-    v_seqs bigint[] := array(select nextval(p_topic.positions) from generate_series(1, cardinality(p_bodies)));
+    v_seqs bigint[] := coalesce(p_seqs, array(select nextval(p_topic.positions) from generate_series(1, cardinality(p_bodies))));
     v_ids bigint[] := array(select s.seq * 1000000 + p_topic.id from unnest(v_seqs) s(seq));
     v_now timestamptz := howdah.now();
     v_expires_at timestamptz := v_now + coalesce(p_time_to_live, p_topic.default_time_to_live_ms * interval '1 millisecond');
@@ -43,7 +43,7 @@ begin
         perform howdah._wake(p_topic.id, p_topic.waiting, 'topic:');
     end if;
     if p_topic.journal_level = 'full' then
-        perform howdah._journal(p_topic, 'sent', v_ids, p_nonpersistent);
+        perform howdah._journal_sent(p_topic, v_ids, p_nonpersistent, v_expires_at, null, null, null, false);
     end if;
     if v_topic.bridged then
         perform howdah._cross(p_topic, p_bodies, p_is_text, p_content_type, p_headers, p_priorities, p_correlation_ids, p_message_types,

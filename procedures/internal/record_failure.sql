@@ -14,13 +14,15 @@ declare
     v_failure record;
     v_found record;
     v_stage smallint;
+    v_conversation uuid;
+    v_group text;
     v_weight integer;
 begin
     begin
         select * into v_failure from jsonb_to_record(p_failure) f(
             message_id bigint, error_text text, error_class text, sqlstate text, traceback text, duration_ms integer,
             worker text, failure_key uuid, details jsonb, priority integer, "position" bigint, stage smallint,
-            delay_ms numeric, conversation_id uuid, reject boolean);
+            delay_ms numeric, conversation_id uuid, message_group text, reject boolean);
         if v_failure.message_id is null or v_failure.delay_ms not between 0 and 3155760000000 or v_failure.duration_ms < 0
            or v_failure.priority not between 0 and 9 or v_failure.stage < 0
            or v_failure.details is not null and jsonb_typeof(v_failure.details) not in ('object', 'null') then
@@ -49,11 +51,13 @@ begin
         perform howdah._search_from(p_destination.id, (v_found.message).rank, (v_found.message).seq);
     end if;
     v_stage := coalesce((v_found.message).stage, v_failure.stage, 0);
+    v_conversation := coalesce((v_found.message).conversation_id, v_failure.conversation_id);
+    v_group := case when v_found.place is null then coalesce(v_failure.message_group, v_failure.conversation_id::text)
+        else howdah._group((v_found.message).headers, (v_found.message).conversation_id) end;
     -- An attempt that was begun beforehand counts already.
-    select s.failures + b.more, case when v_failure.reject or s.weight > s.failures then 2147483647 else s.failures + b.more end
+    select s.failures + b.more, case when v_failure.reject or s.weight > s.failures then 2147483647 else s.weight + b.more end
     into attempt, v_weight
-    from howdah._standing(p_destination.id, v_failure.message_id, v_stage,
-        coalesce((v_found.message).conversation_id, v_failure.conversation_id)) s
+    from howdah._standing(p_destination.id, v_failure.message_id, v_stage, v_conversation, v_group) s
     cross join (select case when exists (
         select from howdah.attempts a
         where a.attempt_id = v_failure.failure_key and a.message_id = v_failure.message_id) then 0 else 1 end as more) b;
@@ -68,18 +72,19 @@ begin
             v_failure.delay_ms::bigint);
     end if;
     insert into howdah.poison_details as i (message_id, recorded_at, destination_id, attempt, duration_ms, stage, outcome,
-        conversation_id, failure_key, error_class, error_text, sqlstate, traceback, worker, recorded_by, details,
-        rejected, delay_ms, fingerprint)
+        conversation_id, message_group, failure_key, error_class, error_text, sqlstate, traceback, worker, recorded_by, details,
+        rejected, delay_ms, fingerprint, dispose_at)
     values (v_failure.message_id, howdah.now(), p_destination.id, attempt, v_failure.duration_ms, v_stage, outcome,
-        coalesce((v_found.message).conversation_id, v_failure.conversation_id), v_failure.failure_key,
-        v_failure.error_class, v_failure.error_text, v_failure.sqlstate, v_failure.traceback, v_failure.worker,
+        v_conversation, v_group, v_failure.failure_key, v_failure.error_class, v_failure.error_text, v_failure.sqlstate,
+        v_failure.traceback, v_failure.worker,
         howdah._caller(), nullif(v_failure.details, 'null'), coalesce(v_failure.reject, false), v_failure.delay_ms::bigint,
-        howdah._fingerprint(v_failure.error_class, v_failure.error_text, v_failure.sqlstate))
+        howdah._fingerprint(v_failure.error_class, v_failure.error_text, v_failure.sqlstate),
+        case when p_destination.decided_at = 'failure' and p_destination.count_by = 'message' and p_destination.backout_count <> 'volatile'
+             then p_destination.dispose_at end)
     returning i.incident_id into incident_id;
     perform howdah._note_streak(p_destination.id, v_failure.message_id);
     if not p_in_hand then
-        perform howdah._clean_incidents(p_destination, v_failure.message_id,
-            coalesce((v_found.message).conversation_id, v_failure.conversation_id), outcome);
+        perform howdah._clean_incidents(p_destination, v_failure.message_id, v_conversation, v_group, outcome);
     end if;
     return next;
 end

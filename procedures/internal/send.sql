@@ -1,29 +1,39 @@
--- howdah._send(p_queue, p_body, …): store one message, whatever it is like, or say what is wrong; the body of howdah.send.
+-- howdah._send_to(v_destination, p_body, …): store one message, whatever it is like, in a destination that the caller may send to.
 --
 -- Returns  the message's number (bigint).
--- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018 as howdah.send.
+-- Raises   HD005, HD006, HD007, HD008, HD017, HD018, HD025, HD027 as howdah.send.
 -- Role     internal
-create or replace function howdah._send(
-    p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer,
+create or replace function howdah._send_to(
+    v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer,
     p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval,
-    p_delay interval, p_delivery_mode text, p_notify boolean
+    p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_key text
 ) returns bigint
 language plpgsql volatile
 as $$
 declare
-    v_destination howdah.destinations := howdah._destination(p_queue, 'send');
     v_message howdah.msgs;
+    v_first bigint;
     v_nonpersistent boolean;
 begin
     perform howdah._check_message(v_destination, octet_length(p_body), p_headers, p_priority, p_content_type,
         p_time_to_live, p_delay, p_delivery_mode);
-    perform howdah._check_room(v_destination, 1, octet_length(p_body), array[p_conversation_id]);
+    if p_deduplication_key is not null then
+        v_message.seq := nextval(v_destination.positions);
+        v_message.message_id := v_message.seq * 1000000 + v_destination.id;
+        v_first := (howdah._deduplicate(v_destination, array[p_deduplication_key], array[v_message.message_id]))[1];
+        if v_first <> v_message.message_id then
+            return v_first;
+        end if;
+    end if;
+    perform howdah._check_room(v_destination, 1, octet_length(p_body), array[p_conversation_id],
+        9 - coalesce(p_priority, v_destination.default_priority));
     if v_destination.kind = 'topic' then
         return (howdah._publish(v_destination, array[p_body], p_is_text, p_content_type, array[p_headers], array[p_priority], array[p_correlation_id],
-            array[p_message_type], array[p_conversation_id], p_reply_to, p_time_to_live, p_delay, p_delivery_mode = 'non-persistent', p_notify))[1];
+            array[p_message_type], array[p_conversation_id], p_reply_to, p_time_to_live, p_delay, p_delivery_mode = 'non-persistent', p_notify,
+            case when p_deduplication_key is not null then array[v_message.seq] end))[1];
     end if;
     v_nonpersistent := p_delivery_mode = 'non-persistent' or not v_destination.persistent;
-    v_message.seq := nextval(v_destination.positions);
+    v_message.seq := coalesce(v_message.seq, nextval(v_destination.positions));
     v_message.message_id := v_message.seq * 1000000 + v_destination.id;
     v_message.destination_id := v_destination.id;
     v_message.rank := 9 - coalesce(p_priority, v_destination.default_priority);
@@ -39,14 +49,80 @@ begin
     v_message.reply_to := p_reply_to;
     v_message.message_type := p_message_type;
     v_message.conversation_id := p_conversation_id;
+    if not v_nonpersistent then
+        v_message := howdah._apart(v_message);
+    end if;
     if p_delay > interval '0' then
         perform howdah._park(v_message, v_nonpersistent, v_message.sent_at + p_delay, 'delay');
     else
         perform howdah._put(v_message, v_nonpersistent, p_notify);
     end if;
     if v_destination.journal_level = 'full' then
-        perform howdah._journal(v_destination, 'sent', array[v_message.message_id], v_nonpersistent);
+        perform howdah._journal_sent(v_destination, array[v_message.message_id], v_nonpersistent, v_message.expires_at, array[p_headers],
+            array[p_conversation_id], array[p_priority], p_delay > interval '0');
     end if;
     return v_message.message_id;
+end
+$$;
+
+-- howdah._send(p_queue, p_body, …): store one message, whatever it is like, or say what is wrong; the body of howdah.send.
+--
+-- Returns  the message's number (bigint); of what ActiveMQ's headers schedule that of the schedule.
+-- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018, HD025, HD027 as howdah.send.
+-- Role     internal
+create or replace function howdah._send(
+    p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer,
+    p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval,
+    p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_key text
+) returns bigint
+language plpgsql volatile
+as $$
+begin
+    if howdah._is_composite(p_queue) then
+        return howdah._send_each(p_queue, p_body, p_is_text, p_content_type, p_headers, p_priority, p_correlation_id, p_reply_to, p_message_type,
+            p_conversation_id, p_time_to_live, p_delay, p_delivery_mode, p_notify, p_deduplication_key);
+    end if;
+    if p_headers ?| array['AMQ_SCHEDULED_DELAY', 'AMQ_SCHEDULED_PERIOD', 'AMQ_SCHEDULED_CRON'] and not p_headers ? 'scheduledJobId' then
+        return howdah._schedule_by_headers(p_queue, p_body, p_is_text, p_content_type, p_headers, p_priority, p_correlation_id, p_reply_to,
+            p_message_type, p_conversation_id, p_time_to_live, p_delivery_mode);
+    end if;
+    return howdah._send_to(howdah._destination(p_queue, 'send'), p_body, p_is_text, p_content_type, p_headers, p_priority, p_correlation_id,
+        p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay, p_delivery_mode, p_notify, p_deduplication_key);
+end
+$$;
+
+-- howdah._send_large(p_queue, p_body, p_is_text, p_content_type, p_correlation_id, p_reply_to, p_message_type, p_notify): store a message that is usual but for its large body.
+--
+-- Returns  the message's number (bigint); NULL: queue or caller are not the usual ones, and nothing is stored.
+-- Role     internal
+--
+-- As the statement of howdah.send, and the body apart.
+create or replace function howdah._send_large(
+    p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_notify boolean
+) returns bigint
+language plpgsql volatile set plan_cache_mode = force_generic_plan
+as $$
+declare
+    v_now timestamptz := howdah.now();
+    v_message_id bigint;
+begin
+    insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text, content_type,
+        correlation_id, reply_to, message_type)
+    select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id, d.main_rank,
+        0, p_is_text, p_content_type, p_correlation_id, p_reply_to, p_message_type
+    from (
+        select c.id, c.main_rank, c.default_time_to_live_ms, nextval(c.positions) as seq
+        from howdah.destinations c
+        where c.name = p_queue and c.dropped_at is null and not c.sending_paused and octet_length(p_body) <= c.max_message_bytes
+          and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
+          and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
+          and pg_has_role(howdah._caller()::name, c.senders[1]::name, 'MEMBER')
+          and (pg_sequence_last_value(c.waiting) is null or p_notify is not true or howdah._wake(c.id, c.waiting))
+    ) d
+    returning message_id into v_message_id;
+    if v_message_id is not null then
+        perform howdah._keep_body(v_message_id, p_body);
+    end if;
+    return v_message_id;
 end
 $$;

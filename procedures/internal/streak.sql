@@ -30,7 +30,6 @@ begin
     update howdah.destinations d set disabled_at = howdah.now(), receiving_paused = true where d.id = p_destination_id;
     perform howdah._advise('QUEUE_DISABLED', v_queue.name,
         jsonb_build_object('message_id', p_message_id, 'reason', format('%s failures in a row', v_failures)));
-    perform pg_notify('howdah_events', jsonb_build_object('event', 'QUEUE_DISABLED', 'queue', v_queue.name,
-        'message_id', p_message_id, 'at', howdah.now())::text);
+    perform howdah._announce('QUEUE_DISABLED', v_queue.name, jsonb_build_object('message_id', p_message_id));
 end
 $$;

@@ -8,6 +8,7 @@ create or replace function howdah._take_back(p_destination howdah.destinations, 
 returns table (message howdah.msgs, nonpersistent boolean)
 language sql volatile
 as $$
+    select howdah._return_leases(p_destination.id, p_limit, howdah.now(), null, p_message_ids);
     with ready as (
         delete from howdah.msgs m where m.ctid = any (array(
             select c.ctid from howdah.msgs c

@@ -14,13 +14,13 @@ begin
         insert into howdah.poison_log (logged_at, outcome, seq, message_id, sent_at, expires_at, dead_at, destination_id, origin_id, rank, stage,
             is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, dead_reason)
         select howdah.now(), p_outcome, m.seq, m.message_id, m.sent_at, m.expires_at, howdah.now(), m.destination_id, m.origin_id, m.rank, m.stage,
-            m.is_text, m.content_type, m.body, m.headers, m.correlation_id, m.reply_to, m.message_type, m.conversation_id, p_reason
+            m.is_text, m.content_type, coalesce(m.body, howdah._body(m.message_id)), m.headers, m.correlation_id, m.reply_to, m.message_type, m.conversation_id, p_reason
         from (select (p_message).*) m;
     end if;
     if p_destination.log_queue is not null and (p_message.headers ? 'logged_queue') is not true then
         select d.* into v_log from howdah.destinations d
         where d.name = p_destination.log_queue and d.dropped_at is null and d.kind = 'queue' and not d.is_system and not d.sending_paused;
-        if v_log.id is not null and howdah._has_room(v_log, 1, octet_length(p_message.body)) then
+        if v_log.id is not null and howdah._has_room(v_log, 1, howdah._body_bytes(p_message.body, p_message.message_id)) then
             v_copy.destination_id := v_log.id;
             v_copy.seq := nextval(v_log.positions);
             v_copy.message_id := v_copy.seq * 1000000 + v_log.id;
@@ -29,9 +29,14 @@ begin
             v_copy.reply_to := null;
             v_copy.headers := coalesce(v_copy.headers, '{}') || jsonb_build_object('logged_message_id', p_message.message_id,
                 'logged_queue', p_destination.name, 'logged_outcome', p_outcome, 'logged_reason', p_reason);
+            v_copy.body := coalesce(v_copy.body, howdah._body(p_message.message_id));
+            if v_log.persistent then
+                v_copy := howdah._apart(v_copy);
+            end if;
             perform howdah._put(v_copy, not v_log.persistent, false);
             if v_log.journal_level = 'full' then
-                perform howdah._journal(v_log, 'sent', array[v_copy.message_id], not v_log.persistent);
+                perform howdah._journal_sent(v_log, array[v_copy.message_id], not v_log.persistent, v_copy.expires_at, array[v_copy.headers],
+                    array[v_copy.conversation_id], array[9 - v_copy.rank], false);
             end if;
         end if;
     end if;
@@ -43,8 +48,21 @@ begin
         perform howdah._advise('MESSAGE_DEAD', p_destination.name,
             jsonb_build_object('message_id', p_message.message_id, 'outcome', p_outcome, 'reason', p_reason));
     end if;
+    if p_destination.notify_events then
+        perform howdah._announce('MESSAGE_DEAD', p_destination.name,
+            jsonb_build_object('message_id', p_message.message_id, 'outcome', p_outcome));
+    end if;
 end
 $$;
+
+-- howdah._announce(p_event, p_queue, p_facts): tell whoever listens to the channel howdah_events of an event, once the transaction commits.
+--
+-- Role     internal
+--
+-- Any role can listen, so p_facts name no text of an error, which may quote the message; and they stay below the 8,000 bytes of a payload.
+create or replace function howdah._announce(p_event text, p_queue text, p_facts jsonb) returns void
+language sql volatile
+as $$ select pg_notify('howdah_events', (jsonb_build_object('event', p_event, 'queue', p_queue, 'at', howdah.now()) || p_facts)::text) $$;
 
 -- howdah._advise(p_event, p_queue, p_facts): report an event to administrators, by the queue _SYSTEM.Advisory.
 --
@@ -66,7 +84,8 @@ begin
         (jsonb_build_object('event', p_event, 'queue', p_queue, 'at', howdah.now()) || p_facts)::text, 'UTF8'), 'application/json', p_event);
     perform howdah._put(v_message, not v_advisory.persistent, false);
     if v_advisory.journal_level = 'full' then
-        perform howdah._journal(v_advisory, 'sent', array[v_message.message_id], not v_advisory.persistent);
+        perform howdah._journal_sent(v_advisory, array[v_message.message_id], not v_advisory.persistent, v_message.expires_at, array[v_message.headers],
+            array[v_message.conversation_id], array[9 - v_message.rank], false);
     end if;
 end
 $$;
@@ -87,7 +106,7 @@ declare
 begin
     select d.* into v_target from howdah.destinations d
     where d.name = p_reply_to and d.dropped_at is null and d.kind = 'queue' and not d.is_system and not d.sending_paused
-      and d.id is distinct from p_from_id;
+      and d.id is distinct from p_from_id and (not d.name ^@ '_TEMP.' or howdah._hold_temporary(d));
     if v_target.id is null or not howdah._has_room(v_target, 1, 1000) then
         return;
     end if;
@@ -97,7 +116,8 @@ begin
     v_message.conversation_id := p_conversation_id;
     perform howdah._put(v_message, not v_target.persistent, false);
     if v_target.journal_level = 'full' then
-        perform howdah._journal(v_target, 'sent', array[v_message.message_id], not v_target.persistent);
+        perform howdah._journal_sent(v_target, array[v_message.message_id], not v_target.persistent, v_message.expires_at, array[v_message.headers],
+            array[v_message.conversation_id], array[9 - v_message.rank], false);
     end if;
 end
 $$;

@@ -17,6 +17,29 @@ begin
 end
 $$;
 
+-- howdah._is_wildcard(p_topic): whether a subscription's topic is a wildcard.
+--
+-- Returns  boolean.
+-- Role     internal
+create or replace function howdah._is_wildcard(p_topic text) returns boolean
+language sql immutable
+as $$ select strpos(p_topic, '*') > 0 or right(p_topic, 1) = '>' $$;
+
+-- howdah._may(p_destination_id, p_verb): whether the caller may use a destination so.
+--
+-- Returns  boolean.
+-- Role     internal
+--
+-- Asked of each topic of a wildcard at each receive: who subscribed did not know which topics would match, nor who may read them later. A
+-- subscription to one topic has rights of its own, made from that topic's, and nothing is looked up for it.
+create or replace function howdah._may(p_destination_id integer, p_verb text) returns boolean
+language sql stable
+as $$
+    select exists (select from howdah.destination_grants g
+                   where g.destination_id = p_destination_id and g.verb = p_verb
+                     and pg_has_role(howdah._caller()::name, g.role_name::name, 'MEMBER'))
+$$;
+
 -- howdah._subscription(p_name, p_verb): a subscription that the caller may use so.
 --
 -- Returns  the row of howdah.destinations; p_name is what howdah.subscribe returned.
@@ -33,21 +56,6 @@ begin
             hint = 'See howdah.list_subscriptions().';
     end if;
     return v_subscription;
-end
-$$;
-
--- howdah._lock_subscription(p_subscription): keep consumers from a subscription until the transaction ends.
---
--- Raises   HD024 somebody is reading it: a transaction that received from it is open.
--- Role     internal
-create or replace function howdah._lock_subscription(p_subscription howdah.destinations) returns void
-language plpgsql volatile
-as $$
-begin
-    if not pg_try_advisory_xact_lock(1213154375, p_subscription.id) then
-        raise exception using errcode = 'HD024', message = format('subscription %s is being read', quote_literal(p_subscription.name)),
-            hint = 'Try again when its consumers have ended their transactions.';
-    end if;
 end
 $$;
 
@@ -73,6 +81,21 @@ as $$
         when p_pattern = '>' then true
         when p_pattern like '%.>' then p_name ~ ('^' || replace(replace(left(p_pattern, -2), '.', '\.'), '*', '[^.]+') || '(\..+)?$')
         else p_name ~ ('^' || replace(replace(p_pattern, '.', '\.'), '*', '[^.]+') || '$') end
+$$;
+
+-- howdah._check_wildcard(p_pattern): refuse what is no wildcard.
+--
+-- Raises   HD003 it is none.
+-- Role     internal
+create or replace function howdah._check_wildcard(p_pattern text) returns void
+language plpgsql immutable
+as $$
+begin
+    if p_pattern !~ '^([A-Za-z0-9_/-]+|\*)(\.([A-Za-z0-9_/-]+|\*))*(\.>)?$|^>$' then
+        raise exception using errcode = 'HD003', message = format('%s is no wildcard', quote_literal(left(p_pattern, 250))),
+            hint = 'Parts between dots; * stands for one part, > at the end for the rest: STOCKS.*.EU, STOCKS.>.';
+    end if;
+end
 $$;
 
 -- howdah._note_readers(p_topic_id): note whether messages of a topic need to be stored, and whether they go on into queues.

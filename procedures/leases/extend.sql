@@ -11,9 +11,26 @@ as $$
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');
     v_until timestamptz := howdah._lease_until(duration);
+    v_rank smallint;
+    v_leased bigint := 0;
     v_parked bigint;
     v_published bigint;
 begin
+    if message_ids is null then
+        -- Another row: a receiver that took the lease for ended a moment ago locks nothing of the new one.
+        with gone as (
+            delete from howdah.leases l
+            where l.lease_id = lease and l.destination_id = v_destination.id and l.until > howdah.now()
+            returning l.*
+        )
+        insert into howdah.leases as i (lease_id, until, destination_id, rank)
+        select g.lease_id, v_until, g.destination_id, g.rank from gone g returning i.rank into v_rank;
+    end if;
+    if v_rank is not null then
+        v_leased := (select count(*) from howdah._in_lease(v_destination.id, lease));
+    else
+        perform howdah._lay_down(v_destination.id, lease, message_ids, v_until);
+    end if;
     update howdah.parked p set due_at = v_until
     where p.ctid = any (array(select l.ctid from howdah._leased(v_destination.id, lease, message_ids) l));
     get diagnostics v_parked = row_count;
@@ -22,7 +39,7 @@ begin
     where a.subscription_id = v_destination.id and d.ack_id = a.id and d.lease_id = lease
       and (message_ids is null or d.seq * 1000000 + a.destination_id = any (message_ids));
     get diagnostics v_published = row_count;
-    perform howdah._check_lease(v_destination, lease, message_ids, v_parked + v_published);
+    perform howdah._check_lease(v_destination, lease, message_ids, v_leased + v_parked + v_published);
     return v_until;
 end
 $$;
@@ -44,6 +61,8 @@ begin
         select p.lease_id, p.due_at as until from howdah.parked p
         where p.destination_id = v_id and p.lease_id is not null and (p.boot is null or p.boot = pg_postmaster_start_time())
         union all
+        select o.lease_id, o.until from howdah.leases o cross join lateral howdah._in_lease(v_id, o.lease_id) where o.destination_id = v_id
+        union all
         select d.lease_id, d.leased_until from howdah.acked d join howdah.acks a on a.id = d.ack_id
         where a.subscription_id = v_id and d.lease_id is not null
     ) l
@@ -63,14 +82,21 @@ declare
     v_row record;
 begin
     for v_row in
-        delete from howdah.acked d
-        where d.ctid = any (array(
-            select c.ctid from howdah.acked c join howdah.acks a on a.id = c.ack_id
-            where a.subscription_id = p_subscription_id and c.lease_id is not null and c.leased_until <= howdah.now() for update of c skip locked))
-        returning d.ack_id, d.seq, d.lease_id
+        with gone as (
+            delete from howdah.acked d
+            where d.ctid = any (array(
+                select c.ctid from howdah.acked c join howdah.acks a on a.id = c.ack_id
+                where a.subscription_id = p_subscription_id and c.lease_id is not null and c.leased_until <= howdah.now() for update of c skip locked))
+            returning d.ack_id, d.seq, d.lease_id
+        )
+        select g.* from gone g order by g.lease_id, g.seq
     loop
-        perform howdah._record_expiry(p_subscription_id, v_row.seq * 1000000 + a.destination_id, 0::smallint, null, v_row.lease_id)
-        from howdah.acks a where a.id = v_row.ack_id;
+        perform howdah._record_expiry(p_subscription_id, v_row.seq * 1000000 + a.destination_id, 0::smallint, l.conversation_id,
+            howdah._group(l.headers, l.conversation_id), v_row.lease_id)
+        from howdah.acks a
+        join howdah.subscriptions s on s.destination_id = a.subscription_id
+        left join lateral howdah._locate(s, a, array[v_row.seq]) l on true  -- not there if it has expired: nothing, then, to be held up
+        where a.id = v_row.ack_id;
     end loop;
 end
 $$;
@@ -86,32 +112,55 @@ as $$
 declare
     v_row howdah.parked;
 begin
-    foreach v_row in array p_rows loop
-        perform howdah._record_expiry(p_destination_id, v_row.message_id, v_row.stage, v_row.conversation_id, v_row.lease_id);
+    for v_row in select r.* from unnest(p_rows) r order by r.lease_id, r.rank, r.seq loop
+        perform howdah._record_expiry(p_destination_id, v_row.message_id, v_row.stage, v_row.conversation_id,
+            howdah._group(v_row.headers, v_row.conversation_id), v_row.lease_id);
     end loop;
 end
 $$;
 
--- howdah._record_expiry(p_destination_id, p_message_id, p_stage, p_conversation_id, p_lease): store the incident of a lease that ran out.
+-- howdah._record_expiry(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group, p_lease): store the incident of a lease that ran out.
 --
 -- Role     internal
 create or replace function howdah._record_expiry(
-    p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_lease bigint
+    p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_lease bigint
 ) returns void
 language plpgsql volatile
 as $$
 declare
     v_key uuid := md5(format('lease %s of %s', p_lease, p_message_id))::uuid;
+    v_suspect boolean;
     v_text text := format('lease %s ended and was neither acknowledged nor extended', p_lease);
 begin
-    if exists (select from howdah.poison_details p where p.failure_key = v_key) then
+    if exists (select from howdah.poison_details p where p.failure_key = v_key) or not howdah._is_blamed(p_lease, p_message_id) then
         return;
     end if;
     perform nextval(d.failing) from howdah.destinations d where d.id = p_destination_id;
-    insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome, conversation_id, failure_key,
-        error_class, error_text, recorded_by, rejected, fingerprint)
+    v_suspect := howdah._is_suspect(p_lease);
+    insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome, conversation_id, message_group,
+        failure_key, error_class, error_text, recorded_by, rejected, uncounted, details, fingerprint)
     values (p_message_id, howdah.now(), p_destination_id,
-        1 + howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id), p_stage, 'returned', p_conversation_id, v_key,
-        'LeaseExpired', v_text, howdah._caller(), false, howdah._fingerprint('LeaseExpired', v_text, null));
+        1 + howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group), p_stage, 'returned', p_conversation_id,
+        p_group, v_key, 'LeaseExpired', v_text, howdah._caller(), false, not v_suspect,
+        case when not v_suspect then jsonb '{"uncounted": true}' end, howdah._fingerprint('LeaseExpired', v_text, null));
+end
+$$;
+
+-- howdah._is_suspect(p_lease): whether the next message of a lease that ran out counts as failed.
+--
+-- Returns  boolean: true for the first ones of a lease that was held ahead of delivery, and for all of any other lease.
+-- Role     internal
+--
+-- Receivers take what comes back from its beginning. If another one is just doing that, it has the first ones.
+create or replace function howdah._is_suspect(p_lease bigint) returns boolean
+language plpgsql volatile
+as $$
+begin
+    if not exists (select from howdah.ahead_leases a where a.lease_id = p_lease) then
+        return true;
+    end if;
+    update howdah.ahead_leases a set suspects = a.suspects - 1
+    where a.ctid = (select c.ctid from howdah.ahead_leases c where c.lease_id = p_lease and c.suspects > 0 for update skip locked);
+    return found;
 end
 $$;

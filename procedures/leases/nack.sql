@@ -49,6 +49,7 @@ declare
     v_row record;
     v_ids bigint[] := '{}';
 begin
+    perform howdah._lay_down(p_destination.id, p_lease, p_message_ids, null);
     for v_row in select l.ctid, l.message from howdah._leased(p_destination.id, p_lease, p_message_ids) l loop
         delete from howdah.parked p where p.ctid = v_row.ctid;
         perform howdah._put(howdah._as_ready(v_row.message), (v_row.message).boot is not null, true);

@@ -1,15 +1,16 @@
--- howdah.receive_as(listener, max_messages): take messages as howdah.receive, but none if the listener is stopped or busy.
+-- howdah.receive_as(listener, max_messages, consumer): take messages as howdah.receive, but none if the listener is stopped or busy.
 --
 -- Returns  up to max_messages rows of howdah.message; none while the listener is stopped or all its sessions are at work.
 -- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000; HD009 receiving is paused; HD010 not allowed;
 --          HD016 failures in a row disabled the queue; HD019 the queue is hardened; HD020 no such listener;
---          HD024, HD025 as howdah.receive.
+--          HD003, HD023, HD024, HD025, HD032 as howdah.receive.
 -- Role     howdah_consumer howdah_admin
 --
 -- The transaction uses one of the listener's max_sessions from here to its end, also if there was no message. COMMIT
 -- consumes the messages: call howdah.handled_as just before it. After a ROLLBACK, or before it on another connection, call
 -- howdah.record_failures_as. A listener that stops meanwhile does not disturb this transaction.
-create or replace function howdah.receive_as(listener text, max_messages integer default 1) returns setof howdah.message
+create or replace function howdah.receive_as(listener text, max_messages integer default 1, consumer bigint default null)
+returns setof howdah.message
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
@@ -19,17 +20,27 @@ begin
     select l.id, l.status, l.max_sessions, howdah._name(l.destination_id) as queue into v_listener
     from howdah.listeners l where l.name = listener;
     if found and v_listener.status = 'running' then
-        -- Advisory locks, which a session's end releases however it ends. Each backend tries another one first.
-        select s.session into v_session
-        from (select (pg_backend_pid() + n) % v_listener.max_sessions as session
-              from generate_series(0, v_listener.max_sessions - 1) n) s
-        where pg_try_advisory_xact_lock(1213154375, v_listener.id % 2097152 * 1024 + s.session)
-        limit 1;
+        v_session := howdah._listener_session(v_listener.id, v_listener.max_sessions);
     end if;
     if v_session is null then
         perform howdah._listener(listener, 'receive');
     else
-        return query select r.* from howdah.receive(v_listener.queue, max_messages) r;
+        return query select r.* from howdah.receive(v_listener.queue, max_messages, consumer => receive_as.consumer) r;
     end if;
 end
+$$;
+
+-- howdah._listener_session(p_listener_id, p_max_sessions): use one of a listener's sessions until the transaction ends.
+--
+-- Returns  its number (integer); NULL: all are at work.
+-- Role     internal
+--
+-- Advisory locks, which a session's end releases however it ends. Each backend tries another one first.
+create or replace function howdah._listener_session(p_listener_id integer, p_max_sessions integer) returns integer
+language sql volatile
+as $$
+    select s.session
+    from (select (pg_backend_pid() + n) % p_max_sessions as session from generate_series(0, p_max_sessions - 1) n) s
+    where pg_try_advisory_xact_lock(1213154375, p_listener_id % 2097152 * 1024 + s.session)
+    limit 1
 $$;

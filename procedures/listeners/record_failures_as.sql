@@ -63,6 +63,9 @@ begin
         perform howdah._advise('LISTENER_STOPPED', d.name, jsonb_build_object('listener', v_listener.name,
             'message_id', v_listener.stopped_message_id, 'reason', v_listener.stop_reason))
         from howdah.destinations d where d.id = v_listener.destination_id and d.notify_admin;
+        perform howdah._announce('LISTENER_STOPPED', d.name,
+            jsonb_build_object('listener', v_listener.name, 'message_id', v_listener.stopped_message_id))
+        from howdah.destinations d where d.id = v_listener.destination_id and d.notify_events;
     end if;
     return v_listener.status;
 end

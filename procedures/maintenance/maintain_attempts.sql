@@ -31,6 +31,8 @@ begin
                           where p.destination_id = g.destination_id and p.message_id = g.message_id and p.stage = g.stage)
         limit max_attempts));
     get diagnostics v_count = row_count;
+    -- No lease is longer than seven days, and one that is extended is proved anew by whoever hands its messages over.
+    delete from howdah.handed h where h.handed_at < howdah.now() - interval '8 days';
     return v_count;
 end
 $$;

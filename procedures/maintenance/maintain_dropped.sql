@@ -18,7 +18,7 @@ begin
         perform howdah._fence('maintenance', lock_epoch);
     end if;
     for v_destination in
-        select d.* from howdah.destinations d where d.dropped_at is not null and howdah._holds_messages(d.id)
+        select d.* from howdah.destinations d where d.dropped_at is not null and not d.name ^@ '_TEMP.' and howdah._holds_messages(d.id)
     loop
         v_destination.exception_mode := 'system';
         for v_back in select t.message, t.nonpersistent from howdah._take_back(v_destination, null, 10000) t loop
@@ -28,7 +28,7 @@ begin
     end loop;
     for v_destination in
         select d.* from howdah.destinations d
-        where d.dropped_at < howdah.now() - interval '1 hour' and d.positions <> 0::regclass and not howdah._holds_messages(d.id)
+        where d.dropped_at < howdah.now() - interval '1 hour' and d.positions <> 0::regclass and not d.name ^@ '_TEMP.' and not howdah._holds_messages(d.id)
     loop
         perform howdah._drop_sequences(v_destination);
     end loop;
@@ -50,13 +50,16 @@ begin
     for v_sequence in
         select s.name from unnest(array[p_destination.positions, p_destination.head, p_destination.search]) s(name)
         union all
+        select to_regclass('howdah.' || r.name || p_destination.id) from unnest(array['room_', 'tickets_']) r(name)
+        where to_regclass('howdah.' || r.name || p_destination.id) is not null
+        union all
         select s.name from howdah.lanes l cross join lateral unnest(array[l.head, l.search]) s(name)
         where l.destination_id = p_destination.id and s.name is not null
     loop
         execute format('drop sequence %s', v_sequence);
     end loop;
     delete from howdah.lanes l where l.destination_id = p_destination.id;
-    update howdah.destinations d set positions = 0::regclass, head = 0::regclass, search = 0::regclass where d.id = p_destination.id;
+    update howdah.destinations d set positions = 0::regclass, head = 0::regclass, search = 0::regclass, room = null, tickets = null where d.id = p_destination.id;
 exception when lock_not_available then
     return;
 end

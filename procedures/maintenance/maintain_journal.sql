@@ -6,7 +6,8 @@
 --
 -- Partitions are weeks from Monday, 00:00 UTC. A new one is created apart and attached, so that no receive waits for
 -- it; rows that fell into the default partition stay there, and a week that has such rows is left to it. A partition
--- is dropped once its rows are in journal_totals, if nobody is reading it (lock time-out of 50 ms), else next time.
+-- is dropped once its rows are in journal_totals and, with the engine's option archive, in the archive too, if nobody is reading it (lock
+-- time-out of 50 ms), else next time. What is left and why is a NOTICE and stands in howdah.check_server().
 create or replace function howdah.maintain_journal(lock_epoch bigint default null) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set lock_timeout = '50ms'
 as $$
@@ -16,6 +17,11 @@ declare
     v_child record;
     v_name text;
     v_count bigint := 0;
+    v_dropped bigint;
+    v_archive boolean := (select e.archive from howdah.engine e);
+    v_archived pg_snapshot;
+    v_reason text;
+    v_left text[] := '{}';
 begin
     if lock_epoch is not null then
         perform howdah._fence('maintenance', lock_epoch);
@@ -35,24 +41,81 @@ begin
             execute format('comment on table howdah.%I is %L', v_name, 'The journal of one week.');
             v_count := v_count + 1;
         exception when lock_not_available then
+            perform howdah._waits('journal', 'journal_default', howdah._in_use(array['journal', 'journal_default']));
             return v_count;
         end;
     end loop;
     perform howdah.maintain_totals();
     for v_child in
-        select c.oid::regclass as child, to_date(substr(c.relname, 9), 'IYYY"w"IW')::timestamp at time zone 'UTC' as week
+        select c.oid::regclass as child, c.relname::text as name,
+            to_date(substr(c.relname, 9), 'IYYY"w"IW')::timestamp at time zone 'UTC' as week
         from pg_inherits i join pg_class c on c.oid = i.inhrelid
         where i.inhparent = 'howdah.journal'::regclass and c.relname ~ '^journal_[0-9]{4}w[0-9]{2}$'
     loop
         continue when v_child.week + interval '7 days'
             > v_now - (select e.journal_retention_days from howdah.engine e where e.id = 1) * interval '1 day';
-        begin
-            execute format('drop table %s', v_child.child);
-            v_count := v_count + 1;
-        exception when lock_not_available then
-            null;
-        end;
+        v_archived := howdah._archived();
+        v_reason := null;
+        if v_archive and (v_archived is null or howdah._has_old_snapshot() or howdah._beyond(v_child.child, v_archived)) then
+            v_reason := howdah._why_unarchived();
+        else
+            v_dropped := howdah._greatest_xid(v_child.child, 0);
+            begin
+                -- Not the journal itself yet: all would wait while this partition is looked at once more.
+                execute format('lock table %s in access exclusive mode', v_child.child);
+                if v_archive and howdah._beyond(v_child.child, v_archived) then
+                    v_reason := howdah._why_unarchived();
+                else
+                    update howdah.engine e
+                    set journal_dropped_xid = greatest(e.journal_dropped_xid, v_dropped, howdah._greatest_xid(v_child.child, v_dropped)) where e.id = 1;
+                    execute format('drop table %s', v_child.child);
+                    v_count := v_count + 1;
+                end if;
+            exception when lock_not_available then
+                v_reason := howdah._in_use(array['journal', v_child.name]);
+            end;
+        end if;
+        if v_reason is not null then
+            perform howdah._waits('journal', v_child.name, v_reason);
+            v_left := v_left || v_child.name;
+        end if;
     end loop;
+    delete from howdah.maintenance_waits w where w.service = 'journal' and w.object <> all (v_left);
     return v_count;
+end
+$$;
+
+-- howdah._beyond(p_partition, p_archived): whether a partition of the journal has rows that are not visible in a snapshot.
+--
+-- Returns  boolean.
+-- Role     internal
+--
+-- By the BRIN index on xid, whatever statistics say: it runs while the partition is locked.
+create or replace function howdah._beyond(p_partition regclass, p_archived pg_snapshot) returns boolean
+language plpgsql volatile set enable_seqscan = off
+as $$
+declare
+    v_found boolean;
+begin
+    execute format('select exists (select from %s j where j.xid >= $1 and not pg_visible_in_snapshot(j.xid::text::xid8, $2))', p_partition)
+    into v_found using pg_snapshot_xmin(p_archived)::text::bigint, p_archived;
+    return v_found;
+end
+$$;
+
+-- howdah._greatest_xid(p_partition, p_above): the greatest transaction with rows in a partition of the journal, if it is above a number.
+--
+-- Returns  bigint, or NULL.
+-- Role     internal
+--
+-- Of the whole partition it takes a scan, which is made before the partition is locked; of what was committed since then the index tells.
+create or replace function howdah._greatest_xid(p_partition regclass, p_above bigint) returns bigint
+language plpgsql volatile set enable_seqscan = off
+as $$
+declare
+    v_greatest bigint;
+begin
+    execute format('select max(j.xid) from %s j where j.xid > $1', p_partition) into v_greatest using coalesce(p_above, 0);
+    return v_greatest;
 end
 $$;

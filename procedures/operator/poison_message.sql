@@ -16,6 +16,7 @@ declare
     v_number bigint := message_id;
     v_id integer := case when queue is not null then (howdah._destination(queue, 'browse')).id end;
     v_places integer[];
+    v_seqs bigint[] := array(select v_number / 1000000 union select o.seq from howdah.moved o where o.message_id = v_number);
 begin
     v_places := array(
         select d.id from howdah.destinations d
@@ -23,13 +24,15 @@ begin
           and case when v_id is not null then d.id = v_id
                    else d.id = v_number % 1000000 or d.id in (select x.x from howdah._exception_destinations() x(x))
                        or d.id in (select p.destination_id from howdah.poison_details p where p.message_id = v_number)
+                       or d.id in (select o.destination_id from howdah.moved o where o.message_id = v_number)
                        or exists (select from howdah.parked w where w.destination_id = d.id and w.message_id = v_number) end
           and exists (select from howdah.destination_grants g
                       where g.destination_id = d.id and g.verb = 'browse'
                         and pg_has_role(howdah._caller()::name, g.role_name::name, 'MEMBER')));
     -- Where it was sent to, by its key: a message that never moved is found without a search.
     return query
-    select howdah._message(m, howdah._name(m.destination_id), false, howdah._failures(m.destination_id, m.message_id, m.stage, m.conversation_id)),
+    select howdah._message(m, howdah._name(m.destination_id), false, howdah._failures(m.destination_id, m.message_id, m.stage, m.conversation_id,
+        howdah._group(m.headers, m.conversation_id))),
         case when m.dead_at is null then 'live' else 'dead' end, null::timestamptz, null::text
     from howdah.msgs m
     where m.destination_id = any (v_places) and m.destination_id = v_number % 1000000
@@ -39,7 +42,8 @@ begin
     end if;
     return query
     select howdah._message(f.message, howdah._name((f.message).destination_id), f.nonpersistent,
-            howdah._failures((f.message).destination_id, v_number, (f.message).stage, (f.message).conversation_id)),
+            howdah._failures((f.message).destination_id, v_number, (f.message).stage, (f.message).conversation_id,
+                howdah._group((f.message).headers, (f.message).conversation_id))),
         case when f.parked_reason is not null then 'parked' when (f.message).dead_at is null then 'live' else 'dead' end,
         f.due_at, f.parked_reason
     from (
@@ -48,10 +52,18 @@ begin
         where p.destination_id = any (v_places) and p.message_id = v_number
           and (p.boot is null or p.boot = pg_postmaster_start_time())
         union all
-        select m, false, null, null from howdah.msgs m where m.destination_id = any (v_places) and m.message_id = v_number
+        select howdah._unleased(m), false, l.until, 'lease'
+        from howdah.leased m left join howdah.leases l on l.lease_id = m.seq >> 20
+        where m.destination_id = any (v_places) and m.message_id = v_number
         union all
-        select howdah._as_ready(n), true, null, null from howdah.msgs_nonpersistent n
-        where n.destination_id = any (v_places) and n.message_id = v_number and n.boot = pg_postmaster_start_time()
+        select k.* from unnest(v_places) d(id) cross join generate_series(0, 9) r(rank) cross join unnest(v_seqs) s(seq) cross join lateral (
+            select m, false, null::timestamptz, null::text from howdah.msgs m
+            where m.destination_id = d.id and m.rank = r.rank and m.seq = s.seq and m.message_id = v_number
+            union all
+            select howdah._as_ready(n), true, null, null from howdah.msgs_nonpersistent n
+            where n.destination_id = d.id and n.rank = r.rank and n.seq = s.seq and n.message_id = v_number and n.boot = pg_postmaster_start_time()
+            offset 0  -- one look for each, as howdah._find
+        ) k
     ) f;
 end
 $$;

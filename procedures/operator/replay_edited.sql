@@ -34,6 +34,7 @@ begin
             hint = 'See howdah.poison_message(message_id); a message in somebody''s hands cannot be edited.';
     end if;
     v_message := v_found.message;
+    v_message.body := coalesce(v_message.body, howdah._body(v_message.message_id));
     if target is null then
         select d.* into v_target from howdah.destinations d where d.id = v_message.origin_id and d.dropped_at is null;
         if v_target.id is null then
@@ -65,9 +66,13 @@ begin
     v_message.origin_id := null;
     v_message.dead_at := null;
     v_message.dead_reason := null;
+    if not v_found.nonpersistent then
+        v_message := howdah._apart(v_message);
+    end if;
     perform howdah._put(v_message, v_found.nonpersistent, true);
     if v_target.journal_level = 'full' then
-        perform howdah._journal(v_target, 'sent', array[v_message.message_id], v_found.nonpersistent);
+        perform howdah._journal_sent(v_target, array[v_message.message_id], v_found.nonpersistent, v_message.expires_at,
+            array[v_message.headers], array[v_message.conversation_id], array[9 - v_message.rank], false);
     end if;
     perform howdah._act('edited', v_source.id, array[replay_edited.message_id, v_message.message_id], v_target.id, reason);
     return v_message.message_id;

@@ -15,6 +15,7 @@ declare
     v_ids bigint[];
 begin
     perform howdah._sweep_lost();
+    perform howdah._return_leases(v_destination.id, null, howdah.now(), null, message_ids) where message_ids is not null;
     for v_parked in
         delete from howdah.parked p where p.destination_id = v_destination.id and p.ctid = any (array(
             select c.ctid from howdah.parked c

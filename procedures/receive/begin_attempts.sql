@@ -2,13 +2,14 @@
 --
 -- Returns  attempt_id, message_id, priority and position of up to max_messages messages; none if there is none to give.
 -- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000, or attempt_id for more than one; HD009 receiving is paused; HD010 not
---          allowed; HD016 failures in a row disabled the queue; HD019, HD024, HD025 as howdah.receive.
+--          allowed; HD016 failures in a row disabled the queue; HD003, HD019, HD023, HD024, HD025, HD032 as howdah.receive.
 -- Role     howdah_consumer howdah_admin
 --
 -- For hardened queues (IBM MQ's HardenGetBackout): COMMIT this, and then take each message with howdah.receive_attempt. An attempt that
 -- does not end in the consumption of its message is a failure, whoever died. A message at its limit is disposed of here. For one second
 -- nobody else begins an attempt at the same messages while the session lives. attempt_id: chosen by the caller, so that
--- howdah.record_failure with it as failure_key tells of the same failure.
+-- howdah.record_failure with it as failure_key tells of the same failure. In a queue of strict order one attempt is begun at a time, of message
+-- groups one for each group.
 create or replace function howdah.begin_attempts(queue text, max_messages integer default 1, attempt_id uuid default null)
 returns table (attempt uuid, message_id bigint, priority integer, "position" bigint)
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
@@ -30,6 +31,7 @@ begin
     perform set_config('howdah.attempting', 'yes', true);
     loop
         v_reserved := array(select r.message_id from howdah._reserved(v_destination.id) r);
+        exit when v_destination.strict_order and cardinality(v_reserved) > 0;
         v_met := array(
             select r from howdah.receive(queue, least(max_messages + cardinality(v_reserved), 10000), true) r
             where r.message_id <> all (v_reserved));

@@ -1,20 +1,23 @@
--- howdah.receive(queue, max_messages, hold): take messages; COMMIT consumes them, ROLLBACK puts them back in their place.
+-- howdah.receive(queue, max_messages, hold, selector, consumer): take messages; COMMIT consumes them, ROLLBACK puts them back in their place.
 --
 -- Returns  up to max_messages rows of howdah.message, by priority and position; none if the queue has none to give. queue is a queue's name
 --          or a subscription's (howdah.subscribe): then in the order in which the topic was read, and origin_queue is the topic.
--- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000, or it is a topic; HD009 receiving is paused; HD010 not allowed; HD016 failures in a
---          row disabled the queue; HD019 the queue is hardened; HD024 an unshared subscription is
---          being read by somebody else; HD025 a restored database (howdah.rebase_topics).
+-- Raises   HD001 no such queue, or none that matches; HD003 it is no wildcard; HD005 max_messages is not 1 to 10000, or it is a topic; HD009 receiving is paused; HD010 not allowed; HD016 failures in a
+--          row disabled the queue; HD019 the queue is hardened; HD023 the selector is invalid; HD024 an unshared subscription is
+--          somebody else's: being read, leased, or with an open consumer; HD025 a restored database (howdah.rebase_topics); HD032 the consumer is not open, or the queue needs one.
 -- Role     howdah_consumer howdah_admin
 --
 -- Messages that other transactions are receiving are passed by. Expired ones are discarded, and one whose recorded
 -- failures have reached the queue's limit is disposed of by the queue's policy instead of given to the caller.
--- hold: as howdah.receive_locked.
+-- hold: as howdah.receive_locked. selector: only messages that it selects (docs/selectors.md); the others stay where they are. consumer: who asks, from
+-- howdah.open_consumer, where a queue tells its consumers apart. queue may be a wildcard, JOBS.* or JOBS.>: all queues that match and that the
+-- caller may receive from.
 --
 -- It does not wait. None means that none was met: a message that a rollback gave back far behind where others receive by now may
 -- need some more calls to be found (docs/decisions/0006 says how long).
-create or replace function howdah.receive(queue text, max_messages integer default 1, hold boolean default false)
-returns setof howdah.message
+create or replace function howdah.receive(
+    queue text, max_messages integer default 1, hold boolean default false, selector text default null, consumer bigint default null
+) returns setof howdah.message
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_sort = off set enable_bitmapscan = off set jit = off
@@ -31,6 +34,7 @@ declare
     v_lanes howdah.lanes[];
     v_lane howdah.lanes;
     v_message howdah.msgs;
+    v_walk howdah.walk;
     v_now timestamptz;
     v_pace bigint;
     v_left integer;
@@ -45,6 +49,7 @@ declare
     v_locked boolean;
     v_taken integer;
     v_everywhere boolean;
+    v_strict boolean := false;
 begin
     select d.id, d.kind, d.receiving_paused, d.positions, d.failing, d.special, d.head, d.search, d.main_rank, d.receivers,
         d.journal_level <> 'off' as journaled,
@@ -52,7 +57,7 @@ begin
         coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 > coalesce(pg_sequence_last_value(d.head), 0) as backlog,
         pg_sequence_last_value(d.special) is null as plain,
-        max_messages = 1 and not hold and not d.receiving_paused
+        max_messages = 1 and not hold and selector is null and consumer is null and not d.receiving_paused
             and not howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp()))
             and pg_has_role(howdah._caller()::name, d.receivers[1]::name, 'MEMBER') as usual
     into v_queue
@@ -76,11 +81,15 @@ begin
         where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_seq and (v_locked or m.xmax = 0)
         returning m.* into v_message;
         if found then
-            if (pg_sequence_last_value(v_queue.failing) is null or howdah._is_unblamed(v_message.message_id, v_message.conversation_id))
+            if (pg_sequence_last_value(v_queue.failing) is null
+                    or howdah._is_unblamed(v_message.message_id, howdah._group(v_message.headers, v_message.conversation_id)))
                and (v_message.expires_at > howdah.now()) is not false then
                 if v_queue.journaled then
-                    insert into howdah.journal (at, destination_id, event, message_ids)
-                    values (howdah.now(), v_queue.id, 'consumed', array[v_message.message_id]);
+                    insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
+                    values (howdah.now(), v_queue.id, 'consumed', array[v_message.message_id], v_message.sent_at);
+                end if;
+                if v_message.body is null then
+                    v_message.body := howdah._take_body(v_message.message_id);
                 end if;
                 return next row(v_message.message_id, queue,
                     case when v_message.is_text then convert_from(v_message.body, 'UTF8') end,
@@ -100,7 +109,10 @@ begin
         end if;
     end if;
 
-    if v_queue.kind = 'queue' and pg_has_role(howdah._caller()::name, v_queue.receivers[1]::name, 'MEMBER') is not true or v_queue.kind is null then
+    if v_queue.kind is null and queue ~ '[*>]' and strpos(queue, ':') = 0 then
+        return query select * from howdah._receive_any(queue, max_messages, hold, selector);
+        return;
+    elsif v_queue.kind = 'queue' and pg_has_role(howdah._caller()::name, v_queue.receivers[1]::name, 'MEMBER') is not true or v_queue.kind is null then
         perform howdah._destination(queue, 'receive');
     end if;
     if max_messages is null or max_messages not between 1 and 10000 then
@@ -108,7 +120,11 @@ begin
             message = format('max_messages must be 1 to 10000, not %s', coalesce(max_messages::text, 'NULL'));
     end if;
     if v_queue.kind <> 'queue' then
-        return query select * from howdah._receive_other(queue, max_messages, hold);
+        if btrim(selector) <> '' then
+            raise exception using errcode = 'HD005', message = format('%s is no queue: a selector is for queues', quote_literal(queue)),
+                hint = 'A subscription has its selector from howdah.subscribe.';
+        end if;
+        return query select * from howdah._receive_other(queue, max_messages, hold, v_queue.plain, consumer);
         return;
     end if;
     if v_queue.receiving_paused then
@@ -122,18 +138,33 @@ begin
     v_now := howdah.now();
     v_pace := howdah._pace(clock_timestamp());
     v_lanes := array[row(0, v_id, v_queue.main_rank, 2, v_queue.head, v_queue.search)::howdah.lanes];
-    if pg_sequence_last_value(v_queue.special) is not null then
-        if not howdah._admit(v_id) then
+    if pg_sequence_last_value(v_queue.special) is not null or selector is not null or consumer is not null then
+        v_walk := howdah._admit(v_id, v_queue.main_rank, selector, consumer, hold);
+        if not v_walk.admitted then
             return;
         end if;
-        if hold and howdah._is_strict(v_id) then
+        if v_walk.groups = 'transaction' and max_messages = 1 and not hold then
+            return query select * from howdah._receive_one_of_group(v_lanes[1], v_walk, queue, v_now, v_queue.failing, v_queue.most, v_queue.journaled);
+            if found then
+                return;
+            end if;
+        end if;
+        if v_walk.groups = 'transaction' and max_messages between 2 and 32 and not hold and pg_sequence_last_value(v_queue.failing) is null then
+            return query select * from howdah._receive_of_groups(v_lanes[1], v_walk, queue, v_now, max_messages, v_queue.journaled);
+            if found then
+                return;
+            end if;
+        end if;
+        v_strict := howdah._is_strict(v_id);
+        if hold and v_strict then
+            max_messages := 1;
             v_left := 1;  -- who consumes some of what is held and leaves the others would break the order
         end if;
         v_lanes := howdah._in_order(v_lanes || array(select l from howdah.lanes l where l.destination_id = v_id));
     end if;
     loop
         foreach v_lane in array v_lanes loop
-            if v_lane.place = 2 then
+            if v_lane.place = 2 and v_walk.groups is null then
                 v_head := coalesce(pg_sequence_last_value(v_lane.head), 0);
                 v_tail := coalesce(pg_sequence_last_value(v_queue.positions), 0);
                 if v_head > v_tail then
@@ -141,10 +172,10 @@ begin
                 end if;
                 v_drawn := false;
             end if;
-            for v_way in 1..case when v_lane.place = 2 then 6 else 1 end loop
+            for v_way in 1..case when v_lane.place = 2 and v_walk.groups is null then 6 else 1 end loop
                 v_seqs := null;
                 v_want := v_left;
-                if v_lane.place < 2 then
+                if v_lane.place < 2 or v_walk.groups is not null then
                     null;
                 elsif v_way = 1 then
                     v_locked := true;
@@ -154,7 +185,7 @@ begin
                         v_seqs := howdah._search(v_lane, v_head, v_left, true);
                     else
                         v_back := null;
-                        if v_tail > v_head + 64 then
+                        if v_tail > v_head + 64 and not v_strict then
                             -- Under a backlog the last 256 belong to tickets, some of which are just being used; where receives are
                             -- rare, none is.
                             select m.seq into v_back from howdah.msgs m
@@ -168,7 +199,7 @@ begin
                         end if;
                     end if;
                 elsif v_way <= 5 then
-                    continue when v_tail <= v_head + 64 or v_lane.head is null;
+                    continue when v_tail <= v_head + 64 or v_lane.head is null or v_strict;
                     v_locked := false;
                     v_want := least(v_left, v_tail - v_head - 64);
                     v_seqs := case when v_want = 1 then array[nextval(v_lane.head)]
@@ -193,17 +224,19 @@ begin
                         if v_seqs[cardinality(v_seqs)] > v_head then
                             perform howdah._advance(v_lane.head, v_seqs[cardinality(v_seqs)]);
                         end if;
-                    elsif v_taken < v_left and v_tail - 64 > coalesce(v_seqs[v_taken], v_head) then
-                        -- A gap, or other lanes' positions. The last 64 may be those of transactions about to commit.
+                    elsif v_taken < v_left and v_tail - 64 > coalesce(v_seqs[v_taken], v_head)
+                          and not (v_strict and pg_current_xact_id_if_assigned() is not null) then
+                        -- A gap, or other lanes' positions. The last 64 may be those of transactions about to commit. In strict order the head stays at
+                        -- what this transaction took last: what comes back lies there, is met by the next receive, and searched from its first.
                         perform howdah._advance(v_lane.head, v_tail - 64);
                     elsif v_taken > 0 then
                         perform howdah._advance(v_lane.head, v_seqs[v_taken]);
                     end if;
                 end if;
-                continue when v_lane.place = 2 and coalesce(cardinality(v_seqs), 0) = 0
+                continue when v_lane.place = 2 and v_walk.groups is null and coalesce(cardinality(v_seqs), 0) = 0
                     or v_lane.place = 0 and not v_everywhere and not howdah._may_be_due(v_lane, v_now);
 
-                if v_lane.place = 2 and not hold and not v_locked and pg_sequence_last_value(v_queue.failing) is null then
+                if v_lane.place = 2 and v_walk.groups is null and not hold and not v_locked and pg_sequence_last_value(v_queue.failing) is null then
                     -- Nobody ever had these (xmax = 0), so no failures need to be counted. The index gives them in order. The range is for
                     -- PostgreSQL up to 16, which may use the array as a filter only and read the dead rows of the whole lane.
                     return query
@@ -213,13 +246,13 @@ begin
                           and m.seq between v_seqs[1] and v_seqs[v_want] and m.seq = any (v_seqs) and m.xmax = 0
                         returning m.*
                     ), journaled as (
-                        insert into howdah.journal (at, destination_id, event, message_ids)
-                        select v_now, v_id, 'consumed', array_agg(c.message_id)
+                        insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
+                        select v_now, v_id, 'consumed', array_agg(c.message_id), min(c.sent_at)
                         from taken c where (c.expires_at > v_now) is not false and v_queue.journaled
                         having count(*) > 0
                     )
-                    select c.message_id, queue, case when c.is_text then convert_from(c.body, 'UTF8') end,
-                        case when not c.is_text then c.body end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
+                    select c.message_id, queue, case when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
+                        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
                         c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at, c.expires_at, 1, false, c.seq,
                         c.stage::integer, case when c.origin_id is not null then howdah._name(c.origin_id) end,
                         c.dead_reason, c.dead_at
@@ -228,7 +261,7 @@ begin
                         c.expires_at, c.dead_at, c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type,
                         c.body, c.headers, c.correlation_id, c.reply_to, c.message_type, c.conversation_id,
                         c.dead_reason)::howdah.msgs, false, null, v_now);
-                elsif v_lane.place = 2 and not hold then
+                elsif v_lane.place = 2 and v_walk.groups is null and not hold then
                     return query
                     with taken as materialized (
                         delete from howdah.msgs m
@@ -238,22 +271,23 @@ begin
                         returning m.*
                     ), failed as materialized (
                         select f.*
-                        from (select array_agg(t.message_id) as ids, array_agg(t.stage) as stages, array_agg(t.conversation_id) as conversations
+                        from (select array_agg(t.message_id) as ids, array_agg(t.stage) as stages, array_agg(t.conversation_id) as conversations,
+                                array_agg(howdah._group(t.headers, t.conversation_id)) as groups
                               from taken t) a
-                        cross join lateral howdah._count_failures(v_id, a.ids, a.stages, a.conversations) f
+                        cross join lateral howdah._count_failures(v_id, a.ids, a.stages, a.conversations, a.groups) f
                         where (select pg_sequence_last_value(v_queue.failing) is not null and count(*) > 0 from taken)
                     ), claimed as materialized (
                         select t.*, coalesce(f.failures, 0) as failures,
                             coalesce(t.expires_at <= v_now, false) or coalesce(f.weight, 0) >= v_queue.most as ended
                         from taken t left join failed f on f.message_id = t.message_id and f.stage = t.stage
                     ), journaled as (
-                        insert into howdah.journal (at, destination_id, event, message_ids)
-                        select v_now, v_id, 'consumed', array_agg(c.message_id)
+                        insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
+                        select v_now, v_id, 'consumed', array_agg(c.message_id), min(c.sent_at)
                         from claimed c where not c.ended and v_queue.journaled
                         having count(*) > 0
                     )
-                    select c.message_id, queue, case when c.is_text then convert_from(c.body, 'UTF8') end,
-                        case when not c.is_text then c.body end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
+                    select c.message_id, queue, case when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
+                        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
                         c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at, c.expires_at, c.failures + 1,
                         c.failures > 0, c.seq, c.stage::integer,
                         case when c.origin_id is not null then howdah._name(c.origin_id) end,
@@ -267,25 +301,28 @@ begin
                     return query
                     with taken as materialized (
                         select t as claim, t.*, row_number() over () as number
-                        from howdah._claim(v_lane, v_want, v_now, hold, v_seqs, v_locked, v_everywhere) t
+                        from howdah._claim(v_lane, v_want, v_now, hold, v_seqs, v_locked, v_everywhere, v_walk) t
                     ), failed as materialized (
                         select f.*
-                        from (select array_agg(t.message_id) as ids, array_agg(t.stage) as stages, array_agg(t.conversation_id) as conversations
+                        from (select array_agg(t.message_id) as ids, array_agg(t.stage) as stages, array_agg(t.conversation_id) as conversations,
+                                array_agg(howdah._group(t.headers, t.conversation_id)) as groups
                               from taken t) a
-                        cross join lateral howdah._count_failures(v_id, a.ids, a.stages, a.conversations) f
+                        cross join lateral howdah._count_failures(v_id, a.ids, a.stages, a.conversations, a.groups) f
                         where (select pg_sequence_last_value(v_queue.failing) is not null and count(*) > 0 from taken)
                     ), claimed as materialized (
                         select t.*, coalesce(f.failures, 0) as failures,
                             coalesce(t.expires_at <= v_now, false) or coalesce(f.weight, 0) >= v_queue.most as ended
                         from taken t left join failed f on f.message_id = t.message_id and f.stage = t.stage
                     ), journaled as (
-                        insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids)
-                        select v_now, v_id, c.nonpersistent, 'consumed', array_agg(c.message_id)
+                        insert into howdah.journal (at, destination_id, nonpersistent, event, reason, message_ids, oldest_sent_at)
+                        select case when v_walk.groups <> 'none' then howdah.now() else v_now end, v_id, c.nonpersistent, 'consumed',
+                            case when v_walk.condition is not null then 'selected' end,
+                            array_agg(c.message_id), min(c.sent_at)
                         from claimed c where not c.ended and not hold and v_queue.journaled
                         group by c.nonpersistent
                     )
-                    select c.message_id, queue, case when c.is_text then convert_from(c.body, 'UTF8') end,
-                        case when not c.is_text then c.body end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
+                    select c.message_id, queue, case when c.is_text then convert_from(coalesce(c.body, case when hold then howdah._body(c.message_id) else howdah._take_body(c.message_id) end), 'UTF8') end,
+                        case when not c.is_text then coalesce(c.body, case when hold then howdah._body(c.message_id) else howdah._take_body(c.message_id) end) end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
                         c.reply_to, c.message_type, c.conversation_id,
                         case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at, c.expires_at,
                         c.failures + 1, c.failures > 0, c.seq, c.stage::integer,
@@ -300,7 +337,8 @@ begin
                 v_left := v_left - v_taken;
                 exit when v_left <= 0;
             end loop;
-            exit when v_left <= 0;
+            -- Who was disposed of in this lane had the place of one that may still lie here: before the lanes of lower priority.
+            exit when v_left <= 0 or current_setting('howdah.disposed', true) = 'yes';
         end loop;
         -- Rows that are only held would be met again by another round, for nobody's own locks are passed by.
         if v_left <= 0 or hold and v_left < max_messages then
@@ -308,6 +346,10 @@ begin
         elsif current_setting('howdah.disposed', true) = 'yes' then
             perform set_config('howdah.disposed', '', true);
         elsif v_everywhere or v_left < max_messages then
+            if v_strict and pg_current_xact_id_if_assigned() is not null then
+                -- What this transaction has in hand may lie behind a head; if it comes back, the next receive is to search.
+                perform howdah._search_from(v_id, l.rank, 1) from unnest(v_lanes) l where l.place = 2;
+            end if;
             return;
         else
             v_everywhere := true;

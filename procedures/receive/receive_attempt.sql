@@ -14,6 +14,7 @@ declare
     v_attempt howdah.attempts;
     v_found record;
     v_failures integer;
+    v_group text;
 begin
     select a.* into v_attempt from howdah.attempts a
     where a.attempt_id = receive_attempt.attempt_id and a.destination_id = v_destination.id
@@ -28,23 +29,30 @@ begin
         raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused', quote_literal(queue)),
             hint = 'An administrator resumes it with howdah.resume(queue).';
     end if;
+    if v_destination.strict_order and not pg_try_advisory_xact_lock(1213154373, v_destination.id) then
+        delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
+        return;  -- another consumer is at work, as howdah._admit has it
+    end if;
     -- Those who look for messages to begin attempts at hold them for a moment.
     perform from howdah.msgs m
     where m.destination_id = v_destination.id and m.rank = v_attempt.rank and m.seq = v_attempt.seq for update;
     select * into v_found from howdah._find(v_destination.id, v_attempt.message_id, 9 - v_attempt.rank, v_attempt.seq) f;
+    v_group := case when v_destination.message_groups <> 'none' then howdah._group((v_found.message).headers, (v_found.message).conversation_id) end;
     if v_found.free is not true or (v_found.message).stage <> v_attempt.stage
+       or v_group is not null and not howdah._lock_group(v_destination.id, v_group)
        or (v_found.message).expires_at <= howdah.now()
        or exists (select from howdah.parked w where w.destination_id = v_destination.id and w.message_id = v_attempt.message_id and w.due_at > howdah.now())
        or exists (select from howdah.poison_details p where p.failure_key = v_attempt.attempt_id) then
         delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
         return;
     end if;
-    v_failures := howdah._failures(v_destination.id, v_attempt.message_id, v_attempt.stage, v_attempt.conversation_id) - 1;
+    v_failures := howdah._failures(v_destination.id, v_attempt.message_id, v_attempt.stage, v_attempt.conversation_id,
+        howdah._group((v_found.message).headers, v_attempt.conversation_id)) - 1;
     -- COMMIT forgets the attempt with the message; a rollback leaves it, and so it counts.
     delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
     perform howdah._remove(v_found.message, v_found.place);
-    perform howdah._journal(v_destination, 'consumed', array[v_attempt.message_id], v_found.nonpersistent);
     return query
     select (howdah._message(v_found.message, v_destination.name, v_found.nonpersistent, v_failures)).*;
+    perform howdah._journal(v_destination, 'consumed', array[v_attempt.message_id], v_found.nonpersistent, null, null, (v_found.message).sent_at);
 end
 $$;

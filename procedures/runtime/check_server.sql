@@ -18,10 +18,22 @@ as $$
     where current_setting(c.setting) = any (c.learning)
     union all
     select 'destination ' || d.name, 'persistent: false', 'loss', 'Memory mode: every restart of the server empties it.'
-    from howdah.destinations d where d.dropped_at is null and not d.persistent
+    from howdah.destinations d where d.dropped_at is null and not d.persistent and not d.name ^@ '_TEMP.'
     union all
     select 'destination ' || d.name, 'journal_level: off', 'loss', 'What became of its messages is not recorded; an audit can prove nothing.'
-    from howdah.destinations d where d.dropped_at is null and d.journal_level = 'off' and d.kind <> 'subscription'
+    from howdah.destinations d where d.dropped_at is null and d.journal_level = 'off' and d.kind <> 'subscription' and not d.name ^@ '_TEMP.'
+    union all
+    select 'prepared transaction ' || x.gid, 'since ' || x.prepared, 'stall',
+        'It holds vacuum back in the whole server: commit it or roll it back (howdah.list_transactions).'
+    from pg_prepared_xacts x where x.database = current_database() and x.prepared < howdah.now() - interval '1 hour'
+    union all
+    select 'maintenance ' || w.service, 'waits since ' || w.since, 'stall', format('%s is left as it is: %s.', w.object, w.reason)
+    from howdah.maintenance_waits w
+    union all
+    select 'audit', r.severity || ' ' || r.finished_at, case r.severity when 'error' then 'loss' else 'stall' end,
+        case r.severity when 'error' then 'Not every message is accounted for: howdah audit --last.'
+            else 'The last audit could not be made: ' || coalesce(r.reason, 'howdah audit --last') end
+    from (select * from howdah.audit_runs order by run_id desc limit 1) r where r.severity in ('error', 'failed')
     union all
     select 'roles', e.admin_role, 'loss', 'One role owns and uses everything; howdah migrate without --one-role makes six.'
     from howdah.engine e where e.admin_role = e.producer_role

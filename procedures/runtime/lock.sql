@@ -5,7 +5,7 @@
 -- Role     howdah_consumer howdah_admin
 --
 -- The database's clock alone decides. The epoch grows with each change of holder: work done under the lease passes it,
--- and is refused once somebody else has taken over.
+-- and is refused once somebody else has taken over. Each change is on record in howdah.lock_epochs.
 create or replace function howdah.acquire_lock(name text, holder text, seconds numeric default 30) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -17,16 +17,35 @@ begin
         raise exception using errcode = 'HD005', message = 'a lock needs a name, a holder and a positive number of seconds',
             hint = 'At most 1,000,000,000 seconds.';
     end if;
+    v_epoch := howdah._keep_lock(acquire_lock.name, acquire_lock.holder, v_now, seconds);
+    if v_epoch is not null then
+        return v_epoch;
+    end if;
     insert into howdah.lock (name) select acquire_lock.name
     where not exists (select from howdah.lock l where l.name = acquire_lock.name) on conflict do nothing;
     update howdah.lock l
-    set epoch = case when l.holder = acquire_lock.holder and l.expires_at > v_now then l.epoch else l.epoch + 1 end,
-        holder = acquire_lock.holder, expires_at = v_now + seconds * interval '1 second'
-    where l.name = acquire_lock.name
-      and (l.holder is null or l.holder = acquire_lock.holder or l.expires_at <= v_now)
+    set epoch = l.epoch + 1, holder = acquire_lock.holder, expires_at = v_now + seconds * interval '1 second'
+    where l.name = acquire_lock.name and (l.holder is null or l.expires_at <= v_now)
     returning l.epoch into v_epoch;
+    if v_epoch is null then
+        -- Another session may have got it for the same holder meanwhile.
+        return howdah._keep_lock(acquire_lock.name, acquire_lock.holder, v_now, seconds);
+    end if;
+    insert into howdah.lock_epochs (acquired_at, epoch, name, holder) values (howdah.now(), v_epoch, acquire_lock.name, acquire_lock.holder);
     return v_epoch;
 end
+$$;
+
+-- howdah._keep_lock(p_name, p_holder, p_now, p_seconds): go on holding a named lease.
+--
+-- Returns  its epoch (bigint); NULL: it is not the holder's, or has expired.
+-- Role     internal
+create or replace function howdah._keep_lock(p_name text, p_holder text, p_now timestamptz, p_seconds numeric) returns bigint
+language sql volatile
+as $$
+    update howdah.lock l set expires_at = p_now + p_seconds * interval '1 second'
+    where l.name = p_name and l.holder = p_holder and l.expires_at > p_now
+    returning l.epoch
 $$;
 
 -- howdah.release_lock(name, epoch): give a named lease up.

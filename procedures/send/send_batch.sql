@@ -1,9 +1,9 @@
 -- howdah.send_batch(queue, bodies, …): put many messages into a queue, or publish them to a topic, in one statement, all or nothing.
 --
--- Returns  the messages' numbers (bigint[]) in the order of bodies.
+-- Returns  the messages' numbers (bigint[]) in the order of bodies; if queue names several, those in the first of them.
 -- Raises   HD001 no such queue; HD005 a null body, a wrong argument or arrays of different length; HD006 bad priority;
 --          HD007 body too large; HD008 sending is paused; HD010 not allowed; HD017 a conversation was ended; HD018 the
---          queue is full; HD025 a restored database (howdah.rebase_topics).
+--          queue is full; HD025 a restored database (howdah.rebase_topics); HD027 the engine is full.
 -- Role     howdah_producer howdah_admin
 --
 -- Arrays are NULL or as long as bodies; what is not an array holds for all. See howdah.send for the meaning.
@@ -12,15 +12,15 @@ create or replace function howdah.send_batch(
     correlation_ids text[] default null, message_types text[] default null, conversation_ids uuid[] default null,
     reply_to text default null, time_to_live interval default null, delay interval default null,
     delivery_mode text default 'persistent', content_type text default 'text/plain',
-    notify boolean default true
+    notify boolean default true, deduplication_keys text[] default null
 ) returns bigint[]
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
-    return howdah._send_batch(howdah._destination(queue, 'send'),
+    return howdah._send_batch_to(queue,
         case when bodies is not null then
             array(select convert_to(b.body, 'UTF8') from unnest(bodies) with ordinality b(body, n) order by b.n) end,
-        true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to, time_to_live, delay, delivery_mode, notify);
+        true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to, time_to_live, delay, delivery_mode, notify, deduplication_keys);
 end
 $$;
 
@@ -29,15 +29,15 @@ create or replace function howdah.send_batch(
     correlation_ids text[] default null, message_types text[] default null, conversation_ids uuid[] default null,
     reply_to text default null, time_to_live interval default null, delay interval default null,
     delivery_mode text default 'persistent', content_type text default 'application/json',
-    notify boolean default true
+    notify boolean default true, deduplication_keys text[] default null
 ) returns bigint[]
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
-    return howdah._send_batch(howdah._destination(queue, 'send'),
+    return howdah._send_batch_to(queue,
         case when bodies is not null then
             array(select convert_to(b.body::text, 'UTF8') from unnest(bodies) with ordinality b(body, n) order by b.n) end,
-        true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to, time_to_live, delay, delivery_mode, notify);
+        true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to, time_to_live, delay, delivery_mode, notify, deduplication_keys);
 end
 $$;
 
@@ -46,12 +46,12 @@ create or replace function howdah.send_batch(
     correlation_ids text[] default null, message_types text[] default null, conversation_ids uuid[] default null,
     reply_to text default null, time_to_live interval default null, delay interval default null,
     delivery_mode text default 'persistent', content_type text default 'application/octet-stream',
-    notify boolean default true
+    notify boolean default true, deduplication_keys text[] default null
 ) returns bigint[]
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
-    return howdah._send_batch(howdah._destination(queue, 'send'), bodies, false, content_type, headers, priorities, correlation_ids,
-        message_types, conversation_ids, reply_to, time_to_live, delay, delivery_mode, notify);
+    return howdah._send_batch_to(queue, bodies, false, content_type, headers, priorities, correlation_ids,
+        message_types, conversation_ids, reply_to, time_to_live, delay, delivery_mode, notify, deduplication_keys);
 end
 $$;

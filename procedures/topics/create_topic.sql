@@ -1,7 +1,8 @@
 -- howdah.create_topic(topic, options): create a topic, whose messages go to every subscription.
 --
 -- Returns  the topic's number (integer).
--- Raises   HD002 it exists already; HD003 bad name; HD004 unknown or wrong option; HD023 a wrong selector.
+-- Raises   HD002 it exists already; HD003 bad name; HD004 unknown or wrong option; HD023 a wrong selector;
+--          HD027 the engine is full.
 -- Role     howdah_admin
 --
 -- options is a JSON object; howdah.topic_options shows every option with its value, and docs/topics.md says what they mean. Subscriptions
@@ -16,6 +17,7 @@ declare
 begin
     perform howdah._check_name(topic);
     perform howdah._check_options('topic', options);
+    perform howdah._check_creation();
     perform howdah._lock_names();
     v_topic := howdah._new_destination(topic);
     v_topic.kind := 'topic';
@@ -66,7 +68,8 @@ begin
     perform howdah._selector_sql(v_new.recovery_selector);
     update howdah.destinations d
     set max_message_bytes = v_destination.max_message_bytes, default_priority = v_destination.default_priority,
-        default_time_to_live_ms = v_destination.default_time_to_live_ms, persistent = v_destination.persistent, journal_level = v_destination.journal_level,
+        default_time_to_live_ms = v_destination.default_time_to_live_ms,
+        deduplication_window_ms = v_destination.deduplication_window_ms, persistent = v_destination.persistent, journal_level = v_destination.journal_level,
         journal_level_at = case when d.journal_level <> v_destination.journal_level then howdah.now() else d.journal_level_at end
     where d.id = p_topic_id;
     update howdah.topics t

@@ -28,15 +28,10 @@ begin
         d.created_at, d.created_by
     from howdah.subscriptions s
     join howdah.destinations d on d.id = s.destination_id
-    cross join lateral (
-        select sum(t.behind) as behind, min(t.oldest) as oldest, sum(t.delivered) as delivered
-        from (
-            select max(b.behind) as behind, min(b.oldest) as oldest, sum(b.delivered) as delivered
-            from howdah.acks a cross join lateral howdah._lag(a) b
-            where a.subscription_id = d.id
-            group by a.destination_id
-        ) t
-    ) l
+    left join (
+        select t.subscription_id, sum(t.behind) as behind, min(t.oldest) as oldest, sum(t.delivered) as delivered
+        from howdah._lags(v_topic) t group by t.subscription_id
+    ) l on l.subscription_id = d.id
     where d.dropped_at is null
       and (v_topic is null or exists (select from howdah.acks a where a.subscription_id = d.id and a.destination_id = v_topic))
     order by d.name;
@@ -54,20 +49,24 @@ create or replace function howdah._lag(p_ack howdah.acks) returns table (behind 
 language plpgsql volatile
 as $$
 declare
-    v_cursor howdah.ack_cursors := howdah._cursor(p_ack.id);
+    v_at record;
     v_upto pg_snapshot := howdah._snapshot();
+    v_segment record;
     v_first record;
 begin
-    delivered := v_cursor.delivered + (select count(*) from howdah.acked a where a.ack_id = p_ack.id);
+    select c as cursor, c.delivered, pg_sequence_last_value(d.positions) as last, (select count(*) from howdah.acked a where a.ack_id = p_ack.id) as acked
+    into v_at
+    from howdah.ack_cursors c cross join howdah.destinations d
+    where c.ack_id = p_ack.id and d.id = p_ack.destination_id order by c.n desc limit 1;
+    delivered := v_at.delivered + v_at.acked;
     behind := 0;
-    for v_first in
-        select p.seq, p.sent_at
-        from howdah._segments(v_cursor, p_ack.destination_id, v_upto) s
-        cross join lateral howdah._topic_page(s.slots, p_ack.destination_id, s.from_xid, s.from_seq, s.to_xid, v_upto, 1) p
-    loop
-        oldest := least(oldest, v_first.sent_at);
-        behind := greatest(behind, (select coalesce(pg_sequence_last_value(d.positions), 0) from howdah.destinations d
-                                    where d.id = p_ack.destination_id) - v_first.seq + 1);
+    for v_segment in select * from howdah._segments(v_at.cursor, p_ack.destination_id, v_upto) loop
+        select p.seq, p.sent_at into v_first
+        from howdah._topic_page(v_segment.slots, p_ack.destination_id, v_segment.from_xid, v_segment.from_seq, v_segment.to_xid, v_upto, 1) p;
+        if found then
+            oldest := least(oldest, v_first.sent_at);
+            behind := greatest(behind, v_at.last - v_first.seq + 1, 1);
+        end if;
     end loop;
     return next;
 end
@@ -78,13 +77,14 @@ $$;
 -- Returns  bigint; -1: none.
 -- Role     howdah_auditor howdah_admin
 --
--- The message before the least one that is not read: so what ActiveMQ's statements list as pending (ID > LAST_ACKED_ID) leaves nothing
+-- The message before the least one that is not read, or leased and not acknowledged: so what ActiveMQ's statements list as pending (ID > LAST_ACKED_ID) leaves nothing
 -- out. Where a publisher committed late, or consumers acknowledged out of order, it has messages in it that were read. It reads all that
 -- the cursor is behind; howdah.list_subscriptions tells the lag from one message.
 create or replace function howdah.last_acked_id(ack_id integer) returns bigint
 language sql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
-    select coalesce(coalesce(min(h.seq) - 1, max(pg_sequence_last_value(d.positions))) * 1000000 + max(d.id), -1)
+    select coalesce(coalesce(least(min(h.seq), (select min(k.seq) from howdah.acked k where k.ack_id = last_acked_id.ack_id and k.lease_id is not null)) - 1,
+        max(pg_sequence_last_value(d.positions))) * 1000000 + max(d.id), -1)
     from howdah.acks a
     join howdah.subscriptions s on s.destination_id = a.subscription_id
     join howdah.destinations d on d.id = a.destination_id

@@ -1,6 +1,6 @@
 -- howdah.seek_subscription(subscription, since): have a subscription read from a time on, whatever it has read.
 --
--- Raises   HD001 no such subscription; HD005 since is NULL; HD010 not allowed; HD024 somebody is reading it; HD025 a restored database.
+-- Raises   HD001 no such subscription; HD005 since is NULL; HD010 not allowed; HD024 somebody is reading it, or messages of it are leased; HD025 a restored database.
 -- Role     howdah_consumer howdah_admin
 --
 -- Back: what was sent since is read again, as far as it is still stored (topic options retain_ms, retain_bytes); '-infinity': all of it.

@@ -21,6 +21,7 @@ as $$
 declare
     v_new howdah.subscriptions;
     v_old howdah.subscriptions;
+    v_former howdah.destinations;
     v_row howdah.destinations;
     v_topics integer[];
     v_id integer;
@@ -68,11 +69,16 @@ begin
            and v_old.selector is not distinct from v_new.selector then
             return (select d.name from howdah.destinations d where d.id = v_old.destination_id);
         end if;
-        perform howdah._unsubscribe((select d from howdah.destinations d where d.id = v_old.destination_id), 'subscription changed');
+        select d.* into v_former from howdah.destinations d where d.id = v_old.destination_id;
+        perform howdah._lock_subscription(v_former);
+        perform howdah._check_no_consumer(v_former);
+        perform howdah._unsubscribe(v_former, 'subscription changed');
     end if;
     v_row := howdah._with_options(v_row, howdah._policy_for(topic));
-    v_row.strict_order := false;  -- a policy by wildcard may give these two, which are for queues
+    v_row.strict_order := false;  -- a policy by wildcard may give these, which are for queues
     v_row.backout_count := replace(v_row.backout_count, 'hardened', 'recorded');
+    v_row.message_groups := 'none';
+    v_row.delivery_policy := 'shared';
     v_row := howdah._with_options(v_row, options - 'prioritized');
     v_row.kind := 'subscription';
     v_row.journal_level_at := v_row.created_at;
@@ -104,10 +110,7 @@ language plpgsql stable
 as $$
 begin
     if p_topic ~ '[*>]' then
-        if p_topic !~ '^([A-Za-z0-9_/-]+|\*)(\.([A-Za-z0-9_/-]+|\*))*(\.>)?$|^>$' then
-            raise exception using errcode = 'HD003', message = format('%s is no wildcard of topic names', quote_literal(left(p_topic, 250))),
-                hint = 'Parts between dots; * stands for one part, > at the end for the rest: STOCKS.*.EU, STOCKS.>.';
-        end if;
+        perform howdah._check_wildcard(p_topic);
         return array(select (howdah._topic(d.name, p_verb)).id from howdah.destinations d
                      where d.kind = 'topic' and d.dropped_at is null and howdah._matches(d.name, p_topic) order by d.id);
     end if;
@@ -153,9 +156,10 @@ language plpgsql volatile
 as $$
 begin
     if p_options is null or jsonb_typeof(p_options) <> 'object' or jsonb_typeof(p_options -> 'prioritized') <> 'boolean'
-        or p_options @> '{"strict_order": true}' or p_options @> '{"backout_count": "hardened"}' then
+        or p_options @> '{"strict_order": true}' or p_options @> '{"backout_count": "hardened"}'
+        or p_options ->> 'message_groups' <> 'none' or p_options ->> 'delivery_policy' <> 'shared' then
         raise exception using errcode = 'HD004', message = 'wrong options of a subscription',
-            hint = 'They are a JSON object; prioritized is true or false; strict_order and backout_count "hardened" are for queues.';
+            hint = 'They are a JSON object; prioritized is true or false; strict_order, backout_count "hardened", message_groups and delivery_policy are for queues.';
     end if;
 end
 $$;

@@ -1,18 +1,23 @@
 -- howdah.unsubscribe(subscription): end a subscription; what it has not read is lost to it.
 --
--- Raises   HD001 no such subscription; HD010 not allowed; HD024 somebody is reading it.
+-- Raises   HD001 no such subscription; HD010 not allowed; HD024 somebody is reading it: a transaction that received from it is open, messages of
+--          it are leased, or it has an open consumer.
 -- Role     howdah_consumer howdah_admin
 create or replace function howdah.unsubscribe(subscription text) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
+declare
+    v_subscription howdah.destinations := howdah._subscription(subscription, 'receive');
 begin
-    perform howdah._unsubscribe(howdah._subscription(subscription, 'receive'), 'unsubscribed');
+    perform howdah._lock_subscription(v_subscription);
+    perform howdah._check_no_consumer(v_subscription);
+    perform howdah._unsubscribe(v_subscription, 'unsubscribed');
 end
 $$;
 
 -- howdah._unsubscribe(p_subscription, p_reason): end a subscription that nobody is reading.
 --
--- Raises   HD024 somebody is reading it: a transaction that received from it is open.
+-- Raises   HD024 somebody is reading it: a transaction that received from it is open, or messages of it are leased.
 -- Role     internal
 create or replace function howdah._unsubscribe(p_subscription howdah.destinations, p_reason text) returns void
 language plpgsql volatile
@@ -32,6 +37,7 @@ begin
         update howdah.topics t set refused_for = null where t.destination_id = v_topic and t.refused_for = p_subscription.name;
     end loop;
     delete from howdah.listeners l where l.destination_id = p_subscription.id;
+    delete from howdah.consumers c where c.destination_id = p_subscription.id;
     update howdah.destinations d set dropped_at = howdah.now() where d.id = p_subscription.id;
 end
 $$;

@@ -9,7 +9,7 @@ select m.message_id as id,
     'ID:howdah-' || e.name as msgid_prod,
     m.message_id as msgid_seq,
     coalesce((extract(epoch from m.expires_at) * 1000)::bigint, 0) as expiration,
-    m.body as msg,
+    coalesce(m.body, (select b.body from howdah.bodies b where b.message_id = m.message_id)) as msg,
     (9 - m.rank)::bigint as priority,
     null::text as xid
 from (
@@ -23,6 +23,15 @@ from (
     select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_msgs_1 t
     union all
     select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_msgs_2 t
+    union all
+    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_nonpersistent_0 t
+    where t.boot = pg_postmaster_start_time()
+    union all
+    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_nonpersistent_1 t
+    where t.boot = pg_postmaster_start_time()
+    union all
+    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_nonpersistent_2 t
+    where t.boot = pg_postmaster_start_time()
 ) m
 join howdah.destinations d on d.id = m.destination_id
 cross join howdah.engine e;

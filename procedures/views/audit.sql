@@ -1,36 +1,51 @@
--- audit_destinations, audit_messages, audit_journal, audit_incidents, audit_acts: what an auditor reads, in types every JDBC client knows.
+-- audit_destinations, audit_messages, audit_journal, audit_incidents, audit_acts, audit_locks, audit_workers: what an auditor reads, in types every JDBC client knows.
 --
 -- Role     howdah_auditor howdah_admin
+--
+-- place is where a row lies in its table: conditions on it (place >= '(1000,0)') let several connections read a view in parts, each block by one.
 create or replace view howdah.audit_destinations as
 select d.id as destination_id, d.name as queue, d.kind, d.is_system, d.journal_level, d.journal_level_at, d.created_at,
     d.dropped_at, case when d.dispose_at < 1000000 and d.backout_count <> 'volatile' then d.dispose_at else 0 end as max_failed_deliveries,
-    d.exception_mode, pg_postmaster_start_time() as server_started_at,
-    k.journal_kept_from
+    d.exception_mode, b.server_started_at,
+    k.journal_kept_from, d.message_groups, d.delivery_policy, d.groups_at, howdah.now() as read_at,
+    howdah.now() - least(e.journal_retention_days, e.incident_retention_days) * interval '1 day' as incidents_kept_from,
+    d.count_by, d.backout_count
 from howdah.destinations d
+cross join howdah.engine e
+cross join (
+    -- When one session's process is killed the server empties UNLOGGED tables and begins anew, in the same life, with all statistics reset.
+    select greatest(pg_postmaster_start_time(), least(b.stats_reset, a.stats_reset, w.stats_reset)) as server_started_at
+    from pg_stat_bgwriter b cross join pg_stat_archiver a cross join pg_stat_wal w
+) b
 cross join (
     select min(to_date(substr(c.relname, 9), 'IYYY"w"IW')::timestamp at time zone 'UTC') as journal_kept_from
     from pg_inherits i join pg_class c on c.oid = i.inhrelid
     where i.inhparent = 'howdah.journal'::regclass and c.relname ~ '^journal_[0-9]{4}w[0-9]{2}$'
 ) k;
-comment on view howdah.audit_destinations is 'Every destination there ever was, dropped ones included. Of what happened before journal_kept_from no record is left.';
+comment on view howdah.audit_destinations is 'Every destination there ever was, dropped ones included. Of what happened before journal_kept_from no record is left; of incidents and acts before incidents_kept_from some may be gone.';
 
 create or replace view howdah.audit_messages as
 select g.message_id, g.destination_id, d.name as queue, g.state, 9 - g.rank as priority, g.nonpersistent, g.sent_at,
     g.expires_at, g.due_at, g.stage::integer as stage, o.name as origin_queue, g.dead_reason, g.dead_at,
-    octet_length(g.body) as body_bytes, g.content_type, g.correlation_id, g.message_type
+    coalesce(octet_length(g.body), (select octet_length(b.body) from howdah.bodies b where b.message_id = g.message_id)) as body_bytes,
+    g.content_type, g.correlation_id, g.message_type, g.place
 from (
     select m.message_id, m.destination_id, m.rank, m.sent_at, m.expires_at, m.stage, m.origin_id, m.dead_reason, m.dead_at,
         m.body, m.content_type, m.correlation_id, m.message_type, false as nonpersistent, null::timestamptz as due_at,
-        case when m.dead_at is null then 'live' else 'dead' end as state
+        case when m.dead_at is null then 'live' else 'dead' end as state, m.ctid as place
     from howdah.msgs m
+    union all
+    select m.message_id, m.destination_id, m.rank, m.sent_at, m.expires_at, m.stage, m.origin_id, m.dead_reason, m.dead_at,
+        m.body, m.content_type, m.correlation_id, m.message_type, false, l.until, 'parked', m.ctid
+    from howdah.leased m left join howdah.leases l on l.lease_id = m.seq >> 20
     union all
     select n.message_id, n.destination_id, n.rank, n.sent_at, n.expires_at, n.stage, n.origin_id, n.dead_reason, n.dead_at,
         n.body, n.content_type, n.correlation_id, n.message_type, true, null,
-        case when n.dead_at is null then 'live' else 'dead' end
+        case when n.dead_at is null then 'live' else 'dead' end, n.ctid
     from howdah.msgs_nonpersistent n where n.boot = pg_postmaster_start_time()
     union all
     select p.message_id, p.destination_id, p.rank, p.sent_at, p.expires_at, p.stage, p.origin_id, p.dead_reason, p.dead_at,
-        p.body, p.content_type, p.correlation_id, p.message_type, p.boot is not null, p.due_at, 'parked'
+        p.body, p.content_type, p.correlation_id, p.message_type, p.boot is not null, p.due_at, 'parked', p.ctid
     from howdah.parked p where p.boot is null or p.boot = pg_postmaster_start_time()
 ) g
 join howdah.destinations d on d.id = g.destination_id
@@ -39,17 +54,25 @@ comment on view howdah.audit_messages is 'Every message present, by state: live,
 
 create or replace view howdah.audit_journal as
 select j.at, j.destination_id, d.name as queue, j.event, i.message_id, j.nonpersistent, j.other_destination_id,
-    o.name as other_queue, j.reason
+    o.name as other_queue, j.reason, j.xid, j.oldest_sent_at, i.expires_at, i.group_id, i.priority::integer as priority, j.settled_xid, j.ctid as place
 from howdah.journal j
-cross join lateral unnest(j.message_ids) i(message_id)
+cross join lateral unnest(j.message_ids, j.expires_at, j.group_ids, j.priorities) i(message_id, expires_at, group_id, priority)
 join howdah.destinations d on d.id = j.destination_id
 left join howdah.destinations o on o.id = j.other_destination_id;
 comment on view howdah.audit_journal is 'The journal unfolded to one row for each message and event.';
 
+create or replace view howdah.audit_journal_calls as
+select j.at, j.destination_id, d.name as queue, j.event, j.message_ids, j.nonpersistent, j.other_destination_id,
+    o.name as other_queue, j.reason, j.xid
+from howdah.journal j
+join howdah.destinations d on d.id = j.destination_id
+left join howdah.destinations o on o.id = j.other_destination_id;
+comment on view howdah.audit_journal_calls is 'The journal as it is: one row for each call, with the numbers of its messages.';
+
 create or replace view howdah.audit_incidents as
 select p.incident_id, p.message_id, p.destination_id, d.name as queue, p.stage::integer as stage, p.attempt, p.outcome,
     p.error_class, p.error_text, p.sqlstate, p.worker, p.duration_ms, p.recorded_at, p.recorded_by,
-    p.conversation_id::text as conversation_id, p.fingerprint
+    p.conversation_id::text as conversation_id, p.fingerprint, p.xid, p.ctid as place, p.dispose_at
 from howdah.poison_details p
 join howdah.destinations d on d.id = p.destination_id;
 comment on view howdah.audit_incidents is 'Every failed delivery.';
@@ -63,6 +86,12 @@ join howdah.destinations d on d.id = a.destination_id
 left join howdah.destinations o on o.id = a.other_destination_id;
 comment on view howdah.audit_acts is 'What operators did, unfolded to one row for each act and message.';
 
+create or replace view howdah.audit_locks as
+select l.name, e.id, e.epoch, e.holder, e.acquired_at, e.xid, l.epoch as present_epoch, l.holder as present_holder, l.expires_at
+from howdah.lock l
+full join howdah.lock_epochs e on e.name = l.name;
+comment on view howdah.audit_locks is 'The changes of holder of each named lease (epoch NULL: none is recorded) beside its present state.';
+
 create or replace view howdah.audit_poison_log as
 select l.log_id, l.logged_at, l.outcome, l.message_id, l.destination_id, d.name as queue, l.dead_reason as reason, 9 - l.rank as priority,
     l.sent_at, l.content_type, case when l.is_text then convert_from(l.body, 'UTF8') end as body_text, l.body, l.headers::text as headers,
@@ -70,3 +99,9 @@ select l.log_id, l.logged_at, l.outcome, l.message_id, l.destination_id, d.name 
 from howdah.poison_log l
 join howdah.destinations d on d.id = l.destination_id;
 comment on view howdah.audit_poison_log is 'Copies of messages that reached their limit, of queues with log_table.';
+
+create or replace view howdah.audit_workers as
+select f.figure_id, f.worker, f.queue, f.listener, f.from_at, f.until_at, f.handled, f.failed, f.busy_seconds,
+    array_to_string(f.handling_counts, ',') as handling_counts
+from howdah.worker_figures f;
+comment on view howdah.audit_workers is 'What workers recorded of their own work, a row a worker, queue and minute at most. Consumers in plain SQL are not in it.';

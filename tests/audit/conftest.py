@@ -2,16 +2,19 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from howdah.audit import AuditResult, run_audit, spark_session
+from howdah.audit.archive import RunResult, run_archive
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Audit = Callable[..., AuditResult]
+Archive = Callable[..., RunResult]
 
 
 @pytest.fixture(scope="session")
@@ -25,3 +28,19 @@ def spark() -> Iterator["SparkSession"]:
 def audit(dsn: str, spark: "SparkSession") -> Audit:
     """run_audit on the test's database and the shared Spark."""
     return partial(run_audit, dsn, spark=spark, partitions=2)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where the test's archive is to lie."""
+    return tmp_path / "archive"
+
+
+@pytest.fixture
+def archive(dsn: str, folder: Path, spark: "SparkSession") -> Archive:
+    """run_archive on the test's database, into its folder or another one, with the shared Spark."""
+
+    def run(into: Path = folder, **options: Any) -> RunResult:
+        return run_archive(dsn, into, spark=spark, partitions=2, **options)
+
+    return run

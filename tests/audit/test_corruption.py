@@ -3,6 +3,8 @@
 import pytest
 from support import Db, one
 
+from howdah.cli.audit import code_of
+
 from .conftest import Audit
 from .traffic import fail, live_through_everything, receive, send
 
@@ -18,6 +20,11 @@ def found(audit: Audit) -> dict[str, tuple[int, ...]]:
     """The samples of each broken error rule; the audit must have failed, and through no other queue than q."""
     result = audit()
     assert not result.ok
+    assert {level: code_of(result, level) for level in ("error", "warning", "never")} == {
+        "error": 1,
+        "warning": 1,
+        "never": 0,
+    }
     assert not result.queue("q").balanced
     assert all(queue.balanced for queue in result.queues if queue.queue not in ("q", "q.dead"))
     return {rule.name: rule.samples for rule in result.rules if rule.count and rule.severity == "error"}
@@ -27,7 +34,7 @@ def test_a_deleted_message_is_missing(audit: Audit, db: Db) -> None:
     (message,) = send(db, "q", 1)
     db.execute("delete from howdah.msgs where message_id = %s", [message])
 
-    assert found(audit) == {"missing": (message,), "identity": (message,)}
+    assert found(audit) == {"missing": (message,), "identity": (message,), "last_hour": ()}
 
 
 def test_a_message_consumed_twice_is_found_though_another_one_is_missing(audit: Audit, db: Db) -> None:
@@ -51,7 +58,7 @@ def test_a_message_that_nobody_sent_is_found(audit: Audit, db: Db) -> None:
         " where d.name = 'q' returning message_id",
     )
 
-    assert found(audit) == {"from_nowhere": (forged,), "identity": (forged,)}
+    assert found(audit) == {"from_nowhere": (forged,), "identity": (forged,), "last_hour": ()}
 
 
 def test_a_consumed_message_that_is_put_back_is_found(audit: Audit, db: Db) -> None:
@@ -60,7 +67,7 @@ def test_a_consumed_message_that_is_put_back_is_found(audit: Audit, db: Db) -> N
     assert receive(db, "q") == [message]
     db.execute("insert into howdah.msgs select * from saved")
 
-    assert found(audit) == {"consumed_twice": (message,), "identity": (message,)}
+    assert found(audit) == {"consumed_twice": (message,), "identity": (message,), "last_hour": ()}
 
 
 def test_dead_messages_whose_incidents_were_deleted_are_found(audit: Audit, db: Db) -> None:
@@ -98,6 +105,23 @@ def test_faults_are_found_without_a_full_journal(audit: Audit, db: Db) -> None:
     assert result.queue("q").balanced
 
 
+def test_failures_within_the_limit_of_their_time_accuse_nobody(audit: Audit, db: Db) -> None:
+    """Whatever the limit is later, and whatever retention has left of what did not count."""
+    db.execute("select howdah.create_queue('lowered', '{\"max_failed_deliveries\": 9}')")
+    (message,) = send(db, "lowered", 1)
+    assert fail(db, "lowered", message, 4) == "returned"
+    one(db, "select howdah.alter_queue('lowered', '{\"max_failed_deliveries\": 3}')")
+    db.execute("select howdah.create_queue('leased', '{\"max_failed_deliveries\": 5}')")
+    (leased,) = send(db, "leased", 1)
+    assert fail(db, "leased", leased, 4) == "returned"
+    db.execute("update howdah.poison_details set attempt = attempt + 3 where message_id = %s", [leased])
+    result = audit()
+
+    assert not result.rule("retried_at_limit").count
+    assert result.rule("incidents_over_limit").samples == (message,)
+    assert code_of(result, "error") == 0
+
+
 def test_incidents_beyond_reason_are_warned_of(audit: Audit, db: Db) -> None:
     db.execute("select howdah.create_queue('strict', '{\"journal_level\": \"full\"}')")
     (message,) = send(db, "strict", 1)
@@ -107,5 +131,6 @@ def test_incidents_beyond_reason_are_warned_of(audit: Audit, db: Db) -> None:
     result = audit()
 
     assert result.ok
+    assert (code_of(result, "error"), code_of(result, "warning")) == (0, 6)
     assert result.rule("unknown_message").samples == (987654321,)
     assert result.rule("incidents_over_limit").samples == (message,)

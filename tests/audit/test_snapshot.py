@@ -1,21 +1,24 @@
 """All partitions of all views are read in one snapshot, or the audit fails."""
 
+import re
 import threading
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 from unittest.mock import patch
 
 import psycopg
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from psycopg.conninfo import make_conninfo
-from support import Db
+from support import Db, column, wait_until
 
-from howdah.audit import AuditError, run_audit
+from howdah.audit import AuditError, job, run_audit
 from howdah.audit import read as reading
-from howdah.audit.read import read_view
-from howdah.audit.snapshot import exported
+from howdah.audit.read import View, ranges, read_view
+from howdah.audit.snapshot import TABLES, Snapshot, exported
 
 from .conftest import Audit
 from .traffic import receive, send
@@ -77,12 +80,63 @@ def test_the_snapshot_holds_whether_or_not_the_driver_commits_each_statement(
         assert view.check() == 1000
 
 
+@given(blocks=st.lists(st.integers(0, 5000), max_size=5), parts=st.integers(1, 9))
+def test_ranges_hold_each_block_once_and_none_holds_far_more_than_the_others(blocks: list[int], parts: int) -> None:
+    conditions = ranges(blocks, parts)
+    edges = [[int(number) for number in re.findall(r"\((\d+),0\)", condition)] for condition in conditions]
+
+    assert 1 <= len(conditions) <= parts
+    assert [pair[0] for pair in edges] == [0, *(pair[1] for pair in edges[:-1])], (
+        "each begins where the one before ends"
+    )
+    assert len(edges[-1]) == 1, "the last has no end"
+    sizes = [
+        sum(max(0, min(size, upper) - lower) for size in blocks)
+        for lower, upper in zip(
+            [0, *(pair[1] for pair in edges[:-1])], [*(pair[1] for pair in edges[:-1]), 5000], strict=True
+        )
+    ]
+    assert sum(sizes) == sum(blocks)
+    assert max(sizes) <= sum(blocks) / parts + len(blocks) + 1
+
+
+@pytest.mark.parametrize("view", TABLES)
+def test_a_range_of_a_view_reads_its_own_blocks_alone(db: Db, view: str) -> None:
+    db.execute("set enable_seqscan = off")  # which is cheaper while a table is small
+    plan = column(db, f"explain select * from howdah.{view} where {ranges([2000], 2)[0]}")
+    scans = [line for line in plan if re.search(r"Scan.* on (journal|msgs|parked|leased|poison_details)", line)]
+    assert scans
+    assert all("Tid Range Scan" in line for line in scans), plan
+
+
 def test_the_snapshot_is_released_when_the_audit_fails(dsn: str, db: Db, audit: Audit, tmp_path: Path) -> None:
     nonsense = patch.object(reading, "session_statement", lambda identifier: "no such statement")
     with nonsense, pytest.raises(AuditError, match="syntax error"):
         audit(output=tmp_path / "out")
-    with closing(db.execute("select count(*) from pg_stat_activity where application_name = 'howdah audit'")) as rows:
-        assert rows.fetchone() == (0,)
+    left = "select 1 from pg_stat_activity where application_name = 'howdah audit' and datname = current_database()"
+    wait_until(lambda: not column(db, left))  # a session that was closed takes a moment to end
+
+
+def end_exporter(db: Db) -> None:
+    db.execute(
+        "select pg_terminate_backend(pid, 10000) from pg_stat_activity"
+        " where application_name = 'howdah audit' and state = 'idle in transaction' and datname = current_database()"
+    )
+
+
+def test_an_audit_whose_exporter_is_lost_between_two_views_says_so(db: Db, audit: Audit) -> None:
+    def read(spark: "SparkSession", snapshot: Snapshot, view: str, partitions: int) -> View:
+        if view == "audit_messages":
+            end_exporter(db)
+        return read_view(spark, snapshot, view, partitions)
+
+    with patch.object(job, "read_view", read), pytest.raises(AuditError, match="holds the audit's snapshot was lost"):
+        audit()
+
+
+def test_a_snapshot_that_is_lost_after_the_last_view_says_so_too(dsn: str, db: Db) -> None:
+    with pytest.raises(AuditError, match="holds the audit's snapshot was lost"), exported(dsn):
+        end_exporter(db)
 
 
 def test_what_cannot_be_audited_says_why(dsn: str, spark: "SparkSession") -> None:
@@ -95,3 +149,6 @@ def test_what_cannot_be_audited_says_why(dsn: str, spark: "SparkSession") -> Non
         run_audit(dsn, spark=spark, partitions=0)
     with pytest.raises(AuditError, match="hand it to the audit"):
         run_audit(dsn)
+    cluster = cast("SparkSession", SimpleNamespace(sparkContext=SimpleNamespace(master="spark://elsewhere:7077")))
+    with pytest.raises(AuditError, match="on a cluster --output must name a folder"):
+        run_audit(dsn, spark=cluster)

@@ -2,9 +2,12 @@
 
 from datetime import timedelta
 
+import psycopg
 from psycopg.types.json import Jsonb
-from support import SYSTEM, Db, one
-from topics_support import bodies, consume, publish, subscribe, topic
+from support import SYSTEM, Clock, Db, one
+from topics_support import bodies, consume, publish, rotate, stored, subscribe, topic
+
+from howdah.audit.snapshot import VIEWS, exported
 
 from .conftest import Audit
 from .traffic import fail, receive, send
@@ -66,6 +69,23 @@ def test_topics_give_no_findings_at_any_journal_level_but_a_message_consumed_twi
     assert {rule.name: (rule.count, rule.queues) for rule in result.rules if rule.count} == {
         "consumed_twice": (1, (name,)),
         "identity": (1, (name,)),
+        "negative_hours": (1, (name,)),
+        "last_hour": (1, (name,)),
         "unrecorded": (2, (SYSTEM,)),
     }
     assert result.queue("q.full").verdict == "proved"
+
+
+def test_an_audit_that_runs_does_not_keep_a_topics_table_from_being_emptied(db: Db, dsn: str, clock: Clock) -> None:
+    topic(db)
+    name = subscribe(db)
+    publish(db, "x")
+    bodies(db, name)
+    with exported(dsn) as snapshot, psycopg.connect(dsn) as reader:
+        reader.execute("begin isolation level repeatable read")
+        reader.execute("set transaction snapshot " + psycopg.sql.Literal(snapshot.identifier).as_string(reader))
+        for view in VIEWS:
+            reader.execute(f"select count(*) from howdah.{view}".encode())
+        for _ in range(3):
+            rotate(db, clock)
+        assert stored(db) == 0

@@ -10,9 +10,11 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 from command import howdah, refused
+from rich.console import Console
 from support import Db, Server, column, one
 
-from howdah.benchmarks import broker, pgmq, stream
+from howdah.benchmarks import broker, pgmq, stream, topics
+from howdah.benchmarks.bench import Bench
 from howdah.benchmarks.compare import compare
 from howdah.benchmarks.peers.catalogue import PEERS, missing
 from howdah.benchmarks.peers.environment import HERE, Environment, PeerFailed
@@ -22,6 +24,7 @@ from howdah.benchmarks.record import OURS, Record
 from howdah.benchmarks.rows import KEYS, ROWS, Line, Row, lines
 from howdah.benchmarks.servers import redis
 from howdah.benchmarks.show import reached, verdict
+from howdah.benchmarks.size import TINY
 
 QUICK_ROWS = ("send-one", "receive-100", "send-1000", "latency", "held", "backlog")
 
@@ -173,6 +176,25 @@ def test_goals_mark_ratios_by_who_stands_beside_and_figures_alone() -> None:
         line = Line(case, ours, "ms", "bare commit with NOTIFY", 0.6, 0.6 / ours, (ours, ours), 1)
         assert reached(row("latency"), line) == expected
         assert verdict(row("latency"), line) == ({1.4: "✗", 1.6: "✗"}.get(ours, ""))
+
+
+def test_publishing_to_a_hundred_subscriptions_is_measured_beside_one_and_has_a_goal_of_its_own(
+    server: Server, template: str
+) -> None:
+    if server.embedded is None:
+        pytest.skip("databases are made on a server of ours only")
+    with psycopg.connect(server.dsn, autocommit=True) as admin:
+        admin.execute(f"create database howdah_bench_template template {template}".encode())
+        measured = Bench(Place(server.dsn, server.embedded), TINY, Record(), Console(quiet=True))
+        try:
+            topics.spread(measured)
+        finally:
+            admin.execute("drop database howdah_bench_template")
+    (found,) = measured.record.results
+    assert (found.row, found.who, found.unit, len(found.values)) == ("topic-publish", OURS, "ratio", 4)
+    for ratio, expected in ((0.96, "✓"), (0.94, "✗")):
+        line = Line(found.case, ratio, "ratio", "", 0, 0, (ratio, ratio), 1)
+        assert reached(row("topic-publish"), line) == expected
 
 
 def test_a_row_that_only_a_peer_has_shows_no_figure_of_ours() -> None:

@@ -213,7 +213,7 @@ def test_replay_at_a_rate_keeps_what_it_did_when_it_is_stopped(dsn: str, dead: l
     with start(dsn, "poison", "replay", "--all", "--rate", "1/min") as process:
         wait_until(lambda: one(db, "select count(*) from howdah.audit_acts") == 2)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=20)
+        _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert b"1 of 2 messages were replayed before" in said
     assert [row["message_id"] for row in howdah(dsn, "poison", "list", "--json").json] == dead[2:]
@@ -224,7 +224,8 @@ def test_what_dies_again_while_replaying_at_a_rate_is_not_replayed_again(dsn: st
         "create function public.fail() returns trigger language plpgsql as $$ begin"
         " perform howdah.record_failure('a', new.message_id), howdah.record_failure('a', new.message_id);"
         " return null; end $$;"
-        " create trigger fail after insert on howdah.msgs for each row when (new.dead_at is null)"
+        " create constraint trigger fail after insert on howdah.msgs deferrable initially deferred"
+        " for each row when (new.dead_at is null)"
         " execute function public.fail()"
     )
     assert howdah(dsn, "poison", "replay", "--all", "--origin", "a", "--rate", "1000").out == "2 messages replayed\n"

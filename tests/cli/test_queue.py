@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from command import howdah, refused
+from support import Db, one
 
 BAD_NAMES = ["a'b", 'a"b', "a;drop table x", "x" * 300, "", "a b", "_SYSTEM.mine", "a\nb"]
 
@@ -23,7 +24,7 @@ def test_create_list_show_alter(dsn: str) -> None:
 
     assert howdah(dsn, "queue", "alter", "orders", "-o", "default_priority=7").code == 0
     assert howdah(dsn, "queue", "show", "orders", "--json").json["default_priority"] == 7
-    assert "default_priority         7\n" in howdah(dsn, "queue", "show", "orders").out
+    assert "default_priority             7\n" in howdah(dsn, "queue", "show", "orders").out
 
 
 def test_a_bad_name_is_refused_and_nothing_is_made(dsn: str) -> None:
@@ -158,3 +159,10 @@ def test_a_role_without_the_right(dsn: str) -> None:
     assert howdah(dsn, "send", "q", "x", "--role", "howdah_producer").code == 0
     assert howdah(dsn, "receive", "q", "--role", "howdah_consumer").code == 0
     refused(howdah(dsn, "queue", "list", "--role", "no_such_role"), "no_such_role")
+
+
+def test_temporary_queues_are_listed_only_if_asked_for(dsn: str, db: Db) -> None:
+    name = one(db, "select howdah.create_temporary_queue()")
+    assert name not in howdah(dsn, "queue", "list").out
+    assert name in [row["queue"] for row in howdah(dsn, "queue", "list", "--temporary", "--json").json]
+    refused(howdah(dsn, "queue", "drop", name, "--force", "--yes"), "not managed")

@@ -239,7 +239,7 @@ def test_a_lost_connection_says_what_was_sent(dsn: str, queue: str, db: Db) -> N
     db.execute(
         "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
     )
-    _, err = process.communicate(b'{"body": 1}\n' * 4, timeout=30)
+    _, err = process.communicate(b'{"body": 1}\n' * 4, timeout=60)
 
     assert process.returncode == 1
     assert b"lines 1 to 4 were sent, none from line 5 on; go on with --from-line 5" in err
@@ -254,7 +254,7 @@ def test_ctrl_c_says_what_was_sent(dsn: str, queue: str, db: Db) -> None:
     process.stdin.flush()
     wait_until(lambda: one(db, "select count(*) from howdah.msgs") == 2)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=60)
 
     assert process.returncode == 130
     assert b"lines 1 to 2 were sent, none from line 3 on" in err

@@ -4,8 +4,10 @@ import socket
 from collections.abc import Iterator
 
 import pytest
+from rare_looks import look_rarely
 
 from howdah.engine import Connection, connect
+from howdah.engine.waiting import Idle
 
 
 @pytest.fixture
@@ -23,8 +25,14 @@ def orders(connection: Connection) -> str:
 
 
 @pytest.fixture
-def dead_port() -> int:
-    """A port of this machine where nothing listens."""
+def dead_port() -> Iterator[int]:
+    """A port of this machine where nothing listens: it is taken, so nobody else will."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
+        yield int(taken.getsockname()[1])
+
+
+@pytest.fixture
+def rare(monkeypatch: pytest.MonkeyPatch) -> set[Idle]:
+    """Receivers that have asked to be woken look only twice a minute, so that what comes sooner was told: those that sleep so."""
+    return look_rarely(monkeypatch)

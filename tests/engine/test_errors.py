@@ -11,8 +11,9 @@ import pytest
 import sqlalchemy
 from support import Connect, Db, one
 
-from howdah.engine import Connection, Session, calls, connect, errors, is_innocent
+from howdah.engine import Connection, Session, calls, connect, errors, is_innocent, temporary
 from howdah.engine.failure import failure_of, sqlstate_of, storable
+from howdah.engine.journal import check_journal_offset, journal_offset
 from howdah.procedures import FILES, source
 
 Act = Callable[[Connection], object]
@@ -40,8 +41,18 @@ def filled(connection: Connection) -> None:
     connection.send("orders", "x")
 
 
+def crowded(connection: Connection) -> None:
+    connection.send("orders", "x")
+    connection.call(calls.scalar("alter_engine", options=("jsonb", '{"max_count": 1}')))
+
+
 def hardened(connection: Connection) -> None:
     connection.admin.alter_queue("orders", backout_count="hardened")
+
+
+def lone_consumer(connection: Connection) -> None:
+    connection.admin.create_queue("alone", delivery_policy="single")
+    connection.session(transacted=False).open_consumer("alone")
 
 
 def subscribed(connection: Connection) -> None:
@@ -55,7 +66,40 @@ def restored(connection: Connection) -> None:
         session.connection.execute("update howdah.engine set system_identifier = 1")
 
 
+def offset(connection: Connection) -> dict[str, object]:
+    return connection.call(journal_offset())
+
+
+def behind(connection: Connection) -> None:
+    """Retention has dropped what the next transaction wrote, and all before it."""
+    with connection.session() as session, session.transaction():
+        session.connection.execute(
+            "update howdah.engine set journal_dropped_xid = pg_snapshot_xmax(pg_current_snapshot())::text::bigint"
+        )
+
+
 CONVERSATION = str(uuid4())
+
+
+def received_from(connection: Connection) -> None:
+    """A temporary queue with a transaction open that has received from it."""
+    session = connection.session()
+    session.call(temporary.set_connection("a-token-of-this-client", local=False))
+    queue = session.call(temporary.create())
+    session.commit()
+    connection.send(queue, "x")
+    assert session.receive(queue)
+
+
+def drop_temporary(connection: Connection) -> None:
+    """By another session of the same client."""
+    session = connection.session()
+    session.call(temporary.set_connection("a-token-of-this-client", local=False))
+    (queue,) = (
+        row["queue"] for row in connection.admin.list_queues(temporary=True) if row["queue"].startswith("_TEMP")
+    )
+    session.call(temporary.drop(queue))
+
 
 RAISED: dict[str, tuple[Act, Act]] = {
     "HD001": (lambda c: None, lambda c: c.send("nowhere", "x")),
@@ -76,6 +120,7 @@ RAISED: dict[str, tuple[Act, Act]] = {
     "HD016": (disabled, lambda c: c.session().receive("orders")),
     "HD017": (ended, lambda c: c.send("orders", "x", conversation_id=CONVERSATION)),
     "HD018": (filled, lambda c: c.send("orders", "x")),
+    "HD027": (crowded, lambda c: c.send("orders", "x")),
     "HD019": (hardened, lambda c: c.session().receive("orders")),
     "HD020": (lambda c: None, lambda c: c.admin.stop_listener("nobody")),
     "HD021": (lambda c: c.admin.create_listener("l", "orders"), lambda c: c.admin.create_listener("l", "orders")),
@@ -83,7 +128,13 @@ RAISED: dict[str, tuple[Act, Act]] = {
     "HD023": (lambda c: None, lambda c: c.call(calls.scalar("check_selector", selector=("text", "price >")))),
     "HD024": (subscribed, lambda c: c.admin.subscribe("prices", "a", shared=True)),
     "HD025": (restored, lambda c: c.session().receive("prices::a")),
+    "HD032": (lambda c: None, lambda c: c.session().receive("orders", consumer=999)),
+    "HD033": (lone_consumer, lambda c: c.session(transacted=False).open_consumer("alone")),
     "HD026": (lambda c: None, lambda c: c.call(calls.scalar("ack", queue=("text", "orders"), lease=("bigint", 1)))),
+    "HD029": (lambda c: None, lambda c: c.schedules.cancel(1)),
+    "HD030": (received_from, drop_temporary),
+    "HD036": (behind, lambda c: c.call(check_journal_offset(offset(c) | {"dropped": 0, "snapshot": "3:3:"}))),
+    "HD037": (lambda c: None, lambda c: c.call(check_journal_offset(offset(c) | {"system": "1"}))),
 }
 
 

@@ -33,6 +33,17 @@ def test_a_lease_is_acknowledged_given_back_or_extended(connection: Connection, 
     assert (incident["error_class"], incident["error_text"]) == ("ValueError", "no")
 
 
+def test_batch_after_batch_is_acknowledged_with_the_lease_of_the_next(connection: Connection, orders: str) -> None:
+    sent = [connection.send(orders, str(number)) for number in range(5)]
+    lease, last, seen = None, None, list[int]()
+    while lease := connection.leases.lease(orders, 2, acknowledge=lease):
+        last = lease
+        seen += lease.ids()
+    assert seen == sent
+    with pytest.raises(LeaseLost):
+        connection.leases.lease(orders, acknowledge=last)
+
+
 def test_an_acknowledgement_in_a_session_commits_with_its_transaction(
     connection: Connection, orders: str, db: Db
 ) -> None:
@@ -57,3 +68,16 @@ def test_leases_are_awaited_in_asyncio(dsn: str, connection: Connection, orders:
             return done
 
     assert asyncio.run(consume()) == 1
+
+
+def test_a_lease_by_a_wildcard_knows_whose_it_is(connection: Connection) -> None:
+    for name in ("JOBS.print", "JOBS.mail"):
+        connection.admin.create_queue(name)
+        connection.send(name, name)
+    leases = [connection.leases.lease("JOBS.>", 9) for _ in range(3)]
+    assert leases.pop() is None
+    assert {lease.queue for lease in leases if lease is not None} == {"JOBS.print", "JOBS.mail"}
+    for lease in leases:
+        assert lease is not None
+        assert [message.body for message in lease.messages] == [lease.queue]
+        assert connection.leases.ack(lease) == 1

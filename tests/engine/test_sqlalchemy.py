@@ -100,7 +100,10 @@ def test_an_orm_session_commits_object_and_message_together(sqla: sqlalchemy.Eng
         own.add(Account(id=2, balance=20))
         Session(own).send(orders, "done")
         # What the session holds is flushed before, as by its own statements.
-        assert one(db, "select count(*) from pg_stat_activity where state = 'idle in transaction'") == 1
+        idle = (
+            "select count(*) from pg_stat_activity where state = 'idle in transaction' and datname = current_database()"
+        )
+        assert one(db, idle) == 1
     assert waiting(db, orders) == ["done"]
     with make() as own, own.begin():
         (message,) = Session(own).receive(orders)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -81,12 +83,54 @@ def column(db: Db, query: str, params: Any = None) -> list[Any]:
     return [row[0] for row in db.execute(query.encode(), params).fetchall()]
 
 
-def wait_until(condition: Callable[[], object], timeout: float = 20) -> None:
+def measured(db: Db, query: str, params: Any = None) -> dict[str, Any]:
+    """Counts of `explain analyze` for a statement that is run, of this session alone: buffers, and `WAL Bytes` written."""
+    report = one(db, f"explain (analyze, buffers, wal, timing off, format json) {query}", params)
+    plan: dict[str, Any] = report[0]["Plan"]
+    return plan | {"Buffers": plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]}
+
+
+def wait_until(condition: Callable[[], object], timeout: float = 60) -> None:
     """Return as soon as the condition holds; fail if it does not in time."""
     deadline = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < deadline, "what was waited for did not happen"
         time.sleep(0.005)
+
+
+CHECKPOINTER = "select backend_start from pg_stat_activity where backend_type = 'checkpointer'"
+"""When a server began, the last time."""
+
+
+def kill_backend(server: EmbeddedServer, killed: Db, running: str = "", after: float = 0) -> None:
+    """SIGKILL to a session's process: the server ends all others and begins anew, and its first process lives on.
+
+    With a statement in `running` the session is killed so many seconds after it was sent off.
+    """
+    before = one(killed, CHECKPOINTER)
+    if running:
+        killed.pgconn.send_query(running.encode())
+        time.sleep(after)
+    os.kill(killed.info.backend_pid, signal.SIGKILL)
+
+    def broken() -> bool:
+        try:
+            killed.execute("select 1")
+        except psycopg.Error:
+            return True
+        return False
+
+    def answers() -> bool:
+        # It may still answer somebody before it notices that one of its processes was killed.
+        try:
+            with psycopg.connect(server.start().dsn) as fresh:
+                return column(fresh, CHECKPOINTER) > [before]
+        except psycopg.OperationalError:
+            return False
+
+    wait_until(broken)
+    killed.close()
+    wait_until(answers, 60)
 
 
 def wait_until_blocked(db: Db, waiting: Db) -> None:
@@ -108,12 +152,14 @@ TABLES = [
     "msgs",
     "msgs_nonpersistent",
     "parked",
+    "ahead_leases",
     "poison_details",
     "operator_acts",
     "journal",
     "journal_totals",
     "backlog_figures",
     "lock",
+    "lock_epochs",
     "workers",
     "acks",
     "engine",

@@ -20,6 +20,8 @@ class Message:
     number: int
     colour: str
     priority: int
+    #: The client id that it was published under; None: none.
+    client: str | None = None
     #: In a prepared transaction: its producer may have published more before it was committed.
     prepared: bool = False
     committed: int | None = None
@@ -37,6 +39,8 @@ class Subscription:
     prioritized: bool = False
     durable: bool = True
     failing: bool = False
+    #: no_local: what is published under this client id is not for it.
+    client: str | None = None
     #: Its consumers gave messages back out of order, or took a part of what they held.
     loose: bool = False
     ended: bool = False
@@ -100,6 +104,7 @@ class Ledger:
             and message.committed is not None
             and message.committed > subscription.began
             and subscription.colour in (None, message.colour)
+            and (subscription.client is None or subscription.client != message.client)
         }
 
     def missing(self, subscription: Subscription) -> set[int]:

@@ -1,4 +1,4 @@
-"""Random schedules on topics: sessions publish, subscribe, receive, roll back, prepare, hold snapshots and are killed, while the ring turns.
+"""Random schedules on topics: sessions publish, subscribe, receive, lease, roll back, prepare, hold snapshots and are killed, while the ring turns.
 
 One thread drives up to 8 connections, so a seed repeats a schedule exactly (but for the numbers of transactions). Afterwards
 everything is ended, drained and compared with what was committed. HOWDAH_TEST_SEED repeats one schedule.
@@ -21,6 +21,7 @@ from topic_ledger import Ledger, Message, Subscription, Work
 CONNECTIONS = 8
 STEPS = 60
 COLOURS = ("red", "blue")
+CLIENT = "desk"
 #: Retry: a conflict, or a lock that another session of the schedule holds. Refused: in use, or ended by somebody else.
 EXPECTED = {
     "40001": "retry",
@@ -29,6 +30,7 @@ EXPECTED = {
     "HD024": "in use",
     "HD001": "gone",
     "HD005": "isolation",
+    "HD026": "lease lost",
 }
 
 _numbers = itertools.count(1)
@@ -45,6 +47,7 @@ class Session:
     published: int = 0
     repeatable: bool = False
     snapshot: int = 0
+    client: str | None = None
 
 
 class TopicSchedule:
@@ -64,6 +67,8 @@ class TopicSchedule:
         self._sessions: list[Session] = []
         self._prepared: list[tuple[str, Work]] = []
         self._failed: list[tuple[Subscription, int, int, int]] = []
+        #: Subscription, lease and the numbers of its messages.
+        self._leases: list[tuple[Subscription, int, list[int]]] = []
         self.notes: list[str] = []
 
     def run(self) -> Ledger:
@@ -98,7 +103,8 @@ class TopicSchedule:
         else:
             connection = psycopg.connect(self._dsn, autocommit=True, prepare_threshold=None)
             connection.execute("set lock_timeout = '5ms'")
-        session = Session(connection, next(_numbers))
+        session = Session(connection, next(_numbers), client=self._dice.choice([None, CLIENT]))
+        connection.execute("select howdah.set_client_id(%s)", (session.client,))
         self._sessions.append(session)
         return session
 
@@ -111,7 +117,7 @@ class TopicSchedule:
         actions: list[tuple[float, Callable[[Session], None]]] = [
             (10, self._publish), (3, self._publish_batch), (12, self._receive), (3, self._hold), (5, self._savepoint),
             (1.5, self._subscribe), (0.7, self._unsubscribe), (4, self._turn), (1, self._look_after), (1.5, self._rest),
-            (3, self._record_failure), (1.5, self._settle_prepared), (12, self._end),
+            (3, self._record_failure), (1.5, self._settle_prepared), (12, self._end), (2, self._lease), (6, self._ack),
         ]  # fmt: skip
         if session.work is None and dice.random() < 0.5:
             self._begin(session)
@@ -226,7 +232,7 @@ class TopicSchedule:
     def _message(self, session: Session, topic: str) -> Message:
         session.published += 1
         colour, priority = self._dice.choice(COLOURS), self._dice.choice([4, 4, 4, 0, 9])
-        return Message(0, topic, session.producer, session.published, colour, priority)
+        return Message(0, topic, session.producer, session.published, colour, priority, session.client)
 
     def _subscribe(self, session: Session) -> None:
         dice = self._dice
@@ -243,18 +249,22 @@ class TopicSchedule:
             durable=dice.random() < 0.8,
             failing=dice.random() < 0.3,
         )
+        if not subscription.shared and dice.random() < 0.2:
+            subscription.client = CLIENT
         options: dict[str, object] = {"prioritized": subscription.prioritized}
         if subscription.failing:
             options |= dice.choice([{}, {"redelivery_delay_ms": 2}])
             options |= {"max_failed_deliveries": 2, "exception_mode": "individual", "process_non_persistent": True}
         row = session.connection.execute(
-            "select howdah.subscribe(%s, %s, '', %s, shared => %s, durable => %s, options => %s)",
+            "select howdah.subscribe(%s, %s, %s, %s, shared => %s, durable => %s, no_local => %s, options => %s)",
             (
                 topic.split(".")[0] + ".>" if wild else topic,
                 f"s{next(_numbers)}",
+                subscription.client or "",
                 f"colour = '{subscription.colour}'" if subscription.colour else None,
                 subscription.shared,
                 subscription.durable,
+                subscription.client is not None,
                 json.dumps(options),
             ),
         ).fetchone()
@@ -311,6 +321,41 @@ class TopicSchedule:
         self._note(session, f"consumed {[row[0] for row in kept]}")
         if single:
             self._commit(session)
+
+    def _lease(self, session: Session) -> None:
+        """Lease in a transaction of its own; of a subscription whose failures count at times for so short that the lease runs out."""
+        if session.connection.info.transaction_status != 0 or not (subscription := self._any(session)):
+            return
+        self._work(session)
+        milliseconds = self._dice.choice([1, 3_600_000]) if subscription.failing else 3_600_000
+        rows = session.connection.execute(
+            "select lease, message_id from howdah.lease(%s, %s, %s * interval '1 millisecond')",
+            (subscription.name, self._dice.randint(1, 8), milliseconds),
+        ).fetchall()
+        self._note(session, f"lease {subscription.name} for {milliseconds}: {rows}")
+        if rows:
+            subscription.loose = True
+            self._leases.append((subscription, rows[0][0], [row[1] for row in rows]))
+
+    def _ack(self, session: Session) -> None:
+        """Acknowledge some or all of a lease; what a rollback then takes back is released at the end."""
+        if not self._leases:
+            return
+        subscription, lease, numbers = self._leases.pop(self._dice.randrange(len(self._leases)))
+        some = self._dice.sample(numbers, self._dice.randint(1, len(numbers)))
+        session.connection.execute("select howdah.ack(%s, %s, %s::bigint[])", (subscription.name, lease, some))
+        self._work(session).got += [(subscription, number) for number in some]
+        self._note(session, f"ack {subscription.name} {lease}: {some}")
+        if rest := [number for number in numbers if number not in some]:
+            self._leases.append((subscription, lease, rest))
+
+    def _release_all(self) -> None:
+        for subscription in self._ledger.subscriptions:
+            if not subscription.ended:
+                self._direct.execute(
+                    "select howdah.release(%s, l.lease) from howdah.list_leases(%s) l where l.leased_until > howdah.now() + interval '1 minute'",
+                    (subscription.name, subscription.name),
+                )
 
     def _record_failure(self, session: Session) -> None:
         if not self._failed or session.connection.info.transaction_status != 0:
@@ -388,6 +433,7 @@ class TopicSchedule:
                 (self._commit if self._dice.random() < 0.7 else self._rollback)(session)
         while self._prepared:
             self._end_prepared(*self._prepared.pop())
+        self._release_all()
 
     def _drain(self) -> None:
         """Receive what is left; a dead-letter queue's messages count as the subscription's."""
@@ -395,13 +441,15 @@ class TopicSchedule:
         for subscription in self._ledger.subscriptions:
             if subscription.ended:
                 continue
-            deadline, empty = time.monotonic() + 1, 0
+            deadline, empty = time.monotonic() + 20, 0
             while empty < 2 and time.monotonic() < deadline:
                 if self._dice.random() < 0.3:
                     self._turn(session)
                 rows = self._take(session, subscription, "receive", self._dice.choice([1, 7, 100]))
                 subscription.consumed += [row[0] for row in rows]
-                if not rows:
+                if rows:
+                    deadline = time.monotonic() + 20
+                else:
                     empty += not self._ledger.missing(subscription) or not subscription.failing
                     time.sleep(0.001 if subscription.failing else 0)
                 if not rows and subscription.failing:

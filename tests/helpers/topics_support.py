@@ -66,3 +66,12 @@ def rotate(db: Db, clock: Clock) -> str:
 def maintain(db: Db) -> str:
     said: str = one(db, "select howdah.maintain_subscriptions()")
     return said
+
+
+def listed(db: Db, wanted: str, subscription: str = "t::s") -> Any:
+    """What the list says of a subscription: a value, or a row of them."""
+    rows = db.execute(
+        f"select {wanted} from howdah.list_subscriptions() where subscription = %s".encode(), (subscription,)
+    )
+    (row,) = rows.fetchall()
+    return row if len(row) > 1 else row[0]

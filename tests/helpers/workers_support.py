@@ -29,11 +29,27 @@ create table work.locked (n integer);
 create table work.checked (n integer unique deferrable initially deferred);
 create table work.gated (n integer);
 create function work.gate() returns trigger language plpgsql as
-    $$ begin perform pg_advisory_xact_lock_shared(7); return null; end $$;
+    $$ begin
+        if to_jsonb(new) ->> 'error_class' is distinct from 'WorkerDied' then -- not the supervisor, who would stand still
+            perform pg_advisory_xact_lock_shared(7);
+        end if;
+        return null;
+    end $$;
 create constraint trigger gate after insert on work.gated deferrable initially deferred
     for each row execute function work.gate();
 select howdah.create_queue('work'), howdah.create_queue('single');
 """
+
+_DEFERRED = "deferrable initially deferred"
+HARDENED_STEPS = {
+    "put on record": ("trigger gate after insert on howdah.attempts", "", "note"),
+    "committed": ("constraint trigger gate after insert on howdah.attempts", _DEFERRED, "note"),
+    "taken": ("trigger gate after delete on howdah.attempts", "", "note"),
+    "handled": ("constraint trigger gate after delete on howdah.attempts", _DEFERRED, "note"),
+    "failed": ("trigger gate after insert on howdah.poison_details", "", "fail"),
+    "told": ("constraint trigger gate after insert on howdah.poison_details", _DEFERRED, "fail"),
+}
+"""The steps of a worker's attempt: the statement or the commit at whose end it can be made to wait, and what its handler does."""
 
 
 class Workers:
@@ -80,16 +96,16 @@ class Workers:
         with self._lock:
             self.supervisor.stop()
 
-    def wait_ended(self, timeout: float = 30) -> None:
+    def wait_ended(self, timeout: float = 60) -> None:
         self._thread.join(timeout)
         assert not self._thread.is_alive()
 
     def close(self) -> None:
         self.stop()
-        self._thread.join(15)
+        self._thread.join(30)
         if self._thread.is_alive():
             self.stop()
-            self._thread.join(15)
+            self._thread.join(30)
         with self._lock:
             self.supervisor.close()
 
@@ -139,7 +155,7 @@ class Work:
     def left(self, queue: str = "work") -> int:
         return int(one(self.db, "select live + parked from howdah.queue_stats(%s)", (queue,)))
 
-    def wait_empty(self, queue: str = "work", timeout: float = 30) -> None:
+    def wait_empty(self, queue: str = "work", timeout: float = 120) -> None:
         wait_until(lambda: self.left(queue) == 0, timeout)
 
     def effects(self) -> list[int]:
@@ -168,6 +184,17 @@ class Work:
 
     def dead(self) -> list[int]:
         return column(self.db, "select message_id from howdah.audit_messages where state = 'dead' order by 1")
+
+    def gate_at(self, step: str) -> int:
+        """Put the gate at one of the HARDENED_STEPS, and send a message on its way there."""
+        event, when, body = HARDENED_STEPS[step]
+        self.db.execute(f"create {event} {when} for each row execute function work.gate()".encode())
+        return self.send(body)[0]
+
+    def at_gate(self) -> list[int]:
+        """Server processes of the sessions that wait there; a killed client's does until the server notices."""
+        waiting = "select pid from pg_stat_activity where datname = current_database() and wait_event = 'advisory'"
+        return column(self.db, waiting)
 
     @contextmanager
     def gate(self) -> Iterator[None]:

@@ -48,7 +48,7 @@ def dictionary(db: Db) -> dict[str, list[tuple[Any, ...]]]:
         "indexes": f"select relname::text, pg_get_indexdef(indexrelid) from {tables} join pg_index on indrelid = c.oid"
         " order by 1, 2",
         "sequences": "select sequencename::text, data_type::text, cache_size, increment_by from pg_sequences"
-        " where schemaname = 'howdah' and sequencename !~ '^(head|search|positions|waiting|alive)_' order by 1",
+        " where schemaname = 'howdah' and sequencename !~ '^(head|search|positions|waiting|alive|room|tickets)_' order by 1",
         "type": "select attname::text, format_type(atttypid, atttypmod), obj_description('howdah.message'::regtype,"
         " 'pg_type') from pg_attribute where attrelid = 'howdah.message'::regclass order by attnum",
     }
@@ -313,7 +313,7 @@ def test_sends_and_receives_go_on_while_the_procedures_are_installed_anew(db: Db
 
 def test_tampered_procedures_are_restored_when_the_checksum_differs(db: Db, dsn: str) -> None:
     before = procedures(db)
-    db.execute("drop function howdah.browse(text, integer, integer, bigint, bigint)")
+    db.execute("drop function howdah.browse(text, integer, integer, bigint, bigint, text, text)")
     db.execute("create or replace function howdah._caller() returns text language sql as $$ select 'postgres'::text $$")
     db.execute("create function howdah.left_over(x integer) returns integer language sql as 'select 1'")
     db.execute("alter function howdah.purge_queue(text) reset search_path")
@@ -356,3 +356,34 @@ def test_other_roles_than_the_installed_ones_are_refused_in_words(dsn: str) -> N
     with pytest.raises(MigrationError, match="installed with the roles of howdah_owner"):
         migrate(dsn, roles=Roles.with_prefix("other"))
     assert migrate(dsn, roles=Roles()).current
+
+
+def test_the_limits_of_queues_hold_after_an_upgrade(db: Db, dsn: str) -> None:
+    one(db, """select howdah.create_queue('q', '{"message_limit": 2}')""")
+    one(db, "select howdah.send('q', 'x')")
+    downgrade(dsn, "0007")
+    assert one(db, "select count(*) from pg_class where relname ~ '^(room|tickets)_'") == 0
+    migrate(dsn)
+    one(db, "select howdah.send('q', 'x')")
+    with pytest.raises(psycopg.Error, match="is full"):
+        one(db, "select howdah.send('q', 'x')")
+
+
+def test_the_journal_of_before_keeps_its_rows_and_each_of_its_weeks_takes_evidence(db: Db, dsn: str) -> None:
+    one(db, """select howdah.create_queue('q', '{"journal_level": "full"}')""")
+    one(db, "select howdah.send('q', 'x')")
+    epoch = one(db, "select howdah.acquire_lock('maintenance', 'a')")
+    downgrade(dsn, "0014")
+    assert one(db, "select to_regclass('howdah.lock_epochs')") is None
+    migrate(dsn)
+    rows = "select expires_at, group_ids, priorities, settled_xid, oldest_sent_at from howdah.journal"
+    assert db.execute(rows.encode()).fetchall() == [(None,) * 5]
+    lacking = (
+        "select c.oid::regclass::text from pg_inherits i join pg_class c on c.oid = i.inhrelid"
+        " where i.inhparent = 'howdah.journal'::regclass and not exists (select from pg_attribute a"
+        " where a.attrelid = c.oid and a.attname = 'settled_xid' and not a.attisdropped)"
+    )
+    assert column(db, lacking) == []
+    one(db, "select howdah.send('q', 'x', time_to_live => '1 hour')")
+    assert one(db, "select count(*) from howdah.audit_journal where expires_at is not null") == 1
+    assert db.execute("select epoch, holder from howdah.audit_locks").fetchall() == [(epoch, "a")]

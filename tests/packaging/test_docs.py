@@ -4,6 +4,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+from howdah import procedures
 from howdah.engine.errors import BY_SQLSTATE
 from howdah.procedures import reference
 from howdah.schema import metadata
@@ -17,6 +20,29 @@ def page(name: str) -> str:
 
 def test_the_sql_page_is_what_the_headers_say() -> None:
     assert page("sql-api.md") == reference.render(), "run: make docs"
+
+
+CALLED_BY_PROGRAMS = {"due_schedules", "wake_due", "report_slow_consumer"}
+"""A scheduler's and a session's own calls."""
+
+
+def public(group: str = "") -> set[str]:
+    """The names of the functions that anybody calls, of one folder or of all."""
+    texts = "".join(procedures.source(name) for name in procedures.FILES if name.startswith(group))
+    return set(re.findall(r"create or replace function howdah\.([a-z]\w*)", texts))
+
+
+@pytest.mark.parametrize("group", ["temporary", "selectors", "send", "receive", "consumers", "leases", "schedules"])
+def test_each_function_of_consumption_has_an_example_on_a_page_that_its_section_names(group: str) -> None:
+    text = "".join(page(f"{name}.md") for name in reference.PAGES[group])
+    shown = "".join(re.findall(r"^```sql\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
+    assert public(f"{group}/") - CALLED_BY_PROGRAMS <= set(re.findall(r"howdah\.(\w+)\(", shown))
+
+
+def test_the_functions_that_pages_name_exist() -> None:
+    for written in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+        named = set(re.findall(r"(?:`|select |from |perform |, )howdah\.([a-z]\w*)\(", written.read_text()))
+        assert named <= public(), written.name
 
 
 def test_every_error_stands_on_the_errors_page_with_its_python_class() -> None:

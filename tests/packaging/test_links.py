@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ENTRIES = sorted((ROOT / "src" / "howdah").iterdir())
+ENTRIES = sorted(path for path in (ROOT / "src" / "howdah").iterdir() if path.name != "__pycache__")
 # At the root but not part of the package.
 NOT_SHIPPED = {"tests", "docs", "src", "console", "build", "dist"}
 

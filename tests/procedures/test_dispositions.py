@@ -86,7 +86,6 @@ def test_an_operator_may_fill_a_queue_beyond_its_limits(db: Db, create: Create) 
 
 @pytest.mark.behaviour("WAS-42")
 @pytest.mark.behaviour("WAS-43")
-@pytest.mark.behaviour("WAS-44")
 def test_backing_out_needs_five_rights_of_the_consumers_role(db: Db, create: Create, connect: Connect) -> None:
     create("BACKOUT")
     create(preset="websphere_mq", max_failed_deliveries=1, exception_queue="BACKOUT")
@@ -110,6 +109,40 @@ def test_backing_out_needs_five_rights_of_the_consumers_role(db: Db, create: Cre
         assert dead.message_id == sent, verb
         assert "NOT_AUTHORIZED" in str(dead.dead_reason)
         one(db, "select howdah.grant_queue('BACKOUT', %s, 'howdah_consumer')", (verb,))
+
+
+@pytest.mark.behaviour("WAS-44")
+def test_a_message_that_is_backed_out_is_its_producers_still(
+    db: Db, create: Create, connect: Connect, clock: Clock
+) -> None:
+    """The engine stamps no producer; what the sender wrote stays."""
+    create("BACKOUT")
+    create(preset="websphere_mq", max_failed_deliveries=1, exception_queue="BACKOUT")
+    for verb in ("send", "pass_all", "set_all"):
+        one(db, "select howdah.grant_queue('BACKOUT', %s, 'howdah_consumer')", (verb,))
+    sent = send(
+        connect("howdah_producer"),
+        headers=Jsonb({"JMSXUserID": "alice", "JMSXAppID": "shop", "n": 1}),
+        correlation_id="c",
+        reply_to="answers",
+        message_type="order",
+        conversation_id=CONVERSATION,
+        priority=7,
+    )
+    query = (
+        "select to_jsonb(m) - array['queue', 'position', 'stage', 'delivery_count', 'redelivered', 'origin_queue',"
+        " 'dead_reason', 'dead_at'] from howdah.browse(%s) m"
+    )
+    before = one(db, query, ("q",))
+    assert before["headers"] == {"JMSXUserID": "alice", "JMSXAppID": "shop", "n": 1}
+    assert one(db, "select sent_at from howdah.browse('q')") == clock.now
+    clock.advance(3600)
+    consumer = connect("howdah_consumer")
+    fail(consumer, sent)
+    assert receive(consumer) == []
+    assert one(db, query, ("BACKOUT",)) == before
+    (backed_out,) = receive(db, "BACKOUT", 1, "browse")
+    assert (backed_out.origin_queue, backed_out.dead_at) == ("q", clock.now)
 
 
 def test_rights_are_granted_by_administrators_only_and_must_exist(db: Db, create: Create, connect: Connect) -> None:
@@ -265,7 +298,7 @@ def test_a_receive_does_not_wait_for_a_conversation_that_another_transaction_is_
     fail(db, send(db, conversation_id=CONVERSATION))
     healthy = send(db)
     other = connect()
-    db.execute("set lock_timeout = '2s'")
+    db.execute("set lock_timeout = '20s'")
     with other.transaction(force_rollback=True):
         assert one(other, "select howdah.end_conversation(%s)", (CONVERSATION,))
         assert ids(db, "q", "receive") == [healthy]
@@ -297,7 +330,7 @@ def test_incidents_of_an_ended_conversation_are_deleted_and_those_in_other_hands
     apart = send(db)
     fail(db, apart)
     other = connect()
-    db.execute("set lock_timeout = '2s'")
+    db.execute("set lock_timeout = '20s'")
     with other.transaction(force_rollback=True):
         other.execute("delete from howdah.poison_details where message_id = %s", (second,))
         assert ids(db, "q", "receive") == [apart]

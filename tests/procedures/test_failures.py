@@ -42,7 +42,12 @@ def test_the_delivery_count_is_one_more_than_the_rejections(db: Db) -> None:
 @pytest.mark.behaviour("WAS-09")
 @pytest.mark.behaviour("WAS-10")
 @pytest.mark.behaviour("WAS-22")
-def test_by_default_a_message_is_delivered_five_times_and_then_lies_in_the_exception_destination(db: Db) -> None:
+@pytest.mark.parametrize("preset", [None, "howdah", "websphere"])
+def test_by_default_a_message_is_delivered_five_times_and_then_lies_in_the_exception_destination(
+    db: Db, preset: str | None
+) -> None:
+    if preset is not None:
+        one(db, "select howdah.alter_queue('q', %s)", (Jsonb({"preset": preset}),))
     sent = send(db)
     trace = []
     while receive(db, verb="browse"):
@@ -325,7 +330,6 @@ def test_a_message_sent_with_a_delay_comes_on_time(db: Db, clock: Clock) -> None
     assert (late.delivery_count, late.redelivered) == (1, False)
 
 
-@pytest.mark.behaviour("AMQ-81")
 def test_a_queues_redelivery_delay_and_a_calls_own_hold_a_failed_message_back(db: Db, clock: Clock) -> None:
     one(db, """select howdah.alter_queue('q', '{"redelivery_delay_ms": 1500}')""")
     send(db)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 from support import SYSTEM, Clock, Connect, Db, column, contents, fail, one, receive, refused
 
 
@@ -91,6 +92,30 @@ def test_a_lease_that_runs_out_gives_its_message_back_as_failed_and_its_token_is
     assert incident == [("LeaseExpired", 1, "returned")]
 
 
+@pytest.mark.parametrize("own_session", [False, True], ids=["a consumer", "a consumer of its session"])
+def test_the_death_of_who_has_a_lease_does_not_end_it_and_its_turn_ends_only_if_the_death_is_seen(
+    db: Db, clock: Clock, connect: Connect, own_session: bool
+) -> None:
+    one(db, """select howdah.alter_queue('q', '{"delivery_policy": "failover"}')""")
+    send(db, "a", "b")
+    doomed = connect()
+    first = one(doomed, "select howdah.open_consumer('q', own_session => %s)", (own_session,))
+    second = one(db, "select howdah.open_consumer('q')")
+    bodies = "select body from howdah.lease('q', 1, '10 minutes', consumer => %s)"
+    assert column(doomed, bodies, (first,)) == ["a"]
+    assert column(db, bodies, (second,)) == []
+    one(db, "select pg_terminate_backend(%s, 10000)", (doomed.info.backend_pid,))
+    assert column(db, bodies, (second,)) == (["b"] if own_session else [])
+    clock.advance(59)
+    assert column(db, bodies, (second,)) == []
+    clock.advance(2)
+    assert column(db, bodies, (second,)) == ([] if own_session else ["b"]), "silent for longer than its time-out"
+    clock.advance(500)
+    one(db, "select count(*) from howdah.renew_consumers(%s)", ([second],))
+    clock.advance(41)
+    assert column(db, bodies, (second,)) == ["a"], "at the end of the lease"
+
+
 def test_leases_that_run_out_are_failures_up_to_the_limit(db: Db, clock: Clock) -> None:
     (sent,) = send(db, "a")
     counts = []
@@ -154,6 +179,26 @@ def test_a_negative_acknowledgement_counts_and_follows_the_policy(db: Db, clock:
     assert held.delivery_count == 3
     rejected = "select outcome from howdah.nack('q', %s, reject => true)"
     assert column(db, rejected, (held.lease,)) == ["moved"]
+
+
+@pytest.mark.behaviour("AMQ-81")
+@pytest.mark.parametrize("strict", [False, True], ids=["passed by", "waited for"])
+def test_what_a_client_gives_back_comes_again_after_its_delay_in_the_order_of_the_policy(
+    db: Db, clock: Clock, strict: bool
+) -> None:
+    one(db, "select howdah.alter_queue('q', %s)", (Jsonb({"strict_order": strict, "redelivery_delay_ms": 60_000}),))
+    first, second, third = send(db, "a", "b", "c")
+    (held,) = lease(db)
+    nack = "select message_id, attempt, outcome from howdah.nack('q', %s)"
+    assert db.execute(nack.encode(), (held.lease,)).fetchall() == [(first, 1, "delayed")]
+    clock.advance(59)
+    assert [m.message_id for m in lease(db)] == ([] if strict else [second])
+    clock.advance(1)
+    again = [lease(db)[0]]
+    assert (again[0].message_id, again[0].delivery_count) == (first, 2)
+    one(db, "select howdah.ack('q', %s)", (again[0].lease,))
+    rest = [m.message_id for _ in range(2) for m in lease(db)]
+    assert rest == ([second] if strict else [third]), "under strict order one message at a time"
 
 
 def test_a_released_message_is_back_in_its_place_with_nobody_to_blame(db: Db) -> None:
@@ -242,10 +287,9 @@ def test_many_consumers_lease_each_message_once(db: Db, connect: Connect) -> Non
     assert len(seen) == len(set(seen)) == 600
 
 
-@pytest.mark.parametrize("shared", [True, False])
-def test_a_subscription_is_leased_and_acknowledged_out_of_order(db: Db, clock: Clock, shared: bool) -> None:
+def test_a_shared_subscription_is_leased_and_acknowledged_out_of_order(db: Db, clock: Clock) -> None:
     one(db, "select howdah.create_topic('t')")
-    name = one(db, "select howdah.subscribe('t', 's', shared => %s)", (shared,))
+    name = one(db, "select howdah.subscribe('t', 's', shared => true)")
     other = one(db, "select howdah.subscribe('t', 'o')")
     sent = one(db, "select howdah.send_batch('t', array['a', 'b', 'c', 'd'])")
     first = lease(db, 2, seconds=10, queue=name)
@@ -264,6 +308,20 @@ def test_a_subscription_is_leased_and_acknowledged_out_of_order(db: Db, clock: C
     assert lease(db, 9, queue=name) == []
     assert [m.message_id for m in receive(db, other, n=9)] == sent, "the other subscriber is not disturbed"
     assert one(db, "select count(*) from howdah.acked") == 0, "the cursor has moved over them"
+
+
+def test_the_journal_tells_non_persistent_topic_messages_that_were_leased_from_persistent_ones(db: Db) -> None:
+    one(db, "select howdah.create_topic('t')")
+    name = one(db, "select howdah.subscribe('t', 's')")
+    modes = ["persistent", "non-persistent", "persistent"]
+    sent = [one(db, "select howdah.send('t', 'a', delivery_mode => %s)", (mode,)) for mode in modes]
+    first = lease(db, 9, queue=name)
+    assert one(db, "select howdah.ack(%s, %s)", (name, first[0].lease)) == 3
+    assert sorted(
+        db.execute(
+            "select i.id, j.nonpersistent from howdah.journal j, unnest(j.message_ids) i(id) where j.event = 'consumed'"
+        ).fetchall()
+    ) == list(zip(sent, [False, True, False], strict=True))
 
 
 def test_a_leased_topic_message_is_not_truncated_away(db: Db, clock: Clock) -> None:

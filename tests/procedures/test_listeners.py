@@ -120,8 +120,9 @@ def test_without_a_threshold_stop_and_resume_go_on_until_the_message_is_removed(
 
 @pytest.mark.behaviour("WAS-25")
 @pytest.mark.behaviour("WAS-26")
-def test_failures_add_up_and_a_handled_message_sets_them_to_0(db: Db) -> None:
-    create(db, sequential_failures=9)
+@KINDS
+def test_failures_add_up_and_a_handled_message_sets_them_to_0(db: Db, kind: str) -> None:
+    create(db, sequential_failures=9, kind=kind)
     send(db, "a", "b")
     for expected in (1, 2):
         fail_next(db)
@@ -154,13 +155,14 @@ def test_two_failures_a_success_and_two_failures_do_not_stop_at_three(db: Db, ki
 
 
 @pytest.mark.behaviour("WAS-35")
-def test_a_limit_above_the_threshold_moves_the_message_and_goes_on(db: Db) -> None:
+@KINDS
+def test_a_limit_above_the_threshold_moves_the_message_and_goes_on(db: Db, kind: str) -> None:
     one(db, "select howdah.create_queue('BACKOUT')")
     for verb in ("pass_all", "set_all"):
         one(db, "select howdah.grant_queue('BACKOUT', %s, %s)", (verb, db.info.user))
     options = {"preset": "websphere_mq", "max_failed_deliveries": 1, "exception_queue": "BACKOUT"}
     one(db, "select howdah.alter_queue('q', %s)", (Jsonb(options),))
-    assert create(db, sequential_failures=5) is None
+    assert create(db, sequential_failures=5, kind=kind) is None
     poison, good = send(db, "poison", "good")
     assert fail_next(db) == (poison, 1)
     assert state(db) == (1, "running")
@@ -171,8 +173,9 @@ def test_a_limit_above_the_threshold_moves_the_message_and_goes_on(db: Db) -> No
 
 
 @pytest.mark.behaviour("WAS-35")
-def test_a_limit_that_stops_before_the_threshold_is_warned_of(db: Db) -> None:
-    warning = create(db)
+@KINDS
+def test_a_limit_that_stops_before_the_threshold_is_warned_of(db: Db, kind: str) -> None:
+    warning = create(db, kind=kind)
     assert warning is not None
     assert "stops at failure 1, before queue q disposes of a message at failure 5" in warning
     assert one(db, "select howdah.ensure_listener('l', 'q')") == warning
@@ -192,13 +195,14 @@ def test_a_limit_that_stops_before_the_threshold_is_warned_of(db: Db) -> None:
     one(db, "select howdah.alter_queue('q', %s)", (Jsonb({"max_failed_deliveries": 0}),))
     assert shown(db, "warning") == (None,)
     one(db, "select howdah.alter_queue('q', %s)", (Jsonb({"backout_count": "hardened"}),))
-    assert shown(db, "warning") == ("queue q is hardened, so that listener l cannot receive from it",)
+    assert shown(db, "warning") == (None,)
     refused(db, "HD019", "select howdah.receive_as('l')")
 
 
 @pytest.mark.behaviour("WAS-36")
-def test_ten_transactions_receive_at_once_and_the_eleventh_waits(db: Db, connect: Connect) -> None:
-    create(db)
+@KINDS
+def test_ten_transactions_receive_at_once_and_the_eleventh_waits(db: Db, connect: Connect, kind: str) -> None:
+    create(db, kind=kind)
     sent = send(db, *map(str, range(11)))
     sessions = [connect() for _ in range(11)]
     for session in sessions:
@@ -247,8 +251,9 @@ def test_fewer_sessions_hold_for_the_next_receive(db: Db, connect: Connect) -> N
 
 
 @pytest.mark.behaviour("WAS-37")
-def test_failures_of_different_messages_in_different_sessions_add_up(db: Db, connect: Connect) -> None:
-    create(db, sequential_failures=3)
+@KINDS
+def test_failures_of_different_messages_in_different_sessions_add_up(db: Db, connect: Connect, kind: str) -> None:
+    create(db, sequential_failures=3, kind=kind)
     sessions = [connect() for _ in range(3)]
     send(db, *"abc")
     taken = []
@@ -281,9 +286,10 @@ def test_failures_recorded_at_once_are_all_counted(db: Db, connect: Connect) -> 
 
 
 @pytest.mark.behaviour("WAS-38")
-def test_what_is_in_hand_when_it_stops_is_finished(db: Db, connect: Connect) -> None:
+@KINDS
+def test_what_is_in_hand_when_it_stops_is_finished(db: Db, connect: Connect, kind: str) -> None:
     """Five sessions, ten poison messages, 3 in a row, a threshold of 5: stopped at the third, none moved."""
-    create(db, sequential_failures=3, max_sessions=5)
+    create(db, sequential_failures=3, max_sessions=5, kind=kind)
     send(db, *["poison"] * 10)
     sessions = [connect() for _ in range(5)]
     taken = []
@@ -305,8 +311,9 @@ def test_what_is_in_hand_when_it_stops_is_finished(db: Db, connect: Connect) -> 
 
 
 @pytest.mark.behaviour("WAS-40")
-def test_with_stopping_unchecked_every_poison_message_is_moved(db: Db) -> None:
-    create(db, stop_on_failure=False, sequential_failures=3)
+@KINDS
+def test_with_stopping_unchecked_every_poison_message_is_moved(db: Db, kind: str) -> None:
+    create(db, stop_on_failure=False, sequential_failures=3, kind=kind)
     sent = send(db, *["poison"] * 10)
     calls = 0
     while fail_next(db):
@@ -346,7 +353,7 @@ def test_a_success_keeps_no_failure_waiting_and_wipes_only_those_before_it(db: D
     record(db, sent)
     record(db, sent)
     other = connect()
-    other.execute("set lock_timeout = '5s'")
+    other.execute("set lock_timeout = '20s'")
     with db.transaction():
         db.execute("select howdah.handled_as('l')")
         assert state(db) == (0, "running")
@@ -420,7 +427,7 @@ def test_resuming_wakes_who_waits_for_the_queue(db: Db, connect: Connect) -> Non
     listening.execute("listen howdah")
     payload = one(db, "select payload from howdah.wait('q')")
     one(db, "select howdah.resume_listener('l')")
-    assert [n.payload for n in listening.notifies(timeout=5, stop_after=1)] == [payload]
+    assert [n.payload for n in listening.notifies(timeout=20, stop_after=1)] == [payload]
 
 
 def test_ensuring_leaves_an_administrators_options(db: Db, connect: Connect) -> None:

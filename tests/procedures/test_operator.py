@@ -284,7 +284,7 @@ def test_what_another_transaction_holds_is_refused_at_once_and_nothing_is_half_d
     if "retry" in verb:
         one(db, "select howdah.park_messages(%s, %s)", (SYSTEM, ids))
     one_operator, other = connect("howdah_admin"), connect("howdah_admin")
-    other.execute("set statement_timeout = '5s'")
+    other.execute("set statement_timeout = '20s'")
     with one_operator.transaction():
         one(one_operator, call(verb, ids[0]))
         refused(other, "HD013", call(verb, ids[0]))

@@ -207,11 +207,12 @@ def test_readers_return_a_poison_message_at_least_as_often_as_the_threshold_says
     assert one(db, "select count(*) from howdah.ended_conversations") == 1
 
 
+@pytest.mark.parametrize("count_by", ["conversation", "group"])
 @pytest.mark.parametrize("back", ["quarantine", "replay"])
 def test_a_message_that_comes_back_into_its_conversation_counts_anew(
-    db: Db, create: Create, clock: Clock, back: str
+    db: Db, create: Create, clock: Clock, back: str, count_by: str
 ) -> None:
-    create(count_by="conversation", max_failed_deliveries=2, at_limit="quarantine" if back == "quarantine" else "move")
+    create(count_by=count_by, max_failed_deliveries=2, at_limit="quarantine" if back == "quarantine" else "move")
     sent, brother = (send(db, conversation_id=CONVERSATION) for _ in range(2))
     assert outcomes(db, 2) == ["returned", "quarantined" if back == "quarantine" else "moved"]
     assert ids(db, "q", "receive") == [], "the conversation is at its limit"
@@ -290,8 +291,10 @@ CONTRADICTIONS: list[dict[str, Any]] = [
     {"at_limit": "quarantine", "exception_mode": "none"},
     {"at_limit": "end_conversation", "exception_mode": "none"},
     {"preset": "service_broker", "exception_mode": "none"},
-    {"backout_count": "hardened", "strict_order": True},
+    {"backout_count": "hardened", "message_groups": "sticky"},
+    {"backout_count": "hardened", "delivery_policy": "failover"},
     {"backout_count": "hardened", "count_by": "conversation"},
+    {"backout_count": "hardened", "count_by": "group"},
     {"preset": "service_broker", "backout_count": "hardened"},
     {"disable_after": 1, "journal_level": "off"},
     {"exception_mode": "named"},
@@ -304,7 +307,7 @@ def test_a_policy_that_contradicts_itself_is_refused_before_anything_is_written(
     create("quarantining", at_limit="quarantine")
     create("nowhere", exception_mode="none")
     create("hardened", backout_count="hardened")
-    create("strict", strict_order=True)
+    create("grouped", count_by="group")
     calls = [
         (verb, options)
         for options in CONTRADICTIONS
@@ -313,15 +316,15 @@ def test_a_policy_that_contradicts_itself_is_refused_before_anything_is_written(
     calls += [
         ("alter_queue('quarantining'", {"exception_mode": "none"}),
         ("alter_queue('nowhere'", {"at_limit": "end_conversation"}),
-        ("alter_queue('hardened'", {"strict_order": True}),
+        ("alter_queue('hardened'", {"delivery_policy": "single"}),
         ("alter_queue('hardened'", {"count_by": "conversation"}),
-        ("alter_queue('strict'", {"backout_count": "hardened"}),
+        ("alter_queue('grouped'", {"backout_count": "hardened"}),
     ]
     all_refused(db, [("HD004", f"select howdah.{verb}, '{json.dumps(options)}')") for verb, options in calls])
     assert column(db, "select pattern from howdah.list_policies()") == []
 
 
-@pytest.mark.parametrize("count_by", ["message", "conversation"])
+@pytest.mark.parametrize("count_by", ["message", "conversation", "group"])
 def test_one_message_at_a_time_is_counted_like_many_at_once(db: Db, create: Create, count_by: str) -> None:
     """The short way passes by what surely has no failure; the long way counts for each message."""
     for queue in ("one", "many", "other"):
@@ -348,8 +351,9 @@ def test_one_message_at_a_time_is_counted_like_many_at_once(db: Db, create: Crea
                     (queue, Jsonb([{"message_id": sent, "reject": True}])),
                 )
     seen = db.execute(
-        "select howdah._is_unblamed(m.message_id, m.conversation_id),"
-        " howdah._failures(m.destination_id, m.message_id, m.stage, m.conversation_id) from howdah.msgs m"
+        "select howdah._is_unblamed(m.message_id, howdah._group(m.headers, m.conversation_id)),"
+        " howdah._failures(m.destination_id, m.message_id, m.stage, m.conversation_id,"
+        " howdah._group(m.headers, m.conversation_id)) from howdah.msgs m"
     ).fetchall()
     assert {failures for unblamed, failures in seen if unblamed} == {0}
     assert sum(unblamed for unblamed, _ in seen) == 3
@@ -361,7 +365,7 @@ def test_one_message_at_a_time_is_counted_like_many_at_once(db: Db, create: Crea
         "once": 2,
         "twice": 3,
         "with a brother": 3,
-        "its brother": 3 if count_by == "conversation" else 1,
+        "its brother": 1 if count_by == "message" else 3,
         "in a conversation": 1,
         "earlier": 1,
     }

@@ -76,12 +76,19 @@ def test_two_administrators_at_once_do_not_replay_a_message_twice(db: Db, connec
 def test_a_discarded_message_is_in_no_table_and_is_counted(db: Db) -> None:
     sent = one(db, "select howdah.send('q', 'unmistakable')")
     discarded = "select discarded from howdah.queue_stats('q')"
+    tables = column(db, "select c.oid::regclass::text from pg_class c where relnamespace = 'howdah'::regnamespace"
+                        " and relkind in ('r', 'p') and not relispartition")  # fmt: skip
+
+    def holding() -> list[str]:
+        """The tables with a row in which the body is written, as bytes or as text."""
+        written = "t::text like '%756e6d697374616b61626c65%' or t::text like '%unmistakable%'"
+        return [table for table in tables if one(db, f"select count(*) from {table} t where {written}")]
+
+    assert holding() == ["howdah.msgs"]
     assert one(db, discarded) == 0
     assert one(db, "select howdah.discard('q', %s, 'no use')", ([sent],)) == 1
     assert one(db, discarded) == 1
-    for table in column(db, "select c.oid::regclass::text from pg_class c where relnamespace = 'howdah'::regnamespace"
-                            " and relkind in ('r', 'p')"):  # fmt: skip
-        assert one(db, f"select count(*) from {table} t where t::text like '%756e6d697374616b61626c65%'") == 0, table
+    assert holding() == []
     assert db.execute("select event, reason, message_id from howdah.audit_journal").fetchall() == [
         ("discarded", "no use", sent)
     ]

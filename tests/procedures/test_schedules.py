@@ -62,7 +62,7 @@ def pooler(dsn: str, tmp_path: Path) -> Iterator[str]:
         yield pooled
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(30)
 
 
 def test_behind_a_transaction_pooler_random_schedules_lose_and_double_nothing(dsn: str, pooler: str) -> None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from support import Connect, Db, one
+from support import Connect, Db, measured, one
 
 
 def pages(db: Db, call: str) -> int:
     """Buffers that a call reads."""
     db.execute("begin")
-    plan: Any = one(db, f"explain (analyze, buffers, format json) {call}")
+    buffers: int = measured(db, call)["Buffers"]
     db.execute("rollback")
-    return int(plan[0]["Plan"]["Shared Hit Blocks"]) + int(plan[0]["Plan"]["Shared Read Blocks"])
+    return buffers
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -25,7 +23,7 @@ def test_a_held_snapshot_makes_no_receive_slower(connect: Connect, shared: bool,
     one(db, "select howdah.send_batch('t', array_fill('x'::text, array[2100]))")
     holder.execute("begin isolation level repeatable read")
     one(holder, "select pg_current_xact_id()::text")
-    measured = []
+    counts = []
     for number in (600, 1400):
         db.execute("set synchronous_commit = off")
         for _ in range(number // 10):
@@ -39,8 +37,8 @@ def test_a_held_snapshot_makes_no_receive_slower(connect: Connect, shared: bool,
             if number == 600:
                 one(db, "select howdah.maintain_subscriptions()")
         one(db, "select howdah.maintain_subscriptions()")
-        measured.append([pages(db, f"select * from howdah.{verb}('t::s', 1)") for _ in range(3)][-1])
-        measured.append([pages(db, "select howdah._cursor(id) from howdah.acks") for _ in range(3)][-1])
-    print(measured)
-    assert measured[2] <= measured[0] + 6
-    assert measured[3] <= measured[1] + 3
+        counts.append(min(pages(db, f"select * from howdah.{verb}('t::s', 1)") for _ in range(3)))
+        counts.append(min(pages(db, "select howdah._cursor(id) from howdah.acks") for _ in range(3)))
+    print(counts)
+    assert counts[2] <= counts[0] + 6
+    assert counts[3] <= counts[1] + 3

@@ -10,7 +10,7 @@ from topics_support import bodies, maintain, publish, ring, rotate, stored, subs
 
 @pytest.mark.behaviour("AMQ-48")
 @pytest.mark.behaviour("IMQ-24")
-def test_space_is_given_back_when_the_slowest_subscriber_has_acknowledged(db: Db, clock: Clock) -> None:
+def test_space_is_given_back_within_a_turn_when_the_slowest_subscriber_has_acknowledged(db: Db, clock: Clock) -> None:
     topic(db)
     names = [subscribe(db, name) for name in "abc"]
     publish(db, *["x" * 5000] * 20)
@@ -21,8 +21,7 @@ def test_space_is_given_back_when_the_slowest_subscriber_has_acknowledged(db: Db
     assert stored(db) == 20
     assert one(db, "select count(*) from howdah.activemq_msgs") == 20
     assert len(bodies(db, names[2])) == 20
-    for _ in range(3):
-        rotate(db, clock)
+    rotate(db, clock)  # topic_rotation_seconds, and the next call of the maintenance
     assert stored(db) == 0
     assert (
         one(
@@ -305,7 +304,7 @@ def test_the_ring_turns_quickly_with_thousands_of_messages_kept(db: Db, clock: C
     one(db, "select cardinality(howdah.send_batch('t', array(select n::text from generate_series(1, 12000) n)))")
     clock.advance(601)
     with db.transaction():
-        db.execute("set local statement_timeout = '3s'")
+        db.execute("set local statement_timeout = '10s'")
         one(db, "select howdah.maintain_topics()")
         assert one(db, "select howdah.maintain_topics()") == "closed 0"
     assert stored(db) == 12_000

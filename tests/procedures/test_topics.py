@@ -10,7 +10,6 @@ from topics_support import bodies, publish, rotate, stored, subscribe, topic
 
 
 @pytest.mark.behaviour("AMQ-21")
-@pytest.mark.behaviour("IMQ-18")
 def test_every_subscription_gets_a_copy_of_what_is_stored_once(db: Db) -> None:
     topic(db)
     names = [subscribe(db, f"s{number}") for number in range(3)]

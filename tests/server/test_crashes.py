@@ -24,7 +24,7 @@ def kill_clients(clients: list[subprocess.Popen[bytes]]) -> None:
     for client in clients:
         client.kill()
     for client in clients:
-        client.wait(10)
+        client.wait(30)
 
 
 def drain(db: Db) -> float:
@@ -38,7 +38,7 @@ def drain(db: Db) -> float:
             latest = time.monotonic()
         return bool(one(db, missing) == 0)
 
-    wait_until(found_all, timeout=30)
+    wait_until(found_all)
     return latest - begun
 
 

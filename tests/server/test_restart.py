@@ -1,14 +1,15 @@
 """What a restart, a crash and a killed backend leave, on a server of the test's own."""
 
-import os
-import signal
-
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
-from support import SYSTEM, Db, column, fail, one, receive, refused, wait_until
+from support import SYSTEM, Db, column, fail, kill_backend, one, receive, refused, wait_until
 
 from howdah.engine.embedded import EmbeddedServer
+
+
+def ids(db: Db, queue: str) -> list[int]:
+    return [message.message_id for message in receive(db, queue, 9, "browse")]
 
 
 def open_db(server: EmbeddedServer) -> Db:
@@ -74,35 +75,27 @@ def test_what_was_answered_is_there_after_kills_and_a_prepared_transaction_can_s
         one(db, """select howdah.create_queue('q', '{"max_failed_deliveries": 1}')""")
         one(db, "select howdah.create_queue('to')")
         sent = one(db, "select howdah.send('q', 'x')")
+        one(db, """select howdah.create_queue('met', '{"max_failed_deliveries": 1, "decided_at": "receive"}')""")
+        poison = one(db, "select howdah.send('met', 'x')")
+        assert fail(db, poison, "met")[2] == "returned"
         prepared = one(db, "select howdah.send('to', 'prepared')")
         db.execute("begin")
         assert len(receive(db, "to")) == 1
         late = one(db, "select howdah.send('to', 'late')")
         db.execute("prepare transaction 'p'")
-    for _ in range(3):
+    everything = sorted([sent, poison, prepared])
+    for number in range(4):
         mover = open_db(private_server)
         mover.execute("begin")
-        one(mover, "select howdah.replay('q', %s, 'to')", ([sent],))
-        os.kill(mover.info.backend_pid, signal.SIGKILL)
-
-        def whole() -> bool:
-            # The server may still answer somebody before it notices that one of its processes was killed.
-            try:
-                with psycopg.connect(private_server.start().dsn) as fresh:
-                    return column(fresh, "select message_id from howdah.audit_messages order by 1") == [sent, prepared]
-            except psycopg.OperationalError:
-                return False
-
-        def broken(mover: Db = mover) -> bool:
-            try:
-                mover.execute("select 1")
-            except psycopg.Error:
-                return True
-            return False
-
-        wait_until(broken)
-        mover.close()
-        wait_until(whole, 60)
+        if number % 2:  # an operator's move, and that of a poison message
+            one(mover, "select howdah.replay('q', %s, 'to')", ([sent],))
+        else:
+            assert receive(mover, "met") == []
+            assert ids(mover, SYSTEM) == [poison]
+        kill_backend(private_server, mover)
+        with open_db(private_server) as db:
+            assert [ids(db, queue) for queue in ("q", "met", "to", SYSTEM)] == [[sent], [poison], [prepared], []]
+            assert column(db, "select message_id from howdah.audit_messages order by 1") == everything
     with open_db(private_server) as db:
         answered = one(db, "select howdah.send('q', 'y')")
         private_server.stop("immediate")
@@ -112,7 +105,8 @@ def test_what_was_answered_is_there_after_kills_and_a_prepared_transaction_can_s
         db.execute("commit prepared 'p'")
         assert [m.message_id for m in receive(db, "to", 9)] == [late]
         assert fail(db, sent)[2] == "moved"
-        assert [m.message_id for m in receive(db, SYSTEM)] == [sent]
+        assert receive(db, "met") == []
+        assert [m.message_id for m in receive(db, SYSTEM, 9)] == [sent, poison]
 
 
 @pytest.mark.behaviour("IMQ-121")
@@ -138,12 +132,25 @@ def test_a_send_whose_standby_does_not_answer_does_not_return(private_server: Em
         refused(db, "HD001", "select howdah.receive('none')")
 
 
-@pytest.mark.parametrize(("count", "total"), [("volatile", 7), ("recorded", 5), ("hardened", 5)])
+@pytest.mark.parametrize(
+    ("count", "how", "total"),
+    [
+        ("volatile", "fast", 7),
+        ("volatile", "immediate", 7),
+        ("volatile", "killed backend", 5),
+        ("recorded", "fast", 5),
+        ("recorded", "immediate", 5),
+        ("hardened", "fast", 5),
+        ("hardened", "immediate", 5),
+    ],
+)
 @pytest.mark.behaviour("WAS-46")
 @pytest.mark.behaviour("WAS-47")
-def test_only_a_volatile_count_is_forgotten_by_a_crash_of_the_server(
-    private_server: EmbeddedServer, count: str, total: int
+def test_only_a_volatile_count_is_forgotten_and_only_when_the_server_ends(
+    private_server: EmbeddedServer, count: str, how: str, total: int
 ) -> None:
+    """Cleanly or in a crash; a server that begins anew, because a session's process was killed, has not ended."""
+
     def deliver(db: Db) -> bool:
         """One delivery that fails, told by the consumer unless the queue counts by itself."""
         if count == "hardened":
@@ -167,7 +174,10 @@ def test_only_a_volatile_count_is_forgotten_by_a_crash_of_the_server(
         one(db, "select howdah.send(%s, 'x')", (queue,))
         assert deliver(db)
         assert deliver(db)
-    private_server.stop("immediate")
+    if how == "killed backend":
+        kill_backend(private_server, open_db(private_server))
+    else:
+        private_server.stop("fast" if how == "fast" else "immediate")
     deliveries = 2
     with open_db(private_server) as db:
         while deliver(db):

@@ -41,7 +41,7 @@ def drain(db: Db, name: str) -> None:
                 raise
             return False
 
-    wait_until(is_empty, timeout=30)
+    wait_until(is_empty)
     assert column(db, MISSING, {"name": name}) == [], f"{name} lost"
 
 
@@ -72,7 +72,7 @@ def test_killed_clients_and_server_crashes_lose_and_double_nothing_of_a_topic(pr
         for client in clients:
             client.kill()
         for client in clients:
-            client.wait(10)
+            client.wait(30)
         dsn = private_server.start().dsn
         with psycopg.connect(dsn, autocommit=True) as db:
             for name in SUBSCRIPTIONS:

@@ -207,7 +207,7 @@ def test_who_was_told_is_not_told_again_when_another_hook_fails(
 def test_a_webhook_that_says_nothing_is_given_up_after_the_time_out(connection: Connection, file: File) -> None:
     with serving(WebServer()) as server:
         server.go_on.clear()
-        handle = Handled(connection, Hooks(file("back_off = 0\n" + webhook(server.url, "timeout = 0.1"))))
+        handle = Handled(connection, Hooks(file("back_off = 0\n" + webhook(server.url, "timeout = 0.5"))))
         assert handle(EVENT) == "returned"
         server.go_on.set()
     (row,) = connection.admin.incidents(QUEUE)
@@ -391,7 +391,7 @@ def test_the_program_tells_and_ends_in_order(
     program = start_program(dsn, "hooks", "run", file.path, stdin=subprocess.DEVNULL)
     wait_until(lambda: web.got and column(db, "select count(*) from howdah.audit_messages") == [0])
     program.terminate()
-    _, err = program.communicate(timeout=20)
+    _, err = program.communicate(timeout=60)
     assert program.returncode == 0
     assert b"hook told" in err
     assert b"secret" not in err

@@ -153,19 +153,20 @@ def test_idle_workers_of_every_subscription_are_woken_by_a_commit(
 ) -> None:
     ear = connect()
     ear.execute("listen howdah")
-    start(f"topicapp:{app}", processes=2)
+    start(f"rarely:{app}", processes=2)
     wait_subscribed(events, *names)
     wait_until(lambda: one(events, "select count(*) from howdah.list_workers()") == 2)
     took = []
     for number in range(7):
-        time.sleep(0.3)  # by now sessions that only look do so every 250 ms
+        time.sleep(0.3)  # by now all of them sleep, for half a minute unless they are woken
         sent = time.monotonic()
         publish(events, str(number), level=2)
-        wait_until(lambda number=number: all(len(got(events, name)) > number for name in names))  # type: ignore[misc]
+        wait_until(lambda number=number: all(len(got(events, name)) > number for name in names), 60)  # type: ignore[misc]
         took.append(time.monotonic() - sent)
     topic = one(events, "select 'topic:' || id from howdah.destinations where name = 'events'")
-    assert [notification.payload for notification in ear.notifies(timeout=0)].count(topic) >= 6
-    assert sorted(took)[3] < 0.1
+    # Most of them: where this machine stands still for seconds, publishers heed no longer that they were asked.
+    assert [notification.payload for notification in ear.notifies(timeout=0)].count(topic) >= 4
+    assert sorted(took)[3] < 5, took
 
 
 def test_another_process_takes_over_an_unshared_subscription(events: Db, jobs: Work, start: StartWorkers) -> None:

@@ -20,17 +20,18 @@ def test_a_process_listens_once_and_its_idle_sessions_ask_to_be_woken(start: Sta
     wait_until(lambda: jobs.left() == 0)
 
 
-def test_idle_sessions_handle_messages_within_milliseconds_of_their_commit(start: StartWorkers, jobs: Work) -> None:
-    start(sessions=3).wait_started()
+def test_idle_sessions_are_woken_by_the_commit_of_a_message(start: StartWorkers, jobs: Work) -> None:
+    start("rarely:app", sessions=3).wait_started()
     wait_until(lambda: one(jobs.db, AWAITED))
     took = []
-    for number in range(1, 21):
-        time.sleep(0.3)  # by now sessions that only look do so every 250 ms
+    for number in range(1, 8):
+        time.sleep(0.3)  # by now all of them sleep, for half a minute unless they are woken
         sent = time.monotonic()
         jobs.send("plain")
-        wait_until(lambda number=number: one(jobs.db, "select count(*) from work.effects") == number)  # type: ignore[misc]
+        wait_until(lambda number=number: one(jobs.db, "select count(*) from work.effects") == number, 60)  # type: ignore[misc]
         took.append(time.monotonic() - sent)
-    assert sorted(took)[10] < 0.05
+    # Most of them: where this machine stands still for seconds, senders heed no longer that they were asked.
+    assert sorted(took)[3] < 5, took
 
 
 def test_a_killed_listening_connection_is_replaced_and_nothing_stays_behind(start: StartWorkers, jobs: Work) -> None:
@@ -46,20 +47,20 @@ def test_a_killed_listening_connection_is_replaced_and_nothing_stays_behind(star
 def test_a_busy_queue_sends_no_notify(start: StartWorkers, jobs: Work, connect: Connect) -> None:
     ear = connect()
     ear.execute("listen howdah")
-    jobs.send(*["plain"] * 300)
+    # More than are handled while anybody here may be kept waiting for a core: the queue never runs dry.
+    one(jobs.db, "select cardinality(howdah.send_batch('work', array_fill('plain'::text, array[20000])))")
     stop = threading.Event()
 
-    def keep_busy(producer: Db) -> None:
+    def send(producer: Db) -> None:
         while not stop.is_set():
-            if one(producer, "select count(*) from (select from howdah.msgs limit 300) m") < 300:
-                one(producer, "select howdah.send_batch('work', array_agg('plain'::text)) from generate_series(1, 100)")
             one(producer, "select howdah.send('work', 'plain')")
 
-    producer = threading.Thread(target=keep_busy, args=(connect(),))
+    producer = threading.Thread(target=send, args=(connect(),))
     producer.start()
     start(sessions=2).wait_started()
     wait_until(lambda: one(jobs.db, "select count(*) from work.effects") > 1500)
     stop.set()
     producer.join()
+    assert jobs.left() > 0, "it was busy all the time"
+    ear.execute("select 1")
     assert [notification.payload for notification in ear.notifies(timeout=0)] == []
-    wait_until(lambda: jobs.left() == 0)

@@ -1,0 +1,133 @@
+"""An audit on record: nobody else audits meanwhile, it counts on from the last one, and what it found is kept."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import psycopg
+
+from ..engine.audits import Audits
+from ..engine.calls import Call
+from ..engine.errors import HowdahError
+from ..engine.runner import run
+from .errors import AuditError
+from .job import run_audit
+from .result import AuditResult
+from .since import Previous
+
+HOLD_SECONDS = 60.0
+RENEW_SECONDS = 20.0
+NO_AUDIT = 3
+"""The exit code of the command line where no audit could be made."""
+
+
+class AnotherAudit(AuditError):
+    """Somebody else audits this database now."""
+
+
+def by_errors(result: AuditResult) -> int:
+    """The exit code of an audit that was made: 1 if not every message is accounted for."""
+    return 0 if result.ok else 1
+
+
+def run_recorded(
+    dsn: str, holder: str, *, code_of: Callable[[AuditResult], int] = by_errors, **options: Any
+) -> AuditResult:
+    """As run_audit, for the role howdah_auditor; the result, or the failure, stands in audit_runs.
+
+    code_of: the exit code that goes on record. holder: a name for people, one for each process. Raises AnotherAudit at once; LockLost if another auditor took
+    over meanwhile, since this one had been out of touch for a minute.
+    """
+    audits = Audits(lambda call: _run(dsn, call))
+    with _held(audits, holder) as epoch:
+        started = datetime.now(UTC)
+        try:
+            previous = Previous.of(audits.last(made=True))
+            result = run_audit(dsn, previous=previous, **options)
+        except BaseException as error:
+            interrupted = not isinstance(error, Exception)
+            if interrupted or isinstance(error, AuditError):
+                reason = "interrupted" if interrupted else str(error)
+                code = error.code if isinstance(error, SystemExit) and isinstance(error.code, int) else 130
+                with suppress(HowdahError, psycopg.Error):  # the database may be what failed
+                    audits.record(
+                        started,
+                        code if interrupted else NO_AUDIT,
+                        "failed",
+                        reason=reason,
+                        version=_version(),
+                        epoch=epoch,
+                    )
+            raise
+        audits.record(started, code_of(result), **as_run(result), version=_version(), epoch=epoch)
+    return result
+
+
+def severity(result: AuditResult) -> str:
+    """The worst of what was found: error, warning or none."""
+    if not result.ok:
+        return "error"
+    return "warning" if any(rule.count for rule in result.rules) else "none"
+
+
+def as_run(result: AuditResult) -> dict[str, Any]:
+    """What audit_runs keeps of a result."""
+    counts = {kind: sum(rule.count for rule in result.rules if rule.severity == kind) for kind in ("error", "warning")}
+    return {
+        "severity": severity(result),
+        "taken_at": result.taken_at,
+        "snapshot": result.snapshot,
+        "errors": counts["error"],
+        "warnings": counts["warning"],
+        "rows_read": sum(result.rows.values()),
+        "queues": [asdict(queue) for queue in result.queues],
+        "rules": [asdict(rule) for rule in result.rules if not rule.passed],
+        "output": None if result.output is None else str(result.output),
+    }
+
+
+@contextmanager
+def _held(audits: Audits, holder: str) -> Iterator[int]:
+    """The right to audit, renewed in the background; record gives it up, and so does the end of the block."""
+    hold = audits.hold(holder, HOLD_SECONDS)
+    if hold.epoch is None:
+        raise AnotherAudit(f"another audit is under way, by {hold.by}; it has the right until {hold.until:%H:%M:%S %Z}")
+    done = threading.Event()
+
+    def renew() -> None:
+        while not done.wait(RENEW_SECONDS):
+            with suppress(HowdahError, psycopg.Error):  # the next time will do; recording tells whether it was too late
+                audits.hold(holder, HOLD_SECONDS)
+
+    renewing = threading.Thread(target=renew, name="howdah-audit-hold", daemon=True)
+    renewing.start()
+    try:
+        yield hold.epoch
+    finally:
+        done.set()
+        renewing.join()
+        with suppress(HowdahError, psycopg.Error):
+            audits.release(hold.epoch)
+
+
+def _run(dsn: str, call: Call[Any]) -> Any:
+    """Run a call on a connection of its own: an audit takes long, and one held would be cut."""
+    try:
+        connection = psycopg.connect(dsn, autocommit=True, application_name="howdah audit record")
+    except psycopg.Error as error:
+        raise AuditError(f"cannot connect: {str(error).strip()}") from error
+    with connection:
+        return run(connection, call)
+
+
+def _version() -> str | None:
+    try:
+        return version("howdah")
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,187 @@
+"""Rules about failed deliveries: dead messages and incidents belong together, and limits are kept."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from .ledger import DESTINATIONS
+from .rule import Evidence, Rule, text
+
+LIMIT_REASON = "failed deliveries reached the limit"
+REJECTED_REASON = "rejected by its handler"
+"""dead_reason of a message whose failures were counted."""
+
+FAULTS = "there is no queue [^;]*|queue [^;]* is full|NOT_AUTHORIZED: [^;]*|it came from queue [^;]*"
+COUNTED = f"^({LIMIT_REASON}|{REJECTED_REASON})(; ({FAULTS}))*$"
+"""The same, or why the message did not go where its policy sends it. Operators add to it, and so does clean_incidents."""
+
+STAGE = ("destination_id", "message_id", "stage")
+
+ENDED = ("moved", "discarded", "ended")
+"""Outcomes after which a message is not in its queue any more."""
+
+RETRIED = ("returned", "delayed")
+"""Outcomes after which it is delivered once more."""
+
+LEASE_EXPIRED = "LeaseExpired"
+"""error_class of a lease that ran out."""
+
+
+def _dead_without_incidents(evidence: Evidence) -> DataFrame:
+    """Dead by the limit or rejected, but the incidents that led there are not all present.
+
+    They are those of the stage before, in the queue that the message was in then. Enough are as many as the queue's
+    limit; or, since the limit may have been raised since, all up to one that moved the message; of a rejected one, any number.
+    Numbers without a gap show that none was taken away. Left out is what came from queues that count more than a
+    message's own incidents: those of its conversation, or attempts whose consumer died.
+    """
+    recorded = (
+        evidence.incidents.groupBy("message_id", "stage")
+        .agg(
+            F.count(F.lit(1)).alias("incidents"),
+            F.max("attempt").alias("last_attempt"),
+            F.max(F.when(F.col("outcome") == "moved", F.col("attempt"))).alias("moved_at"),
+            F.min("destination_id").alias("failed_in"),
+        )
+        .select("message_id", (F.col("stage") + 1).alias("stage"), "incidents", "last_attempt", "moved_at", "failed_in")
+    )
+    limits = evidence.policies.select(F.col("destination_id").alias("failed_in"), "max_failed_deliveries")
+    rejected = F.col("dead_reason").startswith(REJECTED_REASON)
+    dead = evidence.messages.where(F.col("dead_reason").rlike(COUNTED)).select(
+        "destination_id", "message_id", "stage", "dead_reason", "origin_queue"
+    )
+    others = evidence.policies.where(~F.col("counts_alone")).select(F.col("queue").alias("origin_queue"))
+    dead = dead.join(F.broadcast(others), on="origin_queue", how="left_anti")
+    joined = dead.join(recorded, on=["message_id", "stage"], how="left").join(
+        F.broadcast(limits), on="failed_in", how="left"
+    )
+    enough = F.col("incidents") >= F.greatest("max_failed_deliveries", F.lit(1))
+    reached = enough | F.col("moved_at").isNotNull() | rejected
+    broken = (
+        F.col("incidents").isNull() | (F.col("last_attempt") > F.col("incidents")) | ~F.coalesce(reached, F.lit(False))
+    )
+    seen = text(
+        "{}; {} incidents, the last is attempt {}", "dead_reason", F.coalesce("incidents", F.lit(0)), "last_attempt"
+    )
+    return joined.where(broken).select("destination_id", "message_id", seen.alias("seen"))
+
+
+def _over_limit(evidence: Evidence) -> DataFrame | None:
+    """More failures in one stage than the limit, where the queue has one.
+
+    Those of messages long gone do not count, nor those of leases that ran out, of which a limit may not count all.
+    """
+    if not evidence.facts.incidents:
+        return None
+    counted = evidence.incidents.where(_counts()).groupBy(*STAGE).agg(F.count(F.lit(1)).alias("incidents"))
+    limits = evidence.policies.where((F.col("max_failed_deliveries") > 0) & (F.col("exception_mode") != "none")).select(
+        "destination_id", "max_failed_deliveries"
+    )
+    joined = counted.join(F.broadcast(limits), on="destination_id", how="inner")
+    seen = text("{} failures in stage {}, and the limit is {}", "incidents", "stage", "max_failed_deliveries")
+    return joined.where(F.col("incidents") > F.col("max_failed_deliveries")).select(
+        "destination_id", "message_id", seen.alias("seen")
+    )
+
+
+def _retried_at_limit(evidence: Evidence) -> DataFrame | None:
+    """Failures that were at the limit, after which the message was to come again nevertheless.
+
+    The number of a failure, the limit and what follows are decided and recorded together, while the message is locked. Which number
+    it is is the lesser of what it says and of the failures of the stage that are there: what retention deleted, or
+    the recorder's snapshot did not show, accuses nobody.
+    """
+    if not evidence.facts.incidents:
+        return None
+    number = F.row_number().over(Window.partitionBy(*STAGE).orderBy("incident_id"))
+    return (
+        evidence.incidents.where(_counts())
+        .withColumn("number", F.least(number, "attempt"))
+        .where(F.col("outcome").isin(*RETRIED) & (F.col("number") >= F.col("dispose_at")))
+        .select(
+            "destination_id",
+            "message_id",
+            text("failure {} is {}, and the limit was {}", "number", "outcome", "dispose_at").alias("seen"),
+        )
+    )
+
+
+def _counts() -> Column:
+    expired = F.coalesce(F.col("error_class") == LEASE_EXPIRED, F.lit(False))
+    return (F.col("outcome") != "gone") & ~expired
+
+
+def _after_the_end(evidence: Evidence) -> DataFrame | None:
+    """Failures of a stage that are recorded after one that took the message out of its queue.
+
+    Left out is what was judged by another limit, for what was to end may have been let go on by it; and numbers of topics outside of
+    subscriptions, where several copies of a message may lie.
+    """
+    if not evidence.facts.incidents:
+        return None
+    earlier = Window.partitionBy(*STAGE).orderBy("incident_id").rowsBetween(Window.unboundedPreceding, -1)
+    is_end = F.col("outcome").isin(*ENDED)
+    topics = evidence.policies.where(F.col("kind") == "topic").select(F.col("destination_id").alias("origin_id"))
+    subscriptions = evidence.policies.where(F.col("kind") == "subscription").select(
+        "destination_id", F.lit(True).alias("subscribed")
+    )
+    return (
+        evidence.incidents.where(F.col("outcome") != "gone")
+        .withColumn("ended", F.max(F.when(is_end, F.col("attempt"))).over(earlier))
+        .withColumn("judged_by", F.max(F.when(is_end, F.col("dispose_at"))).over(earlier))
+        .where(F.col("ended").isNotNull() & F.coalesce(F.col("judged_by") == F.col("dispose_at"), F.lit(True)))
+        .withColumn("origin_id", F.col("message_id") % DESTINATIONS)
+        .join(F.broadcast(topics.withColumn("published", F.lit(True))), on="origin_id", how="left")
+        .join(F.broadcast(subscriptions), on="destination_id", how="left")
+        .where(F.col("published").isNull() | F.col("subscribed").isNotNull())
+        .select(
+            "destination_id",
+            "message_id",
+            text("attempt {} is {}, after attempt {} had ended it", "attempt", "outcome", "ended").alias("seen"),
+        )
+    )
+
+
+def _strangers(evidence: Evidence) -> DataFrame:
+    """Incidents of messages that no queue has seen, where the queue would know."""
+    complete = evidence.policies.where(
+        (F.col("journal_level") == "full") & F.col("recorded_from").isNull() & (F.col("kind") == "queue")
+    )
+    known = evidence.ledger.select("message_id")
+    return (
+        evidence.incidents.join(F.broadcast(complete.select("destination_id")), on="destination_id", how="left_semi")
+        .join(known, on="message_id", how="left_anti")
+        .groupBy("destination_id", "message_id")
+        .agg(F.max(F.col("outcome") != "gone").alias("was_there"), F.count(F.lit(1)).alias("incidents"))
+        .withColumn("seen", text("{} incidents, no other record", "incidents"))
+    )
+
+
+def _without_message(evidence: Evidence) -> DataFrame | None:
+    """Those whose outcome says that the message was there."""
+    if not evidence.facts.incidents:
+        return None
+    return _strangers(evidence).where(F.col("was_there")).select("destination_id", "message_id", "seen")
+
+
+def _unknown(evidence: Evidence) -> DataFrame | None:
+    """Those that were recorded as of a message that is gone: anybody may name a wrong number."""
+    if not evidence.facts.incidents:
+        return None
+    return _strangers(evidence).where(~F.col("was_there")).select("destination_id", "message_id", "seen")
+
+
+RULES = (
+    Rule(
+        "dead_without_incidents",
+        "error",
+        "dead by its failures, which are not all recorded",
+        find=_dead_without_incidents,
+    ),
+    Rule("failed_after_end", "error", "failed again after a failure had taken it away", find=_after_the_end),
+    Rule("incident_without_message", "error", "has incidents of a queue that never saw it", find=_without_message),
+    Rule("retried_at_limit", "error", "was to come again although it was at its limit", find=_retried_at_limit),
+    Rule("incidents_over_limit", "warning", "failed more often than its queue allows", find=_over_limit),
+    Rule("unknown_message", "warning", "was reported as failed, but no queue ever saw it", find=_unknown),
+)

@@ -1,0 +1,146 @@
+"""An audit of a long journal beside a bare COPY of the same rows, and what it costs the queue that is audited."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from statistics import harmonic_mean
+from typing import TYPE_CHECKING
+
+from ..engine import HowdahError
+from .bench import BODY, QUEUE, Bench, Db, opened, settle
+from .record import OURS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from ..audit import AuditResult
+
+ROW, LIVE = "audit", "audit-live"
+COPY, ALONE = "bare COPY of the same rows", "no audit"
+PARTITIONS = 4
+CONNECTIONS = 8
+#: As one message a transaction writes it: a row when it was sent, and a row when it was consumed; of numbers that no run comes to.
+FILL = (
+    "insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)"
+    " select now() - interval '1 hour' + (n + %(later)s) * interval '100 microseconds', d.id, %(event)s,"
+    " array[(n + 1000000000::bigint) * 1000000 + d.id],"
+    " case when %(later)s > 0 then now() - interval '1 hour' + n * interval '100 microseconds' end"
+    " from generate_series(1, %(messages)s) n cross join howdah.destinations d where d.name = %(queue)s"
+)
+
+#: How far the queue's own sends have come; NULL before the first.
+POSITION = "select pg_sequence_last_value(d.positions) from howdah.destinations d where d.name = %s"
+
+
+def measure(bench: Bench) -> None:
+    """Each round reads the journal's rows by COPY, and audits them; Java has started before."""
+    with _spark() as spark:
+        for _ in range(bench.size.rounds):
+            with bench.database() as dsn, opened(dsn) as connection:
+                rows = fill(connection, bench.size.audited)
+                started = time.perf_counter()
+                copy(connection)
+                case = f"{rows:,} rows of the journal"
+                copied = rows / (time.perf_counter() - started)
+                bench.record.add(ROW, case, COPY, "/s", copied)
+                result = _audit(dsn, spark)
+                bench.record.add(ROW, case, OURS, "/s", rows / result.seconds)
+                read = f"{case}, only read and kept as Parquet"
+                bench.record.add(ROW, read, OURS, "/s", rows / result.read_seconds)
+                bench.record.add(ROW, read, COPY, "/s", copied)
+        bench.record.add(ROW, f"{case}, most memory of Java", OURS, "bytes", _peak(spark))
+
+
+def live(bench: Bench) -> None:
+    """Eight connections send and receive, one message a transaction, while the same server is audited, and while it is not."""
+    each = max(bench.size.messages // CONNECTIONS, bench.size.each) * 4
+    script = f"select howdah.send('{QUEUE}', '{BODY}'::text);\nselect howdah.receive('{QUEUE}');"
+    with _spark() as spark:
+        for _ in range(bench.size.rounds):
+            for who in (OURS, ALONE):
+                with bench.database() as dsn, opened(dsn) as connection:
+                    filled = fill(connection, bench.size.audited // 10) // 2
+                    settle(connection)
+                    run = partial(bench.pgbench, dsn, script, CONNECTIONS, each)
+                    rate = _beside_an_audit(dsn, spark, connection, run, filled) if who == OURS else run()
+                bench.record.add(LIVE, f"{CONNECTIONS} connections", who, "/s", rate)
+
+
+def _beside_an_audit(dsn: str, spark: SparkSession, connection: Db, run: Callable[[], float], filled: int) -> float:
+    """The rate of runs that begin before an audit takes its snapshot and go on until it has ended."""
+    rates: list[float] = []
+    over = threading.Event()
+
+    def load() -> None:
+        while not over.is_set():
+            rates.append(run())
+
+    with ThreadPoolExecutor(1) as pool:
+        loading = pool.submit(load)
+        try:
+            while not loading.done() and connection.execute(POSITION, (QUEUE,)).fetchone() == (None,):
+                time.sleep(0.01)
+            sent = _audit(dsn, spark).queue(QUEUE).sent
+        finally:
+            over.set()
+        loading.result()
+    if sent <= filled:
+        raise HowdahError("the audit did not see the queue at work")
+    return harmonic_mean(rates)
+
+
+def fill(connection: Db, rows: int) -> int:
+    """A journal of so many rows: each message sent and consumed; the number of rows."""
+    connection.execute('select howdah.alter_queue(%s, \'{"journal_level": "full"}\')', (QUEUE,))
+    for later, event in ((0, "sent"), (1, "consumed")):
+        connection.execute(FILL, {"later": later, "event": event, "messages": rows // 2, "queue": QUEUE})
+    settle(connection, "howdah.journal")
+    return rows // 2 * 2
+
+
+def copy(connection: Db) -> None:
+    """What an audit reads of the journal, by one COPY, and thrown away."""
+    from ..audit.read import COLUMNS
+
+    query = f"copy (select {COLUMNS['audit_journal']} from howdah.audit_journal) to stdout"
+    with connection.cursor().copy(query.encode()) as rows:
+        for _ in rows:
+            pass
+
+
+def _peak(spark: SparkSession) -> int:
+    """The most memory that Spark's Java process had, bytes."""
+    java = spark.sparkContext._jvm
+    assert java is not None  # until the session is stopped
+    status = Path(f"/proc/{java.java.lang.ProcessHandle.current().pid()}/status").read_text()
+    (peak,) = re.findall(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)
+    return int(peak) * 1024
+
+
+def _audit(dsn: str, spark: SparkSession) -> AuditResult:
+    from ..audit import run_audit
+
+    result = run_audit(dsn, spark=spark, partitions=PARTITIONS)
+    if not result.ok:
+        raise HowdahError(f"the audit found what is not there: {result.rules}")
+    return result
+
+
+@contextmanager
+def _spark() -> Iterator[SparkSession]:
+    try:
+        from ..audit import AuditError, spark_session
+    except ModuleNotFoundError as error:
+        raise HowdahError("Spark is not installed", "pip install 'howdah[audit]'") from error
+    try:
+        with spark_session("local[2]", PARTITIONS) as spark:
+            yield spark
+    except AuditError as error:
+        raise HowdahError(str(error)) from error

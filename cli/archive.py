@@ -1,0 +1,134 @@
+"""howdah archive: journal, incidents and dead messages as Parquet, and messages out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import output
+from .common import FAILED, OK, Dsn, Json, Role, connected, resolve_dsn
+
+app = typer.Typer(no_args_is_help=True, help="Journal, incidents and dead messages as Parquet.")
+
+Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The archive's folder.", show_default=False)]
+Master = Annotated[str, typer.Option("--master", help="Spark's master.")]
+Jar = Annotated[
+    Path | None, typer.Option("--jdbc-jar", metavar="JAR", help="PostgreSQL's JDBC driver. [default: searched for]")
+]
+Partitions = Annotated[int, typer.Option("--partitions", metavar="N", min=1, help="Connections that read.")]
+
+RUN_COLUMNS = {
+    "run": "run",
+    "finished_at": "finished",
+    "journal_rows": "journal",
+    "incident_rows": "incidents",
+    "message_rows": "dead messages",
+    "current": "current",
+    "path": "folder",
+    "verified_at": "verified",
+    "damage": "damage",
+}
+FINDING_COLUMNS = {
+    "run": "run",
+    "journal": "journal",
+    "incidents": "incidents",
+    "messages": "dead messages",
+    "files": "files",
+    "damage": "damage",
+}
+
+
+@app.command()
+def run(
+    folder: Dir,
+    new: Annotated[bool, typer.Option("--new", help="Begin another archive, in an empty folder.")] = False,
+    master: Master = "local[*]",
+    jdbc_jar: Jar = None,
+    partitions: Partitions = 4,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Archive what the last run has not, read it back and compare it. Nothing half done counts: run it again."""
+    dsn = resolve_dsn(dsn)
+    with _archiving(dsn):
+        from ..audit.archive import run_archive
+
+        done = run_archive(dsn, folder, anew=new, master=master, jdbc_jar=jdbc_jar, partitions=partitions)
+    if not (done.journal or done.incidents or done.messages):
+        output.said(f"nothing is new since run {done.run}", as_json=as_json, **done.to_dict())
+        return
+    output.said(
+        f"run {done.run}: {done.journal:,} rows of the journal, {done.incidents:,} incidents, {done.messages:,} dead messages,"
+        f" read back and verified, in {done.seconds:.1f} s",
+        as_json=as_json,
+        **done.to_dict(),
+    )
+
+
+@app.command("list")
+def list_(dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+    """Show the finished runs."""
+    with connected(dsn, role) as connection:
+        rows = [asdict(found) for found in connection.archives.runs()]
+    output.table(rows, RUN_COLUMNS, as_json=as_json, empty="no archive")
+
+
+@app.command()
+def verify(
+    folder: Dir,
+    master: Master = "local[*]",
+    jdbc_jar: Jar = None,
+    partitions: Partitions = 4,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Count and sum every finished run again. Exit code 1 if one is damaged; then retention drops nothing."""
+    dsn = resolve_dsn(dsn)
+    with _archiving(dsn):
+        from ..audit.archive import verify_archive
+
+        found = verify_archive(dsn, folder, master=master, jdbc_jar=jdbc_jar, partitions=partitions)
+    rows = [asdict(one) | {"damage": "\n".join(one.damage) or None} for one in found]
+    output.table(rows, FINDING_COLUMNS, as_json=as_json, empty="no runs")
+    raise typer.Exit(FAILED if any(one.damage for one in found) else OK)
+
+
+@app.command()
+def restore(
+    folder: Dir,
+    message: Annotated[int, typer.Option("--message", metavar="ID", help="Number of the dead message.")],
+    queue: Annotated[str, typer.Option("--to", metavar="QUEUE", help="Where it is sent.")],
+    again: Annotated[bool, typer.Option("--again", help="Even if it was restored before.")] = False,
+    dsn: Dsn = None,
+    role: Role = None,
+    as_json: Json = False,
+) -> None:
+    """Send a message of the archive anew, with its body, headers and properties."""
+    with connected(dsn, role) as connection, _archiving(None):
+        from ..audit.archive import restore_message
+
+        number = restore_message(connection.archives, folder, message, queue, again=again)
+    output.said(f"message {message} restored as {number}", as_json=as_json, message_id=number, restored_from=message)
+
+
+@contextmanager
+def _archiving(dsn: str | None) -> Iterator[None]:
+    """Errors of an archive as any other's; the database is asked first, for Spark takes seconds to start."""
+    from ..engine.errors import HowdahError
+
+    if dsn is not None:
+        with connected(dsn, None) as connection:
+            connection.archives.identity()
+    try:
+        from ..audit.errors import AuditError
+    except ModuleNotFoundError as error:
+        raise HowdahError("the archive needs Spark, which is not installed", "pip install 'howdah[audit]'") from error
+    try:
+        yield
+    except AuditError as error:
+        raise HowdahError(str(error)) from error

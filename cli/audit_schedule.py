@@ -1,0 +1,188 @@
+"""Audits by the clock, in the foreground: each in a process of its own, whose memory and Java end with it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, cast
+
+import psycopg
+import typer
+from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_MAX_INSTANCES, JobExecutionEvent
+from apscheduler.schedulers.background import BackgroundScheduler
+from apscheduler.triggers.base import BaseTrigger
+from apscheduler.triggers.interval import IntervalTrigger
+
+from ..engine.errors import HowdahError
+from ..workers.cron import Cron
+from .common import BUSY, connected
+from .output import complain
+
+STOP_SECONDS = 20.0
+"""An audit that is ended has so long to give up what it holds; then it is killed."""
+SHORTEST_SECONDS = 1.0
+PROGRAM = (sys.executable, "-m", "howdah.cli.main", "audit")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+
+class CronTimes(BaseTrigger):  # type: ignore[misc]
+    """A cron expression as APScheduler's trigger, with the meaning it has in schedules."""
+
+    def __init__(self, cron: Cron) -> None:
+        self._cron = cron
+
+    def get_next_fire_time(self, previous: datetime | None, now: datetime) -> datetime | None:
+        """The first time after the previous one."""
+        return self._cron.first(now) if previous is None else self._cron.after(previous)
+
+
+class AuditSchedule:
+    """Runs ``howdah audit`` by a trigger, one at a time, until it is stopped."""
+
+    def __init__(
+        self, dsn: str, words: Sequence[str], keep: Path | None = None, program: Sequence[str] = PROGRAM
+    ) -> None:
+        """words: options of each run. keep: the folder below which each run keeps its Parquet. program: what is run."""
+        self._program = list(program)
+        self._dsn = dsn
+        self._words = list(words)
+        self._keep = keep
+        self._holder = f"{socket.gethostname()}:{os.getpid()}"
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._scheduler = BackgroundScheduler(timezone=UTC)
+        self._scheduler.add_listener(self._skipped, EVENT_JOB_MAX_INSTANCES)
+        self._scheduler.add_listener(self._failed, EVENT_JOB_ERROR)
+        logging.getLogger("apscheduler").addHandler(logging.NullHandler())  # what matters of it is said by these two
+
+    def run(self, trigger: BaseTrigger, first: datetime | None) -> None:
+        """Audit by the trigger, for the first time at ``first``; returns when ``stop`` is called."""
+        # coalesce, and no time after which it is too late: runs missed by sleep are made up for by one.
+        self._scheduler.add_job(
+            self.audit, trigger, next_run_time=first, coalesce=True, max_instances=1, misfire_grace_time=None
+        )
+        self._scheduler.start()
+        complain(f"audits begin at {'no time' if first is None else first.isoformat(' ', 'seconds')}")
+        while not self._stopping.wait(0.5):
+            pass
+        self._scheduler.shutdown(wait=True)
+        complain("no more audits")
+
+    def stop(self) -> None:
+        """Begin no more audits and end the one under way."""
+        self._stopping.set()
+
+    def audit(self) -> None:
+        """One audit, in a process that has a group of its own, so that Java ends with it."""
+        with self._lock:
+            if self._stopping.is_set():
+                return
+            started = datetime.now(UTC)
+            command = [*self._program, "--holder", self._holder, *self._words]
+            if self._keep is not None:
+                command += ["--output", str(self._keep / f"{started:%Y%m%dT%H%M%SZ}")]
+            child = subprocess.Popen(
+                command, env=os.environ | {"HOWDAH_DSN": self._dsn}, stdin=subprocess.DEVNULL, start_new_session=True
+            )
+        code = self._wait(child)
+        if code == BUSY:
+            return  # it has said who audits
+        if code != 0:
+            self._record(started, code)
+        complain(f"audit ended with code {code} after {(datetime.now(UTC) - started).total_seconds():.0f} s")
+
+    def _wait(self, child: subprocess.Popen[bytes]) -> int:
+        """The child's exit code; if we are stopped meanwhile it is ended, and killed if it does not."""
+        try:
+            while not self._stopping.is_set():
+                with suppress(subprocess.TimeoutExpired):
+                    return child.wait(0.2)
+            complain("ending the audit under way")
+            child.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                return child.wait(STOP_SECONDS)
+            return -signal.SIGKILL
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)  # Java, if it outlives what it worked for
+            child.wait()
+
+    def _record(self, started: datetime, code: int) -> None:
+        """Note a failure that the audit did not note itself: it was killed, or never came to begin."""
+        try:
+            with connected(self._dsn, None) as connection:
+                runs = connection.audits.list(1)
+                if runs and runs[0]["started_at"] >= started:
+                    return
+                hold = connection.audits.hold(self._holder)
+                if hold.epoch is not None:
+                    ended = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+                    code = 128 - code if code < 0 else code
+                    connection.audits.record(started, code, "failed", reason=f"its process {ended}", epoch=hold.epoch)
+        except (HowdahError, psycopg.Error) as error:
+            complain(f"the audit's end is not recorded: {error}")
+
+    def _skipped(self, event: JobExecutionEvent) -> None:
+        complain("an audit is skipped: the one before is still under way")
+
+    def _failed(self, event: JobExecutionEvent) -> None:
+        complain(f"an audit could not be begun: {event.exception}")
+
+
+def audit_by_the_clock(
+    dsn: str, words: Sequence[str], *, every: str | None, cron: str | None, time_zone: str, keep: Path | None
+) -> None:
+    """Audit until SIGTERM or Ctrl-C. What was missed since the last audit on record is made up for by one at once."""
+    if (every is None) == (cron is None):
+        raise typer.BadParameter("name one of --every and --cron", param_hint="--every")
+    with connected(dsn, None) as connection:
+        runs = connection.audits.list(1)
+    last = cast(datetime, runs[0]["started_at"]) if runs else None
+    now = datetime.now(UTC)
+    trigger: Any
+    if every is not None:
+        period = _period(every)
+        trigger = IntervalTrigger(seconds=period.total_seconds(), timezone=UTC)
+        first = next_every(period, last, now)
+    else:
+        assert cron is not None
+        try:
+            times = Cron(cron, time_zone)
+        except (LookupError, ValueError) as error:
+            raise typer.BadParameter(f"{cron!r} in {time_zone}: {error}", param_hint="--cron") from error
+        trigger = CronTimes(times)
+        first = next_cron(times, last, now)
+    schedule = AuditSchedule(dsn, words, keep)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: schedule.stop())
+    schedule.run(trigger, first)
+
+
+def next_every(period: timedelta, last: datetime | None, now: datetime) -> datetime | None:
+    """When to begin: a period after the last audit on record, at once if that has passed or there is none."""
+    return now if last is None else max(now, last + period)
+
+
+def next_cron(times: Cron, last: datetime | None, now: datetime) -> datetime | None:
+    """When to begin: at once if a time has come since the last audit on record, else at the next one."""
+    missed = None if last is None else times.after(last)
+    return now if missed is not None and missed <= now else times.first(now)
+
+
+def _period(word: str) -> timedelta:
+    """A time such as 90s, 30m, 1h, 1d."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", word)
+    period = timedelta(**{_UNITS[found[2]]: float(found[1])}) if found else timedelta()
+    if period.total_seconds() < SHORTEST_SECONDS:
+        raise typer.BadParameter(f"{word!r} is no time of a second or more, such as 1h", param_hint="--every")
+    return period

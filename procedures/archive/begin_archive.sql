@@ -1,0 +1,35 @@
+-- howdah.begin_archive(lock_epoch, anew): name the archive that runs are to be written to.
+--
+-- Returns  its identity (uuid): the one there is as long as it has no finished run, else with anew a new one.
+-- Raises   HD005 there is an archive with runs and anew is false; HD014 the lock archive is not held with this epoch;
+--          HD025 the database was restored into another cluster: howdah.rebase_topics() comes first.
+-- Role     howdah_admin
+--
+-- The first run of a new archive writes all that is there. What the database has from another cluster's dump bears that one's transaction
+-- numbers; it is all committed, so it gets the first number there is, lest a later run took it for new.
+create or replace function howdah.begin_archive(lock_epoch bigint, anew boolean default false) returns uuid
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_archive uuid;
+begin
+    perform howdah._fence('archive', lock_epoch);
+    perform howdah._check_cluster();
+    select e.archive_id into v_archive from howdah.engine e for no key update;
+    if exists (select from howdah.archive_runs r where r.archive_id = v_archive) then
+        if anew is not true then
+            raise exception using errcode = 'HD005', message = 'this database has an archive already',
+                hint = 'Give its folder, see howdah archive list, or say new to begin another in an empty one.';
+        end if;
+        v_archive := null;
+    end if;
+    if v_archive is null then
+        v_archive := gen_random_uuid();
+        update howdah.engine e set archive_id = v_archive;
+    end if;
+    delete from howdah.archived_messages;
+    update howdah.journal j set xid = 3 where not pg_visible_in_snapshot(j.xid::text::xid8, pg_current_snapshot());
+    update howdah.poison_details p set xid = 3 where not pg_visible_in_snapshot(p.xid::text::xid8, pg_current_snapshot());
+    return v_archive;
+end
+$$;

@@ -1,0 +1,27 @@
+-- howdah.hold_audit(holder, seconds): be the one auditor of this database for a while, or go on being it.
+--
+-- Returns  lock_epoch: the fencing epoch, with which the audit is recorded, or NULL if somebody else audits; held_by and held_until: who does.
+-- Raises   HD005 wrong argument.
+-- Role     howdah_auditor howdah_admin
+create or replace function howdah.hold_audit(holder text, seconds numeric default 60)
+returns table (lock_epoch bigint, held_by text, held_until timestamptz)
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_epoch bigint := howdah.acquire_lock('audit', hold_audit.holder, hold_audit.seconds);
+begin
+    return query select v_epoch, l.holder, l.expires_at from howdah.lock l where l.name = 'audit';
+end
+$$;
+
+-- howdah.release_audit(lock_epoch): let others audit.
+--
+-- Raises   HD014 somebody else audits by now.
+-- Role     howdah_auditor howdah_admin
+create or replace function howdah.release_audit(lock_epoch bigint) returns void
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+begin
+    perform howdah.release_lock('audit', release_audit.lock_epoch);
+end
+$$;

@@ -1,0 +1,25 @@
+-- howdah.close_consumer(consumer): end a consumer; its groups and its share go to the others, whom it wakes.
+--
+-- Returns  false: it was not open (any more).
+-- Raises   HD001 its queue was dropped; HD010 not allowed to receive from its queue.
+-- Role     howdah_consumer howdah_admin
+create or replace function howdah.close_consumer(consumer bigint) returns boolean
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_row record;
+begin
+    select c.id, d.id as destination_id, d.name, d.waiting into v_row
+    from howdah.consumers c join howdah.destinations d on d.id = c.destination_id where c.id = consumer;
+    if not found then
+        return false;
+    end if;
+    perform howdah._destination(v_row.name, 'receive');
+    delete from howdah.consumers c where c.id = v_row.id;
+    if howdah._is_own_session(v_row.id) then
+        perform pg_advisory_unlock_shared(1213154384, v_row.id);
+    end if;
+    perform howdah._wake(v_row.destination_id, v_row.waiting);
+    return true;
+end
+$$;

@@ -1,0 +1,119 @@
+-- howdah._ms(p_length): a length of time in milliseconds.
+--
+-- Returns  bigint.
+-- Role     internal
+create or replace function howdah._ms(p_length interval) returns bigint
+language sql immutable
+as $$ select round(extract(epoch from p_length) * 1000)::bigint $$;
+
+-- howdah._schedule(p_queue, p_body, …): the body of howdah.schedule.
+--
+-- Returns  the number of the schedule, or of the message where it is a delayed one (bigint).
+-- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018 as howdah.schedule.
+-- Role     internal
+create or replace function howdah._schedule(
+    p_queue text, p_body bytea, p_is_text boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamptz,
+    p_ends_at timestamptz, p_delay interval, p_name text, p_time_zone text, p_catch_up boolean, p_misfire_grace interval, p_headers jsonb,
+    p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval,
+    p_delivery_mode text, p_content_type text
+) returns bigint
+language plpgsql volatile
+as $$
+declare
+    v_destination howdah.destinations := howdah._destination(p_queue, 'send');
+    v_now timestamptz := howdah.now();
+    v_once boolean := p_cron is null and p_period is null;
+    v_first timestamptz;
+    v_row howdah.schedules;
+begin
+    perform howdah._check_message(v_destination, octet_length(p_body), p_headers, p_priority, p_content_type, p_time_to_live, p_delay,
+        p_delivery_mode);
+    perform howdah._check_schedule(v_once, p_cron, p_period, p_repeat, p_starts_at, p_ends_at, p_delay, p_name, p_time_zone,
+        p_misfire_grace);
+    if p_cron is null then
+        v_first := coalesce(p_starts_at, v_now) + coalesce(p_delay, case when p_starts_at is null then p_period end, interval '0');
+    end if;
+    if v_once and v_destination.kind = 'queue' and p_name is null then
+        return howdah._send_to(v_destination, p_body, p_is_text, p_content_type, p_headers, p_priority, p_correlation_id, p_reply_to,
+            p_message_type, p_conversation_id, p_time_to_live, greatest(v_first - v_now, interval '0'), p_delivery_mode, true, null);
+    end if;
+    v_row.id := nextval(v_destination.positions) * 1000000 + v_destination.id;
+    v_row.state := 'active';
+    v_row.destination_id := v_destination.id;
+    v_row.cron := btrim(p_cron);
+    v_row.time_zone := p_time_zone;
+    v_row.period_ms := howdah._ms(p_period);
+    v_row.delay_ms := howdah._ms(p_delay);
+    v_row.remaining := case when v_once then 1 when p_repeat >= 0 then p_repeat + 1 end;
+    v_row.repeats := v_row.remaining - 1;
+    v_row.starts_at := p_starts_at;
+    v_row.ends_at := p_ends_at;
+    v_row.next_at := v_first;
+    v_row.due_at := coalesce(v_first, v_now);
+    v_row.catch_up := coalesce(p_catch_up, p_cron is null and p_repeat >= 0, false);
+    v_row.misfire_grace_ms := howdah._ms(p_misfire_grace);
+    v_row.fired := 0;
+    v_row.missed := 0;
+    v_row.created_at := v_now;
+    v_row.changed_at := v_now;
+    v_row.created_by := howdah._caller();
+    v_row.is_text := p_is_text;
+    v_row.body := p_body;
+    v_row.content_type := p_content_type;
+    v_row.headers := p_headers;
+    v_row.priority := p_priority;
+    v_row.correlation_id := p_correlation_id;
+    v_row.reply_to := p_reply_to;
+    v_row.message_type := p_message_type;
+    v_row.conversation_id := p_conversation_id;
+    v_row.time_to_live_ms := howdah._ms(p_time_to_live);
+    v_row.nonpersistent := p_delivery_mode = 'non-persistent';
+    if v_row.next_at > v_row.ends_at then
+        v_row.state := 'ended';
+        v_row.due_at := null;
+    end if;
+    insert into howdah.schedules select v_row.*;
+    return v_row.id;
+end
+$$;
+
+-- howdah._check_schedule(p_once, p_cron, …): refuse a schedule whose arguments are wrong or contradict each other.
+--
+-- Raises   HD005 they do.
+-- Role     internal
+create or replace function howdah._check_schedule(
+    p_once boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamptz, p_ends_at timestamptz, p_delay interval,
+    p_name text, p_time_zone text, p_misfire_grace interval
+) returns void
+language plpgsql volatile
+as $$
+declare
+    v_wrong text := case
+        when p_once and p_starts_at is null and p_delay is null then 'a schedule needs cron, period, starts_at or delay'
+        when p_once and p_repeat <> 0 or p_cron is not null and p_period is null and p_repeat is not null
+            then 'repeat goes with a period'
+        when p_cron is not null and p_period is not null and (p_repeat >= 0) is not true
+            then 'a series that cron begins needs repeat, 0 or more'
+        when p_repeat not between -1 and 1000000000 then 'repeat is -1 (for ever) to 1,000,000,000'
+        when p_period < interval '1 millisecond' or p_period > interval '100 years' or extract(year from p_period) <> 0
+            or extract(month from p_period) <> 0
+            then 'a period is 1 ms or more, in days, hours, minutes and seconds; cron has months'
+        when extract(year from p_delay) <> 0 or extract(month from p_delay) <> 0 then 'a delay is in days, hours, minutes and seconds'
+        when not isfinite(p_starts_at) or not isfinite(p_ends_at) or p_starts_at > howdah.now() + interval '100 years'
+            then 'starts_at and ends_at are points in time, within 100 years'
+        when p_ends_at <= coalesce(p_starts_at, howdah.now()) then 'ends_at lies before the beginning'
+        when p_misfire_grace < interval '1 millisecond' or p_misfire_grace > interval '100 years' then 'misfire_grace is positive'
+        when p_name = '' or length(p_name) > 242 then 'a name has 1 to 242 characters'
+        when p_time_zone is null or p_time_zone <> 'UTC' and not exists (select from pg_timezone_names z where z.name = p_time_zone)
+            then format('there is no time zone %s', coalesce(quote_literal(left(p_time_zone, 100)), 'NULL'))
+    end;
+begin
+    if v_wrong is not null then
+        raise exception using errcode = 'HD005', message = v_wrong,
+            hint = 'For example cron => ''30 8 * * mon-fri'', time_zone => ''Europe/Vienna''; or period => ''10 min'', repeat => 5.';
+    end if;
+    if p_cron is not null then
+        perform howdah._check_cron(p_cron);
+    end if;
+end
+$$;

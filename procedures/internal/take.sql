@@ -1,0 +1,141 @@
+-- howdah._take(p_id, p_room, p_tickets, …): draw tickets for messages about to be sent, after counting if need be.
+--
+-- Returns  verdict: taken; full; or open, which is full only if what open transactions sent is committed. over_messages and over_bytes: by how much.
+--          level: how many of p_shares what lies there then has reached; NULL: it was not counted.
+-- Role     internal
+--
+-- One at a time counts, under a lock that it gives back at once and not at its transaction's end. p_shares are percents of the limits, ascending.
+-- Where the last of several is reached it is full; tickets are left until short of the next one, before the last 50 at most, so that who reaches it notices.
+create or replace function howdah._take(
+    p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint,
+    p_look_anew boolean, out verdict text, out over_messages bigint, out over_bytes bigint, out level integer
+) returns record
+language plpgsql volatile
+as $$
+declare
+    v_key constant bigint := howdah._ticket_key(p_id, 63, 0);
+    v_room constant bigint := coalesce(pg_sequence_last_value(p_room), 0);
+begin
+    if howdah._reserve(p_id, p_room, p_tickets, p_messages, p_bytes) then
+        verdict := 'taken';
+        return;
+    elsif v_room >> 61 > 0 and not p_look_anew and (v_room >> 20) & 2199023255551 > howdah._pace(clock_timestamp()) then
+        verdict := 'full';  -- a long count found it so just now
+        return;
+    end if;
+    begin
+        perform pg_advisory_lock(v_key);
+        select r.verdict, r.over_messages, r.over_bytes, r.level into verdict, over_messages, over_bytes, level
+        from howdah._recount(p_id, p_room, p_tickets, p_message_limit, p_byte_limit, p_shares, p_messages, p_bytes) r;
+        perform pg_advisory_unlock(v_key);
+    exception when query_canceled or others then
+        perform pg_advisory_unlock(v_key) from pg_locks l
+        where l.locktype = 'advisory' and l.pid = pg_backend_pid() and l.objsubid = 1 and l.granted and l.mode = 'ExclusiveLock'
+          and (l.classid::bigint << 32) | l.objid::bigint = v_key;
+        raise;
+    end;
+end
+$$;
+
+-- howdah._recount(p_id, p_room, …): count, and say from then on how many tickets are left; howdah._take's lock is held.
+--
+-- Returns  as howdah._take.
+-- Role     internal
+--
+-- The order matters. First no more tickets; then those drawn are looked up, and who holds them; then, in a new snapshot, what is committed is counted:
+-- what was sent is in the one or in the other. Under a snapshot that a transaction holds on to, what others committed since is not seen: such a
+-- transaction leaves the tickets as they are. What this one has taken out itself and not committed is room for its own
+-- messages only. A count of over 20,000 messages that found no room is believed for twenty times as long as it took, 2 s at most.
+create or replace function howdah._recount(
+    p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint,
+    out verdict text, out over_messages bigint, out over_bytes bigint, out level integer
+) returns record
+language plpgsql volatile
+as $$
+declare
+    v_begun constant timestamptz := clock_timestamp();
+    v_held_snapshot constant boolean := current_setting('transaction_isolation') in ('repeatable read', 'serializable');
+    v_room bigint := coalesce(pg_sequence_last_value(p_room), 0);
+    v_bits constant integer := case when p_byte_limit is null then 62 else greatest(floor(log(2, p_byte_limit / 16384.0)), 0) end;
+    v_shift constant integer := greatest(floor(log(2, least(coalesce(p_message_limit, 1099511627776), p_byte_limit >> v_bits) / 64.0)), 0);
+    v_needed constant bigint := greatest(p_messages, ((p_bytes - 1) >> v_bits) + 1);
+    v_settings bigint;
+    v_issued bigint := coalesce(pg_sequence_last_value(p_tickets), 0);
+    v_out bigint;
+    v_messages bigint;
+    v_bytes bigint;
+    v_shares constant integer := cardinality(p_shares);
+    v_bytes_out bigint;
+    v_next integer;
+    v_taken bigint;
+    v_left bigint;
+    v_bytes_left bigint;
+begin
+    if v_room >> 61 = 0 and (v_room & 4095) = (v_shift << 6 | v_bits) and (v_room >> 20) - v_issued >= v_needed
+       and howdah._draw(p_id, p_tickets, v_shift, v_needed) <= v_room >> 20 then
+        verdict := 'taken';
+        return;
+    end if;
+    v_settings := ((((v_room >> 12) + 1) & 255) << 12) | (v_shift << 6) | v_bits;
+    if not v_held_snapshot then
+        perform setval(p_room, v_settings);
+    end if;
+    v_issued := coalesce(pg_sequence_last_value(p_tickets), 0);
+    v_out := howdah._tickets_out(p_id, v_issued);
+    select c.messages, c.bytes into v_messages, v_bytes
+    from howdah._stored(p_id, p_message_limit + 1000, p_byte_limit is not null) c;
+    v_left := p_message_limit - v_messages - p_messages;
+    v_bytes_left := p_byte_limit - v_bytes - p_bytes;
+    level := howdah._level(p_shares, v_messages, p_message_limit, v_bytes, p_byte_limit);
+    over_messages := greatest(-v_left, 0);
+    over_bytes := greatest(-v_bytes_left, 0);
+    if v_left < 0 or v_bytes_left < 0 or v_shares > 1 and level = v_shares then
+        verdict := 'full';
+        if not v_held_snapshot and v_messages > 20000 then
+            perform setval(p_room, (1::bigint << 61)
+                | (howdah._pace(clock_timestamp() + least(20 * (clock_timestamp() - v_begun), '2 s'::interval)) << 20) | v_settings);
+        end if;
+        return;
+    end if;
+    v_bytes_out := case when p_byte_limit is not null then v_out << v_bits end;
+    if v_left < v_out or v_bytes_left < v_bytes_out
+       or v_shares > 1 and howdah._level(p_shares, v_messages + v_out, p_message_limit, v_bytes + v_bytes_out, p_byte_limit) = v_shares then
+        verdict := 'open';
+        return;
+    end if;
+    verdict := 'taken';
+    perform howdah._draw(p_id, p_tickets, v_shift, v_needed);
+    level := howdah._level(p_shares, v_messages + p_messages, p_message_limit, v_bytes + p_bytes, p_byte_limit);
+    if not v_held_snapshot then
+        v_next := p_shares[level + 1];
+        v_left := ceil(p_message_limit * v_next / 100.0) - (v_shares > 1)::integer - v_messages - p_messages - v_out;
+        v_bytes_left := ceil(p_byte_limit * v_next / 100.0) - (v_shares > 1)::integer - v_bytes - p_bytes - v_bytes_out;
+        v_taken := howdah._deleted();
+        if v_taken > 0 then
+            v_left := v_left - v_taken;
+            v_bytes_left := case when p_byte_limit is not null then 0 end;
+        end if;
+        perform setval(p_room, (pg_sequence_last_value(p_tickets)
+            + case when v_next is null then 0
+                   else greatest(least(v_left, v_bytes_left >> v_bits, case when v_shares > 1 and v_next = p_shares[v_shares] then 50 end), 0) end) << 20
+            | v_settings);
+    end if;
+end
+$$;
+
+-- howdah._draw(p_id, p_tickets, p_shift, p_needed): draw tickets under howdah._take's lock, and hold them.
+--
+-- Returns  the last one, bigint.
+-- Role     internal
+create or replace function howdah._draw(p_id integer, p_tickets regclass, p_shift integer, p_needed bigint) returns bigint
+language plpgsql volatile
+as $$
+declare
+    v_first bigint;
+    v_last bigint;
+begin
+    select min(t.ticket), max(t.ticket) into v_first, v_last from (select nextval(p_tickets) as ticket from generate_series(1, p_needed)) t;
+    perform howdah._hold(p_id, p_shift, v_first, v_last);
+    return coalesce(v_last, 0);
+end
+$$;

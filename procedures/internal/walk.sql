@@ -1,0 +1,138 @@
+-- howdah._walk(p_lane, p_walk, p_want, p_now, p_all): find and lock what a receive may take of a lane that it may not simply take from in order.
+--
+-- Returns  up to p_want keys in order (positions; for parked messages their numbers), and whether a sticky group is new to the consumer.
+-- Role     internal
+--
+-- Page by page: rows are looked at without a lock first, then those that selector, consumer and groups allow are locked. Where to begin:
+-- howdah._walk_from. Pages grow, so that a long backlog of groups that others have is passed in a few steps. With a selector alone the first page is what is wanted, for
+-- each message more may mean looking at thousands that are not selected.
+create or replace function howdah._walk(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_now timestamptz, p_all boolean)
+returns table (key bigint, first boolean)
+language plpgsql volatile
+as $$
+declare
+    v_lane howdah.lanes := howdah._walked_lane(p_lane, p_walk);
+    v_tail bigint := (select howdah._hint(d.positions) from howdah.destinations d where d.id = p_lane.destination_id);
+    v_begun timestamptz;
+    v_from bigint := 0;
+    v_after bigint;
+    v_due timestamptz := '-infinity';
+    v_limit integer := case when p_walk.groups = 'none' and p_walk.condition is not null then p_want else least(p_want + 64, 16384) end;
+    v_first boolean := true;
+    v_full boolean := false;  -- it has as many groups as it may; others, of whom it passes messages by then, are not to be had any more
+    v_page record;
+    v_keys bigint[] := '{}';
+    v_new bigint[] := '{}';
+    v_state record;
+    v_mine text[] := '{}';
+    v_refused text[] := '{}';
+begin
+    if p_lane.place = 2 then
+        v_from := howdah._walk_from(v_lane, p_walk, p_all);
+    end if;
+    if p_lane.place = 2 and p_want = 1 and p_walk.groups = 'transaction' and p_walk.condition is null and p_walk.share is null
+       and p_walk.hold and not p_all and random() < 0.97 then  -- the other way finds what was given back; howdah.receive has tried this one
+        v_after := howdah._claim_one_of_group(v_lane, v_from);
+        if v_after is not null then
+            return query select v_after, false;
+            return;
+        end if;
+    end if;
+    v_after := v_from;
+    loop
+        v_begun := clock_timestamp();
+        select array_agg(r.key) as keys, array_agg(r.group_id) as groups, array_agg(r.group_seq) as seqs,
+            (array_agg(r.seq))[v_limit] as seq, (array_agg(r.due_at))[v_limit] as due_at
+        into v_page from howdah._walk_rows(v_lane, p_walk, v_after, null, v_due, v_limit, p_now) r;
+        if v_first and p_lane.place = 2 then
+            perform howdah._walk_note(v_lane, p_walk, v_from, v_page.keys[1], v_tail, clock_timestamp() - v_begun);
+        end if;
+        v_first := false;
+        exit when v_page.keys is null;
+        if p_walk.groups = 'none' then
+            v_keys := v_keys || howdah._walk_lock(p_lane, v_page.keys, p_want - cardinality(v_keys), p_now);
+        else
+            select * into v_state from howdah._claim_groups(p_lane, p_walk, v_page.keys, v_page.groups, v_page.seqs,
+                p_want - cardinality(v_keys), p_now, not v_full, v_mine, v_refused);
+            v_mine := v_state.mine;
+            v_refused := v_state.refused;
+            v_full := v_full or v_state.full_up;
+            v_keys := v_keys || v_state.taken;
+            v_new := v_new || v_state.firsts;
+            exit when cardinality(v_keys) > 0 and not v_state.through;
+            -- Where it has all the groups it may, and others consumed what it saw of them on this page, more of them may lie on the next ones.
+            continue when not v_state.through and not v_full;
+        end if;
+        exit when cardinality(v_keys) >= p_want or v_page.seq is null or v_full and cardinality(v_keys) > 0;
+        v_after := v_page.seq;
+        v_due := v_page.due_at;
+        v_limit := least(4 * v_limit, 16384);
+    end loop;
+    return query select k.key, k.key = any (v_new) from unnest(v_keys) with ordinality k(key, n) order by k.n;
+end
+$$;
+
+-- howdah._walk_rows(p_lane, p_walk, p_after, p_upto, p_due, p_limit, p_now): the next messages of a lane that selector and consumer allow.
+--
+-- Returns  their keys as howdah._walk, positions, due times (parked ones) and groups; nothing is locked.
+-- Role     internal
+--
+-- The condition is executed as text: made by howdah._selector_sql, in which names and strings of the selector are literals.
+create or replace function howdah._walk_rows(
+    p_lane howdah.lanes, p_walk howdah.walk, p_after bigint, p_upto bigint, p_due timestamptz, p_limit integer, p_now timestamptz
+) returns table (key bigint, seq bigint, due_at timestamptz, group_id text, group_seq integer)
+language plpgsql volatile
+as $$
+begin
+    if p_lane.place = 2 and p_walk.condition is null and p_walk.share is null then
+        return query
+        select m.seq, m.seq, null::timestamptz, howdah._group(m.headers, m.conversation_id), howdah._group_seq(m.headers)
+        from howdah.msgs m
+        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_after
+          and m.seq <= coalesce(p_upto, 9223372036854775807)
+        order by m.seq limit p_limit;
+        return;
+    end if;
+    return query execute format(
+        'select %s, m.seq, %s, howdah._group(m.headers, m.conversation_id), howdah._group_seq(m.headers)
+        from (select r.*, %s as nonpersistent from howdah.%I r where r.destination_id = $1 and r.rank = $2 and %s) m
+        where (%s) is true and (%s) is true order by %s limit $6',
+        case when p_lane.place = 0 then 'm.message_id' else 'm.seq' end,
+        case when p_lane.place = 0 then 'm.due_at' else 'null::timestamptz' end,
+        (array['r.boot is not null', 'true', 'false'])[p_lane.place + 1],
+        (array['parked', 'msgs_nonpersistent', 'msgs'])[p_lane.place + 1],
+        (array['r.due_at <= $7 and (r.due_at, r.seq) > ($5, $3) and (r.boot is null or r.boot = pg_postmaster_start_time())',
+            'r.seq > $3 and r.boot = pg_postmaster_start_time()', 'r.seq > $3 and r.seq <= coalesce($4, 9223372036854775807)'])[p_lane.place + 1],
+        coalesce(p_walk.condition, 'true'), coalesce(p_walk.share, 'true'),
+        case when p_lane.place = 0 then 'm.due_at, m.seq' else 'm.seq' end)
+    using p_lane.destination_id, p_lane.rank, p_after, p_upto, p_due, p_limit, p_now;
+end
+$$;
+
+-- howdah._walk_lock(p_lane, p_keys, p_want, p_now): lock the first free ones of some messages of a lane.
+--
+-- Returns  up to p_want keys in order.
+-- Role     internal
+create or replace function howdah._walk_lock(p_lane howdah.lanes, p_keys bigint[], p_want integer, p_now timestamptz) returns bigint[]
+language plpgsql volatile
+as $$
+begin
+    if p_lane.place = 2 then
+        return array(
+            select m.seq from howdah.msgs m
+            where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
+              and m.seq between p_keys[1] and p_keys[cardinality(p_keys)] and m.seq = any (p_keys)
+            order by m.seq limit p_want for update skip locked);
+    elsif p_lane.place = 1 then
+        return array(
+            select n.seq from howdah.msgs_nonpersistent n
+            where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank
+              and n.seq between p_keys[1] and p_keys[cardinality(p_keys)] and n.seq = any (p_keys)
+            order by n.seq limit p_want for update skip locked);
+    end if;
+    return array(
+        select p.message_id from howdah.parked p
+        where p.destination_id = p_lane.destination_id and p.message_id = any (p_keys) and p.due_at <= p_now
+        order by p.due_at, p.seq limit p_want for update skip locked);
+end
+$$;

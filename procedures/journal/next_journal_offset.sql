@@ -1,0 +1,84 @@
+-- howdah.next_journal_offset(since, max_messages, upto, queues, fail_on_loss): how far a reader of the journal may go in one batch.
+--
+-- Returns  an offset, or since itself if nothing was written since. Between the two lie whole transactions of max_messages messages at most, or
+--          a single one of more; NULL: all there is. upto: go no further than this offset. queues: only their messages count.
+-- Raises   HD005 wrong argument; HD036 rows were dropped unread; HD037 another cluster, a standby, or set back.
+-- Role     howdah_auditor howdah_admin
+--
+-- A batch ends in the middle of a backlog with the transactions below some number passed that had ended by now, and of the others those that
+-- since had passed: a snapshot that never was, in which each transaction is seen as a whole. Open transactions stay listed as such, however
+-- old, and hold nothing else up.
+create or replace function howdah.next_journal_offset(
+    since jsonb, max_messages bigint default null, upto jsonb default null, queues text[] default null, fail_on_loss boolean default true
+) returns jsonb
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off set jit = off
+as $$
+declare
+    v_since pg_snapshot := howdah._offset_snapshot(since);
+    v_present pg_snapshot;
+    v_ids integer[];
+    v_first bigint := pg_snapshot_xmin(v_since)::text::bigint;
+    v_end bigint;
+    v_window bigint := greatest(max_messages / 1000, 100);
+    v_found boolean := false;
+    v_total bigint := 0;
+    v_part record;
+begin
+    if max_messages <= 0 then
+        raise exception using errcode = 'HD005', message = 'max_messages must be positive', hint = 'NULL: all there is.';
+    end if;
+    perform howdah.check_journal_offset(since, fail_on_loss);
+    v_present := case when upto is null then howdah._snapshot() else howdah._offset_snapshot(upto) end;
+    if queues is not null then
+        v_ids := array(select d.id from howdah.destinations d where d.name = any (queues));
+    end if;
+    v_end := pg_snapshot_xmax(v_present)::text::bigint;
+    while v_first < v_end loop
+        -- Each look goes four times as far as the one before: much more than a batch is never counted, and an empty stretch costs little.
+        v_window := least(case when max_messages is null then v_end - v_first else v_window end, v_end - v_first);
+        with fresh as materialized (
+            select j.xid, coalesce(sum(cardinality(j.message_ids)) filter (
+                where v_ids is null or j.destination_id = any (v_ids) or j.other_destination_id = any (v_ids)), 0) as messages
+            from howdah.journal j
+            where j.xid >= v_first and j.xid < v_first + v_window
+              and pg_visible_in_snapshot(j.xid::text::xid8, v_present) and not pg_visible_in_snapshot(j.xid::text::xid8, v_since)
+            group by j.xid
+        ), running as (
+            select f.xid, f.messages, v_total + sum(f.messages) over (order by f.xid) as total from fresh f
+        )
+        select count(*) > 0 as found, coalesce(max(r.total), v_total) as total,
+            min(r.xid) filter (where r.total > max_messages and r.total > r.messages) as cut
+        into v_part from running r;
+        v_found := v_found or v_part.found;
+        v_total := v_part.total;
+        if v_part.cut is not null then
+            v_present := howdah._snapshot_below(v_since, v_present, v_part.cut);
+            exit;
+        end if;
+        v_first := v_first + v_window;
+        v_window := v_window * 4;
+    end loop;
+    if not v_found then
+        return since;
+    end if;
+    return since || jsonb_build_object('snapshot', v_present::text)
+        || case when fail_on_loss then '{}' else jsonb_build_object('dropped', (select e.journal_dropped_xid from howdah.engine e)) end;
+end
+$$;
+
+-- howdah._snapshot_below(p_since, p_present, p_xid): what one snapshot sees, and what a later one sees below a transaction.
+--
+-- Returns  pg_snapshot. p_xid is at most xmax of the later one.
+-- Role     internal
+create or replace function howdah._snapshot_below(p_since pg_snapshot, p_present pg_snapshot, p_xid bigint) returns pg_snapshot
+language sql immutable
+as $$
+    select (coalesce(min(x.xid), b.bound) || ':' || b.bound || ':' || coalesce(string_agg(x.xid::text, ',' order by x.xid), ''))::pg_snapshot
+    from (select greatest(p_xid, pg_snapshot_xmax(p_since)::text::bigint) as bound) b
+    left join (
+        select i.xip::text::bigint as xid from pg_snapshot_xip(p_present) i(xip) where i.xip::text::bigint < p_xid
+        union all
+        select i.xip::text::bigint from pg_snapshot_xip(p_since) i(xip) where i.xip::text::bigint >= p_xid
+    ) x on true
+    group by b.bound
+$$;

@@ -1,0 +1,58 @@
+-- howdah.ack_interval(queue, leases, first_message_id, last_message_id): acknowledge what leases hold, from one message to another.
+--
+-- Returns  how many that were (bigint). The order is that of delivery: by lease, then by priority and position; of a subscription by lease and
+--          position. What others hold in between is not touched.
+-- Raises   HD001 no such queue; HD005 the last message comes before the first; HD010 not allowed; HD026 these leases have not (or no longer)
+--          the first or the last message.
+-- Role     howdah_consumer howdah_admin
+create or replace function howdah.ack_interval(queue text, leases bigint[], first_message_id bigint, last_message_id bigint) returns bigint
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
+as $$
+declare
+    v_destination howdah.destinations := howdah._destination(queue, 'receive');
+    v_first record;
+    v_last record;
+    v_lease record;
+    v_count bigint := 0;
+begin
+    select h.lease, h.rank, h.seq into v_first from howdah._in_leases(v_destination.id, leases) h where h.message_id = first_message_id;
+    select h.lease, h.rank, h.seq into v_last from howdah._in_leases(v_destination.id, leases) h where h.message_id = last_message_id;
+    if v_first.lease is null or v_last.lease is null then
+        perform howdah._check_lease(v_destination, leases[1], array[first_message_id, last_message_id], 0);
+    elsif (v_last.lease, v_last.rank, v_last.seq) < (v_first.lease, v_first.rank, v_first.seq) then
+        raise exception using errcode = 'HD005',
+            message = format('message %s was delivered before message %s', last_message_id, first_message_id),
+            hint = 'Give the message that was delivered first first.';
+    end if;
+    for v_lease in
+        select h.lease, array_agg(h.message_id) as ids
+        from howdah._in_leases(v_destination.id, leases) h
+        where (h.lease, h.rank, h.seq) >= (v_first.lease, v_first.rank, v_first.seq)
+          and (h.lease, h.rank, h.seq) <= (v_last.lease, v_last.rank, v_last.seq)
+        group by h.lease order by h.lease
+    loop
+        v_count := v_count + howdah.ack(queue, v_lease.lease, v_lease.ids);
+    end loop;
+    return v_count;
+end
+$$;
+
+-- howdah._in_leases(p_destination_id, p_leases): what leases hold, with what the order of its delivery is made of.
+--
+-- Returns  lease, rank, seq and number of each message; rank is 0 for a topic's.
+-- Role     internal
+create or replace function howdah._in_leases(p_destination_id integer, p_leases bigint[])
+returns table (lease bigint, rank smallint, seq bigint, message_id bigint)
+language sql stable
+as $$
+    select p.lease_id, p.rank, p.seq, p.message_id from howdah.parked p
+    where p.lease_id = any (p_leases) and p.destination_id = p_destination_id and p.parked_reason = 'lease'
+      and (p.boot is null or p.boot = pg_postmaster_start_time())
+    union all
+    select u.lease_id, m.rank, m.message_id / 1000000, m.message_id
+    from unnest(p_leases) u(lease_id) cross join lateral howdah._in_lease(p_destination_id, u.lease_id) m
+    union all
+    select d.lease_id, 0::smallint, d.seq, d.seq * 1000000 + a.destination_id
+    from howdah.acks a join howdah.acked d on d.ack_id = a.id
+    where a.subscription_id = p_destination_id and d.lease_id = any (p_leases)
+$$;

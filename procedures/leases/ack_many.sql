@@ -1,0 +1,41 @@
+-- howdah.ack_many(queues, leases, message_ids): acknowledge messages of several leases and queues in one call: all of them or none.
+--
+-- Returns  their number (bigint). The arrays go together: message_ids[i] was leased from queues[i] under leases[i].
+-- Raises   HD001 no such queue; HD005 the arrays are not of one length; HD010 not allowed; HD026 a lease has not (or no longer) one of these
+--          messages: nothing is acknowledged.
+-- Role     howdah_consumer howdah_admin
+--
+-- What a session acknowledges: what all its consumers hold. As howdah.ack for each of the leases.
+create or replace function howdah.ack_many(queues text[], leases bigint[], message_ids bigint[]) returns bigint
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_lease record;
+    v_count bigint := 0;
+begin
+    perform howdah._check_together(queues, leases, cardinality(message_ids));
+    for v_lease in
+        select u.queue, u.lease, array_agg(u.message_id order by u.message_id) as ids
+        from unnest(queues, leases, message_ids) u(queue, lease, message_id)
+        group by u.queue, u.lease order by u.queue, u.lease
+    loop
+        v_count := v_count + howdah.ack(v_lease.queue, v_lease.lease, v_lease.ids);
+    end loop;
+    return v_count;
+end
+$$;
+
+-- howdah._check_together(p_queues, p_leases, p_length): refuse arrays that do not go together.
+--
+-- Raises   HD005 they are not of one length, or NULL.
+-- Role     internal
+create or replace function howdah._check_together(p_queues text[], p_leases bigint[], p_length integer) returns void
+language plpgsql immutable
+as $$
+begin
+    if cardinality(p_queues) is distinct from cardinality(p_leases) or cardinality(p_queues) is distinct from p_length or p_length is null then
+        raise exception using errcode = 'HD005', message = 'the arrays are not of one length',
+            hint = 'For each message, or each lease, give the queue that it was leased from.';
+    end if;
+end
+$$;

@@ -1,0 +1,45 @@
+-- howdah.handed(queue, lease, message_ids): note that leased messages have been handed to the application, for engines without redelivered_optimization.
+--
+-- Returns  their number (bigint). message_ids NULL: all that the lease still has. A second call for a message changes nothing.
+-- Raises   HD001 no such queue; HD010 not allowed; HD026 the lease has not (or no longer) one of these messages.
+-- Role     howdah_consumer howdah_admin
+--
+-- engine.redelivered_optimization true, the default as in OpenMQ: when a lease runs out, all its messages count as delivered, so they come
+-- again as redelivered ones though a consumer that prefetched them may never have seen them. False: only those do that were handed over,
+-- by this proof; a consumer that never calls this is then not blamed for messages that kill it.
+create or replace function howdah.handed(queue text, lease bigint, message_ids bigint[] default null) returns bigint
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+    set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+declare
+    v_destination howdah.destinations := howdah._destination(queue, 'receive');
+    v_ids bigint[];
+begin
+    -- After its end others may be receiving some of it.
+    perform howdah._lay_down(v_destination.id, lease, message_ids, null) from howdah.leases l where l.lease_id = lease and l.until <= howdah.now();
+    v_ids := array(
+        select m.message_id from howdah._in_lease(v_destination.id, lease, message_ids) m
+        union all
+        select (l.message).message_id from howdah._leased(v_destination.id, lease, message_ids) l
+        union all
+        select d.seq * 1000000 + a.destination_id from howdah.acks a join howdah.acked d on d.ack_id = a.id
+        where a.subscription_id = v_destination.id and d.lease_id = lease
+          and (message_ids is null or d.seq * 1000000 + a.destination_id = any (message_ids)));
+    perform howdah._check_lease(v_destination, lease, message_ids, cardinality(v_ids));
+    insert into howdah.handed (lease_id, message_id, handed_at)
+    select lease, i.id, howdah.now() from unnest(v_ids) i(id)
+    where not exists (select from howdah.handed h where h.lease_id = lease and h.message_id = i.id);
+    return cardinality(v_ids);
+end
+$$;
+
+-- howdah._is_blamed(p_lease, p_message_id): whether a message whose lease ran out counts as delivered.
+--
+-- Returns  boolean.
+-- Role     internal
+create or replace function howdah._is_blamed(p_lease bigint, p_message_id bigint) returns boolean
+language sql stable
+as $$
+    select e.redelivered_optimization or exists (select from howdah.handed h where h.lease_id = p_lease and h.message_id = p_message_id)
+    from howdah.engine e
+$$;

@@ -1,0 +1,62 @@
+-- howdah.redeliver(queue, leases, message_ids, duration, error_text, error_class): count a failed delivery and lease the messages anew, at once.
+--
+-- Returns  as howdah.lease, under a new number, the messages that the queue's policy gives back at once: with delivery_count one higher. Those
+--          that it delays or moves away, or that these leases have lost, are left out.
+-- Raises   HD001 no such queue; HD005 duration is not 1 ms to 7 days; HD010 not allowed; HD026 others took a topic's message in the moment
+--          of the call.
+-- Role     howdah_consumer howdah_admin
+--
+-- The rollback of a session that received ahead: what it had delivered comes to the same session again before anybody else can take it, and
+-- what else the leases hold stays as it is.
+create or replace function howdah.redeliver(
+    queue text, leases bigint[], message_ids bigint[], duration interval default '30 seconds', error_text text default null,
+    error_class text default null
+) returns table (
+    lease bigint, leased_until timestamptz, message_id bigint, queue_name text, body text, bytes bytea, content_type text, headers jsonb,
+    priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, delivery_mode text, sent_at timestamptz,
+    expires_at timestamptz, delivery_count integer, redelivered boolean, "position" bigint, stage integer, origin_queue text,
+    dead_reason text, dead_at timestamptz
+)
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
+as $$
+declare
+    v_destination howdah.destinations := howdah._destination(queue, 'receive');
+    v_until timestamptz := howdah._lease_until(duration);
+    v_number bigint;
+    v_lease bigint;
+    v_held bigint[];
+    v_back bigint[] := '{}';
+    v_again howdah.message[];
+begin
+    for v_lease in select distinct u.lease from unnest(leases) u(lease) order by 1 loop
+        v_held := howdah._held(v_destination, v_lease, message_ids);
+        if v_held <> '{}' then
+            v_back := v_back || array(select n.message_id from howdah.nack(queue, v_lease, v_held, error_text, error_class) n
+                                      where n.outcome = 'returned');
+        end if;
+    end loop;
+    v_again := howdah._returned(v_destination.id, v_back);
+    if cardinality(v_again) > 0 then
+        v_number := nextval('howdah.lease_numbers'::regclass);
+        perform howdah._take_lease(v_destination, v_again, v_number, v_until);
+    end if;
+    return query select v_number, v_until, a.* from unnest(v_again) a;
+end
+$$;
+
+-- howdah._returned(p_destination_id, p_message_ids): messages that the caller's transaction has just given back, as callers see them.
+--
+-- Returns  howdah.message[], never NULL; without those that a receive would dispose of, and none if failures in a row have just disabled the queue.
+-- Role     internal
+create or replace function howdah._returned(p_destination_id integer, p_message_ids bigint[]) returns howdah.message[]
+language sql volatile
+as $$
+    select coalesce(array_agg(howdah._message(f.message, d.name, f.nonpersistent, s.failures) order by i.number), '{}')
+    from howdah.destinations d
+    cross join unnest(p_message_ids) with ordinality i(id, number)
+    cross join lateral howdah._find(p_destination_id, i.id, null, null) f
+    cross join lateral howdah._standing(p_destination_id, i.id, (f.message).stage, (f.message).conversation_id,
+        howdah._group((f.message).headers, (f.message).conversation_id)) s
+    where d.id = p_destination_id and not d.receiving_paused and f.place is not null and f.free
+      and (s.weight >= d.dispose_at) is not true and ((f.message).expires_at <= howdah.now()) is not true
+$$;

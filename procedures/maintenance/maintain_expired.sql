@@ -1,0 +1,116 @@
+-- howdah.maintain_expired(lock_epoch, max_messages): reclaim expired messages that nobody has met.
+--
+-- Returns  how many (bigint). As long as it is not 0 there may be more: call it again.
+-- Raises   HD005 max_messages is not 1 to 1000000; HD014 the maintenance lock is not held with this epoch.
+-- Role     howdah_consumer howdah_admin
+--
+-- With lock_epoch a round begins every engine.expiration_interval_seconds; without, at once. No index serves it, for each send would pay
+-- for that. It walks through the tables block by block, as far as a sequence says that it came the last time, and ends after a second or
+-- max_messages: what it costs is reading the tables once an interval. Messages in somebody's hands, and leased ones, are left. Each
+-- queue's policy (process_expired) says whether the message goes to the exception destination.
+create or replace function howdah.maintain_expired(lock_epoch bigint default null, max_messages integer default 10000) returns bigint
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off set jit = off
+as $$
+declare
+    v_tables constant regclass[] := array['howdah.msgs', 'howdah.msgs_nonpersistent', 'howdah.parked'];
+    v_span constant bigint := 512;
+    v_begun constant timestamptz := clock_timestamp();
+    v_now timestamptz := howdah.now();
+    v_at bigint;
+    v_place integer;
+    v_block bigint;
+    v_found bigint;
+    v_count bigint := 0;
+begin
+    if lock_epoch is not null then
+        perform howdah._fence('maintenance', lock_epoch);
+    end if;
+    if (max_messages between 1 and 1000000) is not true then
+        raise exception using errcode = 'HD005',
+            message = format('max_messages must be 1 to 1000000, not %s', coalesce(max_messages::text, 'NULL'));
+    end if;
+    if not pg_try_advisory_xact_lock(1213154369, 4) then
+        return 0;
+    end if;
+    v_at := howdah._hint('howdah.expiry_walk');
+    if v_at = 0 then
+        update howdah.engine e set expired_at = v_now
+        where lock_epoch is null or e.expiration_interval_seconds > 0
+            and (e.expired_at > v_now - e.expiration_interval_seconds * interval '0.9 second') is not true;
+        if not found then
+            return 0;
+        end if;
+        perform howdah._return_leases(l.id, max_messages, v_now) from (select distinct e.destination_id as id from howdah.leases e where e.until <= v_now) l;
+    end if;
+    v_place := v_at >> 40;
+    v_block := v_at & ((1::bigint << 40) - 1);
+    while v_place < 3 loop
+        if v_block * current_setting('block_size')::bigint >= pg_relation_size(v_tables[v_place + 1]) then
+            v_place := v_place + 1;
+            v_block := 0;
+            continue;
+        end if;
+        exit when v_count >= max_messages or clock_timestamp() - v_begun > interval '1 second';
+        v_found := howdah._reclaim(v_place, format('(%s,0)', v_block)::tid, format('(%s,0)', v_block + v_span)::tid, v_now,
+            max_messages - v_count);
+        v_count := v_count + v_found;
+        if v_count < max_messages then
+            v_block := v_block + v_span;
+        end if;
+    end loop;
+    perform setval('howdah.expiry_walk', case when v_place < 3 then (v_place::bigint << 40) + v_block else 0 end);
+    return v_count;
+end
+$$;
+
+-- howdah._reclaim(p_place, p_from, p_until, p_now, p_limit): end the expired messages in some blocks of a table.
+--
+-- Returns  how many (bigint), at most p_limit. p_place: 0 msgs, 1 msgs_nonpersistent, 2 parked.
+-- Role     internal
+create or replace function howdah._reclaim(p_place integer, p_from tid, p_until tid, p_now timestamptz, p_limit bigint) returns bigint
+language plpgsql volatile
+as $$
+declare
+    v_gone record;
+    v_count bigint := 0;
+begin
+    for v_gone in
+        with ready as (
+            delete from howdah.msgs m where p_place = 0 and m.ctid = any (array(
+                select c.ctid from howdah.msgs c
+                where c.ctid >= p_from and c.ctid < p_until and c.expires_at <= p_now and c.destination_id > 0
+                limit p_limit for update skip locked))
+            returning m
+        ), nonpersistent as (
+            delete from howdah.msgs_nonpersistent n where p_place = 1 and n.ctid = any (array(
+                select c.ctid from howdah.msgs_nonpersistent c
+                where c.ctid >= p_from and c.ctid < p_until and c.expires_at <= p_now and c.boot = pg_postmaster_start_time()
+                limit p_limit for update skip locked))
+            returning n
+        ), parked as (
+            delete from howdah.parked p where p_place = 2 and p.ctid = any (array(
+                select c.ctid from howdah.parked c
+                where c.ctid >= p_from and c.ctid < p_until and c.expires_at <= p_now and (c.lease_id is null or c.due_at <= p_now)
+                  and (c.boot is null or c.boot = pg_postmaster_start_time())
+                limit p_limit for update skip locked))
+            returning p
+        ), gone as (
+            select r.m as message, false as nonpersistent from ready r
+            union all select howdah._as_ready(n.n), true from nonpersistent n
+            union all select howdah._as_ready(p.p), (p.p).boot is not null from parked p
+        )
+        select d as destination, g.nonpersistent, array_agg((g.message).message_id order by (g.message).message_id) as ids,
+            case when d.process_expired then array_agg(g.message) end as messages
+        from gone g join howdah.destinations d on d.id = (g.message).destination_id
+        group by d, d.id, d.process_expired, g.nonpersistent
+    loop
+        if v_gone.messages is null then
+            perform howdah._journal(v_gone.destination, 'expired', v_gone.ids, v_gone.nonpersistent);
+        else
+            perform howdah._expire(v_gone.destination, m, v_gone.nonpersistent) from unnest(v_gone.messages) m;
+        end if;
+        v_count := v_count + cardinality(v_gone.ids);
+    end loop;
+    return v_count;
+end
+$$;

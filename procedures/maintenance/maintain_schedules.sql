@@ -1,0 +1,27 @@
+-- howdah.maintain_schedules(lock_epoch): forget schedules that ended, and firings, longer ago than engine.journal_retention_days.
+--
+-- Returns  how many schedules and firings (bigint).
+-- Raises   HD014 the maintenance lock is not held with this epoch.
+-- Role     howdah_consumer howdah_admin
+--
+-- lock_epoch NULL: run by hand.
+create or replace function howdah.maintain_schedules(lock_epoch bigint default null) returns bigint
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_before timestamptz := howdah.now() - (select e.journal_retention_days * interval '1 day' from howdah.engine e);
+    v_count bigint;
+begin
+    if lock_epoch is not null then
+        perform howdah._fence('maintenance', lock_epoch);
+    end if;
+    with runs as (
+        delete from howdah.schedule_runs r where r.fired_at < v_before returning 1
+    ), ended as (
+        delete from howdah.schedules s where s.state in ('ended', 'cancelled') and s.changed_at < v_before
+            and not exists (select from howdah.schedule_runs r where r.schedule_id = s.id) returning 1
+    )
+    select (select count(*) from runs) + (select count(*) from ended) into v_count;
+    return v_count;
+end
+$$;

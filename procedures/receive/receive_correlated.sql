@@ -1,0 +1,35 @@
+-- howdah.receive_correlated(queue, correlation_id, max_messages): take messages of a correlation id; COMMIT consumes them, ROLLBACK puts them back.
+--
+-- Returns  up to max_messages as howdah.receive, by priority and position; those not yet due, expired or in other hands are passed by.
+-- Raises   HD001 no such queue; HD005 a null correlation id, max_messages is not 1 to 10000, it is a subscription or keeps an order; HD009
+--          receiving is paused; HD010 not allowed; HD016 failures in a row disabled the queue; HD019 the queue is hardened.
+-- Role     howdah_consumer howdah_admin
+--
+-- By an index, wherever in the queue they lie.
+create or replace function howdah.receive_correlated(queue text, correlation_id text, max_messages integer default 1)
+returns setof howdah.message
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_queue howdah.destinations := howdah._queue_for_look_up(receive_correlated.queue);
+    v_found record;
+    v_left integer := max_messages;
+begin
+    if receive_correlated.correlation_id is null then
+        raise exception using errcode = 'HD005', message = 'correlation_id cannot be NULL';
+    elsif max_messages is null or max_messages not between 1 and 10000 then
+        raise exception using errcode = 'HD005',
+            message = format('max_messages must be 1 to 10000, not %s', coalesce(max_messages::text, 'NULL'));
+    end if;
+    for v_found in
+        select l.message, l.due_at from howdah._look_up(v_queue.id, null, receive_correlated.correlation_id) l
+        order by (l.message).rank, (l.message).seq
+    loop
+        return query select * from howdah._take_found(v_queue, v_found.message, v_found.due_at);
+        if found then
+            v_left := v_left - 1;
+            exit when v_left = 0;
+        end if;
+    end loop;
+end
+$$;

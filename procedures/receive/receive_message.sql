@@ -1,0 +1,20 @@
+-- howdah.receive_message(queue, message_id): take the message of that number; COMMIT consumes it, ROLLBACK puts it back in its place.
+--
+-- Returns  it as howdah.receive; nothing if it is not there, not yet due, expired, or in other hands.
+-- Raises   HD001 no such queue; HD005 it is a subscription or keeps an order; HD009 receiving is paused; HD010 not allowed; HD016 failures in a
+--          row disabled the queue; HD019 the queue is hardened.
+-- Role     howdah_consumer howdah_admin
+--
+-- By key, wherever in the queue it lies, and also if it is not there.
+create or replace function howdah.receive_message(queue text, message_id bigint) returns setof howdah.message
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_queue howdah.destinations := howdah._queue_for_look_up(receive_message.queue);
+begin
+    return query
+    select t.* from howdah._look_up(v_queue.id, receive_message.message_id, null) l
+    cross join lateral howdah._take_found(v_queue, l.message, l.due_at) t
+    limit 1;
+end
+$$;

@@ -1,0 +1,106 @@
+"""Who receives, in which order: open consumers, the owners of message groups, and the selectors in use."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    Identity,
+    Integer,
+    PrimaryKeyConstraint,
+    SmallInteger,
+    Table,
+    Text,
+)
+from sqlalchemy.dialects.postgresql import REGCLASS, UUID
+
+from .base import TIMESTAMPTZ, metadata
+
+consumers = Table(
+    "consumers",
+    metadata,
+    Column(
+        "id",
+        Integer,
+        Identity(always=True),
+        primary_key=True,
+        comment="Number of the consumer, which also orders them: first come, first served.",
+    ),
+    Column(
+        "destination_id",
+        Integer,
+        nullable=False,
+        index=True,
+        comment="The queue or subscription that it receives from.",
+    ),
+    Column(
+        "exclusive",
+        Boolean,
+        nullable=False,
+        comment="True: while it lives, no other consumer of the queue gets messages.",
+    ),
+    Column(
+        "priority",
+        Integer,
+        nullable=False,
+        comment="Of several exclusive consumers the one with the highest is active, then the first.",
+    ),
+    Column(
+        "own_session", Boolean, nullable=False, comment="True: it lives as long as the database session that opened it."
+    ),
+    Column(
+        "timeout_ms",
+        BigInteger,
+        nullable=False,
+        comment="Milliseconds of silence after which it counts as gone, unless it has a session of its own or an open transaction.",
+    ),
+    Column("opened_at", TIMESTAMPTZ, nullable=False, comment="When it was opened."),
+    Column("opened_by", Text, nullable=False, comment="The role that opened it."),
+    Column(
+        "opened_position",
+        BigInteger,
+        nullable=False,
+        comment="The queue's last position then: where round-robin begins to count.",
+    ),
+    Column("seen_at", TIMESTAMPTZ, nullable=False, comment="When it last received, to within a quarter of timeout_ms."),
+    comment="Open consumers of unshared subscriptions, and of queues that tell their consumers apart: exclusive ones, single, failover and round-robin queues, sticky message groups.",
+)
+
+group_owners = Table(
+    "group_owners",
+    metadata,
+    Column("destination_id", Integer, nullable=False, comment="The queue."),
+    Column("group_id", Text, nullable=False, comment="The group: header JMSXGroupID, or the conversation."),
+    Column(
+        "consumer_id",
+        Integer,
+        ForeignKey(consumers.c.id, name="fk_group_owners_consumer", ondelete="CASCADE"),
+        nullable=False,
+        index=True,
+        comment="The consumer that gets the group's messages until it goes.",
+    ),
+    Column("owned_since", TIMESTAMPTZ, nullable=False, comment="Since when."),
+    PrimaryKeyConstraint("destination_id", "group_id"),
+    comment="Sticky message groups: which consumer each belongs to. One row a group, none a message.",
+)
+
+selections = Table(
+    "selections",
+    metadata,
+    Column("destination_id", Integer, nullable=False, comment="The queue."),
+    Column("digest", UUID(), nullable=False, comment="MD5 of the selector."),
+    Column("rank", SmallInteger, nullable=False, comment="The lane, as lanes.rank."),
+    Column("selector", Text, nullable=False, comment="The selector."),
+    Column("condition", Text, nullable=False, comment="The selector compiled to SQL."),
+    Column(
+        "head",
+        REGCLASS,
+        comment="A sequence, a hint: no message that the selector selects lies before this position. NULL: none needed yet.",
+    ),
+    Column("search", REGCLASS, comment="A sequence, a hint: as lanes.search."),
+    Column("used_at", TIMESTAMPTZ, nullable=False, comment="When it was last used, to within an hour."),
+    PrimaryKeyConstraint("destination_id", "digest", "rank"),
+    comment="Selectors that receives use: compiled once, and where each goes on looking.",
+)

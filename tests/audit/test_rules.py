@@ -1,0 +1,315 @@
+"""One fault of each kind, each in a queue of its own of one database, and what one audit says of it."""
+
+import io
+import itertools
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+from psycopg.types.json import Jsonb
+from rich.console import Console
+from support import Db, Server, identifier, one
+
+from howdah.audit import AuditResult, Sample, hours, print_report, run_audit
+from howdah.audit.checks import RULES
+from howdah.cli.audit import code_of
+
+from .traffic import fail, receive, send
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ERRORS = {
+    "missing": {"missing", "identity", "last_hour"},
+    "nowhere": {"from_nowhere", "identity", "last_hour"},
+    "unsent": {"from_nowhere", "identity", "last_hour", "negative_hours"},
+    "elsewhere": {"from_nowhere", "identity", "last_hour", "negative_hours"},
+    "nobody": {"from_nowhere", "identity", "last_hour", "negative_hours"},
+    "topic::unsent": {"never_sent"},
+    "twice": {"consumed_twice", "identity", "last_hour", "negative_hours"},
+    "pair::twice": {"consumed_twice", "identity", "last_hour", "negative_hours"},
+    "resent": {"sent_twice", "missing", "identity", "last_hour"},
+    "hours": {"negative_hours", "left_before_sent"},
+    "late": {"consumed_expired"},
+    "news::stale": {"consumed_expired"},
+    "early": {"expired_early"},
+    "groups": {"out_of_order"},
+    "ended": {"failed_after_end"},
+    "stubborn": {"retried_at_limit"},
+    "strange": {"incident_without_message"},
+    "ahead": {"in_future"},
+    None: {"lock_epochs"},
+}
+"""Which rules of severity error each queue breaks."""
+
+
+def queue(db: Db, name: str, **options: object) -> int:
+    """A queue with a full journal that has been there since yesterday."""
+    number: int = one(db, "select howdah.create_queue(%s, %s)", (name, Jsonb({"journal_level": "full"} | options)))
+    return number
+
+
+def journal(db: Db, number: int, event: str, ids: list[int], ago: str = "0") -> None:
+    """Forge a row of the journal."""
+    db.execute(
+        "insert into howdah.journal (at, destination_id, event, message_ids)"
+        " values (clock_timestamp() - %s::interval, %s, %s, %s)",
+        (ago, number, event, ids),
+    )
+
+
+def corrupt(db: Db) -> dict[str | None, int]:
+    """Do the damage; the message of each queue that a sample must name."""
+    at: dict[str | None, int] = {}
+    queue(db, "missing")
+    at["missing"], *_ = send(db, "missing", 2)
+    db.execute("delete from howdah.msgs where message_id = %s", (at["missing"],))
+
+    number = queue(db, "nowhere")
+    at["nowhere"] = one(
+        db,
+        "insert into howdah.msgs (seq, message_id, sent_at, destination_id, rank, is_text, content_type, body)"
+        " values (9, 9000000 + %s, clock_timestamp(), %s, 5, true, 'text/plain', 'x') returning message_id",
+        (number, number),
+    )
+
+    # Beside a queue that does not record what it moves away.
+    silent = queue(db, "silent", journal_level="off")
+    for name, origin in (("unsent", None), ("elsewhere", number), ("nobody", silent + 100_000)):
+        mine = queue(db, name)
+        at[name] = 8_000_000 + (origin or mine)
+        journal(db, mine, "consumed", [at[name]])
+
+    for name in ("topic", "pair", "news"):
+        one(db, 'select howdah.create_topic(%s, \'{"journal_level": "full"}\')', (name,))
+    db.execute(
+        "select howdah.subscribe('topic', 'unsent'), howdah.subscribe('pair', 'twice'), howdah.subscribe('news', 'stale')"
+    )
+    unsent, again = send(db, "topic", 1)[0], send(db, "pair", 1)[0]
+    assert receive(db, "topic::unsent") == [unsent]
+    assert receive(db, "pair::twice") == [again]
+    db.execute("delete from howdah.journal where event = 'sent' and message_ids = %s::bigint[]", ([unsent],))
+    db.execute("update howdah.journal set message_ids = message_ids || %s::bigint where event = 'consumed' and message_ids = %s::bigint[]"
+               " and destination_id = (select id from howdah.destinations where name = 'pair::twice')",
+               (again, [again]))  # fmt: skip
+    at |= {"topic::unsent": unsent, "pair::twice": again}
+
+    number = queue(db, "twice")
+    at["twice"], *_ = send(db, "twice", 1)
+    receive(db, "twice")
+    journal(db, number, "consumed", [at["twice"]])
+
+    number = queue(db, "resent")
+    at["resent"], *_ = send(db, "resent", 1)
+    journal(db, number, "sent", [at["resent"]])
+
+    number = queue(db, "hours")
+    at["hours"], *_ = send(db, "hours", 1)
+    db.execute("delete from howdah.msgs where message_id = %s", (at["hours"],))
+    journal(db, number, "consumed", [at["hours"]], "2 hours")
+
+    number = queue(db, "late")
+    at["late"], *_ = send(db, "late", 1, time_to_live="1 hour")
+    receive(db, "late")
+    db.execute("update howdah.journal set expires_at = array[at - interval '1 hour']"
+               " where event = 'sent' and destination_id = %s", (number,))  # fmt: skip
+
+    at["news::stale"], *_ = send(db, "news", 1, time_to_live="1 hour")
+    assert receive(db, "news::stale") == [at["news::stale"]]
+    db.execute("update howdah.journal set expires_at = array[at - interval '1 hour'] where event = 'sent'"
+               " and message_ids = %s::bigint[]", ([at["news::stale"]],))  # fmt: skip
+
+    number = queue(db, "early")
+    at["early"], *_ = send(db, "early", 1, time_to_live="1 hour")
+    db.execute("delete from howdah.msgs where message_id = %s", (at["early"],))
+    journal(db, number, "expired", [at["early"]])
+
+    number = queue(db, "groups", message_groups="transaction")
+    first, second = (one(db, "select howdah.send('groups', 'x', headers => %s)", (Jsonb({"JMSXGroupID": "g"}),))
+                     for _ in range(2))  # fmt: skip
+    assert [receive(db, "groups"), receive(db, "groups")] == [[first], [second]]
+    at["groups"] = second
+    db.execute("update howdah.destinations set created_at = created_at - interval '40 minutes',"
+               " journal_level_at = journal_level_at - interval '40 minutes' where id = %s", (number,))  # fmt: skip
+    db.execute("update howdah.journal set at = at - case when event = 'sent' then interval '30 minutes'"
+               " when %s = any (message_ids) then interval '10 minutes' else interval '0' end"
+               " where destination_id = %s", (second, number))  # fmt: skip
+
+    queue(db, "ended", max_failed_deliveries=2)
+    at["ended"], *_ = send(db, "ended", 1)
+    assert fail(db, "ended", at["ended"], 2) == "moved"
+    db.execute("insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome, recorded_by)"
+               " select message_id, recorded_at, destination_id, 3, stage, 'returned', recorded_by from howdah.poison_details"
+               " where message_id = %s and attempt = 2", (at["ended"],))  # fmt: skip
+
+    number = queue(db, "stubborn", max_failed_deliveries=3)
+    at["stubborn"], *_ = send(db, "stubborn", 1)
+    assert fail(db, "stubborn", at["stubborn"], 2) == "returned"
+    db.execute("insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome, recorded_by, dispose_at)"
+               " select message_id, recorded_at, destination_id, n, stage, outcome, recorded_by, dispose_at from howdah.poison_details, generate_series(3, 4) n"
+               " where message_id = %s and attempt = 2", (at["stubborn"],))  # fmt: skip
+
+    number = queue(db, "strange")
+    at["strange"] = 4_000_000 + number
+    db.execute("insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome, recorded_by)"
+               " values (%s, clock_timestamp(), %s, 1, 0, 'returned', 'x')", (at["strange"], number))  # fmt: skip
+
+    queue(db, "ahead")
+    at["ahead"], *_ = send(db, "ahead", 1)
+    db.execute("update howdah.msgs set sent_at = sent_at + interval '1 hour' where message_id = %s", (at["ahead"],))
+
+    for name, holder in itertools.product(("gap", "last", "sound"), "abc"):
+        epoch = one(db, "select howdah.acquire_lock(%s, %s)", (name, holder))
+        db.execute("select howdah.release_lock(%s, %s)", (name, epoch))
+    db.execute("delete from howdah.lock_epochs where name = 'gap' and epoch = 2")
+    db.execute("update howdah.lock set epoch = 7 where name = 'last'")
+
+    number = queue(db, "backdated")
+    at["backdated"], *_ = send(db, "backdated", 1)
+    db.execute("update howdah.journal set at = at - interval '5 hours' where destination_id = %s", (number,))
+    return at
+
+
+@pytest.fixture(scope="module")
+def messages() -> dict[str | None, int]:
+    """Which message of each queue is the faulty one."""
+    return {}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("audit") / "out"
+
+
+@pytest.fixture(scope="module")
+def result(
+    server: Server, template: str, spark: "SparkSession", messages: dict[str | None, int], folder: Path
+) -> Iterator[AuditResult]:
+    """The audit of the damaged database."""
+    name = "howdah_test_rules"
+    with psycopg.connect(server.dsn, autocommit=True) as admin:
+        admin.execute(psycopg.sql.SQL("create database {} template {}").format(identifier(name), identifier(template)))
+        dsn = make_conninfo(server.dsn, dbname=name)
+        try:
+            with psycopg.connect(dsn, autocommit=True) as db:
+                messages |= corrupt(db)
+            yield run_audit(dsn, spark=spark, partitions=2, output=folder)
+        finally:
+            admin.execute(psycopg.sql.SQL("drop database {} with (force)").format(identifier(name)))
+
+
+def broken(result: AuditResult, severity: str) -> dict[str | None, set[str]]:
+    found: dict[str | None, set[str]] = {}
+    for rule in result.rules:
+        if rule.severity == severity:
+            nobodys = [row.queue for row in rule.rows if row.queue is None]
+            for name in (*rule.queues, *nobodys):
+                found.setdefault(name, set()).add(rule.name)
+    return found
+
+
+def test_each_fault_breaks_its_own_rules_and_no_other_queues(result: AuditResult) -> None:
+    assert not result.ok
+    assert broken(result, "error") == ERRORS
+
+
+def test_a_time_that_does_not_fit_its_transaction_is_warned_of(
+    result: AuditResult, messages: dict[str | None, int]
+) -> None:
+    rule = result.rule("against_transactions")
+    alone = replace(result, queues=(), rules=(rule,))
+    assert (code_of(alone, "error"), code_of(alone, "warning")) == (0, 6)
+    assert {row.message_id for row in rule.rows} == {messages["backdated"], messages["hours"]}
+
+
+@pytest.mark.parametrize("name", [name for name in ERRORS if name is not None])
+def test_samples_name_the_message(result: AuditResult, messages: dict[str | None, int], name: str) -> None:
+    named = {row.message_id for rule in result.rules for row in rule.rows if row.queue == name}
+    assert named - {None} == {messages[name]}
+
+
+@pytest.mark.parametrize(
+    ("rule", "queue", "seen"),
+    [
+        ("missing", "missing", "1 sent"),
+        ("from_nowhere", "nowhere", "1 live"),
+        ("from_nowhere", "unsent", "1 consumed"),
+        ("consumed_twice", "twice", "1 sent, 2 consumed"),
+        ("identity", "missing", "its queue came out by 1"),
+        ("last_hour", "missing", "the last hour closes with 2, and 1 are there"),
+        ("negative_hours", "hours", "opening 0, in 0, out 1, closing -1"),
+        ("out_of_order", "groups", "group g: consumed at"),
+        ("failed_after_end", "ended", "attempt 3 is returned, after attempt 2 had ended it"),
+        ("lock_epochs", None, "lock gap: epoch 3 follows 1"),
+        ("lock_epochs", None, "lock last: its epoch is 7, its last holder got 3"),
+    ],
+)
+def test_samples_say_what_was_seen(result: AuditResult, rule: str, queue: str | None, seen: str) -> None:
+    assert any(seen in row.seen for row in result.rule(rule).rows if row.queue == queue), result.rule(rule).rows
+
+
+def test_a_rule_broken_by_no_message_of_one_queue_has_a_count_and_no_ids(result: AuditResult) -> None:
+    rule = result.rule("lock_epochs")
+    assert (rule.count, rule.samples, rule.queues) == (2, (), ())
+
+
+def test_every_rule_of_the_audit_has_a_seeded_fault_here_or_beside(result: AuditResult) -> None:
+    elsewhere = {"dead_without_incidents", "incidents_over_limit", "unknown_message", "unrecorded"}  # test_corruption
+    elsewhere |= {"since_last_audit"}  # test_since
+    shown = set().union(*ERRORS.values()) | {"against_transactions"}
+    assert shown | elsewhere == {rule.name for rule in RULES}
+    assert shown & elsewhere == set()
+
+
+def test_the_page_of_rules_lists_them_as_they_are() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "audit-rules.md").read_text()
+    listed = re.findall(r"^\| `(\w+)` \| (error|warning) \| (.*?) \|", page, re.MULTILINE)
+    assert listed == [(rule.name, rule.severity, rule.meaning) for rule in RULES]
+
+
+def test_samples_are_in_the_parquet_the_json_and_the_terminal(
+    result: AuditResult, folder: Path, spark: "SparkSession"
+) -> None:
+    sample = next(row for row in result.rule("consumed_twice").rows if row.queue == "twice")
+    assert isinstance(sample, Sample)
+    rows = spark.read.parquet(str(folder / "rules")).where("rule = 'consumed_twice' and queue = 'twice'").collect()
+    assert [tuple(kept) for kept in rows[0]["samples"]] == [(sample.message_id, sample.seen)]
+
+    told: Any = json.loads(json.dumps(result.to_dict()))
+    rules = {rule["name"]: rule for rule in told["rules"]}
+    assert {"queue": "twice", "message_id": sample.message_id, "seen": sample.seen} in rules["consumed_twice"]["rows"]
+
+    page = Console(file=io.StringIO(), width=200)
+    print_report(result, page)
+    assert isinstance(page.file, io.StringIO)
+    assert f"{sample.message_id}: {sample.seen}" in page.file.getvalue()
+
+
+def test_each_hour_opens_with_what_the_one_before_closed_with(result: AuditResult, folder: Path) -> None:
+    told = [hour for hour in result.hours if hour.queue == "hours"]
+    assert [(hour.opening, hour.came, hour.went, hour.closing, hour.verdict) for hour in told] == [
+        (0, 0, 1, -1, "not balanced"),
+        (-1, 1, 0, 0, "proved"),
+    ]
+    for before, after in itertools.pairwise(result.hours):
+        if before.queue == after.queue:
+            assert (after.opening, before.hour < after.hour) == (before.closing, True)
+    assert (folder / "hours").is_dir()
+
+
+def test_of_many_hours_the_newest_and_those_that_do_not_balance_are_told(
+    result: AuditResult, folder: Path, spark: "SparkSession", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hours, "HOURS_MAX", 2)
+    kept = spark.read.parquet(str(folder / "hours"))
+    rows = hours.told(kept).collect()
+    newest = max(hour.hour for hour in result.hours)
+    assert 2 <= len(rows) <= 4 < kept.count()
+    assert len([row for row in rows if row["closing"] < 0]) >= 2
+    assert len([row for row in rows if row["hour"].replace(tzinfo=newest.tzinfo) == newest]) >= 2

@@ -1,0 +1,46 @@
+"""howdah engine: the limits of all queues together, and what a full queue says on the command line."""
+
+from __future__ import annotations
+
+import pytest
+from command import howdah, refused
+
+
+def test_show_and_alter(dsn: str) -> None:
+    howdah(dsn, "queue", "create", "orders")
+    assert howdah(dsn, "engine", "alter", "-o", "max_size=10k", "-o", "max_count=2").code == 0
+    shown = howdah(dsn, "engine", "show", "--json").json
+    assert (shown["state"], shown["max_count"], shown["max_size"], shown["red_threshold"]) == ("green", 2, 10240, 90)
+    assert "state             green\n" in howdah(dsn, "engine", "show").out
+
+    howdah(dsn, "send", "orders", "x")
+    howdah(dsn, "send", "orders", "x")
+    assert howdah(dsn, "engine", "show", "--json").json["state"] == "red"
+    refused(howdah(dsn, "send", "orders", "x"), "the engine is full")
+    refused(howdah(dsn, "queue", "create", "more"), "the engine is full")
+    assert howdah(dsn, "engine", "alter", "-o", "max_count=0", "--json").json["altered"] == {"max_count": 0}
+    howdah(dsn, "send", "orders", "x")
+
+
+@pytest.mark.parametrize(("option", "code", "text"), [("max_size=10g", 1, "10k"), ("colour=red", 1, "max_count")])
+def test_a_wrong_option_is_told_what_there_is(dsn: str, option: str, code: int, text: str) -> None:
+    answer = howdah(dsn, "engine", "alter", "-o", option)
+    assert (answer.code, text in answer.err) == (code, True)
+
+
+def test_a_queues_limits_are_set_and_shown_and_a_full_queue_refuses(dsn: str) -> None:
+    howdah(dsn, "queue", "create", "orders", "-o", "message_limit=1", "-o", "limit_behaviour=remove_oldest")
+    shown = howdah(dsn, "queue", "show", "orders", "--json").json
+    assert (shown["message_limit"], shown["limit_behaviour"], shown["send_timeout_ms"]) == (1, "remove_oldest", 30000)
+    howdah(dsn, "send", "orders", "a")
+    howdah(dsn, "send", "orders", "b")
+    assert howdah(dsn, "browse", "orders", "--json").json["body"] == "b"
+    howdah(dsn, "queue", "alter", "orders", "-o", "limit_behaviour=reject")
+    refused(howdah(dsn, "send", "orders", "c"), "is full")
+
+
+def test_a_deduplication_key_stores_one_message(dsn: str) -> None:
+    howdah(dsn, "queue", "create", "orders")
+    sent = [howdah(dsn, "send", "orders", "x", "--deduplication-key", "k", "--json").json["message_id"] for _ in "ab"]
+    assert sent[0] == sent[1]
+    assert howdah(dsn, "send", "orders", "--file", "-", "--deduplication-key", "k").code == 2

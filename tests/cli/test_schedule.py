@@ -1,0 +1,61 @@
+"""howdah schedule and howdah transactions: every command, its --json, and what it refuses."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+from command import howdah, refused
+from psycopg import sql
+from support import Db, one
+
+
+def test_add_list_pause_resume_and_cancel_a_schedule(dsn: str, db: Db) -> None:
+    howdah(dsn, "queue", "create", "q")
+    assert howdah(dsn, "schedule", "list").out == "no schedules\n"
+    added = howdah(
+        dsn,
+        "schedule",
+        "add",
+        "q",
+        "hello",
+        "--cron",
+        "30 8 * * mon-fri",
+        "--time-zone",
+        "Europe/Vienna",
+        "--name",
+        "m",
+    )
+    number = added.out.split()[1]
+    assert added.out == f"schedule {number} added\n"
+    often = howdah(dsn, "schedule", "add", "q", "x", "--every", "90", "--repeat", "3", "--json").json["schedule_id"]
+    shown = howdah(dsn, "schedule", "list", "q").out
+    assert "30 8 * * mon-fri Europe/Vienna" in shown
+    assert "every 0:01:30" in shown
+    assert [row["schedule_id"] for row in howdah(dsn, "schedule", "list", "--json").json] == [often, int(number)]
+    assert howdah(dsn, "schedule", "pause", number).out == f"schedule {number} paused\n"
+    assert howdah(dsn, "schedule", "pause", number).out == f"schedule {number} was not active\n"
+    assert howdah(dsn, "schedule", "resume", number).out == f"schedule {number} resumed\n"
+    assert howdah(dsn, "schedule", "resume", number, "--json").json["changed"] is False
+    assert howdah(dsn, "schedule", "cancel", number).out == f"schedule {number} cancelled\n"
+    refused(howdah(dsn, "schedule", "cancel", number), f"no schedule {number}")
+    refused(howdah(dsn, "schedule", "add", "q", "x", "--cron", "61 * * * *"), "minute '61'")
+    refused(howdah(dsn, "schedule", "add", "q", "x", "--starts", "soon", "--every", "1"), "no time", code=2)
+    assert len(howdah(dsn, "schedule", "list", "--all", "--json").json) == 2
+
+
+def test_a_prepared_transaction_is_shown_and_ended(dsn: str, db: Db) -> None:
+    if one(db, "show max_prepared_transactions") == "0":
+        pytest.skip("max_prepared_transactions is 0 on this server")
+    one(db, "select howdah.create_queue('q')")
+    assert howdah(dsn, "transactions", "list").out == "no prepared transactions\n"
+    for ending in ("commit", "rollback"):
+        gid = f"howdah:{db.info.dbname}"
+        with psycopg.connect(dsn, autocommit=True) as other:
+            other.execute("begin")
+            one(other, "select howdah.send('q', 'x', notify => false)")
+            other.execute(sql.SQL("prepare transaction {}").format(gid))
+        assert [row["gid"] for row in howdah(dsn, "transactions", "list", "--json").json] == [gid]
+        refused(howdah(dsn, "transactions", ending, gid), "confirmed")
+        assert howdah(dsn, "transactions", ending, gid, "--yes").code == 0
+        refused(howdah(dsn, "transactions", ending, gid, "--yes"), "no prepared transaction")
+        assert one(db, "select live from howdah.queue_stats('q')") == 1

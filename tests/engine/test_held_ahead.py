@@ -1,0 +1,287 @@
+"""What becomes of messages that a consumer holds ahead when it dies, is late to renew its leases, closes or begins again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from datetime import datetime, tzinfo
+from typing import Self
+
+import pytest
+from ahead_support import READY, consumed, held, ids, send, take, vanish
+from support import Clock, Db, column, one, wait_until
+
+from howdah.engine import AckMode, AckSession, AckType, Connection, connect
+from howdah.engine.errors import LeaseLost
+
+KILLED = """
+import os, signal
+from howdah.engine import Prefetch, connect
+connection = connect(prefetch=Prefetch(optimize_acknowledge=True, optimize_timeout=3600))
+consumer = connection.create_session().consumer("orders", prefetch=20)
+for _ in range(15):
+    assert consumer.receive(5)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.behaviour("AMQ-119")
+@pytest.mark.behaviour("IMQ-128")
+def test_what_a_killed_consumer_had_not_acknowledged_comes_again_to_another_as_redelivered(
+    dsn: str, connection: Connection, orders: str, clock: Clock
+) -> None:
+    sent = send(connection, orders, 20)
+    killed = subprocess.run([sys.executable, "-c", KILLED], env=os.environ | {"HOWDAH_DSN": dsn}, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    with connection.create_session() as session:
+        consumer = session.consumer(orders, prefetch=20)
+        clock.advance(59)
+        assert consumer.receive(0) is None
+        clock.advance(2)
+        again = take(consumer, 7)
+        assert ids(again) == sent[13:], "13 of the 15 were acknowledged, at 65 percent"
+        assert [message.redelivered for message in again[:2]] == [True, True]
+
+
+KILLED_BEFORE_ACKNOWLEDGING = """
+import os, signal
+from howdah.engine import AckMode, connect
+consumer = connect().create_session(mode=AckMode.CLIENT).consumer("orders", prefetch=3)
+for _ in range(2):
+    assert consumer.receive(5).delivery_count == 1
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.behaviour("AMQ-118")
+def test_a_consumer_in_client_mode_killed_before_it_acknowledges_counts_for_every_other(
+    dsn: str, connection: Connection, orders: str, clock: Clock, db: Db
+) -> None:
+    sent = send(connection, orders, 2)
+    command = [sys.executable, "-c", KILLED_BEFORE_ACKNOWLEDGING]
+    killed = subprocess.run(command, env=os.environ | {"HOWDAH_DSN": dsn}, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    clock.advance(61)
+    with connection.create_session(mode=AckMode.CLIENT) as session:
+        again = take(session.consumer(orders), 2)
+        assert [(m.message_id, m.redelivered, m.delivery_count) for m in again] == [(n, True, 2) for n in sent]
+        again[1].acknowledge()
+    assert consumed(db) == sent
+
+
+def test_a_message_that_kills_its_consumers_reaches_its_limit_and_what_lay_behind_it_does_not(
+    dsn: str, connection: Connection, clock: Clock, db: Db
+) -> None:
+    connection.admin.create_queue("few", max_failed_deliveries=3)
+    sent = send(connection, "few", 10)
+    for _ in range(3):
+        vanish(dsn, lambda session: take(session.consumer("few", prefetch=100), 1), transacted=True)
+        clock.advance(61)
+    with connection.create_session(transacted=True) as session:
+        rest = take(session.consumer("few"), 9)
+        assert ids(rest) == sent[1:]
+        assert [(m.redelivered, m.delivery_count) for m in rest] == [(True, 4)] * 9
+        session.commit()
+    assert column(db, "select message_id from howdah.audit_messages where state = 'dead'") == sent[:1]
+
+
+@pytest.mark.parametrize(("mode", "dead"), [(AckMode.AUTO, []), (AckMode.CLIENT, [0, 1, 2])])
+def test_what_a_dead_session_had_in_hand_counts(
+    dsn: str, connection: Connection, clock: Clock, db: Db, mode: AckMode, dead: list[int]
+) -> None:
+    connection.admin.create_queue("few", max_failed_deliveries=1)
+
+    def use(session: AckSession) -> None:
+        consumer = session.consumer("few", prefetch=4, optimize_acknowledge=False)
+        for _ in range(2):
+            taken = take(consumer, 3)  # so it is known to take three at a time
+            taken[0].acknowledge()
+
+    sent = send(connection, "few", 30)
+    vanish(dsn, use, mode=mode)
+    clock.advance(61)
+    with connection.create_session() as session:
+        rest = take(session.consumer("few"), 24 - len(dead))
+        assert ids(rest) == [sent[n] for n in range(6, 30) if n - 6 not in dead]
+
+
+def test_leases_are_renewed_while_the_session_lives(connection: Connection, orders: str, clock: Clock) -> None:
+    sent = send(connection, orders, 3)
+    with connection.create_session(mode=AckMode.CLIENT) as session, connection.create_session() as other:
+        consumer = session.consumer(orders)
+        messages = take(consumer, 1)
+        for _ in range(5):
+            clock.advance(40)
+            connection.keeper.beat()
+        assert other.consumer(orders).receive_nowait() is None
+        messages += take(consumer, 2)
+        assert ids(messages) == sent
+        session.acknowledge()
+
+
+@pytest.mark.parametrize("mode", [AckMode.SESSION_TRANSACTED, AckMode.AUTO, AckMode.CLIENT])
+def test_renewing_all_the_time_disturbs_nobody(connection: Connection, orders: str, db: Db, mode: AckMode) -> None:
+    sent = send(connection, orders, 60)
+    stopping = threading.Event()
+
+    def renew() -> None:
+        while not stopping.is_set():
+            connection.keeper.beat()
+
+    renewing = threading.Thread(target=renew)
+    with connection.create_session(transacted=mode == 0, mode=mode) as session:
+        consumer = session.consumer(orders, prefetch=30)
+        renewing.start()
+        try:
+            for number in range(60):
+                assert ids(take(consumer, 1)) == sent[number : number + 1]
+                if mode == 0 and number % 20 == 5:
+                    session.rollback()
+                    assert ids(take(consumer, 1)) == sent[number : number + 1]
+                if mode == 0:
+                    session.commit()
+                session.acknowledge()
+        finally:
+            stopping.set()
+            renewing.join()
+    assert consumed(db) == sent
+
+
+def test_the_thread_that_renews_runs_by_itself(dsn: str, orders: str, db: Db) -> None:
+    with connect(dsn, lease_duration=3) as connection:  # a beat comes each second, and may be late by two
+        send(connection, orders, 1)
+        with connection.create_session(mode=AckMode.CLIENT) as session:
+            take(session.consumer(orders), 1)
+            ends = "select leased_until from howdah.list_leases('orders')"
+            first = one(db, ends)
+            wait_until(lambda: one(db, ends) > first)
+
+
+def test_a_lost_lease_is_no_silent_success(connection: Connection, orders: str, clock: Clock, db: Db) -> None:
+    sent = send(connection, orders, 4)
+    with connection.create_session(mode=AckMode.CLIENT) as session, connection.create_session() as other:
+        consumer = session.consumer(orders, prefetch=3)
+        mine = take(consumer, 2)
+        clock.advance(61)
+        assert ids(take(other.consumer(orders, prefetch=0), 1)) == sent[:1]
+        with pytest.raises(LeaseLost):
+            mine[0].acknowledge()
+        session.recover()
+        again = take(consumer, 1)
+        assert ids(again) == sent[1:2], "the other one is somebody else's"
+        assert again[0].delivery_count == 2
+        session.acknowledge()
+        assert consumed(db) == sent[:2]
+
+
+def test_what_the_keeper_found_lost_is_no_silent_success_either(
+    connection: Connection, orders: str, clock: Clock
+) -> None:
+    sent = send(connection, orders, 4)
+    with connection.create_session(mode=AckMode.CLIENT) as session, connection.create_session() as other:
+        mine = take(session.consumer(orders, prefetch=2), 1)
+        clock.advance(61)
+        assert ids(take(other.consumer(orders, prefetch=0), 2)) == sent[:2]
+        connection.keeper.beat()
+        with pytest.raises(LeaseLost):
+            mine[0].acknowledge()
+        session.recover()
+        session.acknowledge()
+
+
+def test_a_process_that_was_stopped_for_longer_than_its_leases_delivers_nothing_from_its_buffer(
+    connection: Connection, orders: str
+) -> None:
+    send(connection, orders, 3)
+    with connection.create_session(mode=AckMode.CLIENT) as session:
+        consumer = session.consumer(orders)
+        take(consumer, 1)
+        consumer.holding.renewed(time.monotonic() - 0.001)  # as if it had been
+        assert consumer.receive(0) is None
+        session.acknowledge()
+
+
+def test_auto_skips_what_it_has_lost(connection: Connection, orders: str, clock: Clock) -> None:
+    sent = send(connection, orders, 3)
+    with connection.create_session() as session, connection.create_session() as other:
+        consumer = session.consumer(orders, prefetch=3)
+        assert ids(take(consumer, 1)) == sent[:1]
+        clock.advance(61)
+        assert ids(take(other.consumer(orders, prefetch=0), 1)) == sent[1:2]
+        assert ids(take(consumer, 1)) == sent[2:]
+
+
+def test_a_message_that_expires_while_it_waits_ahead_is_not_delivered(
+    connection: Connection, orders: str, db: Db, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Here(datetime):
+        """This machine's clock agrees with the server's."""
+
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Self:
+            return cls.fromtimestamp(clock.now.timestamp(), tz)
+
+    monkeypatch.setattr("howdah.engine.holding.datetime", Here)
+    connection.send(orders, "a")
+    expiring = connection.send(orders, "b", time_to_live=10)
+    connection.send(orders, "c")
+    with connection.create_session() as session:
+        consumer = session.consumer(orders)
+        assert [m.body for m in take(consumer, 1)] == ["a"]
+        clock.advance(11)
+        assert [m.body for m in take(consumer, 1)] == ["c"]
+        assert session.acks[AckType.EXPIRED] == 1
+        assert consumer.receive(0) is None
+    assert column(db, "select message_ids[1] from howdah.journal where event = 'expired'") == [expiring]
+
+
+def test_closing_a_consumer_gives_back_what_it_held_ahead_and_leaves_what_it_delivered(
+    connection: Connection, orders: str, db: Db
+) -> None:
+    sent = send(connection, orders, 5)
+    with connection.create_session(mode=AckMode.CLIENT) as session:
+        consumer = session.consumer(orders, prefetch=10)
+        take(consumer, 2)
+        consumer.close()
+        consumer.close()
+        assert column(db, READY) == sent[2:]
+        assert consumer.receive(0) is None
+        session.acknowledge()
+        assert held(db) == 0
+    assert column(db, READY) == sent[2:]
+    with connection.create_session(transacted=True) as session:
+        consumer = session.consumer(orders, prefetch=10)
+        take(consumer, 1)
+        consumer.close()
+        session.commit()
+    assert column(db, READY) == sent[3:]
+
+
+def test_recover_begins_again_with_the_first_unacknowledged(connection: Connection, orders: str) -> None:
+    sent = send(connection, orders, 4)
+    with connection.create_session(mode=AckMode.CLIENT) as session:
+        consumer = session.consumer(orders, prefetch=10)
+        take(consumer, 1)
+        session.acknowledge()
+        take(consumer, 2)
+        session.recover()
+        again = take(consumer, 3)
+        assert ids(again) == sent[1:]
+        assert [(m.redelivered, m.delivery_count) for m in again] == [(True, 2), (True, 2), (False, 1)]
+
+
+def test_a_message_at_its_limit_does_not_come_again(connection: Connection, db: Db) -> None:
+    connection.admin.create_queue("few", max_failed_deliveries=2)
+    sent = send(connection, "few", 2)
+    with connection.create_session(transacted=True) as session:
+        consumer = session.consumer("few")
+        for _ in range(2):
+            assert ids(take(consumer, 1)) == sent[:1]
+            session.rollback()
+        assert ids(take(consumer, 1)) == sent[1:]
+        session.commit()
+    assert column(db, "select message_id from howdah.audit_messages where state = 'dead'") == sent[:1]

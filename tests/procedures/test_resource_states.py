@@ -1,0 +1,275 @@
+"""Limits of the whole engine, and the resource states green, yellow, orange and red."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+import pytest
+from policy_support import Create
+from support import Clock, Connect, Db, column, one, receive, refused, wait_until_blocked
+
+SEND = "select howdah.send('q', %s)"
+FILL = "select cardinality(howdah.send_batch('q', array_fill('x'::text, array[%s])))"
+
+
+def limit(db: Db, options: str) -> None:
+    one(db, "select howdah.alter_engine(%s::jsonb)", (options,))
+
+
+def state(db: Db) -> str:
+    found: str = one(db, "select state from howdah.resource_state()")
+    return found
+
+
+def until_full(db: Db, body: str = "x") -> int:
+    """Send until the engine is full; how many were accepted."""
+    for accepted in range(100_000):
+        try:
+            one(db, SEND, (body,))
+        except psycopg.Error as error:
+            if error.sqlstate != "HD027":
+                raise
+            return accepted
+    raise AssertionError("it never was full")
+
+
+@pytest.fixture(autouse=True)
+def queue(create: Create) -> None:
+    create()
+    create("r")
+
+
+@pytest.mark.behaviour("IMQ-35")
+@pytest.mark.behaviour("IMQ-36")
+@pytest.mark.parametrize("options", ['{"max_count": 1000}', '{"max_size": 1000}', '{"imq.system.max_count": 1000}'])
+def test_the_states_begin_at_60_75_and_90_percent(db: Db, options: str) -> None:
+    limit(db, options)
+    assert state(db) == "green"
+    stored = 0
+    for count, expected in (
+        (599, "green"), (600, "yellow"), (749, "yellow"), (750, "orange"), (899, "orange"), (900, "red")
+    ):  # fmt: skip
+        one(db, FILL, (count - stored,))
+        stored = count
+        assert state(db) == expected
+        assert one(db, "select percent from howdah.resource_state()") * 10 == count
+
+
+@pytest.mark.behaviour("IMQ-36")
+def test_the_thresholds_are_settings(db: Db) -> None:
+    limit(db, '{"max_count": 10, "yellow_threshold": 20, "imq.orange.threshold": 30, "imq.red.threshold": 40}')
+    states = [state(db)]
+    for _ in range(4):
+        one(db, SEND, ("x",))
+        states.append(state(db))
+    assert states == ["green", "green", "yellow", "orange", "red"]
+    refused(db, "HD027", SEND, ("x",))
+
+
+@pytest.mark.behaviour("IMQ-40")
+def test_a_changed_limit_changes_the_state_at_once(db: Db, connect: Connect) -> None:
+    other = connect()
+    limit(db, '{"max_size": "1k"}')
+    one(other, SEND, ("x" * 800,))
+    assert state(db) == "orange"
+    limit(db, '{"max_size": 888}')
+    assert state(db) == "red"
+    refused(other, "HD027", SEND, ("x",))
+    limit(db, '{"max_size": "1m"}')
+    assert state(db) == "green"
+    one(other, SEND, ("x" * 100_000,))
+    limit(db, '{"max_count": 2}')
+    assert state(db) == "red"
+    limit(db, '{"max_count": 0, "max_size": -1}')
+    assert (state(db), one(db, "select percent from howdah.resource_state()")) == ("green", None)
+    one(other, SEND, ("x" * 1_000_000,))
+
+
+@pytest.mark.behaviour("IMQ-37")
+def test_entering_yellow_reclaims_what_has_expired_at_once(db: Db, clock: Clock) -> None:
+    limit(db, '{"max_count": 100}')
+    one(db, "select howdah.send_batch('q', array_fill('x'::text, array[20]), time_to_live => '1 second')")
+    one(db, "select howdah.send('r', 'x', time_to_live => '1 second', delivery_mode => 'non-persistent')")
+    one(db, "select howdah.send('r', 'x', time_to_live => '1 second', delay => '0.5 seconds')")
+    one(db, FILL, (30,))
+    clock.advance(1)
+    assert one(db, "select messages from howdah.resource_state()") == 52
+    for _ in range(7):
+        one(db, SEND, ("x",))
+    assert one(db, "select messages from howdah.resource_state()") == 59
+    one(db, SEND, ("x",))  # the sixtieth
+    assert one(db, "select messages from howdah.resource_state()") == 38
+    assert column(db, "select count(*) from howdah.audit_journal where event = 'expired'") == [22]
+
+
+@pytest.mark.behaviour("IMQ-38")
+def test_in_orange_sends_are_slowed_by_the_batch_of_fifty_and_not_refused(db: Db) -> None:
+    elapsed = (
+        "with a as materialized (select clock_timestamp() as t), b as materialized (select {} as s from a)"
+        " select (extract(epoch from clock_timestamp() - a.t) * 1000)::integer from a, b where b.s is not null"
+    )
+    limit(db, '{"max_count": 1000, "orange_delay_ms": 60}')
+    one(db, FILL, (750,))
+    assert state(db) == "orange"
+    assert one(db, elapsed.format("howdah.send('q', 'x')")) >= 60
+    assert one(db, elapsed.format("howdah.send_batch('q', array_fill('x'::text, array[101]))")) >= 180
+    limit(db, '{"orange_delay_ms": 0}')
+    assert len(receive(db, n=500)) == 500
+    assert state(db) == "green"
+
+
+@pytest.mark.behaviour("IMQ-39")
+def test_in_red_sends_and_new_destinations_are_refused_until_it_drains_below_the_threshold(
+    db: Db, connect: Connect
+) -> None:
+    limit(db, '{"max_count": 100, "orange_delay_ms": 0}')
+    assert until_full(db) == 90
+    assert state(db) == "red"
+    producer = connect("howdah_producer")
+    for query in ("select howdah.send('r', 'x')", "select howdah.send_batch('r', array['x'])"):
+        hint = refused(producer, "HD027", query).message_hint
+        assert hint is not None
+        assert "90 %" in hint
+    refused(db, "HD027", "select howdah.create_queue('new')")
+    refused(db, "HD027", "select howdah.create_topic('new')")
+    assert len(receive(db)) == 1
+    one(producer, "select howdah.send('r', 'x')")
+    refused(producer, "HD027", "select howdah.send('r', 'x')")
+    assert len(receive(db)) == 1
+    one(db, "select howdah.create_queue('new')")
+
+
+@pytest.mark.behaviour("IMQ-39")
+def test_in_red_nothing_is_published_either(db: Db) -> None:
+    one(db, "select howdah.create_topic('t')")
+    one(db, "select howdah.subscribe('t', 's')")
+    one(db, "select howdah.send('t', 'x')")
+    limit(db, '{"max_count": 1}')
+    one(db, "select howdah.send('t', 'x')")
+    one(db, SEND, ("x",))
+    refused(db, "HD027", "select howdah.send('t', 'x')")
+    assert len(receive(db)) == 1
+    one(db, "select howdah.send('t', 'x')")
+
+
+@pytest.mark.behaviour("IMQ-42")
+def test_thirty_two_producers_at_once_over_two_queues_fill_the_engine_exactly(db: Db, connect: Connect) -> None:
+    limit(db, '{"imq.system.max_count": 100, "imq.red.threshold": 100, "orange_delay_ms": 0}')
+    start = threading.Barrier(32)
+
+    def produce(number: int) -> int:
+        session = sessions[number]
+        start.wait()
+        for accepted in range(1000):
+            try:
+                one(session, "select howdah.send(%s, 'x')", ("qr"[number % 2],))
+            except psycopg.Error as error:
+                if error.sqlstate != "HD027":
+                    raise
+                return accepted
+        raise AssertionError("it never was full")
+
+    sessions = [connect() for _ in range(32)]
+    with ThreadPoolExecutor(32) as pool:
+        assert sum(pool.map(produce, range(32))) == 100
+    assert one(db, "select messages from howdah.resource_state()") == 100
+
+
+@pytest.mark.behaviour("IMQ-43")
+def test_ten_k_is_10240_bytes_and_the_byte_beyond_is_refused(db: Db) -> None:
+    limit(db, '{"imq.system.max_size": "10k", "imq.red.threshold": 100, "orange_delay_ms": 0}')
+    assert one(db, "select max_bytes from howdah.resource_state()") == 10240
+    one(db, SEND, ("x" * 10000,))
+    refused(db, "HD027", SEND, ("x" * 241,))
+    one(db, "select howdah.send('r', %s)", ("x" * 240,))
+    refused(db, "HD027", SEND, ("x",))
+
+
+@pytest.mark.behaviour("IMQ-43")
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [
+        ("5m", 5242880),
+        ("5M", 5242880),
+        ("7b", 7),
+        ("7", 7),
+        (7, 7),
+        ("1k", 1024),
+        ("0", None),
+        (-1, None),
+        ("0k", None),
+    ],
+)
+def test_sizes_have_units(db: Db, size: str | int, expected: int | None) -> None:
+    one(db, "select howdah.alter_engine(jsonb_build_object('max_size', %s::text))", (str(size),))
+    assert one(db, "select howdah.engine_options() -> 'max_size'") == expected
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        '{"max_size": "10g"}', '{"max_size": "k"}', '{"max_size": -2}', '{"max_count": "many"}', '{"max_count": -2}',
+        '{"max_count": 1.5}', '{"red_threshold": 101}', '{"red_threshold": 0}', '{"red_threshold": 50}',
+        '{"orange_delay_ms": -1}', '{"no_such": 1}', "[]", '{"yellow_threshold": null}',
+    ],
+)  # fmt: skip
+def test_a_wrong_option_is_refused_with_a_hint(db: Db, options: str) -> None:
+    before = one(db, "select howdah.engine_options()")
+    assert refused(db, "HD004", "select howdah.alter_engine(%s::jsonb)", (options,)).message_hint
+    assert one(db, "select howdah.engine_options()") == before
+
+
+def test_only_administrators_change_the_engine_and_everybody_may_see_its_state(connect: Connect) -> None:
+    for role in ("howdah_producer", "howdah_consumer", "howdah_browser", "howdah_auditor"):
+        session = connect(role)
+        refused(session, "42501", "select howdah.alter_engine('{}')")
+        assert state(session) == "green"
+        assert one(session, "select howdah.engine_options() ->> 'red_threshold'") == "90"
+    one(connect("howdah_admin"), "select howdah.alter_engine('{}')")
+
+
+def test_what_the_options_say_can_be_given_back(db: Db) -> None:
+    for options in ("{}", '{"max_count": 5, "max_size": "3k"}'):
+        limit(db, options)
+        one(db, "select howdah.alter_engine(howdah.engine_options())")
+    assert one(db, "select max_bytes from howdah.resource_state()") == 3072
+
+
+def test_a_queues_own_limit_and_the_engines_both_hold(db: Db, create: Create) -> None:
+    create("small", message_limit=2)
+    limit(db, '{"max_count": 4, "red_threshold": 100, "orange_delay_ms": 0}')
+    for _ in range(2):
+        one(db, "select howdah.send('small', 'x')")
+    refused(db, "HD018", "select howdah.send('small', 'x')")
+    assert until_full(db) == 2
+    receive(db, "small")
+    one(db, SEND, ("x",))
+    refused(db, "HD027", "select howdah.send('small', 'x')")
+
+
+def test_a_queue_made_under_a_limit_of_the_engine_is_held_to_it(db: Db, create: Create) -> None:
+    limit(db, '{"max_count": 1, "red_threshold": 100, "orange_delay_ms": 0}')
+    create("later")
+    one(db, "select howdah.send('later', 'x')")
+    refused(db, "HD027", "select howdah.send('later', 'x')")
+
+
+def test_without_a_limit_of_the_engine_a_send_looks_at_none(db: Db) -> None:
+    limit(db, '{"max_count": 5}')
+    limit(db, '{"max_count": 0}')
+    assert column(db, "select name from howdah.destinations where room is not null") == []
+
+
+def test_a_limit_set_while_a_queue_is_being_made_holds_for_that_queue_too(db: Db, connect: Connect) -> None:
+    maker, setter = connect(), connect()
+    maker.execute("begin")
+    one(maker, "select howdah.create_queue('meanwhile')")
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(limit, setter, '{"max_count": 1, "red_threshold": 100, "orange_delay_ms": 0}')
+        wait_until_blocked(db, setter)
+        maker.execute("commit")
+        done.result(10)
+    one(db, "select howdah.send('meanwhile', 'x')")
+    refused(db, "HD027", "select howdah.send('meanwhile', 'x')")

@@ -1,0 +1,95 @@
+"""Shared subscriptions: several consumers lock messages of a topic by pages, beside each other and over what is done."""
+
+from __future__ import annotations
+
+import pytest
+from support import SYSTEM, Clock, Connect, Db, fail, one, receive
+
+NAME = "t::s"
+
+
+@pytest.fixture(autouse=True)
+def topic(db: Db) -> None:
+    one(db, "select howdah.create_topic('t')")
+    assert one(db, "select howdah.subscribe('t', 's', shared => true)") == NAME
+
+
+def publish(db: Db, messages: int) -> list[int]:
+    ids: list[int] = one(
+        db, "select howdah.send_batch('t', array(select n::text from generate_series(1, %s) n))", (messages,)
+    )
+    return ids
+
+
+def taken(db: Db, n: int) -> list[int]:
+    return [message.message_id for message in receive(db, NAME, n)]
+
+
+def test_a_consumer_finds_what_lies_behind_more_than_a_page_that_others_have(db: Db, connect: Connect) -> None:
+    sent = publish(db, 150)
+    others = [connect() for _ in range(2)]
+    for number, other in enumerate(others):
+        other.execute("begin")
+        assert taken(other, 60) == sent[number * 60 : number * 60 + 60]
+    assert taken(db, 1) == sent[120:121]
+    others[0].execute("rollback")
+    assert taken(db, 50) == sent[:50], "what was rolled back is free at once, and first"
+    others[1].execute("commit")
+    assert taken(db, 99) == sent[50:60] + sent[121:]
+    assert taken(db, 9) == []
+    assert one(db, "select count(*) from howdah.acked") == 0, "the cursor went over all that is done"
+
+
+def test_the_cursor_stops_at_the_first_message_in_hand(db: Db, connect: Connect) -> None:
+    sent = publish(db, 300)
+    other = connect()
+    assert taken(db, 10) == sent[:10]
+    with other.transaction():
+        assert taken(other, 1) == sent[10:11]
+        for first in range(11, 211, 20):
+            assert taken(db, 20) == sent[first : first + 20]
+        assert one(db, "select count(*) from howdah.acked") >= 200
+    assert taken(db, 89) == sent[211:]
+    assert taken(db, 1) == []
+    assert one(db, "select count(*) from howdah.acked") == 0
+    assert one(db, "select delivered from howdah.list_subscriptions('t')") == 300
+
+
+def test_a_page_gives_out_what_failed_with_its_count_and_ends_what_reached_its_limit(db: Db, connect: Connect) -> None:
+    one(db, "select howdah.alter_queue(%s, '{\"max_failed_deliveries\": 2}')", (NAME,))
+    sent = publish(db, 5)
+    with connect().transaction(force_rollback=True) as transaction:
+        assert taken(transaction.connection, 5) == sent
+        assert fail(db, sent[1], NAME)[2] == "held"
+        assert fail(db, sent[3], NAME, reject=True)[2] == "held"
+    messages = receive(db, NAME, 9)
+    assert [(m.message_id, m.delivery_count, m.redelivered) for m in messages] == [
+        (sent[0], 1, False), (sent[1], 2, True), (sent[2], 1, False), (sent[4], 1, False)
+    ]  # fmt: skip
+    assert [m.message_id for m in receive(db, SYSTEM, verb="browse")] == [sent[3]]
+    assert taken(db, 9) == []
+
+
+def test_bodies_headers_and_modes_come_through_a_page_unchanged(db: Db, clock: Clock) -> None:
+    db.execute("select howdah.send('t', %s::bytea, headers => '{\"k\": [1]}', priority => 7)", (b"\x00\xff",))
+    db.execute(
+        "select howdah.send('t', 'text', delivery_mode => 'non-persistent', correlation_id => 'c', time_to_live => '1 hour')"
+    )
+    first, second = receive(db, NAME, 9)
+    assert (first.body, first.bytes, first.headers, first.priority) == (None, b"\x00\xff", {"k": [1]}, 7)
+    assert (second.body, second.bytes, second.correlation_id, second.delivery_mode) == (
+        "text", None, "c", "non-persistent"
+    )  # fmt: skip
+    assert second.expires_at is not None
+    modes = "select nonpersistent from howdah.journal where event = 'consumed' order by nonpersistent"
+    assert [row[0] for row in db.execute(modes).fetchall()] == [False, True]
+
+
+def test_expired_messages_are_passed_over_and_the_page_is_filled_from_behind_them(db: Db, clock: Clock) -> None:
+    db.execute(
+        "select howdah.send_batch('t', array(select n::text from generate_series(1, 100) n), time_to_live => '1 second')"
+    )
+    sent = publish(db, 3)
+    clock.advance(2)
+    assert taken(db, 2) == sent[:2]
+    assert taken(db, 2) == sent[2:]

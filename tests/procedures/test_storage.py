@@ -1,0 +1,53 @@
+"""Storage parameters of the tables that messages come and go in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+import pytest
+from support import Connect, Db, all_refused, one
+
+
+def options(db: Db) -> dict[str, Any]:
+    rows = db.execute("select table_name, options from howdah.list_storage()").fetchall()
+    return dict(rows)
+
+
+@pytest.mark.behaviour("IMQ-53")
+def test_settings_of_the_hot_tables_are_applied_and_taken_back(db: Db, connect: Connect) -> None:
+    admin = connect("howdah_admin")
+    in_the_row = {"toast_tuple_target": "8160"}
+    assert options(admin) == {"msgs": {}, "msgs_nonpersistent": {}, "parked": {}, "leased": {}, "bodies": in_the_row}
+    admin.execute("""select howdah.set_storage('{"fillfactor": 90, "autovacuum_vacuum_scale_factor": 0.05}')""")
+    set_so = {"fillfactor": "90", "autovacuum_vacuum_scale_factor": "0.05"}
+    assert options(admin) == {
+        "msgs": set_so,
+        "msgs_nonpersistent": set_so,
+        "parked": set_so,
+        "leased": set_so,
+        "bodies": set_so | in_the_row,
+    }
+    assert one(db, "select reloptions from pg_class where oid = 'howdah.msgs'::regclass") == [
+        "fillfactor=90", "autovacuum_vacuum_scale_factor=0.05",
+    ]  # fmt: skip
+    admin.execute("""select howdah.set_storage('{"fillfactor": null}', array['parked'])""")
+    assert options(admin)["parked"] == {"autovacuum_vacuum_scale_factor": "0.05"}
+    assert options(admin)["msgs"] == set_so
+
+
+def test_wrong_settings_change_nothing(db: Db, connect: Connect) -> None:
+    all_refused(
+        db,
+        [
+            ("HD004", """select howdah.set_storage('{"fillfactor": 5}')"""),
+            ("HD004", """select howdah.set_storage('{"fillfactor": 90, "none": 1}')"""),
+            ("HD004", """select howdah.set_storage('{"fillfactor": "x; drop table howdah.msgs"}')"""),
+            ("HD004", """select howdah.set_storage('{"fillfactor": 90}', array['pg_class'])"""),
+            ("HD004", "select howdah.set_storage('[]')"),
+            ("HD004", "select howdah.set_storage(null)"),
+        ],
+    )
+    assert options(db)["msgs"] == {}
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        one(connect("howdah_consumer"), "select howdah.set_storage('{}')")

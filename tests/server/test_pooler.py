@@ -1,0 +1,119 @@
+"""Request and reply, and producers that do not wait, behind PgBouncer in transaction mode."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+from support import Db, column, one, wait_until
+
+from howdah.audit import AuditError
+from howdah.audit.snapshot import exported
+from howdah.engine import Connection, Requestor, connect
+from howdah.engine.aio import connect_async
+from howdah.engine.aio_requests import AsyncRequestor
+
+PGBOUNCER = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+TEMPORARY = "select queue from howdah.list_queues(true) where queue like '\\_TEMP%%'"
+TIMEOUT = 20
+
+pytestmark = pytest.mark.skipif(PGBOUNCER is None, reason="needs pgbouncer")
+
+
+@pytest.fixture
+def pooled(dsn: str) -> Iterator[str]:
+    """The test's database through a pooler that gives a client a backend for one transaction."""
+    server = conninfo_to_dict(dsn)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        settings = Path(folder) / "pgbouncer.ini"
+        backend = " ".join(
+            f"{name}={server[name]}" for name in ("host", "port", "user", "password", "dbname") if name in server
+        )
+        settings.write_text(
+            f"[databases]\npooled = {backend}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n"
+            "auth_type = any\npool_mode = transaction\ndefault_pool_size = 3\n"
+        )
+        user = "nobody" if os.geteuid() == 0 else None
+        assert PGBOUNCER is not None
+        pooler = subprocess.Popen([PGBOUNCER, "-q", str(settings)], user=user, stderr=subprocess.DEVNULL)
+        through = f"postgresql://{server['user']}@127.0.0.1:{port}/pooled"
+
+        def answers() -> bool:
+            with suppress(psycopg.OperationalError):
+                psycopg.connect(through).close()
+                return True
+            return False
+
+        try:
+            wait_until(answers)
+            yield through
+        finally:
+            pooler.terminate()
+            pooler.wait()
+
+
+def serve(connection: Connection, stopping: threading.Event) -> None:
+    with connection.session() as session:
+        while not stopping.is_set():
+            for message in session.receive("q", 10, wait=0.1):
+                session.respond(message, str(message.body).upper())
+            session.commit()
+
+
+def test_requests_are_answered_and_no_backend_keeps_anything_of_its_clients(pooled: str, db: Db) -> None:
+    one(db, "select howdah.create_queue('q')")
+    stopping = threading.Event()
+    with connect(pooled, prepare=False) as connection:
+        serving = threading.Thread(target=serve, args=(connection, stopping))
+        serving.start()
+        try:
+            with Requestor(connection, "q") as requestor:
+                replies = [requestor.submit(f"m{n}") for n in range(10)]
+                assert [reply.result(TIMEOUT).body for reply in replies] == [f"M{n}" for n in range(10)]
+                assert column(db, TEMPORARY) == [requestor.reply_to]
+
+            async def scenario() -> None:
+                async with connect_async(pooled, prepare=False) as own, AsyncRequestor(own, "q") as requestor:
+                    assert (await requestor.request("x", TIMEOUT)).body == "X"
+
+            asyncio.run(scenario())
+        finally:
+            stopping.set()
+            serving.join()
+        assert column(db, TEMPORARY) == []
+        assert column(db, "select 1 from pg_locks where locktype = 'advisory'") == []
+        for _ in range(3):  # all the backends that the pooler has
+            assert one(connection.session().connection, "select current_setting('howdah.connection', true)") in (
+                "",
+                None,
+            )
+
+
+def test_a_producer_that_does_not_wait_sends_all(pooled: str, db: Db) -> None:
+    one(db, "select howdah.create_queue('q')")
+    with (
+        connect(pooled, prepare=False) as connection,
+        connection.producer("q", asynchronous=True, window_bytes=1000) as producer,
+    ):
+        sent = [producer.send(f"m{n}") for n in range(200)]
+    assert column(db, "select message_id from howdah.msgs order by seq") == [future.result() for future in sent]
+
+
+def test_an_audit_behind_the_pooler_is_refused(pooled: str) -> None:
+    with pytest.raises(AuditError, match="connection pooler"), exported(pooled):
+        pass

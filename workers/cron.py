@@ -1,0 +1,109 @@
+"""When cron expressions fire: APScheduler's arithmetic behind the five fields of cron(8).
+
+What differs is translated: there 0 is Sunday and here Monday; there a day matches if either the day of the month or the day
+of the week does, where both are restricted, and here both must.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any, cast
+from zoneinfo import ZoneInfo
+
+from apscheduler.triggers.combining import OrTrigger
+from apscheduler.triggers.cron import CronTrigger
+
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+TIMES = 1000
+"""So many times that are due are told in one plan."""
+_INSTANT = timedelta(microseconds=1)
+
+
+class Cron:
+    """One cron expression in its time zone. Raises ValueError for what is none, LookupError for an unknown zone."""
+
+    def __init__(self, expression: str, time_zone: str = "UTC") -> None:
+        minute, hour, day, month, weekday = expression.lower().split()
+        both = not day.startswith("*") and not weekday.startswith("*")
+        choices = [(day, "*"), ("*", weekday)] if both else [(day, weekday)]
+        triggers = [
+            CronTrigger(
+                minute=_steps(minute, 0, 59),
+                hour=_steps(hour, 0, 23),
+                day=_steps(by_day, 1, 31),
+                month=_steps(month, 1, 12),
+                day_of_week=_weekdays(by_weekday),
+                timezone=time_zone,
+            )
+            for by_day, by_weekday in choices
+        ]
+        self._trigger = OrTrigger(triggers) if both else triggers[0]
+        self._zone = ZoneInfo(time_zone)
+        #: Hours that are named come once a day, as in cron(8), also where the clock is put back over them.
+        self._named = not hour.startswith("*")
+
+    def first(self, moment: datetime) -> datetime | None:
+        """The first time at or after a moment; None if there is none, as on the 30th of February."""
+        while (found := self._trigger.get_next_fire_time(None, moment)) is not None:
+            again = self._named and found.astimezone(UTC).astimezone(self._zone).fold
+            if found >= moment and not again:
+                return cast(datetime, found.astimezone(UTC))
+            moment = max(moment, found) + timedelta(minutes=1)
+        return None
+
+    def after(self, moment: datetime) -> datetime | None:
+        """The first time after a moment."""
+        return self.first(moment + _INSTANT)
+
+
+_cron = lru_cache(maxsize=1000)(Cron)
+
+
+def plan(due: dict[str, Any]) -> dict[str, Any]:
+    """The plan for a row of howdah.due_schedules: the times that have come, and the next one."""
+    was, now = due["next_at"], due["now"]
+    made: dict[str, Any] = {"schedule_id": due["schedule_id"], "was": None if was is None else was.isoformat()}
+    try:
+        cron = _cron(due["cron"], due["time_zone"])
+        current = cron.first(due["from_at"]) if was is None else was
+        times: list[datetime] = []
+        while current is not None and current <= now and len(times) < TIMES:
+            times.append(current)
+            current = cron.after(current)
+        if current is not None and current <= now and not due["catch_up"]:
+            current = cron.after(now)
+    except (LookupError, ValueError) as error:
+        return made | {"error": f"cron {due['cron']} in {due['time_zone']}: {error}"}
+    following = None if current is None else current.isoformat()
+    return made | {"times": [time.isoformat() for time in times], "next_at": following}
+
+
+def _weekdays(field: str) -> str:
+    """The field as names, one by one: APScheduler counts from Monday and knows no range over the end of the week."""
+    if field == "*":
+        return field
+    days: set[int] = set()
+    for part in field.split(","):
+        span, _, step = part.partition("/")
+        first, _, last = span.partition("-")
+        low, high = (0, 6) if span == "*" else (_day(first), _day(last or first))
+        days.update(number % 7 for number in range(low, high + 1, int(step or 1)))
+    return ",".join(DAYS[number] for number in sorted(days))
+
+
+def _day(word: str) -> int:
+    return DAYS.index(word) if word in DAYS else int(word)
+
+
+def _steps(field: str, low: int, high: int) -> str:
+    """The field without steps longer than their range, which APScheduler refuses: they mean its first number."""
+    return ",".join(_step(part, low, high) for part in field.split(","))
+
+
+def _step(part: str, low: int, high: int) -> str:
+    span, slash, step = part.partition("/")
+    first, _, last = (str(low), "", str(high)) if span == "*" else span.partition("-")
+    first, last = (str(MONTHS.index(word) + 1) if word in MONTHS else word for word in (first, last))
+    return first if slash and int(step) > int(last) - int(first) else part

@@ -1,0 +1,116 @@
+"""Fires schedules, in every worker process and in ``howdah scheduler``: however many run, each firing takes place once.
+
+Each pass is a call or two. The database decides what is due, locks and fires it; what a cron expression means is computed here.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import psycopg
+
+from ..engine import Call, HowdahError
+from ..engine.errors import ConnectionLost
+from ..engine.runner import run
+from ..engine.schedules import Schedules
+from . import events
+from .backoff import Backoff
+from .cron import plan
+
+LOOK_SECONDS = 1.0
+"""So long a schedule or delayed message that is new may stay unseen by the schedulers."""
+
+
+DECLARE_SECONDS = 10.0
+STOP_SECONDS = 5.0
+LOCK_TIMEOUT = "5s"
+"""A firing that waits longer for a lock, as of a queue that is being altered, is tried again later."""
+
+
+class Scheduler:
+    """A thread that fires what is due. It holds one connection, and no lock between two passes."""
+
+    def __init__(self, dsn: str, worker: str, declared: Mapping[str, Call[int]] | None = None) -> None:
+        """declared: schedules to be made, by name."""
+        self._dsn = dsn
+        self._worker = worker
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._connection: psycopg.Connection[Any] | None = None
+        self._since: datetime | None = None
+        self._restart = Backoff(0.1, 30.0)
+        self._declared = dict(declared or {})
+        self._declare_at = 0.0
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread = threading.Thread(target=self._run, name="howdah-scheduler", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Finish the pass under way and end."""
+        self._stopping.set()
+        if self._thread is not None:
+            self._thread.join(STOP_SECONDS)
+            if self._thread.is_alive():  # it waits for a database that does not answer
+                return
+        self._close()
+
+    def run_once(self) -> float:
+        """One pass; returns the seconds until something is due, at most LOOK_SECONDS."""
+        schedules = self._schedules()
+        if self._declared and time.monotonic() >= self._declare_at:
+            self._declare(schedules)
+        fired, unplanned, fire_in = schedules.fire()
+        if unplanned:
+            more, _, fire_in = schedules.fire([plan(row) for row in schedules.due()])
+            fired += more
+        woken, wake_in, self._since = schedules.wake_due(self._since)
+        if fired or woken:
+            events.schedules_fired(self._worker, fired)
+            return 0.0
+        waits = [LOOK_SECONDS, *(seconds for seconds in (fire_in, wake_in) if seconds is not None)]
+        return max(0.0, min(waits))
+
+    def _declare(self, schedules: Schedules) -> None:
+        """Make what the application declares; what is refused, because a queue is missing, is tried again later."""
+        for name, call in list(self._declared.items()):
+            try:
+                schedules.run(call)
+                del self._declared[name]
+            except ConnectionLost:
+                raise
+            except HowdahError as error:
+                events.schedule_refused(self._worker, name, error)
+        self._declare_at = time.monotonic() + DECLARE_SECONDS
+
+    def _run(self) -> None:
+        try:
+            while not self._stopping.is_set():
+                try:
+                    pause = self.run_once()
+                    self._restart.reset()
+                except (HowdahError, psycopg.Error) as error:
+                    events.scheduler_failed(self._worker, error)
+                    self._close()
+                    pause = self._restart.pause()
+                # What is due at once was locked by another scheduler, or is left of a large batch.
+                self._stopping.wait(max(pause, 0.001))
+        finally:
+            self._close()
+
+    def _schedules(self) -> Schedules:
+        if self._connection is None or self._connection.closed:
+            self._connection = psycopg.connect(self._dsn, autocommit=True, application_name="howdah scheduler")
+            self._connection.execute("select set_config('lock_timeout', %s, false)", (LOCK_TIMEOUT,))
+        connection = self._connection
+        return Schedules(lambda call: run(connection, call))
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
