@@ -58,9 +58,25 @@ class Receiving(Consuming):
     def _find(self, read: Callable[[], list[int]], session: Session, selects: Predicate) -> list[int]:
         """Receive; if nothing comes although something is there, again, for a receive may need some calls to come upon it."""
         deadline = time.monotonic() + FIND_SECONDS
-        while not (ids := read()) and (due := self.model.must_find(session, selects, self.sessions)):
+        while not (ids := read()) and (
+            due := self._not_held(session, self.model.must_find(session, selects, self.sessions))
+        ):
             assert time.monotonic() < deadline, f"not found: {due[:3]}"
         return ids
+
+    def _not_held(self, session: Session, due: list[Message]) -> list[Message]:
+        """Without those that another transaction has really locked to see whether they were given back."""
+        return [m for m in due if not (self._may_be_locked(m, session) and self._is_locked(m))]
+
+    def _is_locked(self, message: Message) -> bool:
+        free = self.side.execute(
+            "select from howdah.msgs where message_id = %s for update skip locked", (message.number,)
+        ).fetchone()
+        return (
+            free is None
+            and self.side.execute("select from howdah.msgs where message_id = %s", (message.number,)).fetchone()
+            is not None
+        )
 
     @step(some_sent, session=sessions, begins=begin, wanted=few, selector=selector, at=index)
     def receive(self, session: int, begins: bool, wanted: int, selector: tuple[str, Predicate] | None, at: int) -> None:
