@@ -5,15 +5,14 @@
 --          leased, or with an open consumer; HD025 a restored database; HD032 the consumer is not open.
 -- Role     internal
 --
--- The usual subscriber, alone at one topic all of which it takes, with nothing failed or set aside,
--- is served here, from the table into the result. p_plain: nothing was ever leased from it, nor a consumer opened, so there is none to be asked for.
+-- The usual subscriber, alone at one topic all of which it takes, with nothing failed or set aside, and with persistent or non-persistent messages alone,
+-- is served here, from the table into the result: each table by its own name, for a statement locks what it names. All others: howdah._receive_published. p_plain: nothing was ever leased from it, nor a consumer opened, so there is none to be asked for.
 create or replace function howdah._receive_other(p_name text, p_want integer, p_hold boolean, p_plain boolean, p_consumer bigint) returns setof howdah.message
 language plpgsql volatile
 as $$
 declare
     v_destination howdah.destinations := howdah._destination(p_name, 'receive');
     v_look record;
-    v_ack howdah.acks;
     v_taken integer;
     v_at record;
     v_now timestamptz := howdah.now();
@@ -23,12 +22,13 @@ declare
     v_to xid8;
     v_done pg_snapshot;
     v_journaled boolean := v_destination.journal_level <> 'off';
-    v_xids xid8[];
+    v_nonpersistent boolean;
+    v_last xid8;
     v_ids bigint[];
-    v_volatile bigint[];
     v_total bigint := 0;
-    v_usual boolean := false;
     v_ring bigint;
+    v_topic text;  -- for each row of the result: a record's field takes longer
+    v_topic_id integer;
 begin
     if v_destination.kind = 'topic' then
         raise exception using errcode = 'HD005', message = format('%s is a topic', quote_literal(p_name)),
@@ -92,11 +92,15 @@ begin
             v_from := least(case when v_at.seq >= 0 then v_at.xid end, v_at.late, pg_snapshot_xmax(v_at.done));
             v_at.slots := howdah._slots_from(v_from);
             -- Where a very old transaction has ended, the way from its number on may be long.
-            v_usual := cardinality(v_at.slots) = 1
-                and (pg_snapshot_xmax(v_at.done)::text::bigint - v_at.late::text::bigint > 100000) is not true;
+            if cardinality(v_at.slots) = 1
+               and (pg_snapshot_xmax(v_at.done)::text::bigint - v_at.late::text::bigint > 100000) is not true then
+                v_topic := v_at.topic;
+                v_topic_id := v_at.topic_id;
+                v_nonpersistent := howdah._is_nonpersistent(v_at.slots[1], v_topic_id, v_from);
+            end if;
         end if;
     end if;
-    if v_usual then
+    if v_nonpersistent is not null then
         -- First the rest of the transaction that is passed in part, if there is one; then what is new. What committed late is among it, by its
         -- number, which is lower than those of all that was begun since the cursor's snapshot.
         for v_way in case when v_at.seq >= 0 then 1 else 2 end..2 loop
@@ -110,56 +114,58 @@ begin
                 v_to := pg_snapshot_xmax(v_upto);
                 v_done := case when v_at.late is not null then v_at.done end;
             end if;
-            if v_at.slots = array[0] then
-                return query
-                select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
-                    case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to, r.message_type,
-                    r.conversation_id, case when r.nonpersistent then 'non-persistent' else 'persistent' end, r.sent_at, r.expires_at,
-                    1, false, r.seq, 0, v_at.topic, null::text, null::timestamptz
-                from howdah._rows_0(v_at.topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want) r;
+            if v_at.slots = array[0] and not v_nonpersistent then
+                return query select * from howdah._stream_persistent_0(
+                    p_name, v_topic, v_topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want);
                 get diagnostics v_taken = row_count;
-                select array_agg(k.xid), array_agg(k.seq * 1000000 + v_at.topic_id), array_agg(k.seq * 1000000 + v_at.topic_id) filter (where k.nonpersistent)
-                into v_xids, v_ids, v_volatile
-                from howdah._keys_0(v_at.topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want) k
+                select max(k.xid), array_agg(k.seq * 1000000 + v_topic_id) into v_last, v_ids
+                from howdah._persistent_0(v_topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want) k
                 where v_taken > 0 and (v_journaled or v_taken = p_want);
-            elsif v_at.slots = array[1] then
-                return query
-                select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
-                    case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to, r.message_type,
-                    r.conversation_id, case when r.nonpersistent then 'non-persistent' else 'persistent' end, r.sent_at, r.expires_at,
-                    1, false, r.seq, 0, v_at.topic, null::text, null::timestamptz
-                from howdah._rows_1(v_at.topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want) r;
+            elsif v_at.slots = array[0] and v_nonpersistent then
+                return query select * from howdah._stream_nonpersistent_0(
+                    p_name, v_topic, v_topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want);
                 get diagnostics v_taken = row_count;
-                select array_agg(k.xid), array_agg(k.seq * 1000000 + v_at.topic_id), array_agg(k.seq * 1000000 + v_at.topic_id) filter (where k.nonpersistent)
-                into v_xids, v_ids, v_volatile
-                from howdah._keys_1(v_at.topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want) k
+                select max(k.xid), array_agg(k.seq * 1000000 + v_topic_id) into v_last, v_ids
+                from howdah._nonpersistent_0(v_topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want) k
                 where v_taken > 0 and (v_journaled or v_taken = p_want);
-            elsif v_at.slots = array[2] then
-                return query
-                select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
-                    case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to, r.message_type,
-                    r.conversation_id, case when r.nonpersistent then 'non-persistent' else 'persistent' end, r.sent_at, r.expires_at,
-                    1, false, r.seq, 0, v_at.topic, null::text, null::timestamptz
-                from howdah._rows_2(v_at.topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want) r;
+            elsif v_at.slots = array[1] and not v_nonpersistent then
+                return query select * from howdah._stream_persistent_1(
+                    p_name, v_topic, v_topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want);
                 get diagnostics v_taken = row_count;
-                select array_agg(k.xid), array_agg(k.seq * 1000000 + v_at.topic_id), array_agg(k.seq * 1000000 + v_at.topic_id) filter (where k.nonpersistent)
-                into v_xids, v_ids, v_volatile
-                from howdah._keys_2(v_at.topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want) k
+                select max(k.xid), array_agg(k.seq * 1000000 + v_topic_id) into v_last, v_ids
+                from howdah._persistent_1(v_topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want) k
+                where v_taken > 0 and (v_journaled or v_taken = p_want);
+            elsif v_at.slots = array[1] and v_nonpersistent then
+                return query select * from howdah._stream_nonpersistent_1(
+                    p_name, v_topic, v_topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want);
+                get diagnostics v_taken = row_count;
+                select max(k.xid), array_agg(k.seq * 1000000 + v_topic_id) into v_last, v_ids
+                from howdah._nonpersistent_1(v_topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want) k
+                where v_taken > 0 and (v_journaled or v_taken = p_want);
+            elsif v_at.slots = array[2] and not v_nonpersistent then
+                return query select * from howdah._stream_persistent_2(
+                    p_name, v_topic, v_topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want);
+                get diagnostics v_taken = row_count;
+                select max(k.xid), array_agg(k.seq * 1000000 + v_topic_id) into v_last, v_ids
+                from howdah._persistent_2(v_topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want) k
+                where v_taken > 0 and (v_journaled or v_taken = p_want);
+            elsif v_at.slots = array[2] and v_nonpersistent then
+                return query select * from howdah._stream_nonpersistent_2(
+                    p_name, v_topic, v_topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want);
+                get diagnostics v_taken = row_count;
+                select max(k.xid), array_agg(k.seq * 1000000 + v_topic_id) into v_last, v_ids
+                from howdah._nonpersistent_2(v_topic_id, v_from, v_from_seq, v_to, v_done, v_upto, v_now, p_want) k
                 where v_taken > 0 and (v_journaled or v_taken = p_want);
             end if;
             v_total := v_total + v_taken;
             if v_journaled and v_taken > 0 then
                 insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids)
-                select v_now, v_destination.id, false, 'consumed', v_ids where v_volatile is null
-                union all
-                select v_now, v_destination.id, v.id is not null, 'consumed', array_agg(i.id)
-                from unnest(v_ids) i(id) left join unnest(v_volatile) v(id) on v.id = i.id
-                where v_volatile is not null group by 3;
+                values (v_now, v_destination.id, v_nonpersistent, 'consumed', v_ids);
             end if;
             if v_taken = p_want then
                 perform howdah._same_ring(v_ring);
-                perform howdah._move_cursor(v_at.cursor, v_xids[v_taken], v_ids[v_taken] / 1000000, v_total,
-                    case when v_way = 1 then (v_at.cursor).snapshot else howdah._cut(v_at.done, v_upto, v_xids[v_taken]) end);
+                perform howdah._move_cursor(v_at.cursor, v_last, v_ids[v_taken] / 1000000, v_total,
+                    case when v_way = 1 then (v_at.cursor).snapshot else howdah._cut(v_at.done, v_upto, v_last) end);
                 return;
             end if;
             p_want := p_want - v_taken;
@@ -174,32 +180,31 @@ begin
     if p_plain and p_consumer is null and not v_look.shared and pg_sequence_last_value(v_destination.special) is not null then
         perform howdah._check_reader(v_destination, null);  -- the first lease, or consumer, came before the lock
     end if;
-    perform howdah._expire_leases(v_destination.id)
-    where exists (select from howdah.acks a join howdah.acked d on d.ack_id = a.id
-                  where a.subscription_id = v_destination.id and d.lease_id is not null and d.leased_until <= v_now);
-    if exists (select from howdah.msgs o where o.destination_id = v_destination.id)
-       or exists (select from howdah.msgs_nonpersistent o where o.destination_id = v_destination.id)
-       or exists (select from howdah.parked o where o.destination_id = v_destination.id and o.due_at <= v_now) then
-        return query select * from howdah._receive_set_aside(v_destination, p_name, p_want, p_hold);
-        get diagnostics v_taken = row_count;
-        p_want := p_want - v_taken;
+    return query select * from howdah._receive_published(v_destination, v_look.subscription, p_name, p_want, p_hold);
+end
+$$;
+
+-- howdah._is_nonpersistent(p_slot, p_topic, p_from): what a topic has in the tables of one number, from a transaction on.
+--
+-- Returns  boolean: true: nothing but non-persistent messages; false: nothing but persistent ones, or none; NULL: both.
+-- Role     internal
+create or replace function howdah._is_nonpersistent(p_slot integer, p_topic integer, p_from xid8) returns boolean
+language plpgsql volatile
+as $$
+declare
+    v_persistent boolean;
+    v_nonpersistent boolean;
+begin
+    if p_slot = 0 then
+        v_nonpersistent := exists (select from howdah.topic_nonpersistent_0 t where t.destination_id = p_topic and t.xid >= p_from);
+        v_persistent := v_nonpersistent and exists (select from howdah.topic_msgs_0 t where t.destination_id = p_topic and t.xid >= p_from);
+    elsif p_slot = 1 then
+        v_nonpersistent := exists (select from howdah.topic_nonpersistent_1 t where t.destination_id = p_topic and t.xid >= p_from);
+        v_persistent := v_nonpersistent and exists (select from howdah.topic_msgs_1 t where t.destination_id = p_topic and t.xid >= p_from);
+    elsif p_slot = 2 then
+        v_nonpersistent := exists (select from howdah.topic_nonpersistent_2 t where t.destination_id = p_topic and t.xid >= p_from);
+        v_persistent := v_nonpersistent and exists (select from howdah.topic_msgs_2 t where t.destination_id = p_topic and t.xid >= p_from);
     end if;
-    for v_ack in
-        select a.* from howdah.acks a
-        where a.subscription_id = v_destination.id and (not v_look.wild or howdah._may(a.destination_id, 'receive'))
-        order by a.priority desc, a.destination_id
-    loop
-        exit when p_want <= 0;
-        -- One by one also with an old snapshot, so that what was set aside or consumed since is met (howdah._note_done), and beside
-        -- leased ones, which the cursor must not pass.
-        if v_look.shared or p_hold or howdah._has_old_snapshot()
-           or exists (select from howdah.acked d where d.ack_id = v_ack.id and d.lease_id is not null) then
-            return query select * from howdah._claim_published(v_destination, v_look.subscription, v_ack, p_name, p_want, p_hold);
-        else
-            return query select * from howdah._read_published(v_destination, v_look.subscription, v_ack, p_name, p_want);
-        end if;
-        get diagnostics v_taken = row_count;
-        p_want := p_want - v_taken;
-    end loop;
+    return case when not v_persistent or not v_nonpersistent then v_nonpersistent end;
 end
 $$;

@@ -35,7 +35,7 @@ begin
         continue when to_regclass('howdah.' || v_name) is not null
             or exists (select from howdah.journal_default d where d.at >= v_week and d.at < v_week + interval '7 days');
         begin
-            execute format('create table howdah.%I (like howdah.journal including defaults including constraints)', v_name);
+            execute format('create table howdah.%I (like howdah.journal including defaults including constraints including storage)', v_name);
             execute format('alter table howdah.journal attach partition howdah.%I for values from (%L) to (%L)',
                 v_name, v_week, v_week + interval '7 days');
             execute format('comment on table howdah.%I is %L', v_name, 'The journal of one week.');

@@ -308,3 +308,30 @@ def test_the_ring_turns_quickly_with_thousands_of_messages_kept(db: Db, clock: C
         one(db, "select howdah.maintain_topics()")
         assert one(db, "select howdah.maintain_topics()") == "closed 0"
     assert stored(db) == 12_000
+
+
+P, N = "persistent", "non-persistent"
+
+
+@pytest.mark.parametrize(
+    "modes", [[P, P, P, P], [N, N, N, N], [P, N, P, N], [N, P, P, N]], ids=["p", "n", "pnpn", "nppn"]
+)
+def test_each_table_is_read_in_order_and_journaled_by_kind_whatever_lies_ahead(
+    db: Db, clock: Clock, modes: list[str]
+) -> None:
+    topic(db)
+    subscribe(db)
+    for _ in range(3):
+        sent = [publish(db, "x", delivery_mode=mode)[0] for mode in modes]
+        got = [*receive(db, "t::s", 3), *receive(db, "t::s", 3)]
+        expected = list(zip(sent, modes, strict=True))
+        assert [(m.message_id, m.delivery_mode) for m in got] == expected
+        assert (
+            db.execute(
+                "select id, case when j.nonpersistent then %s else %s end from howdah.journal j, unnest(j.message_ids) id"
+                " where j.event = 'consumed' and id = any (%s) order by id",
+                (N, P, sent),
+            ).fetchall()
+            == expected
+        )
+        rotate(db, clock)
