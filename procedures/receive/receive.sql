@@ -50,6 +50,13 @@ declare
     v_taken integer;
     v_everywhere boolean;
     v_strict boolean := false;
+    v_stream record;
+    v_topic text;
+    v_topic_id integer;
+    v_from_xid xid8;
+    v_to xid8;
+    v_done pg_snapshot;
+    v_upto pg_snapshot;
 begin
     select d.id, d.kind, d.receiving_paused, d.positions, d.failing, d.special, d.head, d.search, d.main_rank, d.receivers,
         d.journal_level <> 'off' as journaled,
@@ -124,7 +131,56 @@ begin
             raise exception using errcode = 'HD005', message = format('%s is no queue: a selector is for queues', quote_literal(queue)),
                 hint = 'A subscription has its selector from howdah.subscribe.';
         end if;
-        return query select * from howdah._receive_other(queue, max_messages, hold, v_queue.plain, consumer);
+        -- From the tables into the result: a function's result is copied into that of the one that calls it. First the rest of the transaction that
+        -- is passed in part, if there is one; then what is new. What committed late is among it, by its number, which is lower than those of all
+        -- that was begun since the cursor's snapshot.
+        select * into v_stream from howdah._begin_stream(queue, hold, v_queue.plain, consumer);
+        if v_stream.slot is null then
+            return query select * from howdah._receive_published(v_stream.destination, v_stream.subscription, queue, max_messages, hold);
+            return;
+        end if;
+        v_topic := v_stream.topic;
+        v_topic_id := v_stream.topic_id;
+        v_upto := v_stream.upto;
+        v_now := v_stream.moment;
+        v_left := max_messages;
+        v_from_xid := (v_stream.ack_cursor).xid;
+        v_from := (v_stream.ack_cursor).seq;
+        v_to := v_from_xid;
+        for v_way in case when v_from >= 0 then 1 else 2 end..2 loop
+            if v_way = 2 then
+                v_from_xid := coalesce(v_stream.late, pg_snapshot_xmax(v_stream.done));
+                v_from := -1;
+                v_to := pg_snapshot_xmax(v_upto);
+                v_done := case when v_stream.late is not null then v_stream.done end;
+            end if;
+            if v_stream.slot = 0 and not v_stream.nonpersistent then
+                return query select * from howdah._stream_persistent_0(
+                    queue, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+            elsif v_stream.slot = 0 and v_stream.nonpersistent then
+                return query select * from howdah._stream_nonpersistent_0(
+                    queue, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+            elsif v_stream.slot = 1 and not v_stream.nonpersistent then
+                return query select * from howdah._stream_persistent_1(
+                    queue, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+            elsif v_stream.slot = 1 and v_stream.nonpersistent then
+                return query select * from howdah._stream_nonpersistent_1(
+                    queue, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+            elsif v_stream.slot = 2 and not v_stream.nonpersistent then
+                return query select * from howdah._stream_persistent_2(
+                    queue, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+            elsif v_stream.slot = 2 and v_stream.nonpersistent then
+                return query select * from howdah._stream_nonpersistent_2(
+                    queue, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+            end if;
+            get diagnostics v_taken = row_count;
+            v_left := v_left - v_taken;
+            perform howdah._pass_stream(v_stream, v_from_xid, v_from, v_to, v_done, v_taken, max_messages - v_left, v_left = 0);
+            if v_left = 0 then
+                return;
+            end if;
+        end loop;
+        perform howdah._end_stream(v_stream, max_messages - v_left);
         return;
     end if;
     if v_queue.receiving_paused then

@@ -257,7 +257,9 @@ def test_ctrl_c_says_what_was_sent(dsn: str, queue: str, db: Db) -> None:
     _, err = process.communicate(timeout=60)
 
     assert process.returncode == 130
-    assert b"lines 1 to 2 were sent, none from line 3 on" in err
+    # The server may have committed what the command has not heard of yet.
+    said = (b"lines 1 to 2 were sent, none from line 3 on", b"no line was sent; whether lines 1 to 2 were is not known")
+    assert any(words in err for words in said), err
     assert b"Traceback" not in err
     assert one(db, "select count(*) from howdah.msgs") == 2
 

@@ -228,7 +228,5 @@ def test_a_usual_receive_of_a_subscription_asks_for_no_consumer(db: Db) -> None:
         db.execute("set local track_functions = 'all'")
         assert bodies(db, name) == ["a"]
         calls = "select pg_stat_get_xact_function_calls(%s::regprocedure)"
-        assert one(db, calls, ("howdah._receive_other(text, integer, boolean, boolean, bigint)",)) == 1, (
-            "calls are counted"
-        )
+        assert one(db, calls, ("howdah._begin_stream(text, boolean, boolean, bigint)",)) == 1, "calls are counted"
         assert one(db, calls, ("howdah._check_reader(howdah.destinations, bigint)",)) is None

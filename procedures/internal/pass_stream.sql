@@ -1,0 +1,68 @@
+-- howdah._pass_stream(p_stream, p_from, p_from_seq, p_to, p_done, p_taken, p_total, p_filled): journal what was read of a part of a stream, and move the cursor over it.
+--
+-- Raises   40001 a table was emptied meanwhile.
+-- Role     internal
+--
+-- p_stream: of howdah._begin_stream. The rest: the part, as howdah._stream_persistent_0 read p_taken messages of it, p_total with the part before; p_filled: no more are wanted.
+-- The keys are read once more: rows that are on their way to the caller cannot be looked at, and a copy of them costs more.
+create or replace function howdah._pass_stream(
+    p_stream record, p_from xid8, p_from_seq bigint, p_to xid8, p_done pg_snapshot, p_taken integer, p_total bigint, p_filled boolean
+) returns void
+language plpgsql volatile
+as $$
+declare
+    v_journaled boolean := (p_stream.destination).journal_level <> 'off';
+    v_last xid8;
+    v_ids bigint[];
+begin
+    if p_taken = 0 or not (v_journaled or p_filled) then
+        return;
+    end if;
+    if p_stream.slot = 0 and not p_stream.nonpersistent then
+        select max(k.xid), array_agg(k.seq * 1000000 + p_stream.topic_id) into v_last, v_ids
+        from howdah._persistent_0(p_stream.topic_id, p_from, p_from_seq, p_to, p_done, p_stream.upto, p_stream.moment, p_taken) k;
+    elsif p_stream.slot = 0 and p_stream.nonpersistent then
+        select max(k.xid), array_agg(k.seq * 1000000 + p_stream.topic_id) into v_last, v_ids
+        from howdah._nonpersistent_0(p_stream.topic_id, p_from, p_from_seq, p_to, p_done, p_stream.upto, p_stream.moment, p_taken) k;
+    elsif p_stream.slot = 1 and not p_stream.nonpersistent then
+        select max(k.xid), array_agg(k.seq * 1000000 + p_stream.topic_id) into v_last, v_ids
+        from howdah._persistent_1(p_stream.topic_id, p_from, p_from_seq, p_to, p_done, p_stream.upto, p_stream.moment, p_taken) k;
+    elsif p_stream.slot = 1 and p_stream.nonpersistent then
+        select max(k.xid), array_agg(k.seq * 1000000 + p_stream.topic_id) into v_last, v_ids
+        from howdah._nonpersistent_1(p_stream.topic_id, p_from, p_from_seq, p_to, p_done, p_stream.upto, p_stream.moment, p_taken) k;
+    elsif p_stream.slot = 2 and not p_stream.nonpersistent then
+        select max(k.xid), array_agg(k.seq * 1000000 + p_stream.topic_id) into v_last, v_ids
+        from howdah._persistent_2(p_stream.topic_id, p_from, p_from_seq, p_to, p_done, p_stream.upto, p_stream.moment, p_taken) k;
+    elsif p_stream.slot = 2 and p_stream.nonpersistent then
+        select max(k.xid), array_agg(k.seq * 1000000 + p_stream.topic_id) into v_last, v_ids
+        from howdah._nonpersistent_2(p_stream.topic_id, p_from, p_from_seq, p_to, p_done, p_stream.upto, p_stream.moment, p_taken) k;
+    end if;
+    if v_journaled then
+        insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids)
+        values (p_stream.moment, (p_stream.destination).id, p_stream.nonpersistent, 'consumed', v_ids);
+    end if;
+    if p_filled then
+        perform howdah._same_ring(p_stream.ring);
+        perform howdah._move_cursor(p_stream.ack_cursor, v_last, v_ids[p_taken] / 1000000, p_total,
+            case when p_from_seq >= 0 then (p_stream.ack_cursor).snapshot
+                 else howdah._cut(p_stream.done, p_stream.upto, v_last) end);
+    end if;
+end
+$$;
+
+-- howdah._end_stream(p_stream, p_total): move the cursor to the end, if that is worth it, when p_total messages were read and no more are there.
+--
+-- Raises   40001 a table was emptied meanwhile.
+-- Role     internal
+--
+-- An idle reader writes where it would otherwise walk over what it has passed again and again.
+create or replace function howdah._end_stream(p_stream record, p_total bigint) returns void
+language plpgsql volatile
+as $$
+begin
+    perform howdah._same_ring(p_stream.ring);
+    if p_total > 0 or (p_stream.ack_cursor).seq >= 0 or pg_snapshot_xmax(p_stream.done)::text::bigint - p_stream.late::text::bigint > 1000 then
+        perform howdah._move_cursor(p_stream.ack_cursor, '3', -1, p_total, p_stream.upto);
+    end if;
+end
+$$;
