@@ -53,6 +53,6 @@ def test_an_audit_beside_eight_workers_at_full_speed_balances_to_the_message(
         assert result.ok, result.rules
         assert result.queue("work").verdict == "proved"
     work = amid.queue("work")
-    assert 0 < work.consumed <= work.sent < sent, "the audit saw the queue at work; its workers may just have caught up"
+    assert 0 < work.consumed < work.sent < sent
     assert work.sent == work.consumed + work.live
     assert (after.queue("work").sent, after.queue("work").consumed) == (sent, sent)

@@ -95,10 +95,7 @@ def test_a_handler_never_starts_more_often_than_the_limit_wherever_it_dies(
         starts: dict[int, int] = dict(db.execute("select message_id, count(*) from started group by 1").fetchall())
         assert max(starts.values()) <= LIMIT
         assert sorted(message.message_id for message in receive(db, SYSTEM, 99)) == sent
-        # After a second others begin an attempt too at what a stalled consumer has begun one at: one more row each, though no handler.
-        assert (
-            one(db, "select max(n) from (select count(*) from howdah.attempts group by message_id) a(n)") <= LIMIT + 2
-        )
+        assert column(db, "select distinct count(*) <= 3 from howdah.attempts group by message_id") == [True]
 
 
 @contextmanager
