@@ -93,7 +93,11 @@ begin
         p_slot)
     using v_keys.ids, v_keys.seqs;
     perform setval('howdah.topic_truncations'::regclass, (select max(r.truncations) + 1 from howdah.topic_ring r));
-    execute format('truncate table only howdah.topic_msgs_%s, only howdah.topic_nonpersistent_%s', p_slot, p_slot);
+    execute format('truncate table only howdah.topic_msgs_%s', p_slot);
+    -- Not without need: an UNLOGGED table's new file, undone just before a crash, makes PostgreSQL's next start fail (docs/operations.md).
+    if pg_relation_size(format('howdah.topic_nonpersistent_%s', p_slot)::regclass) > 0 then
+        execute format('truncate table only howdah.topic_nonpersistent_%s', p_slot);
+    end if;
     update howdah.topic_ring r
     set state = 'empty', closed_xid = null, closed_at = null, truncations = (select max(m.truncations) + 1 from howdah.topic_ring m)
     where r.slot = p_slot;

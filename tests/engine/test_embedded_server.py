@@ -8,6 +8,7 @@ import sys
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import LiteralString
 
 import psycopg
 import pytest
@@ -211,6 +212,31 @@ def test_an_immediate_stop_is_a_crash_that_the_next_start_recovers_from(
     assert server.stop("immediate") is True
 
     assert ask(server.start().dsn, "select n from kept") == 1
+
+
+@pytest.mark.parametrize("made", ["create unlogged sequence made", "truncate kept"])
+def test_a_crash_just_after_an_unlogged_relation_was_rolled_back_does_not_keep_the_server_down(
+    made_folder: Path, made: LiteralString
+) -> None:
+    """PostgreSQL's recovery fails then, once: it made the relation's init fork anew and finds its main fork there."""
+    server = EmbeddedServer(made_folder)
+    info = server.start()
+    with psycopg.connect(info.dsn, autocommit=True) as db, psycopg.connect(info.dsn, autocommit=True) as other:
+        db.execute("alter system set wal_writer_delay = '10s'")  # nobody flushes the record of the rollback
+        db.execute("select pg_reload_conf()")
+        db.execute("create unlogged table kept (a int)")
+        db.execute("checkpoint")
+        db.execute("begin")
+        db.execute(made)
+        other.execute("create table flushed (a int)")
+        db.execute("rollback")
+        server.stop("immediate")
+
+    info = server.start()
+
+    assert ask(info.dsn, "select count(*) from kept, flushed") == 0
+    log = "".join(path.read_text() for path in (made_folder / "log").iterdir())
+    assert "File exists" in log, "PostgreSQL recovers from it: the second attempt is no longer needed"
 
 
 def test_a_dead_servers_pid_that_another_process_has_now_does_not_count(
