@@ -38,7 +38,7 @@ begin
             outcome := 'returned';
             select * into v_standing
             from howdah._standing(v_destination.id, v_wanted.message_id, (v_found.message).stage, (v_found.message).conversation_id,
-                howdah._group((v_found.message).headers, (v_found.message).conversation_id));
+                howdah._group((v_found.message).headers, (v_found.message).conversation_id), null);
             if v_standing.failures > 0 then
                 outcome := howdah._settle(v_destination, v_found.message, v_found.place, v_found.nonpersistent, v_standing.weight,
                     v_standing.delay_ms);

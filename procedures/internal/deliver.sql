@@ -19,7 +19,7 @@ begin
     else
         perform howdah._bury(v_destination, p_message, p_nonpersistent, howdah._why((
             select s.weight from howdah._standing(p_destination_id, p_message.message_id, p_message.stage, p_message.conversation_id,
-                howdah._group(p_message.headers, p_message.conversation_id)) s)));
+                howdah._group(p_message.headers, p_message.conversation_id), null) s)));
     end if;
     perform set_config('howdah.disposed', 'yes', true);
     return false;

@@ -8,7 +8,7 @@
 -- by conversation or group, of all messages of that; for one that failed and came back (from quarantine, or by an operator) those
 -- since then. A volatile count knows those since the server's start only. A hardened one also
 -- counts the attempts that were begun and have no incident: their consumer died, for the caller has the message. Only who looks for
--- messages to begin attempts at may meet one whose consumer is about to take it, and does not count that attempt. A queue that keeps
+-- messages to begin attempts at may meet one whose consumer is about to take it, and does not count the attempts in doubt. A queue that keeps
 -- messages past their limit and retries them delivers a rejected one again, too.
 -- VOLATILE, so that it looks with a snapshot taken after the claim: a failure is recorded before its message is let go, but
 -- perhaps after the claiming statement began. A REPEATABLE READ transaction keeps its old snapshot and may miss some.
@@ -22,7 +22,7 @@ declare
     v_since timestamptz;
     v_hardened boolean;
     v_keeps boolean;
-    v_reserved uuid[];
+    v_doubtful uuid[];
 begin
     select d.count_by, case when d.backout_count = 'volatile' then pg_postmaster_start_time() end, d.backout_count = 'hardened',
         d.at_limit = 'move' and d.exception_mode = 'none'
@@ -37,8 +37,8 @@ begin
         group by p.message_id, p.stage;
         return;
     end if;
-    v_reserved := case when howdah._is_attempting()
-        then array(select r.attempt_id from howdah._reserved(p_destination_id) r) else '{}' end;
+    v_doubtful := case when howdah._is_attempting()
+        then array(select r.attempt_id from howdah._in_doubt(p_destination_id, 10) r) else '{}' end;
     return query
     with wanted as (
         select w.message_id, w.stage, case when v_by = 'conversation' then w.conversation_id end as conversation_id,
@@ -69,7 +69,7 @@ begin
         select w.message_id, w.stage, false, false
         from wanted w join howdah.attempts a
             on a.message_id = w.message_id and a.stage = w.stage and a.destination_id = p_destination_id
-        where v_hardened and a.attempt_id <> all (v_reserved)
+        where v_hardened and a.attempt_id <> all (v_doubtful)
           and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
     ) f
     group by f.message_id, f.stage;
@@ -90,22 +90,41 @@ as $$
     where f.stage = p_stage
 $$;
 
--- howdah._standing(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group): what the incidents recorded for a message amount to.
+-- howdah._in_doubt(p_destination_id, p_seconds): attempts of which nobody can say whether they are over.
+--
+-- Returns  attempt_id, message_id and stage of those of so many seconds, of sessions that live, and without a recorded failure.
+-- Role     internal
+create or replace function howdah._in_doubt(p_destination_id integer, p_seconds integer)
+returns table (attempt_id uuid, message_id bigint, stage smallint)
+language sql volatile
+as $$
+    select a.attempt_id, a.message_id, a.stage from howdah.attempts a
+    where a.destination_id = p_destination_id and a.begun_at > howdah.now() - p_seconds * interval '1 second'
+      and exists (select from pg_stat_get_activity(a.backend))
+      and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
+$$;
+
+-- howdah._standing(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group, p_failure_key): what the incidents recorded for a message amount to.
 --
 -- Returns  one row: the number of failures; the number that the limit is compared with, which is above any limit if the message was
---          rejected; the delay asked for by the last incident (NULL: the queue's).
+--          rejected, and leaves out attempts in doubt but p_failure_key; the delay asked for by the last incident (NULL: the queue's).
 -- Role     internal
 create or replace function howdah._standing(
-    p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text
+    p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_failure_key uuid
 ) returns table (failures integer, weight integer, delay_ms bigint)
 language sql volatile
 as $$
-    select c.failures, case when i.rejected then 2147483647 else c.failures - i.uncounted end, i.delay_ms
+    select c.failures, case when i.rejected then 2147483647 else c.failures - i.uncounted - d.attempts end, i.delay_ms
     from (select howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group) as failures) c
     cross join lateral (
         select bool_or(p.rejected) as rejected, least(count(*) filter (where p.uncounted), c.failures)::integer as uncounted, (array_agg(p.delay_ms order by p.incident_id desc))[1] as delay_ms
         from howdah.poison_details p
         where p.destination_id = p_destination_id and p.message_id = p_message_id and p.stage = p_stage) i
+    cross join lateral (
+        select least(count(*), c.failures)::integer as attempts
+        from howdah._in_doubt(p_destination_id, 10) a
+        where a.message_id = p_message_id and a.stage = p_stage and a.attempt_id is distinct from p_failure_key
+          and (select d.backout_count = 'hardened' from howdah.destinations d where d.id = p_destination_id)) d
 $$;
 
 -- howdah._why(p_weight): the reason of death of a message whose incidents amount to so much.

@@ -57,7 +57,7 @@ begin
     -- An attempt that was begun beforehand counts already.
     select s.failures + b.more, case when v_failure.reject or s.weight > s.failures then 2147483647 else s.weight + b.more end
     into attempt, v_weight
-    from howdah._standing(p_destination.id, v_failure.message_id, v_stage, v_conversation, v_group) s
+    from howdah._standing(p_destination.id, v_failure.message_id, v_stage, v_conversation, v_group, v_failure.failure_key) s
     cross join (select case when exists (
         select from howdah.attempts a
         where a.attempt_id = v_failure.failure_key and a.message_id = v_failure.message_id) then 0 else 1 end as more) b;

@@ -72,7 +72,7 @@ begin
     perform howdah._bury(p_destination, howdah._own_copy(p_destination, p_message_id, p_sent_at, p_expires_at, p_rank, p_is_text, p_content_type,
         p_body, p_headers, p_correlation_id, p_reply_to, p_message_type, p_conversation_id), p_nonpersistent,
         howdah._why((select s.weight from howdah._standing(p_destination.id, p_message_id, 0::smallint, p_conversation_id,
-            howdah._group(p_headers, p_conversation_id)) s)));
+            howdah._group(p_headers, p_conversation_id), null) s)));
     return false;
 end
 $$;

@@ -56,7 +56,7 @@ as $$
     cross join unnest(p_message_ids) with ordinality i(id, number)
     cross join lateral howdah._find(p_destination_id, i.id, null, null) f
     cross join lateral howdah._standing(p_destination_id, i.id, (f.message).stage, (f.message).conversation_id,
-        howdah._group((f.message).headers, (f.message).conversation_id)) s
+        howdah._group((f.message).headers, (f.message).conversation_id), null) s
     where d.id = p_destination_id and not d.receiving_paused and f.place is not null and f.free
       and (s.weight >= d.dispose_at) is not true and ((f.message).expires_at <= howdah.now()) is not true
 $$;

@@ -7,7 +7,8 @@
 --
 -- For hardened queues (IBM MQ's HardenGetBackout): COMMIT this, and then take each message with howdah.receive_attempt. An attempt that
 -- does not end in the consumption of its message is a failure, whoever died. A message at its limit is disposed of here. For one second
--- nobody else begins an attempt at the same messages while the session lives. attempt_id: chosen by the caller, so that
+-- nobody else begins an attempt at the same messages while the session lives; for ten seconds it is in doubt whether such an attempt is
+-- over or only slow, and a message whose limit depends on that is left alone. attempt_id: chosen by the caller, so that
 -- howdah.record_failure with it as failure_key tells of the same failure. In a queue of strict order one attempt is begun at a time, of message
 -- groups one for each group.
 create or replace function howdah.begin_attempts(queue text, max_messages integer default 1, attempt_id uuid default null)
@@ -17,7 +18,8 @@ as $$
 #variable_conflict use_column
 declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');
-    v_reserved bigint[];
+    v_left bigint[] := '{}';
+    v_passed bigint[];
     v_met howdah.message[];
 begin
     if max_messages is null or max_messages not between 1 and 10000 then
@@ -28,38 +30,34 @@ begin
         raise exception using errcode = 'HD005', message = 'attempt_id can be given for one message only';
     end if;
     perform nextval(v_destination.failing);
-    perform set_config('howdah.attempting', 'yes', true);
     loop
-        v_reserved := array(select r.message_id from howdah._reserved(v_destination.id) r);
-        exit when v_destination.strict_order and cardinality(v_reserved) > 0;
+        v_passed := v_left || array(select r.message_id from howdah._in_doubt(v_destination.id, 1) r);
+        exit when v_destination.strict_order and cardinality(v_passed) > 0;
+        perform set_config('howdah.attempting', 'yes', true);
         v_met := array(
-            select r from howdah.receive(queue, least(max_messages + cardinality(v_reserved), 10000), true) r
-            where r.message_id <> all (v_reserved));
-        -- A statement of its own, which sees the attempts that others committed before these messages were locked.
+            select r from howdah.receive(queue, least(max_messages + cardinality(v_passed), 10000), true) r
+            where r.message_id <> all (v_passed));
+        perform set_config('howdah.attempting', '', true);
+        -- A statement of its own, which sees the attempts that others committed before these messages were locked. It counts each of them, those
+        -- in doubt as well, which receive does not: so there never are more attempts than the limit.
         return query
         insert into howdah.attempts as a (attempt_id, message_id, begun_at, destination_id, backend, rank, stage, seq, conversation_id)
         select coalesce(begin_attempts.attempt_id, gen_random_uuid()), f.message_id, howdah.now(), v_destination.id, pg_backend_pid(),
             9 - f.priority, f.stage, f."position", f.conversation_id
         from unnest(v_met) with ordinality f
-        where f.message_id not in (select r.message_id from howdah._reserved(v_destination.id) r)
+        left join (
+            select c.*
+            from (select array_agg(m.message_id) as ids, array_agg(m.stage::smallint) as stages, array_fill(null::uuid, array[count(*)::integer]) as none
+                  from unnest(v_met) m
+                  having exists (select from howdah.attempts b where b.message_id in (select e.message_id from unnest(v_met) e))) n
+            cross join lateral howdah._count_failures(v_destination.id, n.ids, n.stages, n.none, n.none::text[]) c
+        ) c on c.message_id = f.message_id and c.stage = f.stage
+        where (c.weight >= v_destination.dispose_at) is not true
+          and f.message_id not in (select r.message_id from howdah._in_doubt(v_destination.id, 1) r)
         order by f.ordinality limit max_messages
         returning a.attempt_id, a.message_id, 9 - a.rank, a.seq;
-        -- Met, but others were quicker: their messages are reserved now, so the next round looks beyond them.
         exit when found or cardinality(v_met) = 0;
+        v_left := v_left || array(select m.message_id from unnest(v_met) m);
     end loop;
-    perform set_config('howdah.attempting', '', true);
 end
-$$;
-
--- howdah._reserved(p_destination_id): attempts whose messages are left to the sessions that began them.
---
--- Returns  attempt_id and message_id of those of the last second, of sessions that live, and without a recorded failure.
--- Role     internal
-create or replace function howdah._reserved(p_destination_id integer) returns table (attempt_id uuid, message_id bigint)
-language sql volatile
-as $$
-    select a.attempt_id, a.message_id from howdah.attempts a
-    where a.destination_id = p_destination_id and a.begun_at > howdah.now() - interval '1 second'
-      and exists (select from pg_stat_get_activity(a.backend))
-      and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
 $$;

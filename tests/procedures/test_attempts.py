@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -15,6 +16,7 @@ from policy_support import (
     receive_attempt,
     send,
 )
+from psycopg.types.json import Jsonb
 from support import (
     SYSTEM,
     Clock,
@@ -25,7 +27,11 @@ from support import (
     one,
     receive,
     refused,
+    wait_until,
+    wait_until_blocked,
 )
+
+WAITS_FOR = "select array[%s::integer] <@ pg_blocking_pids(%s)"
 
 
 @pytest.mark.behaviour("WAS-45")
@@ -50,7 +56,66 @@ def test_a_hardened_queue_counts_consumers_that_only_roll_back(db: Db, create: C
             counts += column(db, query, (attempt,))
         clock.advance(1.1)
     assert counts == [1, 2, 3]
+    clock.advance(10)
     assert begin(db) == []
+    assert ids(db, SYSTEM) == [sent]
+
+
+@pytest.mark.parametrize("order", [{}, {"strict_order": True}, {"message_groups": "transaction"}])
+def test_a_message_is_not_disposed_of_for_attempts_of_living_sessions_that_are_only_slow(
+    db: Db, create: Create, connect: Connect, clock: Clock, order: dict[str, Any]
+) -> None:
+    create(backout_count="hardened", max_failed_deliveries=3, **order)
+    sent, after = (send(db, headers=Jsonb({"JMSXGroupID": "a"})) for _ in range(2))
+    sessions = [connect() for _ in range(3)]
+    attempts = []
+    for session in sessions:
+        attempts += begin(session)
+        clock.advance(1.1)
+    assert [message_id for _, message_id in attempts] == [sent] * 3
+    beyond = begin(db)
+    assert beyond == [] if order else [message_id for _, message_id in beyond] == [after], (
+        "neither a fourth attempt nor a dead message"
+    )
+    assert ids(db, SYSTEM) == []
+    assert fail(db, sent, failure_key=attempts[0][0])[2] == "returned", "and the two others are in doubt still"
+    sessions[1].close()
+    wait_until(
+        lambda: (
+            one(db, "select count(*) from howdah._in_doubt((select id from howdah.destinations where name = 'q'), 10)")
+            == 1 + len(beyond)
+        )
+    )
+    assert ids(db, SYSTEM) == [] == [m for m in begin(connect()) if m[1] == sent]
+    assert receive_attempt(sessions[2], attempts[2][0]) == 1, "whoever is slow comes to it"
+    assert ids(db, SYSTEM) == [] and sent not in ids(db, "q")
+
+
+@pytest.mark.parametrize("order", [{}, {"strict_order": True}, {"message_groups": "transaction"}])
+def test_an_attempt_begun_while_others_look_is_counted_before_they_begin_one_more(
+    db: Db, create: Create, connect: Connect, clock: Clock, order: dict[str, Any]
+) -> None:
+    """By a quicker session, after the look for what is begun, and a second before this one's attempt is put on record."""
+    create(backout_count="hardened", max_failed_deliveries=1, **order)
+    sent = send(db)
+    quick, late, gate, narrow = connect(), connect(), connect(), connect()
+    begin(quick)
+    db.execute("create temp table quicker as select * from howdah.attempts")
+    db.execute("delete from howdah.attempts")
+    with ThreadPoolExecutor() as pool:
+        with narrow.transaction():
+            with gate.transaction():
+                gate.execute("lock table howdah.msgs in access exclusive mode")
+                found = pool.submit(begin, late)
+                wait_until_blocked(db, late)
+                db.execute("insert into howdah.attempts select * from quicker")
+                narrow.execute("lock table howdah.attempts in share mode")
+            wait_until(lambda: one(db, WAITS_FOR, (narrow.info.backend_pid, late.info.backend_pid)))
+            clock.advance(1.1)
+        assert found.result() == []
+    assert column(db, "select message_id from howdah.attempts") == [sent]
+    quick.close()
+    wait_until(lambda: begin(late) == [] and ids(db, "q") == [])
     assert ids(db, SYSTEM) == [sent]
 
 

@@ -17,7 +17,7 @@ def attempts(db: Db) -> list[int]:
 
 
 def die(session: Db, message_id: int) -> None:
-    """Begin an attempt at the message, take it, and end without a word."""
+    """Begin an attempt at the message, take it, and roll back without a word. The session lives: for ten seconds its attempt is in doubt."""
     ((attempt, found),) = begin(session)
     assert found == message_id
     with session.transaction(force_rollback=True):
@@ -66,7 +66,7 @@ def test_in_strict_order_deaths_count_and_the_message_goes_before_its_successor_
     poison, fine = send(db), send(db)
     for _ in range(2):
         die(db, poison)
-        clock.advance(1.1)
+        clock.advance(10.1)
     die(db, fine)
     assert ids(db, SYSTEM) == [poison]
 
@@ -128,7 +128,7 @@ def test_deaths_of_a_groups_consumers_count_for_its_first_message(db: Db, create
     poison, after = (send(db, headers=Jsonb({"JMSXGroupID": "a"})) for _ in range(2))
     for _ in range(2):
         die(db, poison)
-        clock.advance(1.1)
+        clock.advance(10.1)
     die(db, after)
     assert ids(db, SYSTEM) == [poison]
 
