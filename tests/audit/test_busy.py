@@ -1,4 +1,4 @@
-"""An audit of a queue that eight workers consume from at full speed."""
+"""An audit of a queue that eight workers consume from at full speed, while a ninth holds one message."""
 
 import os
 import time
@@ -40,19 +40,23 @@ def test_an_audit_beside_eight_workers_at_full_speed_balances_to_the_message(
     monkeypatch.setenv("PYTHONPATH", str(APPS), prepend=os.pathsep)
     db.execute(TABLES)
     db.execute("select howdah.alter_queue('work', '{\"journal_level\": \"full\"}')")
+    work = Work(db, dsn)
     with running(tmp_path / "log") as start, ThreadPoolExecutor(1) as pool:
-        workers = start(dsn, processes=WORKERS)
-        workers.wait_started(WORKERS)
-        feeding = pool.submit(feed, dsn)
-        wait_until(lambda: one(db, "select count(*) from work.effects") > BATCH)
-        amid = audit()
-        sent = feeding.result()
-        Work(db, dsn).wait_empty()
+        workers = start(dsn, processes=WORKERS + 1)
+        workers.wait_started(WORKERS + 1)
+        with work.gate():
+            (held,) = work.send("gate-python")
+            work.wait_in_handler(held)
+            feeding = pool.submit(feed, dsn)
+            wait_until(lambda: one(db, "select count(*) from work.effects") > BATCH)
+            amid = audit()
+            sent = 1 + feeding.result() + len(work.send(*["plain"] * BATCH))
+        work.wait_empty()
     after = audit()
     for result in (amid, after):
         assert result.ok, result.rules
         assert result.queue("work").verdict == "proved"
-    work = amid.queue("work")
-    assert 0 < work.consumed < work.sent < sent
-    assert work.sent == work.consumed + work.live
+    seen = amid.queue("work")
+    assert 0 < seen.consumed < seen.sent < sent
+    assert seen.sent == seen.consumed + seen.live
     assert (after.queue("work").sent, after.queue("work").consumed) == (sent, sent)
