@@ -87,14 +87,15 @@ class AckSession:
         topic: str,
         *,
         selector: str | None = None,
-        client_id: str = "",
+        client_id: str | None = None,
         no_local: bool = False,
         prefetch: int | None = None,
         optimize_acknowledge: bool | None = None,
     ) -> AckConsumer:
-        """A consumer of a topic, or a wildcard, from now on: of a subscription that is not durable and ends with the session."""
+        """A consumer of a topic, or a wildcard, from now on: of a subscription that is not durable and ends with the session; client_id: None, the connection's."""
         self.check_open()
         name, _, options = topic.partition("?")
+        client_id = (self._owner.client_id or "") if client_id is None else client_id
         wanted = topics.Subscription(name, None, client_id, selector, durable=False, no_local=no_local)
         self._fleeting.append(self.run(wanted.call()))
         return self._consumer(f"{self._fleeting[-1]}?{options}", "topic", prefetch, optimize_acknowledge)

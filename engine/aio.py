@@ -16,8 +16,8 @@ from .aio_sessions import AsyncAckSession
 from .bodies import Body
 from .calls import Call, Incident
 from .connection import Connection
-from .errors import CannotConnect, IllegalState, lost_translated
-from .factory import cannot_connect, check_duration, check_sizes, complete, connect, pool_settings
+from .errors import CannotConnect, IllegalState, cannot_connect, lost_translated
+from .factory import check_duration, check_sizes, complete, connect, pool_settings
 from .failure import recording
 from .leases import Leases
 from .message import Message

@@ -18,6 +18,7 @@ from .archives import Archives
 from .audits import Audits
 from .bodies import Body
 from .calls import Call, Incident
+from .client_id import ClaimedClientId
 from .errors import IllegalState
 from .failure import recording
 from .keeper import Keeper
@@ -50,6 +51,7 @@ class Connection:
         max_redeliveries: int | None = None,
         prefetch: Prefetch | None = None,
         lease_duration: float = 60,
+        client_id: ClaimedClientId | None = None,
     ) -> None:
         self._loans = Loans(pool)
         #: Redeliveries at most of what its listeners get, beside the queue's own limit; None: the queue's alone.
@@ -63,6 +65,7 @@ class Connection:
         #: Shared with the process's other connections to the same database.
         self.waking = Waking.of_pool(pool)
         self._owns_pool = owns_pool
+        self._claim = client_id
         self._running = threading.Event()
         self._closed = False
         self._sessions: set[Session] = set()
@@ -77,6 +80,11 @@ class Connection:
     def pool(self) -> ConnectionPool[PgConnection]:
         """The pool beneath, for the application's own use."""
         return self._loans.pool
+
+    @property
+    def client_id(self) -> str | None:
+        """The client id that the connection has claimed, and publishes and subscribes under."""
+        return None if self._claim is None else self._claim.name
 
     @property
     def started(self) -> bool:
@@ -135,7 +143,7 @@ class Connection:
     @property
     def admin(self) -> Admin:
         """The administrator's verbs, each in a transaction of its own."""
-        return Admin(self.call)
+        return Admin(self.call, client_id=self.client_id or "")
 
     @property
     def leases(self) -> Leases:
@@ -219,6 +227,8 @@ class Connection:
     def _check_open(self) -> None:
         if self._closed:
             raise IllegalState("the connection is closed")
+        if self._claim is not None:
+            self._claim.check()
 
     def close(self) -> None:
         """Send what is left, close every session and, if it is this connection's own, the pool. A second call does nothing."""
@@ -238,6 +248,8 @@ class Connection:
             self.waking.release()
         if self._owns_pool:
             self.pool.close()
+        if self._claim is not None:
+            self._claim.release()
 
     def __enter__(self) -> Self:
         return self

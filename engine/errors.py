@@ -238,6 +238,12 @@ class ForeignOffset(HowdahError):
     sqlstate = "HD037"
 
 
+class ClientIdInUse(HowdahError):
+    """Another client has claimed the client id; JMS's InvalidClientIDException."""
+
+    sqlstate = "HD038"
+
+
 class NotMigrated(HowdahError):
     """The database has no Howdah in it, or one that does not fit this code."""
 
@@ -247,6 +253,11 @@ class CannotConnect(HowdahError, ConnectionError):
 
     def __str__(self) -> str:
         return HowdahError.__str__(self)
+
+
+def cannot_connect(error: Exception) -> CannotConnect:
+    """Howdah's exception for a server that does not answer."""
+    return CannotConnect(f"cannot connect: {str(error).strip()}", "Check --dsn or HOWDAH_DSN.")
 
 
 class ConnectionLost(HowdahError, ConnectionError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -11,10 +12,12 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool
 
+from .client_id import ClaimedClientId
 from .connection import Connection
-from .errors import BadArgument, CannotConnect, translated
+from .errors import BadArgument, cannot_connect, translated
 from .loans import PgConnection
 from .prefetch import Prefetch
+from .waking import KEEPALIVES
 
 MAXIMUM_REDELIVERIES = "jms.redeliveryPolicy.maximumRedeliveries"
 
@@ -32,6 +35,7 @@ def connect(
     max_redeliveries: int | None = None,
     prefetch: Prefetch | None = None,
     lease_duration: float = 60,
+    client_id: str | None = None,
 ) -> Connection:
     """Connect by DSN (libpq's form; None: HOWDAH_DSN, else the embedded server) or by the application's own pool.
 
@@ -41,11 +45,15 @@ def connect(
     limit; -1: never. In a URL it can stand as ActiveMQ has it: postgresql://…?jms.redeliveryPolicy.maximumRedeliveries=6.
     prefetch: how far sessions with an acknowledge mode receive ahead; also in a URL: jms.prefetchPolicy.queuePrefetch=100.
     lease_duration: seconds after which what such a session holds comes back if this process dies.
+    client_id: claimed as long as the connection is open; all that it publishes and subscribes to is under it. Takes one more database connection, and
+    not behind a pooler that shares sessions; also in a URL: jms.clientID=desk7. Not with a pool of the application's own.
     A DSN may name several hosts, tried in order: host=a,b target_session_attrs=read-write.
-    Raises CannotConnect if the server does not answer, BadArgument for wrong sizes, NotAllowed for a role not granted.
+    Raises CannotConnect if the server does not answer, BadArgument for wrong sizes, NotAllowed for a role not granted, ClientIdInUse.
     """
     dsn, max_redeliveries = _redelivery_policy(dsn, max_redeliveries)
     dsn, options = _jms_options(dsn)
+    in_url = options.pop("jms.clientID", None)
+    client_id = in_url if client_id is None else client_id
     prefetch = Prefetch.from_url(options, prefetch)
     check_duration(lease_duration)
     settings: dict[str, Any] = {
@@ -55,6 +63,11 @@ def connect(
         "lease_duration": lease_duration,
     }
     if pool is not None:
+        if client_id is not None:
+            raise BadArgument(
+                "client_id does not go with a pool of the application's own",
+                "Connect by DSN: whoever else uses the pool would publish under it.",
+            )
         return Connection(pool, owns_pool=False, **settings)
     check_sizes(min_size, max_size)
     conninfo = complete(dsn, timeout)
@@ -62,10 +75,11 @@ def connect(
         probe = psycopg.connect(conninfo)
     except psycopg.Error as error:
         raise cannot_connect(error) from error
-    configure = None if role is None else _set_role(role)
+    configure = _settings_of(role, client_id)
     with probe, translated():
         if configure is not None:
             configure(probe)
+    claim = None if client_id is None else ClaimedClientId(client_id, partial(_alone, conninfo, configure))
     made: ConnectionPool[PgConnection] = ConnectionPool(
         conninfo,
         kwargs=pool_settings(prepare),
@@ -77,7 +91,7 @@ def connect(
         name="howdah",
     )
     made.open()
-    return Connection(made, owns_pool=True, **settings)
+    return Connection(made, owns_pool=True, client_id=claim, **settings)
 
 
 def _redelivery_policy(dsn: str | None, given: int | None) -> tuple[str | None, int | None]:
@@ -144,17 +158,25 @@ def pool_settings(prepare: bool) -> dict[str, Any]:
     return {} if prepare else {"prepare_threshold": None}
 
 
-def cannot_connect(error: psycopg.Error) -> CannotConnect:
-    """Howdah's exception for a server that does not answer."""
-    return CannotConnect(f"cannot connect: {str(error).strip()}", "Check --dsn or HOWDAH_DSN.")
+def _settings_of(role: str | None, client_id: str | None) -> Callable[[PgConnection], None] | None:
+    wanted = {name: value for name, value in (("role", role), ("howdah.client_id", client_id)) if value is not None}
+    if not wanted:
+        return None
 
-
-def _set_role(role: str) -> Callable[[PgConnection], None]:
     def configure(connection: PgConnection) -> None:
-        connection.execute("select set_config('role', %s, false)", (role,))
+        for name, value in wanted.items():
+            connection.execute("select set_config(%s, %s, false)", (name, value))
         connection.commit()
 
     return configure
+
+
+def _alone(conninfo: str, configure: Callable[[PgConnection], None] | None) -> PgConnection:
+    """A database connection that does nothing but be there."""
+    connection = psycopg.connect(make_conninfo(conninfo, **KEEPALIVES), autocommit=True)
+    if configure is not None:
+        configure(connection)
+    return connection
 
 
 class ConnectionFactory:
@@ -164,7 +186,7 @@ class ConnectionFactory:
         self, dsn: str | None = None, user: str | None = None, password: str | None = None, **settings: Any
     ) -> None:
         """Without a DSN, HOWDAH_DSN or the embedded server's; settings: min_size, max_size, timeout, role, prepare,
-        max_redeliveries, prefetch, lease_duration."""
+        max_redeliveries, prefetch, lease_duration, client_id."""
         self._dsn = dsn
         self._account = {name: value for name, value in (("user", user), ("password", password)) if value is not None}
         self._settings = settings

@@ -265,14 +265,15 @@ class Session:
         return Consumer(self, queue)
 
     def subscriber(
-        self, topic: str, *, selector: str | None = None, client_id: str = "", no_local: bool = False
+        self, topic: str, *, selector: str | None = None, client_id: str | None = None, no_local: bool = False
     ) -> Consumer:
         """A consumer of a topic, or a wildcard, from now on: of a subscription that is not durable and ends with the session.
 
-        What the topic's recovery policy keeps for late comers comes first. Where the connection is the caller's own, the
+        client_id: None, the connection's. What the topic's recovery policy keeps for late comers comes first. Where the connection is the caller's own, the
         subscription ends a minute after it was last received from.
         """
         idle = self._is_idle()
+        client_id = (self._client_id() or "") if client_id is None else client_id
         wanted = topics.Subscription(topic, None, client_id, selector, durable=False, no_local=no_local)
         name = self.call(wanted.call())
         if idle:
@@ -284,7 +285,12 @@ class Session:
         """Say under which client id this transaction publishes: subscriptions with no_local and the same do not get it."""
         if not self._transacted:
             raise IllegalState("a session that is not transacted has no transaction to set it for")
+        if self._client_id() is not None:
+            raise IllegalState(f"the connection has claimed the client id {self._client_id()}")
         self.call(topics.set_client_id(client_id))
+
+    def _client_id(self) -> str | None:
+        return None if self._owner is None else self._owner.client_id
 
     def browser(self, queue: str, selector: str | None = None) -> Browser:
         """A browser of one queue, or of what a selector selects of it."""

@@ -5,6 +5,7 @@ Publishing is ``send`` to the topic's name; receiving is ``receive`` by the subs
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -66,6 +67,11 @@ def _time(moment: datetime | None) -> datetime | str | None:
 class Topics(Operator):
     """Verbs of topics over anything that runs a call."""
 
+    def __init__(self, run: Callable[[Call[Any]], Any], *, client_id: str = "") -> None:
+        """client_id: what subscriptions are made under that name none."""
+        super().__init__(run)
+        self._client_id = client_id
+
     def create_topic(self, topic: str, **options: Any) -> int:
         """Create a topic; options as listed in the SQL API. Raises QueueExists, BadName, BadOption, InvalidSelector."""
         return self._run(scalar("create_topic", topic=("text", topic), options=("jsonb", to_json(options))).then(int))
@@ -102,7 +108,7 @@ class Topics(Operator):
         topic: str,
         name: str | None = None,
         *,
-        client_id: str = "",
+        client_id: str | None = None,
         selector: str | None = None,
         shared: bool = False,
         durable: bool = True,
@@ -112,10 +118,11 @@ class Topics(Operator):
     ) -> str:
         """Subscribe to a topic or a wildcard; returns the subscription's name, which every verb takes as a queue's.
 
-        since: also what was sent from that time on and is still stored; datetime.min: all of it. options: prioritized, and
+        client_id: None, the one that the connection has claimed, or none. since: also what was sent from that time on and is still stored; datetime.min: all of it. options: prioritized, and
         the poison policy as of create_queue. Again with the same definition changes nothing; with another one it begins anew.
         Raises NoSuchQueue, BadName, BadOption, BadArgument, InvalidSelector, SubscriptionInUse.
         """
+        client_id = self._client_id if client_id is None else client_id
         wanted = Subscription(topic, name, client_id, selector, shared, durable, no_local, since, options)
         return self._run(wanted.call())
 

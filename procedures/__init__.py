@@ -94,6 +94,7 @@ FILES = (
     "topics/list_subscriptions",
     "topics/bridge",
     "topics/rebase_topics",
+    "topics/client_id",
     # a message is sent,
     "internal/check_message",
     "internal/deduplicate",

@@ -66,6 +66,10 @@ def restored(connection: Connection) -> None:
         session.connection.execute("update howdah.engine set system_identifier = 1")
 
 
+def claimed(connection: Connection) -> None:
+    connection.session().call(calls.scalar("claim_client_id", client_id=("text", "desk7")))
+
+
 def offset(connection: Connection) -> dict[str, object]:
     return connection.call(journal_offset())
 
@@ -133,6 +137,7 @@ RAISED: dict[str, tuple[Act, Act]] = {
     "HD026": (lambda c: None, lambda c: c.call(calls.scalar("ack", queue=("text", "orders"), lease=("bigint", 1)))),
     "HD029": (lambda c: None, lambda c: c.schedules.cancel(1)),
     "HD030": (received_from, drop_temporary),
+    "HD038": (claimed, lambda c: c.call(calls.scalar("claim_client_id", client_id=("text", "desk7")))),
     "HD036": (behind, lambda c: c.call(check_journal_offset(offset(c) | {"dropped": 0, "snapshot": "3:3:"}))),
     "HD037": (lambda c: None, lambda c: c.call(check_journal_offset(offset(c) | {"system": "1"}))),
 }

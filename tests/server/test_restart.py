@@ -158,7 +158,7 @@ def test_only_a_volatile_count_is_forgotten_and_only_when_the_server_ends(
             with db.transaction(force_rollback=True):
                 got = [db.execute("select howdah.receive_attempt(%s, %s)", (queue, key)).fetchall() for key in attempts]
             if got:
-                db.execute("update howdah.attempts set begun_at = begun_at - interval '2 seconds'")
+                db.execute("update howdah.attempts set begun_at = begun_at - interval '11 seconds'")
             return bool(got)
         db.execute("begin")
         messages = receive(db, queue)
