@@ -13,8 +13,8 @@ as $$ select (1::bigint << 62) | (p_id::bigint << 42) | (p_shift::bigint << 36) 
 --
 -- A ticket stands for one message, of as many bytes as 2 to the power that p_room says. p_room holds the last ticket that may be used, times 2^20;
 -- how often it was counted, times 2^12; how many tickets one lock covers and how many bytes a ticket, as powers of 2. The lock is shared and held to
--- the transaction's end: by it a count knows what it cannot see. If anybody counted since p_room was read, that lock came too late. The last 64
--- tickets are given out by howdah._take only: so those who come too late here do not crowd those who count.
+-- the transaction's end: by it a count knows what it cannot see. If anybody counted since p_room was read, that lock came too late. The tickets of the
+-- last 64 such sends are given out by howdah._take only: so those who come too late here do not crowd those who count.
 create or replace function howdah._reserve(p_id integer, p_room regclass, p_tickets regclass, p_messages bigint, p_bytes bigint) returns boolean
 language plpgsql volatile cost 1000
 as $$
@@ -31,7 +31,7 @@ begin
         return false;
     end if;
     v_next := coalesce(pg_sequence_last_value(p_tickets), 0) + 1;
-    if (v_room >> 20) - v_next < v_needed + 64 then
+    if (v_room >> 20) - v_next < v_needed * 65 then
         return false;
     end if;
     if v_needed = 1 then
