@@ -143,7 +143,7 @@ class Delivery:
             if messages and isinstance(error, psycopg.Error) and not is_innocent(error):
                 failed = self._commit_failed(connection, messages, error)
                 return Done(done.handled, failed.failed)
-            self._cancel(connection, self._attempt_id if messages else None)
+            self._cancel(connection, self._attempt_id)
             if len(messages) > 1 and not connection.closed:
                 # What a lock holds up, say, must not hold up the rest of its batch each time that it is tried again.
                 self._way = Way.APART
@@ -170,8 +170,8 @@ class Delivery:
         """Commit the messages handled so far, if there are any, and receive the next; ``messages`` is empty then."""
         try:
             received = burst.receive(1 if self._way is Way.SINGLY else self._pace.batch, commit=bool(messages))
-            self._attempt_id = burst.attempt_id
         finally:
+            self._attempt_id = burst.attempt_id
             if burst.committed:
                 self._committed(messages, done)
         return self._hold(received)

@@ -22,6 +22,9 @@ class HardenedBurst(Burst):
             self._committing.execute(b"commit", prepare=False)
             self.committed = True
             self._cursor.execute(b"begin", prepare=False)
+        self.attempt_id = None
+        # The handler's transaction may be another one by default; this one has to see what others have begun.
+        self._cursor.execute(b"set transaction isolation level read committed", prepare=False)
         attempts = run(self._connection, self.begin())
         try:
             self._committing.execute(b"commit", prepare=False)

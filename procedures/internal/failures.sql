@@ -92,13 +92,13 @@ $$;
 
 -- howdah._in_doubt(p_destination_id, p_seconds): attempts of which nobody can say whether they are over.
 --
--- Returns  attempt_id, message_id and stage of those of so many seconds, of sessions that live, and without a recorded failure.
+-- Returns  those of so many seconds, of sessions that live, and without a recorded failure.
 -- Role     internal
 create or replace function howdah._in_doubt(p_destination_id integer, p_seconds integer)
-returns table (attempt_id uuid, message_id bigint, stage smallint)
+returns table (attempt_id uuid, message_id bigint, stage smallint, begun_at timestamptz, backend integer)
 language sql volatile
 as $$
-    select a.attempt_id, a.message_id, a.stage from howdah.attempts a
+    select a.attempt_id, a.message_id, a.stage, a.begun_at, a.backend from howdah.attempts a
     where a.destination_id = p_destination_id and a.begun_at > howdah.now() - p_seconds * interval '1 second'
       and exists (select from pg_stat_get_activity(a.backend))
       and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
@@ -107,22 +107,25 @@ $$;
 -- howdah._standing(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group, p_failure_key): what the incidents recorded for a message amount to.
 --
 -- Returns  one row: the number of failures; the number that the limit is compared with, which is above any limit if the message was
---          rejected, and leaves out attempts in doubt but p_failure_key; the delay asked for by the last incident (NULL: the queue's).
+--          rejected; the delay asked for by the last incident (NULL: the queue's).
 -- Role     internal
+--
+-- Of attempts in doubt p_failure_key counts, which is being recorded, and for the number of failures those begun before it.
 create or replace function howdah._standing(
     p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_failure_key uuid
 ) returns table (failures integer, weight integer, delay_ms bigint)
 language sql volatile
 as $$
-    select c.failures, case when i.rejected then 2147483647 else c.failures - i.uncounted - d.attempts end, i.delay_ms
+    select greatest(c.failures - d.later, 0), case when i.rejected then 2147483647 else greatest(c.failures - i.uncounted - d.others, 0) end, i.delay_ms
     from (select howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group) as failures) c
     cross join lateral (
         select bool_or(p.rejected) as rejected, least(count(*) filter (where p.uncounted), c.failures)::integer as uncounted, (array_agg(p.delay_ms order by p.incident_id desc))[1] as delay_ms
         from howdah.poison_details p
         where p.destination_id = p_destination_id and p.message_id = p_message_id and p.stage = p_stage) i
     cross join lateral (
-        select least(count(*), c.failures)::integer as attempts
+        select count(*)::integer as others, count(*) filter (where k.begun_at is null or (a.begun_at, a.attempt_id) > (k.begun_at, p_failure_key))::integer as later
         from howdah._in_doubt(p_destination_id, 10) a
+        left join howdah.attempts k on k.attempt_id = p_failure_key and k.message_id = p_message_id
         where a.message_id = p_message_id and a.stage = p_stage and a.attempt_id is distinct from p_failure_key
           and (select d.backout_count = 'hardened' from howdah.destinations d where d.id = p_destination_id)) d
 $$;

@@ -37,6 +37,11 @@ begin
         perform pg_advisory_xact_lock(1213154372, p_destination.id);  -- before any message's, so that two calls cannot deadlock
     end if;
     perform pg_advisory_xact_lock(1213154370, (v_failure.message_id & 2147483647)::integer);
+    if v_failure.failure_key is null and p_destination.backout_count = 'hardened' then
+        -- Told in the session that began the attempt, most likely of that attempt.
+        select a.attempt_id into v_failure.failure_key from howdah._in_doubt(p_destination.id, 10) a
+        where a.message_id = v_failure.message_id and a.backend = pg_backend_pid() order by a.begun_at desc limit 1;
+    end if;
     select p.incident_id, p.attempt, p.outcome into incident_id, attempt, outcome
     from howdah.poison_details p where p.failure_key = v_failure.failure_key;
     if found then

@@ -1,7 +1,7 @@
 -- howdah.begin_attempts(queue, max_messages, attempt_id): put attempts at delivery on record, before their messages are received.
 --
 -- Returns  attempt_id, message_id, priority and position of up to max_messages messages; none if there is none to give.
--- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000, or attempt_id for more than one; HD009 receiving is paused; HD010 not
+-- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000, or attempt_id for more than one, or the transaction is not READ COMMITTED; HD009 receiving is paused; HD010 not
 --          allowed; HD016 failures in a row disabled the queue; HD003, HD019, HD023, HD024, HD025, HD032 as howdah.receive.
 -- Role     howdah_consumer howdah_admin
 --
@@ -29,15 +29,20 @@ begin
     if attempt_id is not null and max_messages <> 1 then
         raise exception using errcode = 'HD005', message = 'attempt_id can be given for one message only';
     end if;
+    if howdah._has_old_snapshot() then
+        raise exception using errcode = 'HD005', message = 'howdah.begin_attempts needs READ COMMITTED',
+            hint = 'With an older snapshot it would not see the attempts that others have begun. Call it in a transaction of its own: begin isolation level read committed.';
+    end if;
     perform nextval(v_destination.failing);
     loop
-        v_passed := v_left || array(select r.message_id from howdah._in_doubt(v_destination.id, 1) r);
+        v_passed := v_left || howdah._untouchable(v_destination);
         exit when v_destination.strict_order and cardinality(v_passed) > 0;
         perform set_config('howdah.attempting', 'yes', true);
         v_met := array(
             select r from howdah.receive(queue, least(max_messages + cardinality(v_passed), 10000), true) r
             where r.message_id <> all (v_passed));
         perform set_config('howdah.attempting', '', true);
+        v_left := v_left || howdah._settle_silent(v_destination, v_met);
         -- A statement of its own, which sees the attempts that others committed before these messages were locked. It counts each of them, those
         -- in doubt as well, which receive does not: so there never are more attempts than the limit.
         return query
@@ -52,12 +57,70 @@ begin
                   having exists (select from howdah.attempts b where b.message_id in (select e.message_id from unnest(v_met) e))) n
             cross join lateral howdah._count_failures(v_destination.id, n.ids, n.stages, n.none, n.none::text[]) c
         ) c on c.message_id = f.message_id and c.stage = f.stage
-        where (c.weight >= v_destination.dispose_at) is not true
+        where (c.weight >= v_destination.dispose_at) is not true and f.message_id <> all (v_left)
           and f.message_id not in (select r.message_id from howdah._in_doubt(v_destination.id, 1) r)
         order by f.ordinality limit max_messages
         returning a.attempt_id, a.message_id, 9 - a.rank, a.seq;
         exit when found or cardinality(v_met) = 0;
         v_left := v_left || array(select m.message_id from unnest(v_met) m);
     end loop;
+end
+$$;
+
+-- howdah._untouchable(p_destination): messages at which no attempt can be begun just now, for those in doubt.
+--
+-- Returns  bigint[]: those that others have begun within a second, and those that would be at their limit by attempts in doubt.
+-- Role     internal
+create or replace function howdah._untouchable(p_destination howdah.destinations) returns bigint[]
+language sql volatile
+as $$
+    with doubtful as materialized (
+        select d.message_id, d.stage, max(d.begun_at) > howdah.now() - interval '1 second' as fresh
+        from howdah._in_doubt(p_destination.id, 10) d
+        group by d.message_id, d.stage
+    ), counted as (
+        select c.message_id
+        from (select array_agg(d.message_id) as ids, array_agg(d.stage) as stages, array_fill(null::uuid, array[count(*)::integer]) as none
+              from doubtful d where not d.fresh having count(*) > 0) n
+        cross join lateral howdah._count_failures(p_destination.id, n.ids, n.stages, n.none, n.none::text[]) c
+        where c.weight >= p_destination.dispose_at
+    )
+    select array(select d.message_id from doubtful d where d.fresh union select c.message_id from counted c)
+$$;
+
+-- howdah._settle_silent(p_destination, p_met): apply a queue's delay and block to messages whose last attempts ended without a word.
+--
+-- Returns  those that are to wait now (bigint[]); the caller has them locked.
+-- Role     internal
+--
+-- Each such attempt is recorded as an incident then, for the policy is applied by what is recorded. A queue that does neither needs none: what
+-- was begun counts, and who is at the limit is disposed of.
+create or replace function howdah._settle_silent(p_destination howdah.destinations, p_met howdah.message[]) returns bigint[]
+language plpgsql volatile
+as $$
+declare
+    v_silent record;
+    v_waiting bigint[] := '{}';
+begin
+    if cardinality(p_met) = 0 or not (p_destination.at_limit = 'move' and p_destination.exception_mode = 'none'
+            or p_destination.redelivery_delay_ms > 0 or p_destination.initial_redelivery_delay_ms > 0) then
+        return v_waiting;
+    end if;
+    for v_silent in
+        select a.attempt_id, m.message_id, m.priority, m."position", m.stage
+        from unnest(p_met) m
+        join howdah.attempts a on a.message_id = m.message_id and a.stage = m.stage and a.destination_id = p_destination.id
+        where not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
+          and a.attempt_id not in (select d.attempt_id from howdah._in_doubt(p_destination.id, 10) d)
+          and howdah._verdict(p_destination, howdah._failures(p_destination.id, m.message_id, m.stage::smallint, null, null), null)
+              in ('delayed', 'blocked')
+        order by a.begun_at
+    loop
+        perform howdah._record_failure(p_destination, jsonb_build_object('message_id', v_silent.message_id, 'failure_key', v_silent.attempt_id,
+            'priority', v_silent.priority, 'position', v_silent."position", 'stage', v_silent.stage, 'error_class', 'ConsumerEnded',
+            'error_text', 'the consumer ended, or rolled back, without a word'), false);
+        v_waiting := v_waiting || v_silent.message_id;
+    end loop;
+    return v_waiting;
 end
 $$;

@@ -33,9 +33,11 @@ begin
         delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
         return;  -- another consumer is at work, as howdah._admit has it
     end if;
-    -- Those who look for messages to begin attempts at hold them for a moment.
     perform from howdah.msgs m
-    where m.destination_id = v_destination.id and m.rank = v_attempt.rank and m.seq = v_attempt.seq for update;
+    where m.destination_id = v_destination.id and m.rank = v_attempt.rank and m.seq = v_attempt.seq for update skip locked;
+    if not found then
+        perform howdah._await(v_destination.id, v_attempt.rank, v_attempt.seq);
+    end if;
     select * into v_found from howdah._find(v_destination.id, v_attempt.message_id, 9 - v_attempt.rank, v_attempt.seq) f;
     v_group := case when v_destination.message_groups <> 'none' then howdah._group((v_found.message).headers, (v_found.message).conversation_id) end;
     if v_found.free is not true or (v_found.message).stage <> v_attempt.stage
@@ -46,13 +48,36 @@ begin
         delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
         return;
     end if;
-    v_failures := howdah._failures(v_destination.id, v_attempt.message_id, v_attempt.stage, v_attempt.conversation_id,
-        howdah._group((v_found.message).headers, v_attempt.conversation_id)) - 1;
+    -- Of attempts at it those begun before this one: it is the same number whoever comes to the message first.
+    v_failures := case when v_destination.backout_count = 'hardened'
+        then (select count(*) from howdah.poison_details p
+              where p.message_id = v_attempt.message_id and p.destination_id = v_destination.id and p.stage = v_attempt.stage)
+           + (select count(*) from howdah.attempts a
+              where a.message_id = v_attempt.message_id and a.destination_id = v_destination.id and a.stage = v_attempt.stage
+                and (a.begun_at, a.attempt_id) < (v_attempt.begun_at, v_attempt.attempt_id)
+                and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id))
+        else howdah._failures(v_destination.id, v_attempt.message_id, v_attempt.stage, v_attempt.conversation_id,
+            howdah._group((v_found.message).headers, v_attempt.conversation_id)) end;
     -- COMMIT forgets the attempt with the message; a rollback leaves it, and so it counts.
     delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
     perform howdah._remove(v_found.message, v_found.place);
     return query
     select (howdah._message(v_found.message, v_destination.name, v_found.nonpersistent, v_failures)).*;
     perform howdah._journal(v_destination, 'consumed', array[v_attempt.message_id], v_found.nonpersistent, null, null, (v_found.message).sent_at);
+end
+$$;
+
+-- howdah._await(p_destination_id, p_rank, p_seq): wait for a message that another session has, a fifth of a second at most.
+--
+-- Role     internal
+--
+-- Those who look for messages to begin attempts at hold them for a moment; a consumer for as long as it handles, and nobody waits for that.
+create or replace function howdah._await(p_destination_id integer, p_rank smallint, p_seq bigint) returns void
+language plpgsql volatile set lock_timeout = '200ms'
+as $$
+begin
+    perform from howdah.msgs m where m.destination_id = p_destination_id and m.rank = p_rank and m.seq = p_seq for update;
+exception when lock_not_available then
+    null;
 end
 $$;

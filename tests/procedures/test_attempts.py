@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 from policy_support import (
     Create,
+    alter,
     begin,
     ids,
     outcomes,
@@ -299,3 +300,149 @@ def test_the_last_stage_of_a_message_is_attempted_moved_and_replayed_like_others
     assert one(db, "select howdah.replay('aside')") == 1
     (back,) = receive(db, "q", verb="browse")
     assert (back.message_id, back.stage) == (sent, 32767)
+
+
+def test_begin_attempts_needs_read_committed(db: Db, create: Create, connect: Connect) -> None:
+    """With an older snapshot it would not see two attempts that others have begun and ended, and begin a third."""
+    create(backout_count="hardened", max_failed_deliveries=2)
+    send(db)
+    for level in ("repeatable read", "serializable"):
+        session = connect()
+        session.execute(f"set default_transaction_isolation = '{level}'".encode())
+        refused(session, "HD005", "select howdah.begin_attempts('q')")
+        with session.transaction():
+            session.execute("set transaction isolation level read committed")
+            ((attempt, _),) = begin(session)
+        assert receive_attempt(session, attempt) == 1
+        send(db)
+
+
+def test_the_delivery_count_is_that_of_the_attempt_and_not_of_who_comes_first(
+    db: Db, create: Create, connect: Connect, clock: Clock
+) -> None:
+    create(backout_count="hardened", max_failed_deliveries=5)
+    sent = send(db)
+    sessions = [connect() for _ in range(3)]
+    attempts = []
+    for session in sessions:
+        attempts += [attempt for attempt, _ in begin(session)]
+        clock.advance(1.1)
+    counts, numbers = [], []
+    for session, attempt in zip(sessions, attempts, strict=True):
+        with session.transaction(force_rollback=True):
+            query = "select delivery_count, redelivered from howdah.receive_attempt('q', %s)"
+            counts += session.execute(query, (attempt,)).fetchall()
+        numbers.append(fail(session, sent, failure_key=attempt)[1:])
+    assert counts == [(1, False), (2, True), (3, True)]
+    assert numbers == [(1, "returned"), (2, "returned"), (3, "returned")]
+
+
+def test_an_attempt_of_a_queue_that_is_no_longer_hardened_is_a_first_delivery(db: Db, create: Create) -> None:
+    create(backout_count="hardened")
+    send(db)
+    ((attempt, _),) = begin(db)
+    alter(db, backout_count="recorded")
+    assert column(db, "select delivery_count from howdah.receive_attempt('q', %s)", (attempt,)) == [1]
+
+
+def test_a_failure_told_without_a_key_by_the_session_of_the_attempt_counts_once(db: Db, create: Create) -> None:
+    create(backout_count="hardened", max_failed_deliveries=2)
+    sent = send(db)
+    told = []
+    for _ in range(2):
+        ((attempt, _),) = begin(db)
+        with db.transaction(force_rollback=True):
+            assert receive_attempt(db, attempt) == 1
+        told.append(fail(db, sent)[1:])
+    assert told == [(1, "returned"), (2, "moved")]
+
+
+def test_nobody_waits_for_the_handler_of_another(db: Db, create: Create, connect: Connect, clock: Clock) -> None:
+    create(backout_count="hardened", max_failed_deliveries=5)
+    send(db)
+    slow, quick = connect(), connect()
+    ((late, _),) = begin(slow)
+    clock.advance(1.1)
+    ((attempt, _),) = begin(quick)
+    with quick.transaction():
+        assert receive_attempt(quick, attempt) == 1
+        assert receive_attempt(slow, late) == 0, "it is in other hands"
+    assert column(db, "select message_id from howdah.attempts") == []
+
+
+def test_many_attempts_of_one_session_are_not_disposed_of_by_those_who_look_for_messages(
+    db: Db, create: Create, connect: Connect, clock: Clock
+) -> None:
+    create(backout_count="hardened", max_failed_deliveries=1)
+    one(db, "select howdah.send_batch('q', array_fill('x'::text, array[300]))")
+    holder, other = connect(), connect()
+    attempts = begin(holder, 300)
+    clock.advance(1.1)
+    free = send(db)
+    assert [message_id for _, message_id in begin(other)] == [free], "found in one look, and none of the others begun"
+    for attempt, _ in attempts:
+        assert receive_attempt(holder, attempt) == 1
+    assert ids(db, SYSTEM) == []
+
+
+@pytest.mark.parametrize("order", [{}, {"strict_order": True}])
+def test_a_message_that_is_kept_at_its_limit_is_blocked_by_consumers_that_died_too(
+    db: Db, create: Create, connect: Connect, clock: Clock, order: dict[str, Any]
+) -> None:
+    create(backout_count="hardened", max_failed_deliveries=2, exception_mode="none", blocked_retry_ms=60_000, **order)
+    sent = send(db)
+
+    def dies() -> None:
+        with connect() as session:
+            ((attempt, message_id),) = begin(session)
+            assert message_id == sent
+            with session.transaction(force_rollback=True):
+                assert receive_attempt(session, attempt) == 1
+        wait_until(
+            lambda: (
+                one(
+                    db,
+                    "select count(*) from howdah._in_doubt((select id from howdah.destinations where name = 'q'), 10)",
+                )
+                == 0
+            )
+        )
+
+    for _ in range(2):
+        dies()
+    for _ in range(3):
+        assert begin(db) == []
+    assert column(db, "select error_class from howdah.incidents('q')") == ["ConsumerEnded"] * 2
+    clock.advance(60.1)
+    dies()
+    assert begin(db) == [], "blocked anew"
+    clock.advance(60.1)
+    ((attempt, _),) = begin(db)
+    assert receive_attempt(db, attempt) == 1
+
+
+def test_a_redelivery_delay_follows_a_death_as_it_follows_a_failure(
+    db: Db, create: Create, connect: Connect, clock: Clock
+) -> None:
+    create(backout_count="hardened", max_failed_deliveries=5, redelivery_delay_ms=30_000)
+    sent = send(db)
+    with connect() as session:
+        begin(session)
+    wait_until(
+        lambda: (
+            one(db, "select count(*) from howdah._in_doubt((select id from howdah.destinations where name = 'q'), 10)")
+            == 0
+        )
+    )
+    assert begin(db) == []
+    clock.advance(30.1)
+    assert [message_id for _, message_id in begin(db)] == [sent]
+
+
+def test_settling_leaves_a_message_whose_only_attempt_is_in_doubt(db: Db, create: Create) -> None:
+    create(backout_count="hardened", redelivery_delay_ms=30_000)
+    sent = send(db)
+    ((attempt, _),) = begin(db)
+    settled = "select outcome from howdah.settle_failures('q', array[%s]::bigint[], array[4], (select array[seq] from howdah.attempts))"
+    assert column(db, settled, (sent,)) == ["returned"]
+    assert receive_attempt(db, attempt) == 1
