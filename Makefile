@@ -40,7 +40,8 @@ ROUNDS ?= 10
 chaos: $(VENV)/.dev ## Random schedules, crashes and kills in their thousands (SCHEDULES, MODELS, CRASHES, ROUNDS; 45 minutes)
 	HOWDAH_TEST_SCHEDULES=$(SCHEDULES) HOWDAH_TEST_CRASHES=$(CRASHES) \
 	  $(BIN)/pytest -q -s tests/procedures/test_schedules.py tests/server/test_crashes.py \
-	  tests/procedures/test_topic_schedules.py tests/server/test_topic_crashes.py
+	  tests/procedures/test_topic_schedules.py tests/server/test_topic_crashes.py \
+	  tests/procedures/test_hardened_schedules.py
 	HOWDAH_TEST_MODELS=$(MODELS) $(BIN)/pytest -q -s tests/procedures/test_jms_model.py
 	HOWDAH_TEST_STRESS=20 $(BIN)/pytest -q -s tests/procedures/test_topic_stress.py
 	@for round in $$(seq $(ROUNDS)); do \
