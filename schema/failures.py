@@ -114,7 +114,10 @@ attempts = Table(
     ),
     Column("message_id", BigInteger, nullable=False, comment="The message to be delivered."),
     Column(
-        "begun_at", TIMESTAMPTZ, nullable=False, comment="When the attempt was committed, before its handler began."
+        "begun_at",
+        TIMESTAMPTZ,
+        nullable=False,
+        comment="When the attempt was begun; it is committed before its handler begins.",
     ),
     Column("destination_id", Integer, nullable=False, comment="The destination it lies in."),
     Column("backend", Integer, nullable=False, comment="Process id of the session that is to receive it."),
