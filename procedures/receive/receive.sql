@@ -49,6 +49,7 @@ declare
     v_locked boolean;
     v_taken integer;
     v_everywhere boolean;
+    v_again smallint;
     v_strict boolean := false;
     v_stream record;
     v_topic text;
@@ -220,6 +221,7 @@ begin
     end if;
     loop
         foreach v_lane in array v_lanes loop
+            continue when v_lane.rank < v_again;
             if v_lane.place = 2 and v_walk.groups is null then
                 v_head := coalesce(pg_sequence_last_value(v_lane.head), 0);
                 v_tail := coalesce(pg_sequence_last_value(v_queue.positions), 0);
@@ -235,7 +237,7 @@ begin
                     null;
                 elsif v_way = 1 then
                     v_locked := true;
-                    if v_lane.search is null then
+                    if v_lane.search is null or v_lane.rank = v_again then
                         continue;
                     elsif v_everywhere then
                         v_seqs := howdah._search(v_lane, v_head, v_left, true);
@@ -267,7 +269,7 @@ begin
                     v_locked := true;
                     -- What this call holds already lies at v_head at most; the sequence may have been put back meanwhile.
                     v_from := case when v_drawn then greatest(v_head, pg_sequence_last_value(v_lane.head))
-                        when hold and v_left < max_messages then v_head else v_head - 16 end;
+                        when hold and v_left < max_messages or v_lane.rank = v_again then v_head else v_head - 16 end;
                     v_seqs := array(
                         select m.seq from howdah.msgs m
                         where m.destination_id = v_id and m.rank = v_lane.rank and m.seq > v_from
@@ -401,6 +403,8 @@ begin
             return;
         elsif current_setting('howdah.disposed', true) = 'yes' then
             perform set_config('howdah.disposed', '', true);
+            -- Where something was given it goes on, and not back: what came back before that is for the next call.
+            v_again := case when v_left < max_messages and not v_strict then v_lane.rank end;
         elsif v_everywhere or v_left < max_messages then
             if v_strict and pg_current_xact_id_if_assigned() is not null then
                 -- What this transaction has in hand may lie behind a head; if it comes back, the next receive is to search.
