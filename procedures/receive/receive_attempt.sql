@@ -1,10 +1,12 @@
 -- howdah.receive_attempt(queue, attempt_id): take the message of an attempt that was begun and committed.
 --
 -- Returns  the message as howdah.receive; none if it is gone or in other hands, and then the attempt does not count.
--- Raises   HD001 no such queue; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled the queue; HD022 there is no such attempt, or it was begun in this transaction.
+-- Raises   HD001 no such queue; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled the queue; HD022 there is no such attempt, it was begun in this transaction, or it was taken before.
 -- Role     howdah_consumer howdah_admin
 --
--- COMMIT consumes it; ROLLBACK puts it back, one failure the richer. An attempt is for one call: who rolls back begins another one.
+-- COMMIT consumes it; ROLLBACK puts it back, one failure the richer. An attempt is for one call: who rolls back begins another one. What a
+-- transaction deletes bears its id as xmax even after it was rolled back, so that an attempt shows that it was taken; only a VACUUM FREEZE or
+-- VACUUM FULL takes that from it.
 create or replace function howdah.receive_attempt(queue text, attempt_id uuid) returns setof howdah.message
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -23,6 +25,10 @@ begin
     if not found then
         raise exception using errcode = 'HD022', message = format('there is no attempt %s at queue %s', coalesce(receive_attempt.attempt_id::text, 'NULL'), quote_literal(queue)),
             hint = 'Call howdah.begin_attempts(queue), COMMIT, and then this.';
+    end if;
+    if exists (select from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id and a.xmax <> 0) then
+        raise exception using errcode = 'HD022', message = format('attempt %s at queue %s was taken before', receive_attempt.attempt_id, quote_literal(queue)),
+            hint = 'An attempt is for one call of this. After a ROLLBACK call howdah.begin_attempts(queue) again, COMMIT, and then this.';
     end if;
     if v_destination.receiving_paused then
         perform howdah._check_disabled(v_destination.id);

@@ -144,6 +144,39 @@ def test_an_attempt_must_be_committed_and_ends_with_its_message(db: Db, create: 
     assert one(db, "select consumed from howdah.queue_stats('q')") == 1
 
 
+@pytest.mark.parametrize("end", ["rollback", "savepoint", "prepared", "killed", "at work"])
+def test_an_attempt_is_taken_once_however_its_transaction_ends(
+    db: Db, create: Create, connect: Connect, clock: Clock, end: str
+) -> None:
+    create(backout_count="hardened", max_failed_deliveries=2)
+    sent = send(db)
+    ((attempt, _),) = begin(db)
+    taker, again = connect(), "select howdah.receive_attempt('q', %s)"
+    taker.execute("begin; savepoint before")
+    assert receive_attempt(taker, attempt) == 1
+    if end == "savepoint":
+        taker.execute("rollback to before")
+        refused(taker, "HD022", again, (attempt,))
+    elif end == "prepared":
+        taker.execute("prepare transaction 'taken'")
+        taker.execute("rollback prepared 'taken'")
+    elif end == "killed":
+        one(db, "select pg_terminate_backend(%s, 5000)", (taker.info.backend_pid,))
+    elif end == "rollback":
+        taker.rollback()
+        refused(taker, "HD022", again, (attempt,))
+    db.execute("vacuum howdah.attempts")
+    refused(db, "HD022", again, (attempt,))
+    refused(connect(), "HD022", again, (attempt,))
+    taker.close()
+    clock.advance(10.1)
+    found: list[Any] = []
+    wait_until(lambda: found.extend(begin(db)) or found)
+    assert [message_id for _, message_id in found] == [sent]
+    assert column(db, "select delivery_count from howdah.receive_attempt('q', %s)", (found[0][0],)) == [2]
+    assert ids(db, "q") == ids(db, SYSTEM) == []
+
+
 def test_two_sessions_begin_attempts_at_different_messages(db: Db, create: Create, connect: Connect) -> None:
     create(backout_count="hardened")
     first, second = send(db), send(db)

@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 from policy_support import Create, begin, ids, send
 from psycopg.types.json import Jsonb
-from support import SYSTEM, Clock, Connect, Db, column, fail, one, wait_until
+from support import SYSTEM, Clock, Connect, Db, column, fail, one, refused, wait_until
 
 #: Schedules of each kind of queue. HOWDAH_TEST_SCHEDULES=10000 for many.
 SCHEDULES = max(2, int(os.environ.get("HOWDAH_TEST_SCHEDULES") or 0) // 100)
@@ -66,7 +66,11 @@ class Schedule:
         elif self.dice.random() < 0.1:
             self.die(consumer)
         elif consumer.handling is not None:
+            key = consumer.handling
             self.finish(consumer, self.dice.choice(["commit", "silent", "recorded", "cancelled"]))
+            again = self.dice.choice(self.consumers)
+            if again.handling is None:
+                refused(again.db, "HD022", "select howdah.receive_attempt('q', %s)", (key,))
         elif consumer.begun and self.dice.random() < 0.7:
             self.take(consumer, self.dice.choice(list(consumer.begun)))
         else:
