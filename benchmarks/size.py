@@ -56,18 +56,18 @@ FULL = Size(
 QUICK = replace(
     FULL,
     name="quick",
-    rounds=3,
-    peer_rounds=2,
+    rounds=2,
+    peer_rounds=1,
     connections=(1, 4, 16),
-    messages=6000,
+    messages=4000,
     each=400,
-    listened=30_000,
-    held=200_000,
-    queues=2000,
-    live=200_000,
-    backlog=500_000,
+    listened=20_000,
+    held=100_000,
+    queues=1000,
+    live=100_000,
+    backlog=200_000,
     samples=200,
-    audited=500_000,
+    audited=200_000,
 )
 #: For the tests: every row once, no figure worth reading.
 TINY = Size("tiny", 2, 1, (1, 2), 200, 10, 2000, 2000, 500, 20, 1000, 4, 2000, 5, 2000)

@@ -4,7 +4,7 @@
 --          message was rejected; only messages that have any.
 -- Role     internal
 --
--- The arrays are of equal length. Failures are incidents of the message since it came to the destination, or, where the queue counts
+-- The arrays are of equal length; the last two may be empty where the queue counts by message. Failures are incidents of the message since it came to the destination, or, where the queue counts
 -- by conversation or group, of all messages of that; for one that failed and came back (from quarantine, or by an operator) those
 -- since then. A volatile count knows those since the server's start only. A hardened one also
 -- counts the attempts that were begun and have no incident: their consumer died, for the caller has the message. Only who looks for
@@ -90,20 +90,6 @@ as $$
     where f.stage = p_stage
 $$;
 
--- howdah._in_doubt(p_destination_id, p_seconds): attempts of which nobody can say whether they are over.
---
--- Returns  those of so many seconds, of sessions that live, and without a recorded failure.
--- Role     internal
-create or replace function howdah._in_doubt(p_destination_id integer, p_seconds integer)
-returns table (attempt_id uuid, message_id bigint, stage smallint, begun_at timestamptz, backend integer)
-language sql volatile
-as $$
-    select a.attempt_id, a.message_id, a.stage, a.begun_at, a.backend from howdah.attempts a
-    where a.destination_id = p_destination_id and a.begun_at > howdah.now() - p_seconds * interval '1 second'
-      and exists (select from pg_stat_get_activity(a.backend))
-      and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
-$$;
-
 -- howdah._standing(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group, p_failure_key): what the incidents recorded for a message amount to.
 --
 -- Returns  one row: the number of failures; the number that the limit is compared with, which is above any limit if the message was
@@ -147,25 +133,5 @@ language plpgsql volatile
 as $$
 begin
     return p_group is null and not exists (select from howdah.poison_details p where p.message_id = p_message_id);
-end
-$$;
-
--- howdah._is_attempting(): whether howdah.begin_attempts is at work.
---
--- Returns  boolean.
--- Role     internal
---
--- Anybody can set the setting that it sets, so the call stack has to show it as well.
-create or replace function howdah._is_attempting() returns boolean
-language plpgsql volatile
-as $$
-declare
-    v_stack text;
-begin
-    if current_setting('howdah.attempting', true) is distinct from 'yes' then
-        return false;
-    end if;
-    get diagnostics v_stack = pg_context;
-    return v_stack ~ E'\nPL/pgSQL function (howdah\\.)?begin_attempts\\(text,integer,uuid\\) line ';
 end
 $$;
