@@ -8,7 +8,15 @@ from .audits import audit_runs, audit_verdicts
 from .base import SCHEMA, metadata
 from .consumers import consumers, group_owners, selections
 from .destinations import FAILING, NAME_LENGTH_MAX, destination_grants, destinations, lanes
-from .failures import attempts, ended_conversations, operator_acts, poison_details, poison_log, quarantines
+from .failures import (
+    attempts,
+    ended_conversations,
+    operator_acts,
+    poison_details,
+    poison_log,
+    quarantines,
+    untaken_attempts,
+)
 from .journal import EVENTS, backlog_figures, dead_figures, journal, journal_totals
 from .listeners import listener_marks, listeners
 from .messages import ahead_leases, deduplications, handed, msgs, msgs_nonpersistent, parked
@@ -69,6 +77,7 @@ __all__ = [
     "topic_ring",
     "topics",
     "types",
+    "untaken_attempts",
     "worker_figures",
     "workers",
 ]

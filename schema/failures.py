@@ -131,6 +131,30 @@ attempts = Table(
     comment="Attempts at delivery of hardened queues, committed before the handler starts, so that no death goes uncounted. Never updated; an attempt is deleted by the transaction that takes its message.",
 )
 
+untaken_attempts = Table(
+    "untaken_attempts",
+    metadata,
+    Column("attempt_id", UUID(), nullable=False, comment="The attempt."),
+    Column("message_id", BigInteger, nullable=False, comment="Its message."),
+    Column(
+        "begun_in",
+        BigInteger,
+        nullable=False,
+        server_default=text("pg_current_xact_id()::text::bigint"),
+        comment="The transaction that began it (xid8 as a number), which cannot take it.",
+    ),
+    Column(
+        "boot",
+        TIMESTAMPTZ,
+        nullable=False,
+        server_default=text("pg_postmaster_start_time()"),
+        comment="Start of the server in which it was begun; no attempt is taken after the next one.",
+    ),
+    PrimaryKeyConstraint("attempt_id", "message_id"),
+    prefixes=["UNLOGGED"],
+    comment="Attempts that can be taken. Who takes one deletes its row, and the xmax which that leaves shows it even after a rollback. UNLOGGED: a crash of the server ends all of them, and only VACUUM FREEZE or FULL wipes an xmax out.",
+)
+
 poison_log = Table(
     "poison_log",
     metadata,

@@ -79,6 +79,13 @@ engine = Table(
         comment="The cluster whose transaction numbers topics and cursors hold; after a restore into another: howdah.rebase_topics().",
     ),
     Column(
+        "attempting_secret",
+        UUID(),
+        nullable=False,
+        server_default=text("gen_random_uuid()"),
+        comment="By which howdah.receive knows that it is howdah.begin_attempts that calls it for a hardened queue. Nobody but the owner reads it.",
+    ),
+    Column(
         "topic_rotation_seconds",
         Integer,
         nullable=False,

@@ -31,6 +31,11 @@ begin
                           where p.destination_id = g.destination_id and p.message_id = g.message_id and p.stage = g.stage)
         limit max_attempts));
     get diagnostics v_count = row_count;
+    delete from howdah.untaken_attempts u
+    where u.ctid = any (array(
+        select g.ctid from howdah.untaken_attempts g
+        where not exists (select from howdah.attempts a where a.attempt_id = g.attempt_id and a.message_id = g.message_id)
+        limit max_attempts));
     -- No lease is longer than seven days, and one that is extended is proved anew by whoever hands its messages over.
     delete from howdah.handed h where h.handed_at < howdah.now() - interval '8 days';
     return v_count;

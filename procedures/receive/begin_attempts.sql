@@ -37,7 +37,7 @@ begin
     loop
         v_passed := v_left || howdah._untouchable(v_destination);
         exit when v_destination.strict_order and cardinality(v_passed) > 0;
-        perform set_config('howdah.attempting', 'yes', true);
+        perform set_config('howdah.attempting', (select e.attempting_secret::text from howdah.engine e), true);
         v_met := array(
             select r from howdah.receive(queue, least(max_messages + cardinality(v_passed), 10000), true) r
             where r.message_id <> all (v_passed));
@@ -46,21 +46,28 @@ begin
         -- A statement of its own, which sees the attempts that others committed before these messages were locked. It counts each of them, those
         -- in doubt as well, which receive does not: so there never are more attempts than the limit.
         return query
-        insert into howdah.attempts as a (attempt_id, message_id, begun_at, destination_id, backend, rank, stage, seq, conversation_id)
-        select coalesce(begin_attempts.attempt_id, gen_random_uuid()), f.message_id, howdah.now(), v_destination.id, pg_backend_pid(),
-            9 - f.priority, f.stage, f."position", f.conversation_id
-        from unnest(v_met) with ordinality f
-        left join (
-            select c.*
-            from (select array_agg(m.message_id) as ids, array_agg(m.stage::smallint) as stages
-                  from unnest(v_met) m
-                  having exists (select from howdah.attempts b where b.message_id in (select e.message_id from unnest(v_met) e))) n
-            cross join lateral howdah._count_failures(v_destination.id, n.ids, n.stages, '{}', '{}') c
-        ) c on c.message_id = f.message_id and c.stage = f.stage
-        where (c.weight >= v_destination.dispose_at) is not true and f.message_id <> all (v_left)
-          and f.message_id not in (select r.message_id from howdah._in_doubt(v_destination.id, 1) r)
-        order by f.ordinality limit max_messages
-        returning a.attempt_id, a.message_id, 9 - a.rank, a.seq;
+        with begun as (
+            insert into howdah.attempts as a (attempt_id, message_id, begun_at, destination_id, backend, rank, stage, seq, conversation_id)
+            select coalesce(begin_attempts.attempt_id, gen_random_uuid()), f.message_id, howdah.now(), v_destination.id, pg_backend_pid(),
+                9 - f.priority, f.stage, f."position", f.conversation_id
+            from unnest(v_met) with ordinality f
+            left join (
+                select c.*
+                from (select array_agg(m.message_id) as ids, array_agg(m.stage::smallint) as stages
+                      from unnest(v_met) m
+                      having exists (select from howdah.attempts b where b.message_id in (select e.message_id from unnest(v_met) e))) n
+                cross join lateral howdah._count_failures(v_destination.id, n.ids, n.stages, '{}', '{}') c
+            ) c on c.message_id = f.message_id and c.stage = f.stage
+            where (c.weight >= v_destination.dispose_at) is not true and f.message_id <> all (v_left)
+              and f.message_id not in (select r.message_id from howdah._in_doubt(v_destination.id, 1) r)
+            order by f.ordinality limit max_messages
+            returning a.*
+        ), untaken as (
+            insert into howdah.untaken_attempts as u (attempt_id, message_id) select b.attempt_id, b.message_id from begun b
+            -- An id that the caller chose again, after the first attempt of that id was void or cancelled.
+            on conflict on constraint pk_untaken_attempts do update set begun_in = excluded.begun_in, boot = excluded.boot
+        )
+        select b.attempt_id, b.message_id, 9 - b.rank, b.seq from begun b;
         exit when found or cardinality(v_met) = 0;
         v_left := v_left || array(select m.message_id from unnest(v_met) m);
     end loop;

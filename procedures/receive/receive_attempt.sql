@@ -1,12 +1,11 @@
 -- howdah.receive_attempt(queue, attempt_id): take the message of an attempt that was begun and committed.
 --
 -- Returns  the message as howdah.receive; none if it is gone or in other hands, and then the attempt does not count.
--- Raises   HD001 no such queue; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled the queue; HD022 there is no such attempt, it was begun in this transaction, or it was taken before.
+-- Raises   HD001 no such queue; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled the queue; HD022 there is no such attempt, it was begun in this transaction or before the server was started, or it was taken before.
 -- Role     howdah_consumer howdah_admin
 --
--- COMMIT consumes it; ROLLBACK puts it back, one failure the richer. An attempt is for one call: who rolls back begins another one. What a
--- transaction deletes bears its id as xmax even after it was rolled back, so that an attempt shows that it was taken; only a VACUUM FREEZE or
--- VACUUM FULL takes that from it.
+-- COMMIT consumes it; ROLLBACK puts it back, one failure the richer. An attempt is for one call that returns its message: who rolls back begins
+-- another one. COMMIT also what returned nothing, or call howdah.cancel_attempt, for a rollback leaves the attempt, which counts in the end.
 create or replace function howdah.receive_attempt(queue text, attempt_id uuid) returns setof howdah.message
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -19,17 +18,12 @@ declare
     v_group text;
 begin
     select a.* into v_attempt from howdah.attempts a
-    where a.attempt_id = receive_attempt.attempt_id and a.destination_id = v_destination.id
-      -- Not even by a subtransaction of this one, which a savepoint would make.
-      and coalesce(pg_xact_status((pg_current_xact_id()::text::bigint - age(a.xmin))::text::xid8), 'committed') = 'committed';
+    where a.attempt_id = receive_attempt.attempt_id and a.destination_id = v_destination.id;
     if not found then
         raise exception using errcode = 'HD022', message = format('there is no attempt %s at queue %s', coalesce(receive_attempt.attempt_id::text, 'NULL'), quote_literal(queue)),
             hint = 'Call howdah.begin_attempts(queue), COMMIT, and then this.';
     end if;
-    if exists (select from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id and a.xmax <> 0) then
-        raise exception using errcode = 'HD022', message = format('attempt %s at queue %s was taken before', receive_attempt.attempt_id, quote_literal(queue)),
-            hint = 'An attempt is for one call of this. After a ROLLBACK call howdah.begin_attempts(queue) again, COMMIT, and then this.';
-    end if;
+    perform howdah._check_untaken(queue, v_attempt.attempt_id, v_attempt.message_id);
     if v_destination.receiving_paused then
         perform howdah._check_disabled(v_destination.id);
         raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused', quote_literal(queue)),
@@ -54,6 +48,7 @@ begin
         delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
         return;
     end if;
+    perform howdah._check_untaken(queue, v_attempt.attempt_id, v_attempt.message_id);  -- another session had it until the message was let go of
     -- Of attempts at it those begun before this one: it is the same number whoever comes to the message first.
     v_failures := case when v_destination.backout_count = 'hardened'
         then (select count(*) from howdah.poison_details p
@@ -65,6 +60,7 @@ begin
         else howdah._failures(v_destination.id, v_attempt.message_id, v_attempt.stage, v_attempt.conversation_id,
             howdah._group((v_found.message).headers, v_attempt.conversation_id)) end;
     -- COMMIT forgets the attempt with the message; a rollback leaves it, and so it counts.
+    delete from howdah.untaken_attempts u where u.attempt_id = v_attempt.attempt_id and u.message_id = v_attempt.message_id;
     delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
     perform howdah._remove(v_found.message, v_found.place);
     return query

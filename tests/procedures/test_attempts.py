@@ -25,7 +25,6 @@ from support import (
     one,
     receive,
     refused,
-    wait_until,
 )
 
 
@@ -77,40 +76,6 @@ def test_an_attempt_must_be_committed_and_ends_with_its_message(db: Db, create: 
     refused(db, "HD022", "select howdah.receive_attempt('q', %s)", (attempt,))
     refused(db, "HD022", "select howdah.receive_attempt('q', %s)", (uuid4(),))
     assert one(db, "select consumed from howdah.queue_stats('q')") == 1
-
-
-@pytest.mark.parametrize("end", ["rollback", "savepoint", "prepared", "killed", "at work"])
-def test_an_attempt_is_taken_once_however_its_transaction_ends(
-    db: Db, create: Create, connect: Connect, clock: Clock, end: str
-) -> None:
-    create(backout_count="hardened", max_failed_deliveries=2)
-    sent = send(db)
-    ((attempt, _),) = begin(db)
-    taker, again = connect(), "select howdah.receive_attempt('q', %s)"
-    taker.execute("begin; savepoint before")
-    assert receive_attempt(taker, attempt) == 1
-    if end == "savepoint":
-        taker.execute("rollback to before")
-        refused(taker, "HD022", again, (attempt,))
-    elif end == "prepared":
-        taker.execute("prepare transaction 'taken'")
-        taker.execute("rollback prepared 'taken'")
-    elif end == "killed":
-        one(db, "select pg_terminate_backend(%s, 5000)", (taker.info.backend_pid,))
-    elif end == "rollback":
-        taker.rollback()
-        refused(taker, "HD022", again, (attempt,))
-    db.execute("vacuum howdah.attempts")
-    refused(db, "HD022", again, (attempt,))
-    refused(connect(), "HD022", again, (attempt,))
-    taker.close()
-    clock.advance(10.1)
-    wait_until(lambda: begin(db))
-    attempts = column(
-        db, "select attempt_id from howdah.attempts where message_id = %s order by begun_at desc", (sent,)
-    )
-    assert column(db, "select delivery_count from howdah.receive_attempt('q', %s)", (attempts[0],)) == [2]
-    assert ids(db, "q") == ids(db, SYSTEM) == []
 
 
 @pytest.mark.parametrize("number", [None, 0, 10001])
@@ -198,7 +163,12 @@ def test_the_setting_of_begin_attempts_made_by_hand_opens_and_hides_nothing(db: 
         " 'begin return query select * from howdah.receive(''q''); end'"
     )
     refused(db, "HD019", "select public.begin_attempts()")
+    line = "PL/pgSQL function begin_attempts(text,integer,uuid) line 1 "
+    refused(db, "HD019", f"do $$ begin execute E'select from /*\\n{line}*/ howdah.receive(''q'')'; end $$")
     ((attempt, _),) = begin(db)
+    with db.transaction(force_rollback=True):
+        begin(db)
+        assert one(db, "select current_setting('howdah.attempting')") == "", "the secret is not left behind"
     db.execute("select set_config('howdah.attempting', 'yes', false)")
     with db.transaction(force_rollback=True):
         query = "select delivery_count from howdah.receive_attempt('q', %s)"

@@ -9,14 +9,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import psycopg
 import pytest
 from policy_support import DEAD_LETTER
 from psycopg.types.json import Jsonb
-from support import SYSTEM, column, one, receive, wait_until
+from support import SYSTEM, column, kill_backend, one, receive, refused, wait_until
 from workers_support import APPS, HARDENED_STEPS, TABLES, Work
 
 from howdah.engine.embedded import EmbeddedServer
@@ -204,3 +204,28 @@ def test_a_server_killed_at_every_step_of_an_attempt_starts_the_handler_no_more_
         "failed": ([1, 2], 0, 1),
         "told": ([1, 2], 0, 1),
     }
+
+
+@pytest.mark.parametrize("how", ["immediate", "killed", "backend", "clean"])
+def test_no_attempt_is_taken_after_the_server_was_started_anew(private_server: EmbeddedServer, how: str) -> None:
+    """What a transaction that went down with the server wrote may be lost; that its handler had started is not."""
+    dsn = private_server.start().dsn
+    take = "select howdah.receive_attempt('q', %s)"
+    with closing(psycopg.connect(dsn, autocommit=True)) as db:
+        one(db, "select howdah.create_queue('q', %s)", (OPTIONS,))
+        one(db, "select howdah.send('q', 'x')")
+        attempt = one(db, "select attempt from howdah.begin_attempts('q')")
+        db.execute("checkpoint")
+        db.execute("begin")
+        assert len(column(db, take, (attempt,))) == 1
+        if how == "backend":
+            kill_backend(private_server, db)
+        elif how == "clean":
+            private_server.stop("fast")
+            private_server.start()
+        else:
+            crash(private_server, how)
+    with psycopg.connect(dsn, autocommit=True) as db:
+        refused(db, "HD022", take, (attempt,))
+        attempt = one(db, "select attempt from howdah.begin_attempts('q')")
+        assert one(db, "select delivery_count from howdah.receive_attempt('q', %s)", (attempt,)) == 2
