@@ -79,13 +79,6 @@ engine = Table(
         comment="The cluster whose transaction numbers topics and cursors hold; after a restore into another: howdah.rebase_topics().",
     ),
     Column(
-        "attempting_secret",
-        UUID(),
-        nullable=False,
-        server_default=text("gen_random_uuid()"),
-        comment="By which howdah.receive knows that it is howdah.begin_attempts that calls it for a hardened queue. Nobody but the owner reads it.",
-    ),
-    Column(
         "topic_rotation_seconds",
         Integer,
         nullable=False,
@@ -160,6 +153,13 @@ engine = Table(
         nullable=False,
         server_default=text("0"),
         comment="The greatest transaction of which retention has dropped rows of the journal. 0: none.",
+    ),
+    Column(
+        "attempting_secret",
+        UUID(),
+        nullable=False,
+        server_default=text("gen_random_uuid()"),
+        comment="By which howdah.receive knows that it is howdah.begin_attempts that calls it for a hardened queue. Nobody but the owner reads it.",
     ),
     CheckConstraint("id = 1", name="single_row"),
     CheckConstraint("journal_retention_days > 0", name="journal_retention_days"),
