@@ -32,6 +32,10 @@ class Producer:
         """Send all that an iterable gives; options as in ``Session.send_stream``."""
         return self._session.send_stream(self._target(queue), bodies, **options)
 
+    def send_copy(self, rows: Iterable[Any], *, queue: str | None = None, **options: Any) -> int:
+        """Send all that an iterable gives by COPY; options as in ``Session.send_copy``."""
+        return self._session.send_copy(self._target(queue), rows, **options)
+
     def _target(self, queue: str | None) -> str:
         target = self.queue if queue is None else queue
         if target is None:

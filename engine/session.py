@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import psycopg
 
-from . import calls, consumers, stream, temporary, topics
+from . import calls, consumers, copying, stream, temporary, topics
 from .bodies import Body
 from .calls import Call
 from .dispatch import Dispatcher, Listener
@@ -122,10 +122,21 @@ class Session:
         ``batch`` bodies go in one statement and are of one kind; options are those of ``calls.send_many`` that are not
         sequences. After an error, the iterable's own too, nothing is sent. The iterable must not use this session.
         """
+        return self._load(lambda connection: stream.send_stream(connection, queue, bodies, batch, options))
+
+    def send_copy(self, queue: str, rows: Iterable[Any], *, columns: Sequence[str] = (), **options: Any) -> int:
+        """Send all that an iterable gives by COPY, in one transaction; how many there were.
+
+        A row is a body, or, with ``columns`` (headers, priority, correlation_id, message_type, conversation_id, deduplication_key),
+        a sequence of the body and these. Bodies are of one kind. Otherwise as ``send_stream``.
+        """
+        return self._load(lambda connection: copying.send_copy(connection, queue, rows, columns, options))
+
+    def _load(self, load: Callable[[psycopg.Connection[Any]], int]) -> int:
         with self._in_use:
             connection, idle = self._live(), self._is_idle()
             try:
-                return stream.send_stream(raw(connection), queue, bodies, batch, options)
+                return load(raw(connection))
             except BaseException:
                 if idle:
                     with suppress(ConnectionLost, psycopg.Error):

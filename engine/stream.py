@@ -21,19 +21,19 @@ BATCH_DEFAULT = 1000
 BATCH_MAX = 100_000
 AHEAD = 8
 
-_SHARED = {"reply_to", "time_to_live", "delay", "delivery_mode", "content_type"}
+SHARED = {"reply_to", "time_to_live", "delay", "delivery_mode", "content_type"}
 
 
 def send_stream(
     connection: psycopg.Connection[Any], queue: str, bodies: Iterable[Body], batch: int, options: dict[str, Any]
 ) -> int:
     """Send every body in the connection's transaction; how many there were. After an error none of them is sent."""
-    if unknown := sorted(options.keys() - _SHARED):
-        raise BadArgument(f"{unknown[0]} is no option of a stream", f"Known are: {', '.join(sorted(_SHARED))}.")
+    if unknown := sorted(options.keys() - SHARED):
+        raise BadArgument(f"{unknown[0]} is no option of a stream", f"Known are: {', '.join(sorted(SHARED))}.")
     if not 1 <= batch <= BATCH_MAX:
         raise BadArgument(f"batch must be 1 to {BATCH_MAX}, not {batch}")
     sent = 0
-    with translated(), _whole(connection), connection.pipeline() as pipeline:
+    with translated(), whole(connection), connection.pipeline() as pipeline:
         for number, part in enumerate(_parts(bodies, batch), 1):
             call = calls.send_count(queue, part, **options)
             cursor = psycopg.Cursor(connection)
@@ -52,7 +52,7 @@ def _parts(bodies: Iterable[Body], batch: int) -> Iterator[list[Body]]:
         yield part
 
 
-def _whole(connection: psycopg.Connection[Any]) -> AbstractContextManager[Any]:
+def whole(connection: psycopg.Connection[Any]) -> AbstractContextManager[Any]:
     """All or nothing: a transaction where each statement is one, else a part of the open one."""
     return connection.transaction() if connection.autocommit else _part(connection)
 

@@ -51,10 +51,14 @@ BAD: dict[str, tuple[Any, type[Exception]]] = {
 }
 
 
+@pytest.mark.parametrize("way", ["stream", "copy"])
 @pytest.mark.parametrize("kind", [*BAD, "its own error"])
 def test_a_bad_body_in_the_middle_sends_nothing(
-    connection: Connection, dsn: str, db: Db, orders: str, kind: str
+    connection: Connection, dsn: str, db: Db, orders: str, kind: str, way: str
 ) -> None:
+    def load(session: Session, bodies: Any) -> int:
+        return session.send_stream(orders, bodies, batch=2) if way == "stream" else session.send_copy(orders, bodies)
+
     one(db, """select howdah.alter_queue(%s, '{"max_message_bytes": 1024}')""", (orders,))
     db.execute("create table noted (n integer)")
 
@@ -64,18 +68,18 @@ def test_a_bad_body_in_the_middle_sends_nothing(
     with connection.session() as session:
         bodies, error = bad()
         with pytest.raises(error):
-            session.send_stream(orders, bodies, batch=2)
+            load(session, bodies)
         assert session.send(orders, "after")  # no broken transaction is left
         session.commit()
     with connection.session(transacted=False) as session:
         bodies, error = bad()
         with pytest.raises(error):
-            session.send_stream(orders, bodies, batch=2)
+            load(session, bodies)
     with psycopg.connect(dsn) as own:
         own.execute("insert into noted values (1)")
         bodies, error = bad()
         with pytest.raises(error):
-            Session(own).send_stream(orders, bodies, batch=2)
+            load(Session(own), bodies)
         own.execute("insert into noted values (2)")  # what the caller did before and does after is its own
     assert column(db, "select n from noted order by n") == [1, 2]
     assert bodies_of(db, orders) == ["after"]
