@@ -6,7 +6,9 @@
 -- Role     internal
 --
 -- Strict order, single, failover and exclusive consumers: the consumer's transaction holds an advisory lock, so the next one comes to its end first. In strict
--- order a message given back is the first again, and one that is delayed or blocked holds up all others of the queue.
+-- order a message given back is the first again, and one that is delayed or blocked holds up all others of the queue: that is more than groups of
+-- transactions ask for, so these are not looked at. Where one at a time is admitted for another reason such groups are `alone`: as `transaction`, and
+-- nothing that is free is passed by.
 create or replace function howdah._admit(p_destination_id integer, p_rank smallint, p_selector text, p_consumer bigint, p_hold boolean)
 returns howdah.walk
 language plpgsql volatile
@@ -37,6 +39,9 @@ begin
     if v_walk.admitted and v_alone then
         v_walk.admitted := pg_try_advisory_xact_lock(1213154373, p_destination_id)
             and not (v_queue.strict_order and howdah._is_held_up(p_destination_id, howdah.now()));
+    end if;
+    if v_alone and v_queue.message_groups = 'transaction' then
+        v_queue.message_groups := case when v_queue.strict_order then 'none' else 'alone' end;
     end if;
     if v_walk.condition is not null or v_walk.share is not null or v_queue.message_groups <> 'none' then
         v_walk.groups := v_queue.message_groups;

@@ -7,7 +7,7 @@
 -- A group is one transaction's at a time (an advisory lock), so its messages are taken in order. One that waits for its redelivery or lies
 -- under a lease holds up those of its group that lie behind it. Messages are locked in a statement after the groups', which sees what their last holders did; where one of a group is
 -- not to be had then, those behind it are left. A transaction takes from so many groups at most as max_locks_per_transaction says: each costs a
--- lock of the server's table; p_more: it may have more than it has. With hold, one message a group: who consumed some and left others would break the order.
+-- lock of the server's table; p_more: it may have more than it has. Who is alone in the queue stops there instead of passing the next group by. With hold, one message a group: who consumed some and left others would break the order.
 create or replace function howdah._claim_groups(
     p_lane howdah.lanes, p_walk howdah.walk, p_keys bigint[], p_groups text[], p_seqs integer[], p_want integer, p_now timestamptz,
     p_more boolean, inout mine text[], inout refused text[], out taken bigint[], out firsts bigint[], out full_up boolean, out through boolean
@@ -24,6 +24,7 @@ declare
     v_held text[];
     v_before bigint[];
     v_firsts bigint[] := '{}';
+    v_upto bigint;
 begin
     through := true;
     for v_group in
@@ -64,14 +65,19 @@ begin
     end if;
     refused := refused || v_gaps;
     mine := array(select g from unnest(mine || v_fresh) g where g <> all (v_gaps));
+    if p_walk.groups = 'alone' then
+        v_upto := (select min(g.n) from unnest(p_groups) with ordinality g(group_id, n)
+                   where g.group_id is not null and g.group_id <> all (mine || refused));
+    end if;
     v_keys := array(
         select u.key from (
             select k.key, k.n, row_number() over (partition by k.group_id order by k.n) as nth, k.group_id
             from unnest(p_keys, p_groups) with ordinality k(key, group_id, n)
-            where k.group_id is null
-               or k.group_id = any (mine)
-                  and (k.group_id <> all (v_held)
-                       or case when p_lane.place = 0 then k.key = any (v_firsts) else k.key < v_before[array_position(v_held, k.group_id)] end)
+            where (k.n < v_upto) is not false
+              and (k.group_id is null
+                   or k.group_id = any (mine)
+                      and (k.group_id <> all (v_held)
+                           or case when p_lane.place = 0 then k.key = any (v_firsts) else k.key < v_before[array_position(v_held, k.group_id)] end))
         ) u
         where u.group_id is null or u.nth = 1 and u.group_id = any (v_fresh) or not p_walk.hold
         order by u.n);

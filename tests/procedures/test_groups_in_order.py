@@ -1,0 +1,74 @@
+"""Message groups in queues that admit one consumer at a time: nothing that is free is passed by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from policy_support import Create
+from psycopg.types.json import Jsonb
+from support import Db, column, one
+
+ALONE = [
+    pytest.param({"strict_order": True}, False, id="strict"),
+    pytest.param({"delivery_policy": "single"}, False, id="single"),
+    pytest.param({"delivery_policy": "failover"}, False, id="failover"),
+    pytest.param({"strict_order": True, "delivery_policy": "failover"}, False, id="strict-failover"),
+    pytest.param({}, True, id="exclusive"),
+]
+
+
+def fill(db: Db, create: Create, options: dict[str, Any], exclusive: bool, each: str) -> tuple[int | None, list[str]]:
+    """A queue of twenty messages, without groups or each of its own; and the consumer that is admitted to it, if it needs one."""
+    create("q", message_groups="transaction", **options)
+    consumer = None
+    if exclusive or "delivery_policy" in options:
+        consumer = one(db, "select howdah.open_consumer('q', exclusive => %s)", (exclusive,))
+    bodies = [str(number) for number in range(1, 21)]
+    headers = [Jsonb({"JMSXGroupID": body} if each == "group" else {}) for body in bodies]
+    one(db, "select howdah.send_batch('q', %s::text[], headers => %s)", (bodies, headers))
+    return consumer, bodies
+
+
+@pytest.mark.parametrize("each", ["message", "group"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "receive('q', 1, consumer => %(consumer)s)",
+        "receive('q', 3, consumer => %(consumer)s)",
+        "receive_locked('q', 1, consumer => %(consumer)s)",
+        "lease('q', 1, consumer => %(consumer)s)",
+    ],
+    ids=["receive", "receive-3", "receive-locked", "lease"],
+)
+@pytest.mark.parametrize(("options", "exclusive"), ALONE)
+def test_after_a_rollback_the_first_message_is_the_first_again(
+    db: Db, create: Create, options: dict[str, Any], exclusive: bool, call: str, each: str
+) -> None:
+    consumer, bodies = fill(db, create, options, exclusive, each)
+    for taken in (4, 1, 7):
+        with db.transaction(force_rollback=True):
+            query = "select body from howdah.receive('q', %s, consumer => %s)"
+            assert column(db, query, (taken, consumer)) == bodies[:taken]
+        with db.transaction(force_rollback=True):
+            got = column(db, f"select body from howdah.{call}", {"consumer": consumer})
+        assert got == bodies[: len(got)]
+        assert got
+
+
+@pytest.mark.parametrize(("options", "exclusive"), ALONE)
+def test_the_limit_of_groups_for_a_receive_lets_none_overtake(
+    db: Db, create: Create, options: dict[str, Any], exclusive: bool
+) -> None:
+    """Each of 70 groups has two messages, and the server's locks are made for 64."""
+    create("q", message_groups="transaction", **options)
+    consumer = None
+    if exclusive or "delivery_policy" in options:
+        consumer = one(db, "select howdah.open_consumer('q', exclusive => %s)", (exclusive,))
+    bodies = [str(number) for number in range(140)]
+    headers = [Jsonb({"JMSXGroupID": str(number % 70)}) for number in range(140)]
+    one(db, "select howdah.send_batch('q', %s::text[], headers => %s)", (bodies, headers))
+    got: list[str] = []
+    while some := column(db, "select body from howdah.receive('q', 100, consumer => %s)", (consumer,)):
+        got += some
+    assert got == bodies
