@@ -174,10 +174,15 @@ def test_a_dead_letter_queue_that_a_queue_needs_is_held_to_it(db: Db, create: Cr
     takes(db, 10, "SYSTEM.DEAD.LETTER.QUEUE")
 
 
-def test_a_smaller_option_of_a_queue_holds_under_it_and_the_error_names_the_queue(db: Db) -> None:
+def test_a_smaller_option_holds_under_it_and_the_error_names_the_queue(db: Db) -> None:
+    topic(db)
     limit(db, 10)
-    one(db, """select howdah.alter_queue('q', '{"max_message_bytes": 4}')""")
+    one(
+        db,
+        """select howdah.alter_queue('q', '{"max_message_bytes": 4}'), howdah.alter_topic('t', '{"max_message_bytes": 4}')""",
+    )
     takes(db, 4)
+    takes(db, 4, "t")
     said = refused(db, "HD007", SEND, ("q", "x" * 11))
     assert said.message_primary == "the body has 11 bytes, queue 'q' takes at most 4"
     one(db, """select howdah.alter_queue('q', '{"max_message_bytes": 10}')""")
