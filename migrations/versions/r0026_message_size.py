@@ -1,6 +1,6 @@
 """Add a largest message of the whole engine, and keep beside it what each destination was given as its own.
 
-Revision: 0026, after 0024.
+Revision: 0026, after 0025.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0026"
-down_revision = "0024"
+down_revision = "0025"
 branch_labels = None
 depends_on = None
 
