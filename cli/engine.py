@@ -17,7 +17,7 @@ Options = Annotated[
         "--option",
         "-o",
         metavar="KEY=VALUE",
-        help="An option, such as max_count=100000 or max_size=5m; a wrong one is told the names of all.",
+        help="An option, such as max_count=100000, max_size=5m or max_message_bytes=1m; a wrong one is told the names of all.",
     ),
 ]
 

@@ -90,7 +90,7 @@ class Admin(Topics):
         return self._run(options)
 
     def alter_engine(self, **options: Any) -> None:
-        """Change limits of the whole engine, such as max_count and max_size ("5m"). Raises BadOption."""
+        """Change limits of the whole engine, such as max_count, max_size ("5m") and max_message_bytes ("1m"). Raises BadOption."""
         self._run(scalar("alter_engine", options=("jsonb", to_json(options))))
 
     def engine_options(self) -> dict[str, Any]:

@@ -104,7 +104,7 @@ destinations = Table(
         BigInteger,
         nullable=False,
         server_default="73400320",
-        comment="Largest body in bytes; the default of 70 MiB is Sun ONE MQ's.",
+        comment="Largest body in bytes that a send may bring: the lesser of own_max_message_bytes and the engine's max_message_bytes.",
     ),
     Column(
         "default_priority",
@@ -218,6 +218,13 @@ destinations = Table(
         server_default=text("false"),
         comment="True: dead messages and stopped listeners are told of by NOTIFY, on the channel howdah_events.",
     ),
+    Column(
+        "own_max_message_bytes",
+        BigInteger,
+        nullable=False,
+        server_default="73400320",
+        comment="The option max_message_bytes as it was given; the default of 70 MiB is Sun ONE MQ's.",
+    ),
     CheckConstraint("message_groups IN ('none', 'transaction', 'sticky')", name="message_groups"),
     CheckConstraint("delivery_policy IN ('shared', 'single', 'failover', 'round_robin')", name="delivery_policy"),
     CheckConstraint("kind IN ('queue', 'topic', 'subscription')", name="kind"),
@@ -230,6 +237,7 @@ destinations = Table(
         "redelivery_delay_ms >= 0 AND initial_redelivery_delay_ms >= 0 AND blocked_retry_ms >= -1", name="delays"
     ),
     CheckConstraint("max_message_bytes > 0", name="max_message_bytes"),
+    CheckConstraint("own_max_message_bytes > 0", name="own_max_message_bytes"),
     CheckConstraint("default_priority BETWEEN 0 AND 9", name="default_priority"),
     CheckConstraint("default_time_to_live_ms > 0", name="default_time_to_live_ms"),
     CheckConstraint("journal_level IN ('off', 'exits', 'full')", name="journal_level"),

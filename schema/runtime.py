@@ -161,6 +161,11 @@ engine = Table(
         server_default=text("gen_random_uuid()"),
         comment="By which howdah.receive knows that it is howdah.begin_attempts that calls it for a hardened queue. Nobody but the owner reads it.",
     ),
+    Column(
+        "max_message_bytes",
+        BigInteger,
+        comment="Largest body in bytes that any queue or topic takes, whatever its own option says. NULL: each its own.",
+    ),
     CheckConstraint("id = 1", name="single_row"),
     CheckConstraint("journal_retention_days > 0", name="journal_retention_days"),
     CheckConstraint("default_blocked_retry_ms >= 0", name="default_blocked_retry_ms"),
@@ -173,6 +178,7 @@ engine = Table(
         name="thresholds",
     ),
     CheckConstraint("expiration_interval_seconds >= 0", name="expiration_interval_seconds"),
+    CheckConstraint("max_message_bytes > 0", name="max_message_bytes"),
     comment="The engine's settings, one row.",
 )
 

@@ -9,6 +9,7 @@ as $$
 declare
     v_new howdah.destinations;
 begin
+    perform howdah._hold_limits();
     perform from howdah.destinations d where d.name = queue and d.dropped_at is null for no key update;
     v_new := howdah._own_queue(queue);
     if v_new.kind = 'topic' then
@@ -33,7 +34,7 @@ begin
         process_non_persistent = v_new.process_non_persistent, process_expired = v_new.process_expired, log_table = v_new.log_table, log_queue = v_new.log_queue,
         quarantine_ms = v_new.quarantine_ms, quarantine_times = v_new.quarantine_times, error_reply = v_new.error_reply,
         notify_admin = v_new.notify_admin, notify_events = v_new.notify_events, clean_incidents = v_new.clean_incidents, poison_handling = v_new.poison_handling,
-        disable_after = v_new.disable_after, max_message_bytes = v_new.max_message_bytes, message_limit = v_new.message_limit,
+        disable_after = v_new.disable_after, own_max_message_bytes = v_new.own_max_message_bytes, message_limit = v_new.message_limit,
         byte_limit = v_new.byte_limit, limit_behaviour = v_new.limit_behaviour, send_timeout_ms = v_new.send_timeout_ms,
         deduplication_window_ms = v_new.deduplication_window_ms, default_priority = v_new.default_priority,
         default_time_to_live_ms = v_new.default_time_to_live_ms, journal_level = v_new.journal_level,

@@ -17,6 +17,11 @@ begin
         raise exception using errcode = 'HD005', message = 'the body of a message cannot be NULL', hint = 'An empty body is allowed.';
     end if;
     if p_body_bytes > p_destination.max_message_bytes then
+        if p_destination.max_message_bytes = (select e.max_message_bytes from howdah.engine e) then
+            raise exception using errcode = 'HD007',
+                message = format('the body has %s bytes, the engine takes at most %s', p_body_bytes, p_destination.max_message_bytes),
+                hint = 'An administrator raises the option max_message_bytes of howdah.alter_engine; or send a reference to where the content lies.';
+        end if;
         raise exception using errcode = 'HD007',
             message = format('the body has %s bytes, queue %s takes at most %s', p_body_bytes,
                 quote_literal(p_destination.name), p_destination.max_message_bytes),

@@ -91,6 +91,9 @@ begin
         v_options := howdah._preset(p_options ->> 'preset') || v_options;
     end if;
     p_destination := jsonb_populate_record(p_destination, v_options);
+    if v_options ? 'max_message_bytes' then
+        p_destination.own_max_message_bytes := p_destination.max_message_bytes;
+    end if;
     p_destination.message_limit := nullif(greatest(p_destination.message_limit, 0), 0);  -- Sun ONE MQ: 0, later -1, is any number
     p_destination.byte_limit := nullif(greatest(p_destination.byte_limit, 0), 0);
     if p_destination.journal_level <> v_level then

@@ -105,7 +105,8 @@ $$;
 --
 -- Role     internal
 --
--- Its own, for a queue, and the engine's. Where both hold, the quick way of a send is closed by a sequence that never has a value.
+-- Its own, for a queue, and the engine's. Where both hold, the quick way of a send is closed by a sequence that never has a value. The largest body is
+-- the lesser of both, written here so that a send reads no second row. Who writes own_max_message_bytes calls howdah._hold_limits before, and this after.
 create or replace function howdah._set_room(p_destination_id integer) returns void
 language plpgsql volatile
 as $$
@@ -114,8 +115,9 @@ declare
     v_system boolean;
     v_room text := 'room_' || p_destination_id;
     v_tickets regclass;
+    v_bytes bigint;
 begin
-    perform from howdah.engine e for key share;  -- howdah.alter_engine waits for a queue being made, or this for it
+    perform howdah._hold_limits();
     v_system := howdah._system_limited();
     select d.* into v_destination from howdah.destinations d where d.id = p_destination_id;
     if v_destination.message_limit is not null or v_destination.byte_limit is not null then
@@ -132,8 +134,24 @@ begin
     else
         v_room := null;
     end if;
-    update howdah.destinations d set room = ('howdah.' || v_room)::regclass, tickets = v_tickets
-    where d.id = p_destination_id and (d.room is distinct from ('howdah.' || v_room)::regclass or d.tickets is distinct from v_tickets);
+    v_bytes := least(v_destination.own_max_message_bytes, (select e.max_message_bytes from howdah.engine e));
+    update howdah.destinations d set room = ('howdah.' || v_room)::regclass, tickets = v_tickets, max_message_bytes = v_bytes
+    where d.id = p_destination_id and (d.room is distinct from ('howdah.' || v_room)::regclass or d.tickets is distinct from v_tickets
+        or d.max_message_bytes <> v_bytes);
+end
+$$;
+
+-- howdah._hold_limits(): let the engine's limits stay as they are until the transaction ends.
+--
+-- Role     internal
+--
+-- howdah.alter_engine waits for a queue being made or altered, or this for it. Called before a destination's row is locked, so that the two do not wait for
+-- each other.
+create or replace function howdah._hold_limits() returns void
+language plpgsql volatile
+as $$
+begin
+    perform from howdah.engine e for key share;
 end
 $$;
 

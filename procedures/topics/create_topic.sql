@@ -55,6 +55,7 @@ declare
     v_old howdah.topics;
     v_new howdah.topics;
 begin
+    perform howdah._hold_limits();
     select d.* into v_destination from howdah.destinations d where d.id = p_topic_id;
     v_destination := jsonb_populate_record(v_destination, p_options);
     select t.* into v_old from howdah.topics t where t.destination_id = p_topic_id;
@@ -67,7 +68,8 @@ begin
     end if;
     perform howdah._selector_sql(v_new.recovery_selector);
     update howdah.destinations d
-    set max_message_bytes = v_destination.max_message_bytes, default_priority = v_destination.default_priority,
+    set own_max_message_bytes = case when p_options ? 'max_message_bytes' then v_destination.max_message_bytes else d.own_max_message_bytes end,
+        default_priority = v_destination.default_priority,
         default_time_to_live_ms = v_destination.default_time_to_live_ms,
         deduplication_window_ms = v_destination.deduplication_window_ms, persistent = v_destination.persistent, journal_level = v_destination.journal_level,
         journal_level_at = case when d.journal_level <> v_destination.journal_level then howdah.now() else d.journal_level_at end
@@ -78,6 +80,7 @@ begin
         backlog_action = v_new.backlog_action,
         refused_for = case when v_new.backlog_action = 'refuse' then t.refused_for end
     where t.destination_id = p_topic_id;
+    perform howdah._set_room(p_topic_id);
     perform howdah._note_readers(p_topic_id);
 end
 $$;
@@ -106,7 +109,7 @@ as $$
 declare
     v_topic jsonb;
 begin
-    select to_jsonb(d) || to_jsonb(t) into v_topic
+    select to_jsonb(d) || to_jsonb(t) || jsonb_build_object('max_message_bytes', d.own_max_message_bytes) into v_topic
     from howdah.destinations d join howdah.topics t on t.destination_id = d.id
     where d.name = topic and d.dropped_at is null;
     if not found then

@@ -11,7 +11,7 @@ def test_show_and_alter(dsn: str) -> None:
     assert howdah(dsn, "engine", "alter", "-o", "max_size=10k", "-o", "max_count=2").code == 0
     shown = howdah(dsn, "engine", "show", "--json").json
     assert (shown["state"], shown["max_count"], shown["max_size"], shown["red_threshold"]) == ("green", 2, 10240, 90)
-    assert "state             green\n" in howdah(dsn, "engine", "show").out
+    assert "state              green\n" in howdah(dsn, "engine", "show").out
 
     howdah(dsn, "send", "orders", "x")
     howdah(dsn, "send", "orders", "x")
@@ -22,7 +22,20 @@ def test_show_and_alter(dsn: str) -> None:
     howdah(dsn, "send", "orders", "x")
 
 
-@pytest.mark.parametrize(("option", "code", "text"), [("max_size=10g", 1, "10k"), ("colour=red", 1, "max_count")])
+def test_the_largest_message_of_all_queues_is_set_and_shown(dsn: str) -> None:
+    howdah(dsn, "queue", "create", "orders", "-o", "max_message_bytes=20")
+    assert howdah(dsn, "engine", "alter", "-o", "max_message_bytes=10b").code == 0
+    assert howdah(dsn, "engine", "show", "--json").json["max_message_bytes"] == 10
+    refused(howdah(dsn, "send", "orders", "x" * 11), "the engine takes at most 10")
+    assert howdah(dsn, "engine", "alter", "-o", "imq.message.max_size=0").code == 0
+    assert howdah(dsn, "send", "orders", "x" * 11).code == 0
+    refused(howdah(dsn, "send", "orders", "x" * 21), "queue 'orders' takes at most 20")
+
+
+@pytest.mark.parametrize(
+    ("option", "code", "text"),
+    [("max_size=10g", 1, "10k"), ("max_message_bytes=10g", 1, "10k"), ("colour=red", 1, "max_count")],
+)
 def test_a_wrong_option_is_told_what_there_is(dsn: str, option: str, code: int, text: str) -> None:
     answer = howdah(dsn, "engine", "alter", "-o", option)
     assert (answer.code, text in answer.err) == (code, True)

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from howdah.engine import Connection
-from howdah.engine.errors import BadOption, QueueFull, ResourceAllocation
+from howdah.engine.errors import BadOption, BodyTooLarge, QueueFull, ResourceAllocation
 
 
 @pytest.mark.behaviour("AMQ-38")
@@ -58,6 +58,33 @@ def test_the_engines_limits_are_set_and_shown(connection: Connection, orders: st
     assert connection.admin.queue_options(orders)["limit_behaviour"] == "reject"
     with pytest.raises(BadOption):
         connection.admin.alter_engine(colour="red")
+
+
+@pytest.mark.behaviour("IMQ-44")
+def test_the_engines_largest_message_holds_for_every_way_to_send_and_a_stream_sends_nothing(
+    connection: Connection, orders: str
+) -> None:
+    connection.admin.alter_engine(max_message_bytes="1k")
+    assert connection.admin.engine_options()["max_message_bytes"] == 1024
+    large = "x" * 1025
+    with connection.session() as session:
+        reply_to = session.create_temporary_queue()
+        for send in (
+            lambda: session.send(orders, large),
+            lambda: session.send(orders, large.encode()),
+            lambda: session.send(reply_to, large),
+            lambda: session.send_many(orders, ["x", large]),
+            lambda: session.send_stream(orders, ["x"] * 5 + [large] + ["x"] * 40, batch=2),
+        ):
+            with pytest.raises(BodyTooLarge, match="the engine takes at most 1024"):
+                send()
+            session.rollback()
+        session.send_stream(orders, ["x" * 1024] * 3)
+        session.commit()
+    with pytest.raises(BodyTooLarge):
+        connection.send_async(orders, large).result(20)
+    with connection.session() as session, session.transaction():
+        assert [len(message.data) for message in session.receive(orders, 100)] == [1024] * 3
 
 
 def test_a_deduplication_key_makes_sends_idempotent(connection: Connection, orders: str) -> None:

@@ -369,6 +369,21 @@ def test_the_limits_of_queues_hold_after_an_upgrade(db: Db, dsn: str) -> None:
         one(db, "select howdah.send('q', 'x')")
 
 
+def test_the_largest_messages_of_queues_are_their_own_after_an_upgrade_and_after_a_downgrade(db: Db, dsn: str) -> None:
+    revision = import_module("howdah.migrations.versions.r0026_message_size")
+    one(db, """select howdah.create_queue('q', '{"max_message_bytes": 20}'), howdah.create_queue('r')""")
+    one(db, """select howdah.alter_engine('{"max_message_bytes": 10}')""")
+    largest = "select max_message_bytes from howdah.destinations where not is_system order by name"
+    assert column(db, largest) == [10, 10]
+    downgrade(dsn, revision.down_revision)
+    assert column(db, largest) == [20, 73400320]
+    migrate(dsn)
+    assert column(db, largest) == [20, 73400320]
+    assert column(db, largest.replace("max", "own_max")) == [20, 73400320]
+    one(db, """select howdah.alter_engine('{"max_message_bytes": 30}')""")
+    assert column(db, largest) == [20, 30]
+
+
 def test_the_journal_of_before_keeps_its_rows_and_each_of_its_weeks_takes_evidence(db: Db, dsn: str) -> None:
     one(db, """select howdah.create_queue('q', '{"journal_level": "full"}')""")
     one(db, "select howdah.send('q', 'x')")
