@@ -1,7 +1,7 @@
 -- howdah.send_copied(queue, …): send what was copied into pg_temp.howdah_copy since howdah.begin_copy, in the order of its rows, all or nothing.
 --
 -- Returns  how many messages (bigint).
--- Raises   HD005 no copy was begun in this transaction; as howdah.send_batch.
+-- Raises   HD001, HD005 (also: no copy was begun in this transaction), HD006, HD007, HD008, HD010, HD017, HD018, HD025, HD027 as howdah.send_batch, and then nothing is sent.
 -- Role     howdah_producer howdah_admin
 --
 -- What is said here holds for all, as in howdah.send_batch; content_type NULL: by the type of the bodies. The table is dropped.
