@@ -212,8 +212,8 @@ begin
                 return;
             end if;
         end if;
-        v_strict := howdah._is_strict(v_id);
-        if hold and v_strict then
+        v_strict := howdah._is_one_by_one(v_id);
+        if hold and v_strict and howdah._is_strict(v_id) then
             max_messages := 1;
             v_left := 1;  -- who consumes some of what is held and leaves the others would break the order
         end if;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from urllib.parse import urlencode
 
 import pytest
@@ -308,14 +309,30 @@ def race(connection: Connection, queue: str, prefetch: int, ahead: int) -> list[
 def test_a_prefetch_of_one_shares_messages_out_between_four_that_consume_at_once(
     connection: Connection, orders: str
 ) -> None:
-    tried = []
-    for _ in range(3):  # what else the machine does makes shares only less even: one of a few tells
-        send(connection, orders, 400)
-        tried.append(race(connection, orders, 1, 0))
-        assert sum(tried[-1]) == 400
-        if all(90 <= count <= 110 for count in tried[-1]):
-            return
-    pytest.fail(f"not shared out evenly: {tried}")
+    """None is done with its message before each of the others has one: so none can have laid two aside."""
+    send(connection, orders, 400)
+    sessions = [connection.create_session() for _ in range(4)]
+    consumers = [session.consumer(orders, prefetch=1) for session in sessions]
+    counts = [0, 0, 0, 0]
+    all_have_one = threading.Barrier(4)
+
+    def consume(number: int) -> None:
+        with suppress(threading.BrokenBarrierError):
+            while counts[number] < 100 and consumers[number].receive(10) is not None:
+                counts[number] += 1
+                all_have_one.wait(20)
+        if counts[number] < 100:
+            all_have_one.abort()
+
+    threads = [threading.Thread(target=consume, args=(n,), daemon=True) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    for session in sessions:
+        session.close()
+    assert counts == [100, 100, 100, 100]
+    assert connection.admin.queue_stats(orders)[0]["live"] == 0
 
 
 @pytest.mark.behaviour("AMQ-120")

@@ -51,6 +51,8 @@ class Message:
     touched: Session | None = None
     failures: int = 0
     had: bool = False
+    #: Whether it ever came back to its place in another way than by a rollback: released, failed or retried.
+    put_back: bool = False
     #: Bytes of its body.
     size: int = 1
     #: What other sessions see while a transaction has it in hand.
@@ -109,6 +111,7 @@ class Model:
 
         session.undo.append(undo)
         message.touched = session
+        message.put_back = message.put_back or (message.place != "unsent" and values.get("place") == "ready")
         for name, value in values.items():
             setattr(message, name, value)
 

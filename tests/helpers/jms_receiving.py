@@ -161,6 +161,8 @@ class Receiving(Consuming):
         self.model.check_received(there, ids, wanted, mine, plain, all_met)
         if self.model.strict:
             self.model.check_strict(there, ids, mine)
+        elif turn.alone and not any(s.received for s in self.sessions if s is not there):
+            self.model.check_alone(there, [self.model.messages[number] for number in ids], mine)
         for number in ids:
             self.model.hand(there, self.model.messages[number], **fate)
         return ids

@@ -108,13 +108,15 @@ class Sending(Sessions):
         )
         return {row[0] for row in rows}
 
-    @initialize(number=st.sampled_from([0, 12, 12, 100]))
-    def fill(self, number: int) -> None:
-        """Something of each group, or a backlog, in which receives draw tickets."""
+    @initialize(kind=st.runner().flatmap(lambda machine: machine.kinds), number=st.sampled_from([0, 12, 12, 100]))
+    def create(self, kind: tuple[dict[str, Any], bool], number: int) -> None:
+        """The queue, with something of each group, or a backlog, in which receives draw tickets."""
+        self._create(*kind)
         number = min(number, 6) if self.limit else number
         headers = [{"JMSXGroupID": f"g{n % 3 + 1}"} if number <= 12 else {} for n in range(number)]
         if number:
             self._send_batch(self.side, self.own, [4] * number, headers, None)
+        self.broken = False
 
     @step(
         session=sessions,

@@ -95,29 +95,33 @@ class Sessions(RuleBasedStateMachine):
 
     dsn: ClassVar[str]
     clock: ClassVar[Clock]
-    options: ClassVar[dict[str, Any]] = {}
-    consumers: ClassVar[bool] = False
+    #: Draws the queue's options, and whether it is used by consumers that are opened though the options need none.
+    kinds: ClassVar[st.SearchStrategy[tuple[dict[str, Any], bool]]]
     several: ClassVar[bool] = False
     steps: ClassVar[Counter[str]]
     idle: ClassVar[list[Db]]
 
     def __init__(self) -> None:
         super().__init__()
-        self.broken = False
+        self.broken = True  # until there is a queue
         self.side = self._connect()
         self.connections = [self._connect() for _ in range(SESSIONS)]
         self.sessions = [Session(f"session {n}") for n in range(SESSIONS)]
         self.own = Session("side")
         self.steps["machines"] += 1
-        self.queue = f"jms.{id(self.options)}.{self.steps['machines']}.a"
-        self.side.execute(
-            "select howdah.create_queue(%s, %s)", (self.queue, Jsonb({"max_failed_deliveries": LIMIT} | self.options))
-        )
+        self.queue = f"jms.{id(self.steps)}.{self.steps['machines']}.a"
         #: The messages of the last receive that said that their groups are new to its consumer.
         self.firsts: set[int] = set()
         self.gaps = 0
-        self.limit = bool({"message_limit", "byte_limit"} & self.options.keys())
-        self.model = Turns(self.clock.now, self.options)
+
+    def _create(self, options: dict[str, Any], consumers: bool) -> None:
+        self.options = options
+        self.side.execute(
+            "select howdah.create_queue(%s, %s)", (self.queue, Jsonb({"max_failed_deliveries": LIMIT} | options))
+        )
+        self.limit = bool({"message_limit", "byte_limit"} & options.keys())
+        self.model = Turns(self.clock.now, options)
+        self.consumers = consumers or self.model.tells_apart
 
     def _connect(self) -> Db:
         # One thing at a time happens here: whoever waits for a lock waits for ever.

@@ -21,8 +21,8 @@ def two(machine: Sessions) -> bool:
 class Several(Leasing):
     """The queue and its twin, whose name differs in its last part; a message of both is two messages from then on."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def _create(self, options: dict[str, Any], consumers: bool) -> None:
+        super()._create(options, consumers)
         self.first = self.model
         if self.several:
             self.model.twin = Turns(self.clock.now, {})

@@ -45,6 +45,8 @@ class Turn:
     consumer: Consumer | None = None
     refused: bool = False
     admitted: bool = True
+    #: Nobody else is, so nothing that is free is passed by; strict order is another matter.
+    alone: bool = False
     share: Predicate = everything
 
 
@@ -52,9 +54,10 @@ class Turns(Model):
     """The queue, and who may receive from it."""
 
     def __init__(self, now: datetime, options: dict[str, Any]) -> None:
-        super().__init__(now, options.get("message_groups", "none") != "none")
         self.sticky: bool = options.get("message_groups") == "sticky"
         self.strict: bool = options.get("strict_order", False)
+        # Strict order is more than groups of transactions ask for.
+        super().__init__(now, self.sticky or (options.get("message_groups") == "transaction" and not self.strict))
         self.policy: str = options.get("delivery_policy", "shared")
         self.twin: Turns | None = None
         self.consumers: list[Consumer] = []
@@ -147,6 +150,7 @@ class Turns(Model):
                     self.put(session, consumer, seen=self.now, locker=session)
             self.close_gone(session, consumer)
             active = self.active(session)
+            turn.alone = active is not None and (self.policy in ("single", "failover") or self.grouped)
             alone = alone or active is not None
             turn.admitted = active in (None, consumer)
             if self.policy == "round_robin" and active is None:
@@ -171,6 +175,19 @@ class Turns(Model):
         there = seen["sent"] or message.touched is session
         in_hand = message.touched not in (None, session)
         return waits and there and seen["due"] is not None and (in_hand or seen["due"] > self.now)
+
+    def check_alone(self, session: Session, got: list[Message], selects: Predicate) -> None:
+        """Who is alone in the queue gets nothing behind what is free, was there from the beginning, and came back by rollbacks only."""
+        for message in self.messages.values():
+            steady = message.alone and message.ordinary and message.place == "ready" and not message.put_back
+            if not steady or message in got or not self.deliverable(message, session) or not selects(message):
+                continue
+            if any(o.place == "parked" or o in got for o in self.of_group(message)):
+                continue
+            for other in got:
+                behind = other.ordinary and other.place == "ready" and other.position > message.position
+                assert other.priority >= message.priority, f"{other} before {message}"
+                assert other.priority > message.priority or not behind, f"{other} before {message}"
 
     def check_strict(self, session: Session, ids: list[int], selects: Predicate) -> None:
         """In strict order what comes is what is first."""

@@ -10,14 +10,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from pages import blocks
 from support import Server, one, wait_until
-
-ROOT = Path(__file__).parents[2]
-
-
-def blocks(page: str, language: str) -> list[str]:
-    """The code blocks of a page in one language."""
-    return re.findall(rf"^```{language}\n(.*?)^```", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
 
 
 def psql(server: Server, dsn: str, script: str, *options: str) -> str:

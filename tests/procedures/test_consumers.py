@@ -155,6 +155,23 @@ def test_two_consumers_never_work_at_once_under_failover(
     assert take(db, 1, b) == ["2"]
 
 
+@pytest.mark.parametrize("policy", ["single", "failover"])
+def test_what_comes_back_to_the_one_consumer_is_first_again_under_a_backlog(
+    db: Db, create: Create, policy: str
+) -> None:
+    create("q", delivery_policy=policy)
+    consumer = open_consumer(db)
+    send(db, *range(200))
+    for calls, wanted in ((4, 2), (3, 3), (1, 1), (2, 40), (5, 1)):
+        with db.transaction(force_rollback=True):
+            got = [body for _ in range(calls) for body in take(db, wanted, consumer)]
+        assert got == [str(number) for number in range(calls * wanted)]
+    with db.transaction(force_rollback=True):
+        *_, last = column(db, "select message_id from howdah.receive('q', 40, consumer => %s)", (consumer,))
+    db.execute("select howdah.record_failure('q', %s, delay => '1 minute')", (last,))
+    assert take(db, 1, consumer) == ["0"], "though the last one that it had does not come back to its place"
+
+
 @pytest.mark.behaviour("IMQ-85")
 def test_round_robin_gives_each_consumer_every_nth_message_in_order_of_registration(db: Db, create: Create) -> None:
     create("q", delivery_policy="round_robin")
