@@ -3,7 +3,8 @@
 -- Returns  one row a queue. live: ready for delivery, those in an open transaction's hands included; in_hand: of these in
 --          a registered worker's hands at its last heartbeat (what an open SQL transaction has received cannot be seen);
 --          parked: waiting for a time; dead: moved from it to an exception destination and still there; enqueued: all
---          that came in; dequeued: all that went out; consumers: live workers; oldest_age: of the oldest live message.
+--          that came in; dequeued: all that went out, each in one of the columns after it; expired: with no exception destination to
+--          go to (process_expired moves them there, and they are moved_out, with the reason in the journal); consumers: live workers; oldest_age: of the oldest live message.
 --          exact is false where a queue of over 100,000 messages is shown as counted in the background, figures_age ago, or what
 --          became of messages as last added up, at most two minutes ago and with over 20,000 transactions since.
 --          audited_at and audit_verdict: the last audit of it and what that said; NULL: none.

@@ -189,3 +189,33 @@ def test_a_selective_receive_reads_on_from_where_it_was_and_no_further_than_it_h
         looks = [read(selector) for _ in range(5)]
         assert {count for count, _ in looks} == {found}
         assert sorted(rows for _, rows in looks)[2] < at_most
+
+
+def test_the_first_look_of_a_selector_is_the_only_one_that_walks_over_all(db: Db, many: None, connect: Connect) -> None:
+    noted = "select coalesce(pg_sequence_last_value(head), 0) from howdah.selections where selector = %s"
+    for selector in ("price < 0", "price < -1"):
+        other = connect()
+        assert take(other, selector) == []
+        assert one(db, noted, (selector,)) > 69_000
+        counted = "select pg_stat_get_xact_tuples_returned('howdah.pk_msgs'::regclass)"
+        with other.transaction():
+            before = one(other, counted)
+            assert take(other, selector) == []
+            assert one(other, counted) - before < 40_000, "what a search may read in 2 ms"
+
+
+def test_a_transaction_that_took_messages_does_not_note_that_there_are_none(
+    db: Db, many: None, connect: Connect
+) -> None:
+    other = connect()
+    with other.transaction(force_rollback=True):
+        assert len(take(other, "price = 998", 100)) == 24
+        assert take(other, "price = 998 OR price < 0") == []
+    assert len(take(db, "price = 998 OR price < 0", 100)) == 24
+    with other.transaction():
+        assert len(take(other, "price = 1", 100)) == 24
+        assert take(other, "price = 1 OR price < -1") == []
+    assert (
+        one(db, "select coalesce(max(pg_sequence_last_value(head)), 0) from howdah.selections where selector ~ '-1'")
+        == 0
+    )
