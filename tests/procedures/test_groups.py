@@ -353,22 +353,30 @@ class Groups:
 
 
 @pytest.mark.parametrize(
-    ("kind", "seed"), [("transaction", 11), ("transaction", 12), ("transaction", 13), ("sticky", 14), ("sticky", 15)]
+    ("kind", "seed", "number_of_groups", "sessions", "total"),
+    [
+        ("transaction", 11, 20, 5, 600),
+        ("transaction", 12, 20, 5, 600),
+        ("transaction", 13, 20, 5, 600),
+        ("sticky", 14, 20, 5, 600),
+        ("sticky", 15, 20, 5, 600),
+        ("transaction", 16, 10_000, 32, 20_000),
+        ("sticky", 17, 1_000, 16, 2_000),
+    ],
 )
 def test_order_and_exclusion_hold_under_rollbacks_failures_and_kills(
-    db: Db, create: Create, connect: Connect, kind: str, seed: int
+    db: Db, create: Create, connect: Connect, kind: str, seed: int, number_of_groups: int, sessions: int, total: int
 ) -> None:
     """Of sticky groups too, whose consumers live with their sessions, and are closed now and then."""
     create("q", message_groups=kind, max_failed_deliveries=0, redelivery_delay_ms=1)
-    total = 600
     one(
         db,
-        "select cardinality(howdah.send_batch('q', array_agg((i / 20)::text), headers => array_agg("
-        " jsonb_build_object('JMSXGroupID', 'g' || i %% 20)))) from generate_series(0, %s) i",
-        (total - 1,),
+        "select cardinality(howdah.send_batch('q', array_agg((i / %(groups)s)::text), headers => array_agg("
+        " jsonb_build_object('JMSXGroupID', 'g' || i %% %(groups)s)))) from generate_series(0, %(last)s) i",
+        {"groups": number_of_groups, "last": total - 1},
     )
     groups = Groups()
-    connections = [connect() for _ in range(5)]
+    connections = [connect() for _ in range(sessions)]
     killer = connect()
 
     def consume(number: int) -> None:
@@ -411,10 +419,10 @@ def test_order_and_exclusion_hold_under_rollbacks_failures_and_kills(
                 killer.execute("select pg_terminate_backend(%s)", (connection.info.backend_pid,))
             connection.execute("rollback")
 
-    threads = [threading.Thread(target=consume, args=(n,), daemon=True) for n in range(5)]
+    threads = [threading.Thread(target=consume, args=(n,), daemon=True) for n in range(sessions)]
     for thread in threads:
         thread.start()
-    wait_until(lambda: groups.count >= total or groups.wrong, 60)
+    wait_until(lambda: groups.count >= total or groups.wrong, 180)
     for thread in threads:
         thread.join(20)
     assert groups.wrong == [], f"seed {seed}"
