@@ -2,6 +2,7 @@
 
 import itertools
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from psycopg.types.json import Jsonb
@@ -203,8 +204,30 @@ def test_messages_dead_by_more_than_their_own_incidents_are_not_accused(db: Db, 
     (elsewhere,) = send(db, "elsewhere", 1)
     assert fail(db, "elsewhere", elsewhere) == "moved"
     db.execute("delete from howdah.poison_details where message_id = %s", (elsewhere,))
-    result = audit()
-    assert result.rule("dead_without_incidents").samples == (elsewhere,), second
+    db.execute(
+        'select howdah.create_queue(\'attempts\', \'{"max_failed_deliveries": 1, "backout_count": "hardened"}\')'
+    )
+    silent, refused = send(db, "attempts", 2)
+    assert fail(db, "attempts", silent) == "moved"
+    one(db, "select outcome from howdah.record_failure('attempts', %s, reject => true)", (refused,))
+    bare = {}
+    for by in ("conversation", "group"):
+        queue(db, by, max_failed_deliveries=2, count_by=by)
+        for kept in (True, False):
+            headers, talk = Jsonb({"JMSXGroupID": f"{by} {kept}"}), str(uuid4())
+            guilty, behind = (one(db, "select howdah.send(%s, 'x', headers => %s, conversation_id => %s)", (by, headers, talk))
+                              for _ in range(2))  # fmt: skip
+            assert fail(db, by, guilty, 2) == "moved"
+            assert receive(db, by) == []  # for the other one is at its limit too
+            bare[by, kept] = (guilty, behind)
+    gone = [silent, refused, *bare["conversation", False], *bare["group", False]]
+    db.execute("delete from howdah.poison_details where message_id = any (%s)", (gone,))
+    rule = audit().rule("dead_without_incidents")
+    # An attempt leaves no incident; who was rejected has one, and a conversation or group at its limit too.
+    assert sorted(rule.samples) == sorted(
+        (elsewhere, refused, *bare["conversation", False], *bare["group", False])[:5]
+    ), second
+    assert rule.count == 6
 
 
 def test_one_out_of_order_is_found_behind_a_thousand_that_were_overtaken_with_good_reason(db: Db, audit: Audit) -> None:
