@@ -16,6 +16,9 @@ FAULTS = "there is no queue [^;]*|queue [^;]* is full|NOT_AUTHORIZED: [^;]*|it c
 COUNTED = f"^({LIMIT_REASON}|{REJECTED_REASON})(; ({FAULTS}))*$"
 """The same, or why the message did not go where its policy sends it. Operators add to it, and so does clean_incidents."""
 
+CLEANED = "its incidents were deleted"
+"""What clean_incidents adds to the reason of a message it disposes of."""
+
 STAGE = ("destination_id", "message_id", "stage")
 
 ENDED = ("moved", "discarded", "ended")
@@ -72,7 +75,8 @@ def _dead_of_nothing(evidence: Evidence, dead: DataFrame) -> DataFrame:
     """Of queues that count more than a message's own incidents: dead, and nothing at all is recorded that can have led there.
 
     A message that was rejected has the incident that says so, whatever its queue counts. One at the limit of its conversation or group has an
-    incident, or another message of that has one, unless retention deleted it. An attempt of a hardened queue need leave none.
+    incident, or another message of that has one, unless retention deleted it, or clean_incidents when another message died (of which the
+    journal tells). An attempt of a hardened queue need leave none.
     """
     origins = (
         evidence.policies.groupBy(F.col("queue").alias("origin_queue"))
@@ -89,8 +93,10 @@ def _dead_of_nothing(evidence: Evidence, dead: DataFrame) -> DataFrame:
     unexplained = unexplained.join(evidence.incidents.select("message_id"), on="message_id", how="left_anti")
     kin = evidence.incidents.where("group_key is not null or conversation_id is not null")
     rejected = F.col("dead_reason").startswith(REJECTED_REASON)
+    cleaned = evidence.journal.where(F.col("reason").contains(CLEANED)).select(F.col("queue").alias("origin_queue"))
     of_kin = (
         unexplained.where(~rejected)
+        .join(cleaned, on="origin_queue", how="left_anti")
         .join(kin.select("conversation_id"), on="conversation_id", how="left_anti")
         .join(kin.select("group_key"), on="group_key", how="left_anti")
     )

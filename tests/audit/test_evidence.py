@@ -220,6 +220,13 @@ def test_messages_dead_by_more_than_their_own_incidents_are_not_accused(db: Db, 
             assert fail(db, by, guilty, 2) == "moved"
             assert receive(db, by) == []  # for the other one is at its limit too
             bare[by, kept] = (guilty, behind)
+    queue(db, "tidy", max_failed_deliveries=1, count_by="conversation")
+    talk = str(uuid4())
+    early, later = (one(db, "select howdah.send('tidy', 'x', conversation_id => %s)", (talk,)) for _ in range(2))
+    assert fail(db, "tidy", early) == "moved"
+    one(db, "select howdah.alter_queue('tidy', '{\"clean_incidents\": true}')")
+    assert fail(db, "tidy", later) == "moved"
+    assert one(db, "select count(*) from howdah.poison_details where message_id = %s", [early]) == 0
     gone = [silent, refused, *bare["conversation", False], *bare["group", False]]
     db.execute("delete from howdah.poison_details where message_id = any (%s)", (gone,))
     rule = audit().rule("dead_without_incidents")
