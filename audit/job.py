@@ -143,9 +143,11 @@ def _keep_views(spark: SparkSession, dsn: str, folder: Path, partitions: int, ar
             view.rows.write.parquet(path)
             rows[FOLDERS[name]] = view.check()
             kept[name] = spark.read.schema(view.rows.schema).parquet(path)
-            if history:
-                rows[FOLDERS[name]] += history.rows(name)
-                kept[name] = history.whole(name, kept[name])
+    if history:
+        history.check_contents()
+        for name in COLUMNS:
+            kept[name], archived = history.whole(name, kept[name])
+            rows[FOLDERS[name]] += archived
     return _Taken(snapshot.taken_at, snapshot.text, snapshot.locked, rows, kept)
 
 

@@ -130,7 +130,9 @@ def queue_policies(destinations: DataFrame) -> DataFrame:
     send from recorded_from on is in the journal: never of a subscription, whose messages are the topic's), silent_moves
     (a message may have come by a move or replay that some other queue did not record), ordered_from (groups sent after
     it come in order; NULL: the queue promises none), counts_alone (each incident of a message, and nothing else, counts
-    towards its limit) and read_at (the database's clock when it was read).
+    towards its limit), hardened (attempts count, and need leave no incident), policy_xid (the transaction since which its policy is what it
+    is), max_connections (sessions that the server allows), created_at, incidents_whole (retention has
+    deleted none of its incidents) and read_at (the database's clock when it was read).
     """
     changed = F.col("journal_level_at") > F.col("created_at") + F.expr(CREATION_GRACE)
     pruned = F.col("journal_kept_from") > F.col("created_at")
@@ -158,6 +160,11 @@ def queue_policies(destinations: DataFrame) -> DataFrame:
         (F.sum(silent.cast("int")).over(whole) > silent.cast("int")).alias("silent_moves"),
         F.when(ordered, F.greatest(changed_groups, "incidents_kept_from")).alias("ordered_from"),
         ((F.col("count_by") == "message") & (F.col("backout_count") != "hardened")).alias("counts_alone"),
+        (F.col("backout_count") == "hardened").alias("hardened"),
+        "policy_xid",
+        "max_connections",
+        "created_at",
+        (F.col("created_at") >= F.col("incidents_kept_from")).alias("incidents_whole"),
         "read_at",
     )
 

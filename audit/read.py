@@ -16,11 +16,12 @@ COLUMNS = {
     "audit_destinations": (
         "destination_id, queue, kind, is_system, journal_level, journal_level_at, created_at, dropped_at,"
         " max_failed_deliveries, exception_mode, server_started_at, journal_kept_from, message_groups, delivery_policy,"
-        " groups_at, read_at, incidents_kept_from, count_by, backout_count"
+        " groups_at, read_at, incidents_kept_from, count_by, backout_count, policy_xid, max_connections"
     ),
     "audit_messages": (
         "message_id, destination_id, queue, state, priority, nonpersistent, sent_at, expires_at, due_at, stage,"
-        " origin_queue, dead_reason, dead_at, body_bytes, content_type, correlation_id, message_type"
+        " origin_queue, dead_reason, dead_at, body_bytes, content_type, correlation_id, message_type, conversation_id,"
+        " group_key"
     ),
     "audit_journal": (
         "at, destination_id, queue, event, message_id, nonpersistent, other_destination_id, other_queue, reason, xid, oldest_sent_at,"
@@ -28,7 +29,7 @@ COLUMNS = {
     ),
     "audit_incidents": (
         "incident_id, message_id, destination_id, queue, stage, attempt, outcome, error_class, error_text, sqlstate,"
-        " worker, duration_ms, recorded_at, recorded_by, conversation_id, fingerprint, dispose_at"
+        " worker, duration_ms, recorded_at, recorded_by, conversation_id, fingerprint, dispose_at, xid, group_key"
     ),
     "audit_workers": (
         "figure_id, worker, queue, listener, from_at, until_at, handled, failed, busy_seconds, handling_counts"

@@ -11,8 +11,8 @@ from .rule import Evidence, Rule, text
 EXPIRY_GRACE = "INTERVAL 10 SECONDS"
 """A receive looks at the clock before it takes a message, and again when it records it."""
 
-OVERTAKEN = 1_000
-"""Messages of a group that others are compared with, of those that any was received before."""
+LANE = ("destination_id", "group_id", "priority", "nonpersistent")
+"""Messages of one lane come in the order of their numbers."""
 
 
 def _expiring(evidence: Evidence) -> DataFrame:
@@ -92,36 +92,60 @@ def _out_of_order(evidence: Evidence) -> DataFrame | None:
         .join(evidence.incidents.select(*key), on=key, how="left_anti")
         .join(evidence.acts.select(*key), on=key, how="left_anti")
     )
-    lane = ["destination_id", "group_id", "priority", "nonpersistent"]
-    in_front = Window.partitionBy(*lane).orderBy("message_id").rowsBetween(Window.unboundedPreceding, -1)
-    suspects = usual.withColumn("latest", F.max("at").over(in_front)).where(F.col("latest") > F.col("at"))
-    behind = Window.partitionBy(*lane).orderBy("message_id").rowsBetween(1, Window.unboundedFollowing)
-    overtaken = usual.withColumn("earliest", F.min("at").over(behind)).where(F.col("earliest") < F.col("at"))
-    others = (
-        overtaken.withColumn("place", F.row_number().over(Window.partitionBy(*lane).orderBy("message_id")))
-        .where(F.col("place") <= OVERTAKEN)
-        .select(
-            *lane,
-            F.col("message_id").alias("front_id"),
-            F.col("at").alias("front_at"),
-            F.col("sender").alias("front_sender"),
-        )
+    in_front = Window.partitionBy(*LANE).orderBy("message_id").rowsBetween(Window.unboundedPreceding, -1)
+    behind = Window.partitionBy(*LANE).orderBy("message_id").rowsBetween(1, Window.unboundedFollowing)
+    # Only these can be of a pair that came in the other order; of what came one by one there is none.
+    crossed = (
+        usual.withColumn("passed", F.max("at").over(in_front) > F.col("at"))
+        .withColumn("overtaken", F.min("at").over(behind) < F.col("at"))
+        .where("passed or overtaken")
     )
-    was_there = (F.col("front_sender") == F.col("sender")) | (F.col("front_sender") < F.col("settled_xid"))
-    passed = (F.col("front_id") < F.col("message_id")) & (F.col("front_at") > F.col("at")) & was_there
     return (
-        suspects.join(others, on=lane, how="inner")
-        .where(passed)
+        _of_one_sender(crossed)
+        .unionByName(_of_settled_senders(crossed))
         .groupBy(*key)
-        .agg(
-            F.min("at").alias("at"),
-            F.min("front_id").alias("front_id"),
-            F.first("group_id").alias("group"),
-        )
+        .agg(F.min("at").alias("at"), F.max("front").alias("front"), F.first("group_id").alias("group"))
         .select(
             *key,
-            text("group {}: consumed at {}, before message {} in front of it", "group", "at", "front_id").alias("seen"),
+            text(
+                "group {}: consumed at {}, before message {} in front of it", "group", "at", F.col("front.message_id")
+            ).alias("seen"),
         )
+    )
+
+
+def _of_one_sender(crossed: DataFrame) -> DataFrame:
+    """Messages that passed one in front of them of the same transaction; front is the last of these to be consumed."""
+    mine = Window.partitionBy(*LANE, "sender").orderBy("message_id").rangeBetween(Window.unboundedPreceding, -1)
+    return _late(crossed.withColumn("front", F.max(F.struct("at", "message_id")).over(mine)))
+
+
+def _of_settled_senders(crossed: DataFrame) -> DataFrame:
+    """Messages that passed one in front of them whose sender had ended before they were sent; front as above.
+
+    Three orders must agree for that: numbers, senders and times. The numbers of a lane are halved again and again: at each level everything of the
+    left half of a piece is in front of everything of its right half, and one sort by senders finds the latest of the left ones that
+    was there. So each pair is looked at, and a row is sorted once for each doubling of its lane.
+    """
+    numbers = Window.partitionBy(*LANE)
+    levelled = (
+        crossed.withColumn("rank", F.dense_rank().over(numbers.orderBy("message_id")) - 1)
+        .withColumn("levels", F.length(F.bin(F.max("rank").over(numbers))))
+        .withColumn("level", F.explode(F.expr("sequence(0, levels - 1)")))
+        .withColumn("right", F.expr("shiftright(rank, level) % 2 = 1"))
+        .where("if(right, passed and settled_xid is not null, overtaken)")
+    )
+    # At one number the right ones come first: a sender of just that number had not ended.
+    order = (F.when(F.col("right"), F.col("settled_xid")).otherwise(F.col("sender")), F.desc("right"))
+    piece = Window.partitionBy(*LANE, "level", F.expr("shiftright(rank, level + 1)")).orderBy(*order)
+    there = piece.rowsBetween(Window.unboundedPreceding, -1)
+    left = F.when(~F.col("right"), F.struct("at", "message_id"))
+    return _late(levelled.withColumn("front", F.max(left).over(there)).where("right"))
+
+
+def _late(compared: DataFrame) -> DataFrame:
+    return compared.where(F.col("front.at") > F.col("at")).select(
+        "destination_id", "message_id", "group_id", "at", "front"
     )
 
 

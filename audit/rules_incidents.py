@@ -16,6 +16,9 @@ FAULTS = "there is no queue [^;]*|queue [^;]* is full|NOT_AUTHORIZED: [^;]*|it c
 COUNTED = f"^({LIMIT_REASON}|{REJECTED_REASON})(; ({FAULTS}))*$"
 """The same, or why the message did not go where its policy sends it. Operators add to it, and so does clean_incidents."""
 
+CLEANED = "its incidents were deleted"
+"""What clean_incidents adds to the reason of a message it disposes of."""
+
 STAGE = ("destination_id", "message_id", "stage")
 
 ENDED = ("moved", "discarded", "ended")
@@ -33,8 +36,8 @@ def _dead_without_incidents(evidence: Evidence) -> DataFrame:
 
     They are those of the stage before, in the queue that the message was in then. Enough are as many as the queue's
     limit; or, since the limit may have been raised since, all up to one that moved the message; of a rejected one, any number.
-    Numbers without a gap show that none was taken away. Left out is what came from queues that count more than a
-    message's own incidents: those of its conversation, or attempts whose consumer died.
+    Numbers without a gap show that none was taken away. Of what came from queues that count more than a message's own incidents
+    (those of its conversation, or attempts whose consumer died) see ``_dead_of_nothing``.
     """
     recorded = (
         evidence.incidents.groupBy("message_id", "stage")
@@ -49,10 +52,11 @@ def _dead_without_incidents(evidence: Evidence) -> DataFrame:
     limits = evidence.policies.select(F.col("destination_id").alias("failed_in"), "max_failed_deliveries")
     rejected = F.col("dead_reason").startswith(REJECTED_REASON)
     dead = evidence.messages.where(F.col("dead_reason").rlike(COUNTED)).select(
-        "destination_id", "message_id", "stage", "dead_reason", "origin_queue"
+        "destination_id", "message_id", "stage", "dead_reason", "origin_queue", "conversation_id", "group_key"
     )
-    others = evidence.policies.where(~F.col("counts_alone")).select(F.col("queue").alias("origin_queue"))
-    dead = dead.join(F.broadcast(others), on="origin_queue", how="left_anti")
+    others = _dead_of_nothing(evidence, dead)
+    alone = evidence.policies.where(~F.col("counts_alone")).select(F.col("queue").alias("origin_queue"))
+    dead = dead.join(F.broadcast(alone), on="origin_queue", how="left_anti")
     joined = dead.join(recorded, on=["message_id", "stage"], how="left").join(
         F.broadcast(limits), on="failed_in", how="left"
     )
@@ -64,7 +68,43 @@ def _dead_without_incidents(evidence: Evidence) -> DataFrame:
     seen = text(
         "{}; {} incidents, the last is attempt {}", "dead_reason", F.coalesce("incidents", F.lit(0)), "last_attempt"
     )
-    return joined.where(broken).select("destination_id", "message_id", seen.alias("seen"))
+    return joined.where(broken).select("destination_id", "message_id", seen.alias("seen")).unionByName(others)
+
+
+def _dead_of_nothing(evidence: Evidence, dead: DataFrame) -> DataFrame:
+    """Of queues that count more than a message's own incidents: dead, and nothing at all is recorded that can have led there.
+
+    A message that was rejected has the incident that says so, whatever its queue counts. One at the limit of its conversation or group has an
+    incident, or another message of that has one, unless retention deleted it, or clean_incidents when another message died (of which the
+    journal tells). An attempt of a hardened queue need leave none.
+    """
+    origins = (
+        evidence.policies.groupBy(F.col("queue").alias("origin_queue"))
+        .agg(
+            F.max((~F.col("counts_alone")).cast("int")).alias("others_count"),
+            F.max(F.col("hardened").cast("int")).alias("hardened"),
+            F.min(F.col("incidents_whole").cast("int")).alias("incidents_whole"),
+        )
+        .where("others_count = 1")
+    )
+    unexplained = dead.join(F.broadcast(origins), on="origin_queue", how="inner").where(
+        F.col("dead_reason").startswith(REJECTED_REASON) | ((F.col("hardened") == 0) & (F.col("incidents_whole") == 1))
+    )
+    unexplained = unexplained.join(evidence.incidents.select("message_id"), on="message_id", how="left_anti")
+    kin = evidence.incidents.where("group_key is not null or conversation_id is not null")
+    rejected = F.col("dead_reason").startswith(REJECTED_REASON)
+    cleaned = evidence.journal.where(F.col("reason").contains(CLEANED)).select(F.col("queue").alias("origin_queue"))
+    of_kin = (
+        unexplained.where(~rejected)
+        .join(cleaned, on="origin_queue", how="left_anti")
+        .join(kin.select("conversation_id"), on="conversation_id", how="left_anti")
+        .join(kin.select("group_key"), on="group_key", how="left_anti")
+    )
+    return (
+        unexplained.where(rejected)
+        .unionByName(of_kin)
+        .select("destination_id", "message_id", text("{}; no incidents at all", "dead_reason").alias("seen"))
+    )
 
 
 def _over_limit(evidence: Evidence) -> DataFrame | None:
@@ -105,6 +145,38 @@ def _retried_at_limit(evidence: Evidence) -> DataFrame | None:
             text("failure {} is {}, and the limit was {}", "number", "outcome", "dispose_at").alias("seen"),
         )
     )
+
+
+def _beyond_readers(evidence: Evidence) -> DataFrame | None:
+    """More failures in one stage than the limit and one for each session that the server allows.
+
+    A receive that does not see a failure yet may deliver once more, each session once: no limit lets more than that through. Only failures
+    recorded since the policy is what it is and since the server started count, and none of a message that operators dealt with.
+    """
+    if not evidence.facts.incidents:
+        return None
+    limits = evidence.policies.where((F.col("max_failed_deliveries") > 0) & (F.col("exception_mode") != "none")).select(
+        "destination_id", "max_failed_deliveries", "max_connections", "policy_xid", "server_started_at"
+    )
+    counted = (
+        evidence.incidents.where(_counts())
+        .join(F.broadcast(limits), on="destination_id", how="inner")
+        .where((F.col("xid") >= F.col("policy_xid")) & (F.col("recorded_at") >= F.col("server_started_at")))
+        .groupBy(*STAGE, "max_failed_deliveries", "max_connections")
+        .agg(F.count(F.lit(1)).alias("incidents"))
+        .where(F.col("incidents") > F.col("max_failed_deliveries") + F.col("max_connections"))
+        .join(
+            evidence.acts.select("destination_id", "message_id"), on=["destination_id", "message_id"], how="left_anti"
+        )
+    )
+    seen = text(
+        "{} failures in stage {}, the limit is {}, and there are at most {} sessions",
+        "incidents",
+        "stage",
+        "max_failed_deliveries",
+        "max_connections",
+    )
+    return counted.select("destination_id", "message_id", seen.alias("seen"))
 
 
 def _counts() -> Column:
@@ -182,6 +254,12 @@ RULES = (
     Rule("failed_after_end", "error", "failed again after a failure had taken it away", find=_after_the_end),
     Rule("incident_without_message", "error", "has incidents of a queue that never saw it", find=_without_message),
     Rule("retried_at_limit", "error", "was to come again although it was at its limit", find=_retried_at_limit),
+    Rule(
+        "failures_beyond_readers",
+        "error",
+        "failed more often than its limit and all sessions explain",
+        find=_beyond_readers,
+    ),
     Rule("incidents_over_limit", "warning", "failed more often than its queue allows", find=_over_limit),
     Rule("unknown_message", "warning", "was reported as failed, but no queue ever saw it", find=_unknown),
 )

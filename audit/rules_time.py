@@ -16,6 +16,9 @@ BUCKETS = 10_000
 BUCKET_ROWS = 8
 """Transactions are compared with those around them: in so many buckets at most, with so many rows on the average."""
 
+TEMPORARY = "_TEMP."
+"""How names of temporary queues begin; nobody else's do."""
+
 LEAST_ROWS = 4
 """Buckets of fewer rows judge no others."""
 
@@ -40,6 +43,26 @@ def _in_future(evidence: Evidence) -> DataFrame | None:
     found = [
         frame.where(F.col(time) > after).select(
             "destination_id", "message_id", text(f"{{}}: {time} {{}}, read at {{}}", what, time, read_at).alias("seen")
+        )
+        for frame, time, what in times
+    ]
+    return reduce(DataFrame.unionByName, found)
+
+
+def _before_creation(evidence: Evidence) -> DataFrame:
+    """Events and failures of a destination from before it was made. Temporary queues are made anew of old ones, and keep their number."""
+    made = evidence.policies.where(~F.col("queue").startswith(TEMPORARY)).select("destination_id", "created_at")
+    times = [(evidence.journal, "at", "event")]
+    if evidence.facts.incidents:
+        times.append((evidence.incidents, "recorded_at", "outcome"))
+    found = [
+        frame.select("destination_id", "message_id", F.col(time).alias("time"), F.col(what).alias("what"))
+        .join(F.broadcast(made), on="destination_id", how="inner")
+        .where(F.col("time") < F.col("created_at") - F.expr(CLOCK_GRACE))
+        .select(
+            "destination_id",
+            "message_id",
+            text(f"{{}}: {time} {{}}, its queue was made at {{}}", "what", "time", "created_at").alias("seen"),
         )
         for frame, time, what in times
     ]
@@ -101,6 +124,7 @@ RULES = (
         seen=_seen_before_sent,
     ),
     Rule("in_future", "error", "has a time later than the audit's", find=_in_future),
+    Rule("before_creation", "error", "has a time before its queue was made", find=_before_creation),
     Rule(
         "against_transactions", "warning", "recorded at another time than its transaction", find=_against_transactions
     ),

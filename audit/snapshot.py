@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import quote
 
 import psycopg
@@ -32,7 +33,11 @@ TABLES = {
 }
 """The tables whose rows a view's column ``place`` tells the place of."""
 
-_PASSED_ON = {"sslmode": "sslmode", "sslrootcert": "sslrootcert", "options": "options"}
+_PASSED_ON = ("sslmode", "sslrootcert", "sslcert", "sslkey", "sslpassword", "options")
+"""Parameters of libpq that JDBC calls the same."""
+
+_LOST = ("sslcrl", "sslcrldir", "require_auth")
+"""Those that JDBC does not have, and without which its connections would be less strict than this one."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +149,24 @@ def _jdbc(connection: psycopg.Connection) -> tuple[str, dict[str, str]]:
         raise AuditError(f"Spark needs TCP, and this DSN reaches the server by the socket {info.host}: name a host")
     host = f"[{info.host}]" if ":" in info.host else info.host
     given = info.get_parameters()
-    properties = {jdbc: given[name] for name, jdbc in _PASSED_ON.items() if given.get(name)}
+    if lost := [name for name in _LOST if given.get(name)]:
+        raise AuditError(f"Spark's JDBC driver has no {lost[0]}: leave it out of the DSN of an audit")
+    if given.get("sslkey"):
+        _check_key(Path(given["sslkey"]))
+    properties = {name: given[name] for name in _PASSED_ON if given.get(name)}
     properties |= {"user": info.user, "password": info.password, "ApplicationName": "howdah audit"}
     return f"jdbc:postgresql://{host}:{info.port}/{quote(info.dbname, safe='')}", properties
+
+
+def _check_key(path: Path) -> None:
+    """Refuse a key in PEM, which libpq reads and JDBC does not; DER both do."""
+    try:
+        with path.open("rb") as file:
+            is_pem = b"-----BEGIN" in file.read(4096)
+    except OSError as error:
+        raise AuditError(f"cannot read sslkey {path}: {error.strerror}") from error
+    if is_pem:
+        raise AuditError(
+            f"Spark's JDBC driver reads no key in PEM: name {path} in DER, which libpq reads too"
+            f" (openssl pkcs8 -topk8 -nocrypt -in {path} -outform DER -out {path.with_suffix('.pk8')})"
+        )

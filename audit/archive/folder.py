@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -113,6 +113,18 @@ class ArchiveFolder:
         if found != run.manifest:
             raise AuditError(f"{self.run(run.run) / MANIFEST} is not the one that was written by run {run.run}")
 
+    def damage(self, number: int, hashed: Container[str]) -> Iterator[str]:
+        """What is wrong with a run's files by its manifest: absent, of another size, nobody's, or of another content.
+
+        The content is read of those parts that ``hashed`` names.
+        """
+        root, files = self.run(number), self.manifest(number)["files"]
+        for name, (size, digest) in files.items():
+            yield from _file_damage(root / name, size, digest if name.partition("/")[0] in hashed else None)
+        strangers = {str(path.relative_to(root)) for path in root.rglob("*.parquet")} - set(files)
+        for name in sorted(strangers):
+            yield f"{root / name} was not written by the run"
+
     def clean(self, finished: Sequence[ArchiveRun]) -> None:
         """Mark finished runs as such, and remove what no finished run wrote."""
         known = {run.run for run in finished}
@@ -173,6 +185,16 @@ def hash_of(path: Path) -> str:
     """SHA-256 of a file, in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _file_damage(path: Path, size: int, digest: str | None) -> Iterator[str]:
+    try:
+        if path.stat().st_size != size:
+            yield f"{path} has {path.stat().st_size} bytes instead of {size}"
+        elif digest is not None and hash_of(path) != digest:
+            yield f"{path} is not what was written"
+    except OSError as error:
+        yield f"{path} cannot be read: {error.strerror}"
 
 
 def _write(path: Path, content: bytes) -> None:

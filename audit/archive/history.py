@@ -22,6 +22,9 @@ from .job import read_part
 from .parts import INCIDENTS, JOURNAL, Part, beyond
 from .source import even_shares, joined, read_where
 
+NAMED = 5
+"""Damaged files that an error names."""
+
 _PARTS = {"audit_journal": JOURNAL, "audit_incidents": INCIDENTS}
 
 
@@ -46,24 +49,38 @@ class History:
         query = f"select {COLUMNS[view]}, v.place from howdah.{view} v where {condition}"
         return read_where(self.spark, self.snapshot, view, query, shares)
 
-    def whole(self, view: str, live: DataFrame) -> DataFrame:
-        """A view's rows with those of the archive; destinations are told since when there are records."""
+    def check_contents(self) -> None:
+        """Read the files of the parts that an audit reads, and raise AuditError unless they are what was written.
+
+        It takes a while and needs no snapshot, so it is for when that is released.
+        """
+        for run in self.runs:
+            _refuse(self.folder, run.run, [part.name for part in _PARTS.values()])
+
+    def whole(self, view: str, live: DataFrame) -> tuple[DataFrame, int]:
+        """A view's rows with those of the archive, and how many the files have; destinations are told since when there are records.
+
+        Raises AuditError if the files have more rows or fewer than their runs wrote.
+        """
         if view == "audit_destinations":
             kept_from = F.lit(self.runs[0].journal_kept_from).cast("timestamp")
-            return live.withColumn("journal_kept_from", kept_from)
+            return live.withColumn("journal_kept_from", kept_from), 0
         if view not in _PARTS:
-            return live
+            return live, 0
+        part = _PARTS[view]
         # Runs whose columns are the same are read as one: an archive has many runs.
         alike: dict[str, list[ArchiveRun]] = {}
         for run in self.runs:
-            alike.setdefault(json.dumps(self.manifests[run.run]["parts"][_PARTS[view].name]["schema"]), []).append(run)
-        parts = [self._archived(text, runs, _PARTS[view], live) for text, runs in alike.items()]
-        return reduce(DataFrame.unionByName, parts, live)
-
-    def rows(self, view: str) -> int:
-        """How many of a view's rows are in the archive."""
-        counted = {"audit_journal": "journal_rows", "audit_incidents": "incident_rows"}.get(view)
-        return sum(getattr(run, counted) for run in self.runs) if counted else 0
+            alike.setdefault(json.dumps(self.manifests[run.run]["parts"][part.name]["schema"]), []).append(run)
+        parts = [self._archived(text, runs, part, live) for text, runs in alike.items()]
+        # What Spark will read was listed just now: of whole files the count is in their footers, and one that goes later is an error.
+        rows = sum(found.count() for found in parts)
+        written = sum(getattr(run, f"{part.counted}_rows") for run in self.runs)
+        if rows != written:
+            raise AuditError(
+                f"{self.folder.path} has {rows} rows of {part.name}, and its runs wrote {written}: see howdah archive verify"
+            )
+        return reduce(DataFrame.unionByName, parts, live), rows
 
     def _archived(self, schema: str, runs: list[ArchiveRun], part: Part, like: DataFrame) -> DataFrame:
         folders = [self.folder.run(run.run) for run in runs]
@@ -83,7 +100,8 @@ class History:
 def open_history(spark: SparkSession, dsn: str, snapshot: Snapshot, path: Path) -> History:
     """The archive in ``path`` as the snapshot knows it.
 
-    Raises AuditError if it is not the database's present archive, has no run, or one is known to be damaged.
+    Raises AuditError if it is not the database's present archive, has no run, one is known to be damaged, or lacks files, has
+    others, or files of another size.
     """
     folder = ArchiveFolder(path.expanduser().resolve())
     with joined(dsn, snapshot) as connection:
@@ -98,5 +116,15 @@ def open_history(spark: SparkSession, dsn: str, snapshot: Snapshot, path: Path) 
             raise AuditError(f"run {broken[0]} of the archive is damaged: see howdah archive verify")
         for run in runs:
             folder.check_manifest(run)
+            _refuse(folder, run.run, [])
     manifests = {run.run: folder.manifest(run.run) for run in runs}
     return History(spark, snapshot, folder, runs, manifests, dsn)
+
+
+def _refuse(folder: ArchiveFolder, run: int, hashed: list[str]) -> None:
+    """Raise AuditError if files of a run are not as its manifest says."""
+    if wrong := list(folder.damage(run, hashed)):
+        more = f" and {len(wrong) - NAMED} more" if len(wrong) > NAMED else ""
+        raise AuditError(
+            f"run {run} of the archive is damaged: {'; '.join(wrong[:NAMED])}{more}: see howdah archive verify"
+        )

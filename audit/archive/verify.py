@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 from ...engine.archives import ArchiveRun
 from ..errors import AuditError, reason
 from ..session import spark_session
-from .folder import ArchiveFolder, hash_of
+from .folder import ArchiveFolder
 from .job import read_part
 from .lease import archives
 from .parts import PARTS, Figures, figures
@@ -72,16 +72,9 @@ def _damage(spark: SparkSession, folder: ArchiveFolder, run: ArchiveRun) -> Iter
         yield str(error)
         return
     manifest = folder.manifest(run.run)
-    sound = True
-    for name, (size, digest) in manifest["files"].items():
-        for wrong in _file_damage(root / name, size, digest):
-            sound = False
-            yield f"{root / name} {wrong}"
-    strangers = {str(path.relative_to(root)) for path in root.rglob("*.parquet")} - set(manifest["files"])
-    for name in sorted(strangers):
-        sound = False
-        yield f"{root / name} was not written by the run"
-    if not sound:
+    wrong = list(folder.damage(run.run, [part.name for part in PARTS]))
+    if wrong:
+        yield from wrong
         return
     parts = {}
     for part in PARTS:
@@ -96,13 +89,3 @@ def _damage(spark: SparkSession, folder: ArchiveFolder, run: ArchiveRun) -> Iter
         expected = Figures(getattr(run, f"{part.counted}_rows"), getattr(run, f"{part.counted}_checksum"))
         if found[part.name] != expected:
             yield f"{root / part.name} has {found[part.name]}, and the database wrote {expected}"
-
-
-def _file_damage(path: Path, size: int, digest: str) -> Iterator[str]:
-    try:
-        if path.stat().st_size != size:
-            yield f"has {path.stat().st_size} bytes instead of {size}"
-        elif hash_of(path) != digest:
-            yield "is not what was written"
-    except OSError as error:
-        yield f"cannot be read: {error.strerror}"

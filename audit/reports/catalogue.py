@@ -16,7 +16,7 @@ from .backlog import backlog, lying
 from .dead_letters import dead_letters
 from .failures import causes, redelivery
 from .forecast import forecast
-from .kept import BUCKETS_LIMIT, Kept, bucket_seconds
+from .kept import BUCKETS_LIMIT, ROWS_MAX, Kept, bucket_seconds
 from .latency import queueing, stays, waits
 from .throughput import flows, throughput
 from .workers import balance, handling, slow_consumers
@@ -36,7 +36,7 @@ def make_reports(
     """Make every report and write it under ``folder``, a folder and file each.
 
     views: by name, as an audit kept them. taken_at: as PostgreSQL writes it in ISO style, with its zone. seconds: the length of
-    a bucket; None: as the span asks for. Raises AuditError if that makes more than BUCKETS_LIMIT buckets.
+    a bucket; None: as the span asks for. Raises AuditError if that makes more than BUCKETS_LIMIT buckets or ROWS_MAX rows.
     """
     kept = _kept(views, identity, datetime.fromisoformat(taken_at), seconds)
     flowed = flows(kept).persist()
@@ -69,9 +69,16 @@ def _kept(views: dict[str, DataFrame], identity: DataFrame, taken_at: datetime, 
     (seen,) = span_of.toArrow().to_pylist()
     first = min(seen["first"] or taken_at, taken_at)
     span = (taken_at - first).total_seconds()
-    chosen = seconds or bucket_seconds(span)
+    # Topics have rows in reports, and none in the identity.
+    topics = views["audit_destinations"].where("kind = 'topic' and dropped_at is null")
+    queues = identity.count() + topics.count()
+    chosen = seconds or bucket_seconds(span, queues)
     if span / chosen > BUCKETS_LIMIT:
         raise AuditError(f"buckets of {chosen} s cut {span:,.0f} s into more than {BUCKETS_LIMIT:,}: take longer ones")
+    if seconds and span / seconds * queues > ROWS_MAX:
+        raise AuditError(
+            f"buckets of {seconds} s make reports of more than {ROWS_MAX:,} rows for {queues:,} queues: take longer ones"
+        )
     return Kept(
         destinations=views["audit_destinations"],
         messages=views["audit_messages"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,6 +17,9 @@ BUCKETS_MAX = 120
 
 BUCKETS_LIMIT = 10_000
 """So many at most may be asked for."""
+
+ROWS_MAX = 500_000
+"""Rows that a report may have, one a queue and bucket: they are in the driver's Python at once, 100 bytes each or so."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +45,12 @@ class Kept:
         return (self.taken_at - self.first).total_seconds()
 
 
-def bucket_seconds(span_seconds: float) -> int:
-    """The shortest of STEPS that cuts the span into no more than BUCKETS_MAX."""
-    return next((step for step in STEPS if span_seconds / step <= BUCKETS_MAX), STEPS[-1])
+def bucket_seconds(span_seconds: float, queues: int = 1) -> int:
+    """The shortest of STEPS that cuts the span into no more than BUCKETS_MAX, of many queues into fewer, for ROWS_MAX; else some weeks."""
+    fitting = max(1, min(BUCKETS_MAX, ROWS_MAX // max(1, queues)))
+    chosen = next((step for step in STEPS if span_seconds / step <= fitting), STEPS[-1])
+    too_many = span_seconds / chosen > ROWS_MAX / max(1, queues)
+    return chosen * math.ceil(span_seconds / chosen / fitting) if too_many else chosen
 
 
 def bucket(at: Column, seconds: int) -> Column:

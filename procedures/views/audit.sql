@@ -9,9 +9,12 @@ select d.id as destination_id, d.name as queue, d.kind, d.is_system, d.journal_l
     d.exception_mode, b.server_started_at,
     k.journal_kept_from, d.message_groups, d.delivery_policy, d.groups_at, howdah.now() as read_at,
     howdah.now() - least(e.journal_retention_days, e.incident_retention_days) * interval '1 day' as incidents_kept_from,
-    d.count_by, d.backout_count
+    d.count_by, d.backout_count,
+    -- The transaction that wrote the row last, with the epoch that xmin lacks: as the policy is now it has been since.
+    x.next - (x.next - d.xmin::text::bigint) % 4294967296 as policy_xid, current_setting('max_connections')::integer as max_connections
 from howdah.destinations d
 cross join howdah.engine e
+cross join (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as next) x
 cross join (
     -- When one session's process is killed the server empties UNLOGGED tables and begins anew, in the same life, with all statistics reset.
     select greatest(pg_postmaster_start_time(), least(b.stats_reset, a.stats_reset, w.stats_reset)) as server_started_at
@@ -28,29 +31,31 @@ create or replace view howdah.audit_messages as
 select g.message_id, g.destination_id, d.name as queue, g.state, 9 - g.rank as priority, g.nonpersistent, g.sent_at,
     g.expires_at, g.due_at, g.stage::integer as stage, o.name as origin_queue, g.dead_reason, g.dead_at,
     coalesce(octet_length(g.body), (select octet_length(b.body) from howdah.bodies b where b.message_id = g.message_id)) as body_bytes,
-    g.content_type, g.correlation_id, g.message_type, g.place
+    g.content_type, g.correlation_id, g.message_type, g.place,
+    case when g.dead_at is not null then g.conversation_id::text end as conversation_id,
+    case when g.dead_at is not null then coalesce(g.headers ->> 'JMSXGroupID', g.conversation_id::text) end as group_key
 from (
     select m.message_id, m.destination_id, m.rank, m.sent_at, m.expires_at, m.stage, m.origin_id, m.dead_reason, m.dead_at,
         m.body, m.content_type, m.correlation_id, m.message_type, false as nonpersistent, null::timestamptz as due_at,
-        case when m.dead_at is null then 'live' else 'dead' end as state, m.ctid as place
+        case when m.dead_at is null then 'live' else 'dead' end as state, m.ctid as place, m.headers, m.conversation_id
     from howdah.msgs m
     union all
     select m.message_id, m.destination_id, m.rank, m.sent_at, m.expires_at, m.stage, m.origin_id, m.dead_reason, m.dead_at,
-        m.body, m.content_type, m.correlation_id, m.message_type, false, l.until, 'parked', m.ctid
+        m.body, m.content_type, m.correlation_id, m.message_type, false, l.until, 'parked', m.ctid, m.headers, m.conversation_id
     from howdah.leased m left join howdah.leases l on l.lease_id = m.seq >> 20
     union all
     select n.message_id, n.destination_id, n.rank, n.sent_at, n.expires_at, n.stage, n.origin_id, n.dead_reason, n.dead_at,
         n.body, n.content_type, n.correlation_id, n.message_type, true, null,
-        case when n.dead_at is null then 'live' else 'dead' end, n.ctid
+        case when n.dead_at is null then 'live' else 'dead' end, n.ctid, n.headers, n.conversation_id
     from howdah.msgs_nonpersistent n where n.boot = pg_postmaster_start_time()
     union all
     select p.message_id, p.destination_id, p.rank, p.sent_at, p.expires_at, p.stage, p.origin_id, p.dead_reason, p.dead_at,
-        p.body, p.content_type, p.correlation_id, p.message_type, p.boot is not null, p.due_at, 'parked', p.ctid
+        p.body, p.content_type, p.correlation_id, p.message_type, p.boot is not null, p.due_at, 'parked', p.ctid, p.headers, p.conversation_id
     from howdah.parked p where p.boot is null or p.boot = pg_postmaster_start_time()
 ) g
 join howdah.destinations d on d.id = g.destination_id
 left join howdah.destinations o on o.id = g.origin_id;
-comment on view howdah.audit_messages is 'Every message present, by state: live, parked or dead.';
+comment on view howdah.audit_messages is 'Every message present, by state: live, parked or dead; of dead ones their conversation and group.';
 
 create or replace view howdah.audit_journal as
 select j.at, j.destination_id, d.name as queue, j.event, i.message_id, j.nonpersistent, j.other_destination_id,
@@ -72,7 +77,7 @@ comment on view howdah.audit_journal_calls is 'The journal as it is: one row for
 create or replace view howdah.audit_incidents as
 select p.incident_id, p.message_id, p.destination_id, d.name as queue, p.stage::integer as stage, p.attempt, p.outcome,
     p.error_class, p.error_text, p.sqlstate, p.worker, p.duration_ms, p.recorded_at, p.recorded_by,
-    p.conversation_id::text as conversation_id, p.fingerprint, p.xid, p.ctid as place, p.dispose_at
+    p.conversation_id::text as conversation_id, p.fingerprint, p.xid, p.ctid as place, p.dispose_at, p.message_group as group_key
 from howdah.poison_details p
 join howdah.destinations d on d.id = p.destination_id;
 comment on view howdah.audit_incidents is 'Every failed delivery.';

@@ -135,6 +135,64 @@ def test_a_damaged_file_is_named_and_nothing_is_dropped_until_it_is_sound(
     assert howdah(dsn, "archive", "list", "--json").json[0]["damage"] is None
 
 
+def lost(file: Path) -> str:
+    file.unlink()
+    return "cannot be read: No such file or directory"
+
+
+def lengthened(file: Path) -> str:
+    file.write_bytes(file.read_bytes() + b"x")
+    return f"has {file.stat().st_size} bytes instead of {file.stat().st_size - 1}"
+
+
+def altered(file: Path) -> str:
+    content = file.read_bytes()
+    file.write_bytes(content[:50] + bytes([content[50] ^ 1]) + content[51:])
+    return "is not what was written"
+
+
+def doubled(file: Path) -> str:
+    shutil.copy(file, file.with_name("part-stranger.parquet"))
+    return "was not written by the run"
+
+
+@pytest.mark.parametrize("damage", [lost, lengthened, altered, doubled])
+@pytest.mark.parametrize("part", ["journal", "incidents"])
+def test_an_audit_over_an_archive_refuses_one_whose_files_are_not_what_was_written(
+    archive: Archive, folder: Path, db: Db, dsn: str, spark: "SparkSession", part: str, damage: Callable[[Path], str]
+) -> None:
+    for queue in ("q", "r"):
+        db.execute("select howdah.create_queue(%s, %s)", [queue, FULL])
+        assert fail(db, queue, send(db, queue, 2)[0]) == "moved"
+    archive()
+    send(db, "q", 1)
+    archive()
+    with same_spark(spark):
+        answer = howdah(dsn, "audit", "--archive", folder, "--json")
+        assert (answer.code, answer.json["rows"]["journal"], answer.json["rows"]["incidents"]) == (0, 7, 2)
+        (file,) = (folder / "run=1" / part).glob("*/queue=r/*.parquet")
+        said = damage(file)
+        answer = howdah(dsn, "audit", "--archive", folder)
+    assert answer.code == 3
+    named = file.with_name("part-stranger.parquet") if damage is doubled else file
+    assert f"run 1 of the archive is damaged: {named} {said}" in " ".join(answer.err.split())
+
+
+@pytest.mark.usefixtures("queue")
+def test_what_an_audit_says_it_read_of_an_archive_is_counted_in_its_files(
+    archive: Archive, folder: Path, dsn: str, spark: "SparkSession"
+) -> None:
+    archive()
+    with exported(dsn) as snapshot:
+        history = open_history(spark, dsn, snapshot, folder)
+        live = history.live("audit_journal", 2)
+        assert live is not None
+        assert history.whole("audit_journal", live.rows)[1] == 3
+        shutil.rmtree(folder / "run=1" / "journal")  # between the look at the files and Spark's
+        with pytest.raises(AuditError, match="has 0 rows of journal, and its runs wrote 3"):
+            history.whole("audit_journal", live.rows)
+
+
 @pytest.mark.usefixtures("queue")
 def test_a_folder_belongs_to_one_archive_of_one_database(
     archive: Archive, folder: Path, tmp_path: Path, db: Db, dsn: str, spark: "SparkSession"
@@ -313,10 +371,10 @@ def test_a_column_that_came_after_a_run_is_unknown_of_its_rows(
         history = open_history(spark, dsn, snapshot, folder)
         live = history.live("audit_journal", 2)
         assert live is not None
-        rows = history.whole("audit_journal", live.rows)
+        rows, archived = history.whole("audit_journal", live.rows)
         assert rows.columns == live.rows.columns
         assert sorted(row.event or "" for row in rows.collect()) == ["", "", "sent"]
-        assert history.rows("audit_journal") == 2
+        assert archived == 2
         assert history.live("audit_messages", 2) is None
     with pytest.raises(AuditError, match="is no archive"), exported(dsn) as snapshot:
         open_history(spark, dsn, snapshot, folder.parent)

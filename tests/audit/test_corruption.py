@@ -1,6 +1,7 @@
 """What is wrong in a database is found, named and counted."""
 
 import pytest
+from psycopg.types.json import Jsonb
 from support import Db, one
 
 from howdah.cli.audit import code_of
@@ -134,3 +135,23 @@ def test_incidents_beyond_reason_are_warned_of(audit: Audit, db: Db) -> None:
     assert (code_of(result, "error"), code_of(result, "warning")) == (0, 6)
     assert result.rule("unknown_message").samples == (987654321,)
     assert result.rule("incidents_over_limit").samples == (message,)
+
+
+def test_more_failures_than_the_limit_and_all_sessions_explain_are_an_error(audit: Audit, db: Db) -> None:
+    """As if no receive looked at the limit; but for a limit that was lowered since, and for as many readers as there can be."""
+    for name, limit in (("spinning", 2), ("lowered", 900)):
+        options = Jsonb({"max_failed_deliveries": limit, "decided_at": "receive"})
+        one(db, "select howdah.create_queue(%s, %s)", [name, options])
+    spinning, innocent = send(db, "spinning", 2)
+    (lowered,) = send(db, "lowered", 1)
+    sessions = int(one(db, "select current_setting('max_connections')"))
+    for name, message, count in (("spinning", spinning, 3), ("spinning", innocent, 2), ("lowered", lowered, 9)):
+        assert fail(db, name, message, sessions + count) == "returned"
+    one(db, "select howdah.alter_queue('lowered', '{\"max_failed_deliveries\": 3}')")
+    result = audit()
+
+    rule = result.rule("failures_beyond_readers")
+    assert (rule.count, rule.samples, rule.queues) == (1, (spinning,), ("spinning",))
+    assert f"{sessions + 3} failures in stage 0, the limit is 2" in rule.rows[0].seen
+    assert result.rule("incidents_over_limit").samples == (spinning, lowered, innocent)
+    assert code_of(result, "error") == 1

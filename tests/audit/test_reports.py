@@ -13,7 +13,7 @@ from howdah.audit.reports.catalogue import make_reports
 from howdah.audit.reports.dead_letters import dead_letters
 from howdah.audit.reports.failures import causes, redelivery
 from howdah.audit.reports.forecast import DRAINS, EMPTY, GROWS, STANDS, UNFED, forecast
-from howdah.audit.reports.kept import bucket_seconds
+from howdah.audit.reports.kept import ROWS_MAX, bucket_seconds
 from howdah.audit.reports.latency import EXACT, LONGEST, queueing, stays, waits
 from howdah.audit.reports.throughput import flows, throughput
 from howdah.audit.reports.workers import balance, handling, slow_consumers
@@ -27,7 +27,7 @@ SCHEMAS = {
     " journal_level_at timestamp, created_at timestamp, dropped_at timestamp, max_failed_deliveries int,"
     " exception_mode string, server_started_at timestamp, journal_kept_from timestamp,"
     " message_groups string, delivery_policy string, groups_at timestamp, count_by string, backout_count string, read_at timestamp,"
-    " incidents_kept_from timestamp",
+    " incidents_kept_from timestamp, policy_xid long, max_connections int",
     "messages": "message_id long, destination_id int, state string, sent_at timestamp",
     "journal": "at timestamp, destination_id int, event string, message_id long, other_destination_id int, reason string,"
     " oldest_sent_at timestamp",
@@ -114,6 +114,23 @@ def lay(kept: Kept) -> "DataFrame":
 def test_buckets_are_round_and_few() -> None:
     spans = {0: 1, 120: 1, 121: 5, 7200: 60, 86_400: 1800, 90 * 86_400: 86_400, 3650 * 86_400: 604_800}
     assert {span: bucket_seconds(span) for span in spans} == spans
+
+
+def test_of_many_queues_buckets_are_longer_so_that_reports_fit_into_the_drivers_memory() -> None:
+    year = 365 * 86_400
+    for queues in (1, 100, 5_000, 100_000, 400_000, 3_000_000):
+        for span in (0, 600, year, 10 * year):
+            seconds = bucket_seconds(span, queues)
+            assert span / seconds * queues <= max(ROWS_MAX, queues)
+    many = [bucket_seconds(86_400, queues) for queues in (1, 4_000, 10_000, 50_000)]
+    assert many == [1800, 1800, 1800, 10_800]
+
+
+def test_a_report_of_most_rows_takes_little_memory(make: Make) -> None:
+    """What the driver's Python holds of one, text of the longest name included."""
+    kept = make(journal=event(0, FULL, "sent", 1))
+    row = throughput(flows(kept), kept).toArrow()
+    assert (row.nbytes + 242) * ROWS_MAX < 200 << 20
 
 
 def test_throughput_counts_what_came_and_went_of_each_bucket(make: Make) -> None:
@@ -407,3 +424,8 @@ def test_too_many_buckets_are_refused(make: Make, tmp_path: Any) -> None:
     views = {f"audit_{name}": getattr(kept, name) for name in SCHEMAS if name != "identity"}
     with pytest.raises(AuditError, match="take longer ones"):
         make_reports(views, kept.identity, str(at(20_000)), tmp_path / "reports", 1)
+    crowd = kept.identity.sparkSession.range(30_000).selectExpr("cast(id as int) destination_id", "0L messages")
+    with pytest.raises(
+        AuditError, match=r"make reports of more than 500,000 rows for 30,00\d queues: take longer ones"
+    ):
+        make_reports(views, crowd, str(at(20_000)), tmp_path / "reports", 600)

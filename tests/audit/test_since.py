@@ -1,13 +1,17 @@
 """The identity between two audits: what was there, and what came and went since, is what is there."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import psycopg
 import pytest
+from command import howdah
 from support import Db
 
-from howdah.audit import AuditResult, Previous
+from howdah.audit import AuditResult, Previous, job
 from howdah.audit.since import unexplained_since
 
 from .conftest import Audit
@@ -41,6 +45,26 @@ def as_previous(result: AuditResult) -> Previous:
     found = Previous.of({"snapshot": run["snapshot"], "taken_at": run["taken_at"], "queues": run["queues"]})
     assert found is not None
     return found
+
+
+def test_the_command_counts_on_from_its_last_audit(db: Db, dsn: str, spark: "SparkSession") -> None:
+    """A message of which neither its row nor its journal is left is seen by no other rule."""
+    db.execute("select howdah.create_queue('q', '{\"journal_level\": \"full\"}')")
+    _, gone = (send(db, "q", 1)[0] for _ in range(2))
+
+    @contextmanager
+    def mine(*options: object) -> Iterator["SparkSession"]:
+        yield spark
+
+    with patch.object(job, "spark_session", mine):
+        first = howdah(dsn, "audit", "--json")
+        db.execute("delete from howdah.msgs where message_id = %s", [gone])
+        db.execute("delete from howdah.journal where message_ids = array[%s]::bigint[]", [gone])
+        second = howdah(dsn, "audit", "--json")
+    assert (first.code, second.code) == (0, 1)
+    broken = {rule["name"]: rule["rows"] for rule in second.json["rules"] if rule["count"]}
+    assert list(broken) == ["since_last_audit"]
+    assert broken["since_last_audit"][0]["seen"].endswith(", 0 came, 0 went, 1 there")
 
 
 def test_what_came_and_went_since_explains_every_queue(audit: Audit, db: Db, dsn: str) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from psycopg.conninfo import make_conninfo
 from support import Db, column, wait_until
 
-from howdah.audit import AuditError, job, run_audit
+from howdah.audit import AuditError, job, run_audit, snapshot
 from howdah.audit import read as reading
 from howdah.audit.read import View, ranges, read_view
 from howdah.audit.snapshot import TABLES, Snapshot, exported
@@ -137,6 +137,36 @@ def test_an_audit_whose_exporter_is_lost_between_two_views_says_so(db: Db, audit
 def test_a_snapshot_that_is_lost_after_the_last_view_says_so_too(dsn: str, db: Db) -> None:
     with pytest.raises(AuditError, match="holds the audit's snapshot was lost"), exported(dsn):
         end_exporter(db)
+
+
+def connection(**parameters: str) -> "psycopg.Connection[tuple[object, ...]]":
+    """One whose DSN says so."""
+    told = {"host": "db.example", "port": 5432, "user": "u", "password": "p", "dbname": "d"}
+    info = SimpleNamespace(**told, get_parameters=lambda: parameters)
+    return cast("psycopg.Connection[tuple[object, ...]]", SimpleNamespace(info=info))
+
+
+def test_what_a_dsn_says_of_tls_holds_for_spark_too(tmp_path: Path) -> None:
+    key = tmp_path / "client.key"
+    key.write_bytes(b"\x30\x82\x04")
+    tls = {
+        "sslmode": "verify-full",
+        "sslrootcert": "ca.crt",
+        "sslcert": "c.crt",
+        "sslkey": str(key),
+        "sslpassword": "s",
+    }
+    url, properties = snapshot._jdbc(connection(**tls, connect_timeout="5"))
+    assert url == "jdbc:postgresql://db.example:5432/d"
+    assert properties == tls | {"user": "u", "password": "p", "ApplicationName": "howdah audit"}
+    key.write_text("-----BEGIN PRIVATE KEY-----\n")
+    with pytest.raises(AuditError, match=r"reads no key in PEM.*openssl pkcs8 .*client\.pk8"):
+        snapshot._jdbc(connection(**tls))
+    key.unlink()
+    with pytest.raises(AuditError, match=r"cannot read sslkey .*client.key: No such file"):
+        snapshot._jdbc(connection(**tls))
+    with pytest.raises(AuditError, match=r"JDBC driver has no sslcrl"):
+        snapshot._jdbc(connection(sslcrl="revoked.crl"))
 
 
 def test_what_cannot_be_audited_says_why(dsn: str, spark: "SparkSession") -> None:
