@@ -7,8 +7,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+from psycopg.types.json import Jsonb
 from support import Clock, Db, column, one, wait_until
 
 from howdah.engine import AckMode, AckSession, AckType, Connection, Delivery, connect
@@ -285,9 +287,13 @@ def test_a_commit_after_a_failed_statement_is_no_success(connection: Connection,
 
 
 @pytest.mark.behaviour("AMQ-107")
+@pytest.mark.parametrize(
+    "options", [{}, {"preset": "activemq", "initial_redelivery_delay_ms": 0, "redelivery_delay_ms": 0}]
+)
 def test_a_rollback_delivers_what_was_processed_again_first_and_leaves_the_rest_unchanged(
-    connection: Connection, orders: str
+    connection: Connection, orders: str, db: Db, options: dict[str, Any]
 ) -> None:
+    one(db, "select howdah.alter_queue(%s, %s)", (orders, Jsonb(options)))
     sent = send(connection, orders, 10)
     with connection.create_session(transacted=True) as session, connection.create_session() as other:
         consumer = session.consumer(orders, prefetch=10)
@@ -301,7 +307,11 @@ def test_a_rollback_delivers_what_was_processed_again_first_and_leaves_the_rest_
 
 
 @pytest.mark.behaviour("AMQ-108")
-def test_a_message_rolled_back_again_and_again_counts_it(connection: Connection, orders: str) -> None:
+@pytest.mark.parametrize("preset", ["howdah", "activemq"])
+def test_a_message_rolled_back_again_and_again_counts_it(
+    connection: Connection, orders: str, db: Db, preset: str
+) -> None:
+    one(db, "select howdah.alter_queue(%s, jsonb_build_object('preset', %s::text))", (orders, preset))
     connection.send(orders, "x")
     redeliveries = []
     with connection.create_session(transacted=True) as session:
