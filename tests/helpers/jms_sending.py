@@ -69,6 +69,7 @@ class Sending(Sessions):
         for message in gone:
             older = [m for m in sure if m in left and m.place == "ready"]
             older = [m for m in older if self._before_others(m) < self._before_others(message)]
+            older = [m for m in older if not self._is_locked(m)]
             assert not older, f"{message} made room before {older}"
             if message.lease is not None:
                 self.model.lost.append((message.lease, message))
@@ -76,6 +77,13 @@ class Sending(Sessions):
             self.model.change(self.own, message, place=place, lease=None, due=None)
         self.model.commit(self.own)
         return row
+
+    def _is_locked(self, message: Message) -> bool:
+        """Whether a transaction that looked for others holds a message that it was not given: it stays then."""
+        query = "select message_id from howdah.{} m where m.message_id = %s for update skip locked"
+        places = ("msgs", "msgs_nonpersistent")
+        found = [self.side.execute(query.format(place).encode(), (message.number,)).fetchall() for place in places]
+        return any(s.received for s in self.sessions) and found == [[], []]
 
     def _missing(self, stored: list[Message], sizes: list[int]) -> int:
         """By how many messages, or bytes of bodies, these and new ones exceed the limit."""
