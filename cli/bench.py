@@ -21,7 +21,7 @@ def bench(
         typer.Option(metavar="DSN", help="Measure this server. [default: one of its own, removed at the end]"),
     ] = None,
     pg: Annotated[int | None, typer.Option(help="Major version of the server of its own.")] = None,
-    full: Annotated[bool, typer.Option("--full/--quick", help="An hour or two, or some ten minutes.")] = False,
+    full: Annotated[bool, typer.Option("--full/--quick", help="An hour or two, or a few minutes.")] = False,
     tiny: Annotated[bool, typer.Option("--tiny", hidden=True)] = False,
     only: Annotated[list[str] | None, typer.Option(metavar="ROW", help="This row only; may be repeated.")] = None,
     rounds: Annotated[int | None, typer.Option(min=1, help="Repetitions. [default: by size]")] = None,
