@@ -50,7 +50,7 @@ declare
     v_taken integer;
     v_everywhere boolean;
     v_again smallint;
-    v_strict boolean := false;
+    v_one_by_one boolean := false;
     v_stream record;
     v_topic text;
     v_topic_id integer;
@@ -212,8 +212,8 @@ begin
                 return;
             end if;
         end if;
-        v_strict := howdah._is_one_by_one(v_id);
-        if hold and v_strict and howdah._is_strict(v_id) then
+        v_one_by_one := howdah._is_one_by_one(v_id);
+        if hold and v_one_by_one and howdah._is_strict(v_id) then
             max_messages := 1;
             v_left := 1;  -- who consumes some of what is held and leaves the others would break the order
         end if;
@@ -243,7 +243,7 @@ begin
                         v_seqs := howdah._search(v_lane, v_head, v_left, true);
                     else
                         v_back := null;
-                        if v_tail > v_head + 64 and not v_strict then
+                        if v_tail > v_head + 64 and not v_one_by_one then
                             -- Under a backlog the last 256 belong to tickets, some of which are just being used; where receives are
                             -- rare, none is.
                             select m.seq into v_back from howdah.msgs m
@@ -257,7 +257,7 @@ begin
                         end if;
                     end if;
                 elsif v_way <= 5 then
-                    continue when v_tail <= v_head + 64 or v_lane.head is null or v_strict;
+                    continue when v_tail <= v_head + 64 or v_lane.head is null or v_one_by_one;
                     v_locked := false;
                     v_want := least(v_left, v_tail - v_head - 64);
                     v_seqs := case when v_want = 1 then array[nextval(v_lane.head)]
@@ -283,7 +283,7 @@ begin
                             perform howdah._advance(v_lane.head, v_seqs[cardinality(v_seqs)]);
                         end if;
                     elsif v_taken < v_left and v_tail - 64 > coalesce(v_seqs[v_taken], v_head)
-                          and not (v_strict and pg_current_xact_id_if_assigned() is not null) then
+                          and not (v_one_by_one and pg_current_xact_id_if_assigned() is not null) then
                         -- A gap, or other lanes' positions. The last 64 may be those of transactions about to commit. In strict order the head stays at
                         -- what this transaction took last: what comes back lies there, is met by the next receive, and searched from its first.
                         perform howdah._advance(v_lane.head, v_tail - 64);
@@ -404,9 +404,9 @@ begin
         elsif current_setting('howdah.disposed', true) = 'yes' then
             perform set_config('howdah.disposed', '', true);
             -- Where something was given it goes on, and not back: what came back before that is for the next call.
-            v_again := case when v_left < max_messages and not v_strict then v_lane.rank end;
+            v_again := case when v_left < max_messages and not v_one_by_one then v_lane.rank end;
         elsif v_everywhere or v_left < max_messages then
-            if v_strict and pg_current_xact_id_if_assigned() is not null then
+            if v_one_by_one and pg_current_xact_id_if_assigned() is not null then
                 -- What this transaction has in hand may lie behind a head; if it comes back, the next receive is to search.
                 perform howdah._search_from(v_id, l.rank, 1) from unnest(v_lanes) l where l.place = 2;
             end if;

@@ -15,18 +15,16 @@ begin
     if to_regclass('pg_temp.howdah_copy') is not null then
         raise exception using errcode = 'HD005', message = 'a copy is under way in this transaction',
             hint = 'End it with howdah.send_copied(queue), which sends it. A temporary table of your own must not be called howdah_copy.';
-    elsif body_type = 'text' then
-        create temporary table howdah_copy (body text, headers jsonb, priority integer, correlation_id text, message_type text,
-            conversation_id uuid, deduplication_key text) on commit drop;
-    elsif body_type = 'jsonb' then
-        create temporary table howdah_copy (body jsonb, headers jsonb, priority integer, correlation_id text, message_type text,
-            conversation_id uuid, deduplication_key text) on commit drop;
-    elsif body_type = 'bytea' then
-        create temporary table howdah_copy (body bytea, headers jsonb, priority integer, correlation_id text, message_type text,
-            conversation_id uuid, deduplication_key text) on commit drop;
-    else
+    elsif (body_type in ('text', 'jsonb', 'bytea')) is not true then
         raise exception using errcode = 'HD005',
             message = format('body_type must be text, jsonb or bytea, not %s', coalesce(quote_literal(body_type), 'NULL'));
+    end if;
+    create temporary table howdah_copy (body text, headers jsonb, priority integer, correlation_id text, message_type text,
+        conversation_id uuid, deduplication_key text) on commit drop;
+    if body_type = 'jsonb' then
+        alter table pg_temp.howdah_copy alter body type jsonb using null;
+    elsif body_type = 'bytea' then
+        alter table pg_temp.howdah_copy alter body type bytea using null;
     end if;
     grant insert on pg_temp.howdah_copy to public;  -- which is this session, whatever role it takes: no other one reaches its temporary tables
     return 'pg_temp.howdah_copy'::regclass;
