@@ -28,9 +28,12 @@ declare
 begin
     through := true;
     for v_group in
-        select u.group_id, u.starts, o.consumer_id is not null and not u.starts as owned
-        from (select g.group_id, (array_agg(g.seq order by g.n))[1] = 1 as starts, min(g.n) as n
-              from unnest(p_groups, p_seqs) with ordinality g(group_id, seq, n)
+        select u.group_id, u.starts, o.consumer_id is not null and not u.starts as owned,
+            -- Not tried, for its lock would be one of those of which there are only so many.
+            p_lane.place > 0 and exists (select from howdah.parked p where p.destination_id = p_lane.destination_id
+                                             and p.group_id = u.group_id and p.seq < u.first) as held
+        from (select g.group_id, (array_agg(g.seq order by g.n))[1] = 1 as starts, min(g.n) as n, min(g.key) as first
+              from unnest(p_keys, p_groups, p_seqs) with ordinality g(key, group_id, seq, n)
               where p_more and g.group_id is not null and g.group_id <> all (mine || refused)
               group by g.group_id) u
         left join howdah.group_owners o
@@ -39,7 +42,7 @@ begin
     loop
         through := cardinality(v_fresh) < least(v_most - cardinality(mine), p_want);
         exit when not through;
-        if v_group.owned or not howdah._lock_group(p_lane.destination_id, v_group.group_id) then
+        if v_group.owned or v_group.held or not howdah._lock_group(p_lane.destination_id, v_group.group_id) then
             refused := refused || v_group.group_id;
         else
             v_fresh := v_fresh || v_group.group_id;

@@ -41,14 +41,15 @@ begin
     v_after := v_from;
     loop
         v_begun := clock_timestamp();
-        select array_agg(r.key) as keys, array_agg(r.group_id) as groups, array_agg(r.group_seq) as seqs,
+        select array_agg(r.key) filter (where r.key <> all (v_keys)) as keys, array_agg(r.group_id) filter (where r.key <> all (v_keys)) as groups,
+            array_agg(r.group_seq) filter (where r.key <> all (v_keys)) as seqs,
             (array_agg(r.seq))[v_limit] as seq, (array_agg(r.due_at))[v_limit] as due_at
         into v_page from howdah._walk_rows(v_lane, p_walk, v_after, null, v_due, v_limit, p_now) r;
         if v_first and p_lane.place = 2 then
             perform howdah._walk_note(v_lane, p_walk, v_from, v_page.keys[1], v_tail, clock_timestamp() - v_begun);
         end if;
         v_first := false;
-        exit when v_page.keys is null;
+        exit when v_page.keys is null and v_page.seq is null;
         if p_walk.groups = 'none' then
             v_keys := v_keys || howdah._walk_lock(p_lane, v_page.keys, p_want - cardinality(v_keys), p_now);
         else
@@ -59,16 +60,16 @@ begin
             v_full := v_full or v_state.full_up;
             v_keys := v_keys || v_state.taken;
             v_new := v_new || v_state.firsts;
-            exit when cardinality(v_keys) > 0 and not v_state.through;
-            -- Where it has all the groups it may, and others consumed what it saw of them on this page, more of them may lie on the next ones.
-            continue when not v_state.through and not v_full;
+            -- Groups of this page that were not tried, for as many were as are wanted: some of those are held up. Where it has all the groups
+            -- it may, and others consumed what it saw of them on this page, more of them may lie on the next ones.
+            continue when not v_state.through and not v_full and cardinality(v_keys) < p_want;
         end if;
         exit when cardinality(v_keys) >= p_want or v_page.seq is null or v_full and cardinality(v_keys) > 0;
         v_after := v_page.seq;
         v_due := v_page.due_at;
         v_limit := least(4 * v_limit, 16384);
     end loop;
-    return query select k.key, k.key = any (v_new) from unnest(v_keys) with ordinality k(key, n) order by k.n;
+    return query select k.key, k.key = any (v_new) from unnest(v_keys) with ordinality k(key, n) order by case when p_lane.place > 0 then k.key end, k.n;
 end
 $$;
 

@@ -395,8 +395,9 @@ begin
                 v_left := v_left - v_taken;
                 exit when v_left <= 0;
             end loop;
-            -- Who was disposed of in this lane had the place of one that may still lie here: before the lanes of lower priority.
-            exit when v_left <= 0 or current_setting('howdah.disposed', true) = 'yes';
+            -- Who was disposed of in this lane had the place of one that may still lie here: before the lanes of lower priority. So may a
+            -- message whose group was one too many (howdah._claim_groups: 16 groups at least are not).
+            exit when v_left <= 0 or current_setting('howdah.disposed', true) = 'yes' or v_walk.groups = 'alone' and v_taken >= 16;
         end loop;
         -- Rows that are only held would be met again by another round, for nobody's own locks are passed by.
         if v_left <= 0 or hold and v_left < max_messages then

@@ -213,8 +213,8 @@ class Model:
             assert selects(message), f"not selected: {message}"
             self._check_group(session, message, got, selects)
             got.append(message)
-        # What was parked held its group up, whatever the others' priority and position.
-        freed = [m for m in got if any(o.place == "parked" for o in self.of_group(m))]
+        # What was parked held its group up, whatever the others' priority and position, or was itself held up by what lay ready before it.
+        freed = [m for m in got if any("parked" in (o.place, m.place) for o in self.of_group(m))]
         for a, b in itertools.pairwise(got):
             assert a.priority >= b.priority or b in freed, f"priorities: {[m.priority for m in got]}"
         ready = [m for m in got if m.ordinary and m.place == "ready"]

@@ -182,7 +182,11 @@ class Turns(Model):
             steady = message.alone and message.ordinary and message.place == "ready" and not message.put_back
             if not steady or message in got or not self.deliverable(message, session) or not selects(message):
                 continue
-            if any(o.place == "parked" or o in got for o in self.of_group(message)):
+            # What somebody else has in hand of its group holds it up too: a lease that is being acknowledged.
+            held_up = (
+                o.place == "parked" or o in got or o.touched not in (None, session) for o in self.of_group(message)
+            )
+            if any(held_up):
                 continue
             for other in got:
                 behind = other.ordinary and other.place == "ready" and other.position > message.position

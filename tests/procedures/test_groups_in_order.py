@@ -60,7 +60,7 @@ def test_after_a_rollback_the_first_message_is_the_first_again(
 def test_the_limit_of_groups_for_a_receive_lets_none_overtake(
     db: Db, create: Create, options: dict[str, Any], exclusive: bool
 ) -> None:
-    """Each of 70 groups has two messages, and the server's locks are made for 64."""
+    """Each of 70 groups has two messages, and the server's locks are made for 64. One of lower priority comes last."""
     create("q", message_groups="transaction", **options)
     consumer = None
     if exclusive or "delivery_policy" in options:
@@ -68,7 +68,37 @@ def test_the_limit_of_groups_for_a_receive_lets_none_overtake(
     bodies = [str(number) for number in range(140)]
     headers = [Jsonb({"JMSXGroupID": str(number % 70)}) for number in range(140)]
     one(db, "select howdah.send_batch('q', %s::text[], headers => %s)", (bodies, headers))
+    one(db, "select howdah.send('q', 'low', priority => 0)")
     got: list[str] = []
     while some := column(db, "select body from howdah.receive('q', 100, consumer => %s)", (consumer,)):
         got += some
-    assert got == bodies
+    assert got == [*bodies, "low"]
+
+
+@pytest.mark.parametrize(("options", "exclusive"), [*ALONE[1:3], ALONE[4], pytest.param({}, False, id="many")])
+def test_groups_held_up_make_no_receive_take_less_or_of_a_lower_priority(
+    db: Db, create: Create, options: dict[str, Any], exclusive: bool
+) -> None:
+    """The groups of 70 messages wait for a redelivery: more than the server's locks are made for."""
+    create("q", message_groups="transaction", **options)
+    consumer = None
+    if exclusive or "delivery_policy" in options:
+        consumer = one(db, "select howdah.open_consumer('q', exclusive => %s)", (exclusive,))
+    bodies = [str(number) for number in range(70)]
+    headers = [Jsonb({"JMSXGroupID": body}) for body in bodies]
+    send = "select howdah.send_batch('q', %s::text[], headers => %s)"
+    one(
+        db,
+        f"select count(r) from unnest(({send})) m(id), howdah.record_failure('q', m.id, 'bad', delay => '1 h') r",
+        (bodies, headers),
+    )
+    free = [f"free {body}" for body in bodies[:9]]
+    names = ["0", "a", "b", "c", "1", "a", "b", "c", "d"]
+    one(db, send, (free, [Jsonb({"JMSXGroupID": name}) for name in names]))
+    one(db, "select howdah.send('q', 'low', priority => 0)")
+    expected = [body for body, name in zip(free, names, strict=True) if name in "abcd"]
+    got = []
+    with db.transaction():
+        for wanted in (2, 3, 2, 2):
+            got.append(column(db, "select body from howdah.receive('q', %s, consumer => %s)", (wanted, consumer)))
+    assert got == [expected[:2], expected[2:5], expected[5:7], ["low"]]
