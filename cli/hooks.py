@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from ..engine.errors import NoSuchQueue
 from . import worker
 from .common import Dsn, connected, resolve_dsn
 
@@ -47,6 +48,12 @@ def run(
     configuration = load_hooks(file, os.environ)
     dsn = resolve_dsn(dsn)
     with connected(dsn, None) as connection:  # a queue that is not there is said at once
-        connection.admin.queue_stats(configuration.queue)
+        try:
+            connection.admin.queue_stats(configuration.queue)
+        except NoSuchQueue as error:
+            raise NoSuchQueue(
+                error.message,
+                "Events have a queue as soon as a queue tells of any: howdah queue alter NAME -o notify_admin=true.",
+            ) from error
     os.environ[VARIABLE] = str(file.absolute())
     worker.worker(TARGET, dsn, sessions=sessions, processes=1, log_json=log_json, log_level=log_level)

@@ -396,7 +396,10 @@ def test_the_program_tells_and_ends_in_order(
     assert b"hook told" in err
     assert b"secret" not in err
     file(webhook(web.url), queue="nowhere")
-    refused(howdah(dsn, "hooks", "run", file.path), "nowhere")
+    refused(
+        howdah(dsn, "hooks", "run", file.path),
+        "there is no queue 'nowhere' (Events have a queue as soon as a queue tells of any: howdah queue alter NAME -o notify_admin=true.)",
+    )
 
 
 def test_the_queue_is_the_systems_advisory_queue_unless_another_is_named(tmp_path: Path) -> None:
