@@ -1,19 +1,23 @@
--- howdah._claim_one_of_group(p_lane, p_from): the first ready message behind a position that nobody ever had and whose group is to be had.
+-- howdah._claim_one_of_group(p_lane, p_walk, p_from, p_all): the first ready message behind a position whose group is to be had.
 --
 -- Returns  its position, locked; NULL: none, or howdah._claim_groups must look.
 -- Role     internal
 --
--- One message in two statements. The first passes by what other transactions have, or had and gave back (xmax), without trying the locks of their groups,
--- and may see older rows than the lock of the group lets it have; so the second looks whether one of the group lies before it after all.
-create or replace function howdah._claim_one_of_group(p_lane howdah.lanes, p_from bigint) returns bigint
+-- One message in two statements. Without p_all the first passes by what other transactions have, or had and gave back (xmax), without trying the locks of their
+-- groups. It may see older rows than the lock of the group lets it have; so the second looks whether one of the group lies before it after all.
+-- p_all: messages given back too; and it notes from where the next ones are to look (howdah._walk_note).
+create or replace function howdah._claim_one_of_group(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_all boolean) returns bigint
 language plpgsql volatile
 as $$
 declare
     v_row record;
 begin
+    if p_all then
+        perform howdah._note_first(p_lane, p_walk, p_from);
+    end if;
     select m.seq, howdah._group(m.headers, m.conversation_id) as group_id into v_row
     from howdah.msgs m
-    where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from and m.xmax = 0
+    where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from and (m.xmax = 0 or p_all)
       and howdah._lock_group(p_lane.destination_id, howdah._group(m.headers, m.conversation_id)) is not false
     order by m.seq limit 1 for update skip locked;
     if v_row.seq is null then
@@ -29,22 +33,27 @@ begin
 end
 $$;
 
--- howdah._claim_of_groups(p_lane, p_from, p_want): the first ready messages behind a position that nobody ever had and whose groups are to be had.
+-- howdah._claim_of_groups(p_lane, p_walk, p_from, p_want, p_all): the first ready messages behind a position whose groups are to be had.
 --
 -- Returns  p_want positions in order, locked; NULL: not so many, or howdah._claim_groups must look.
 -- Role     internal
 --
 -- As howdah._claim_one_of_group. So none of a group is taken before one of it that lies before.
-create or replace function howdah._claim_of_groups(p_lane howdah.lanes, p_from bigint, p_want integer) returns bigint[]
+create or replace function howdah._claim_of_groups(
+    p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_want integer, p_all boolean
+) returns bigint[]
 language plpgsql volatile
 as $$
 declare
     v_seqs bigint[];
     v_groups text[];
 begin
+    if p_all then
+        perform howdah._note_first(p_lane, p_walk, p_from);
+    end if;
     select array_agg(c.seq order by c.seq), array_agg(c.group_id order by c.seq) into v_seqs, v_groups
     from (select m.seq, howdah._group(m.headers, m.conversation_id) as group_id from howdah.msgs m
-          where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from and m.xmax = 0
+          where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from and (m.xmax = 0 or p_all)
             and howdah._lock_group(p_lane.destination_id, howdah._group(m.headers, m.conversation_id)) is not false
           order by m.seq limit p_want for update skip locked) c;
     if cardinality(v_seqs) = p_want
@@ -58,5 +67,19 @@ begin
         return v_seqs;
     end if;
     return null;
+end
+$$;
+
+-- howdah._note_first(p_lane, p_walk, p_from): note that the first visible message of a lane is where a walk need not look before.
+--
+-- Role     internal
+create or replace function howdah._note_first(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint) returns void
+language plpgsql volatile
+as $$
+begin
+    perform howdah._walk_note(p_lane, p_walk, p_from, m.seq, null, '0')
+    from (select m.seq from howdah.msgs m
+          where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
+          order by m.seq limit 1) m;
 end
 $$;

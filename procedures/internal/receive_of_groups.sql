@@ -1,72 +1,78 @@
--- howdah._receive_one_of_group(p_lane, p_walk, p_name, p_now, p_failing, p_most, p_journaled): receive one message of a queue whose groups are transactions', the short way.
+-- howdah._take_one_of_group(p_id, p_rank, p_head, p_headed): take one message of a queue whose groups are transactions', the short way.
 --
--- Returns  howdah.message; none: the long way must look, because there are other lanes to be looked at, messages may have been given back, or none is to be had.
+-- Returns  the message, deleted; NULL: the long way must look, because groups are not all there is to be looked at, or none is to be had.
 -- Role     internal
 --
--- What howdah._take_walked and the last part of howdah.receive do for any number, in three statements. One in thirty goes the long way in any case, which
--- finds what was given back.
-create or replace function howdah._receive_one_of_group(
-    p_lane howdah.lanes, p_walk howdah.walk, p_name text, p_now timestamptz, p_failing regclass, p_most integer, p_journaled boolean
-) returns setof howdah.message
+-- Two statements. The first passes by what other transactions have, or had and gave back (xmax), and tries the locks of the groups of the others; it may see
+-- older rows than the lock lets it have, so the second looks whether one of the group lies before it after all, or waits. The lock of its group keeps other
+-- receivers from the message. One call in thirty finds what was given back, and so does what is in no group: by a lock of the row (howdah._claim_one_of_group).
+create or replace function howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) returns howdah.msgs
 language plpgsql volatile
 as $$
 declare
     v_message howdah.msgs;
     v_seq bigint;
+    v_group text;
 begin
-    if p_walk.condition is not null or p_walk.share is not null or random() >= 0.97
-       or exists (select from howdah.lanes l
-                  where l.destination_id = p_lane.destination_id and (l.place > 0 or howdah._may_be_due(l, p_now))) then
-        return;
+    if not howdah._is_grouped(p_id) then
+        return null;
     end if;
-    v_seq := howdah._claim_one_of_group(p_lane, howdah._walk_from(p_lane, p_walk, false));
-    if v_seq is null then
-        return;
+    if random() < 0.97 then
+        select m.seq, howdah._group(m.headers, m.conversation_id) as group_id into v_seq, v_group
+        from howdah.msgs m
+        where m.destination_id = p_id and m.rank = p_rank and m.seq > p_headed and m.xmax = 0
+          and howdah._lock_group(p_id, howdah._group(m.headers, m.conversation_id)) is not false
+        order by m.seq limit 1;
     end if;
-    delete from howdah.msgs m where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq = v_seq
-    returning m.* into v_message;
-    if (pg_sequence_last_value(p_failing) is not null and not howdah._is_unblamed(v_message.message_id, howdah._group(v_message.headers, v_message.conversation_id)))
-       or v_message.expires_at <= p_now then
-        return query select * from howdah._deliver(p_lane.destination_id, v_message, p_now, p_most, p_journaled);
-        return;
+    if v_group is not null then
+        delete from howdah.msgs m
+        where m.destination_id = p_id and m.rank = p_rank and m.seq = v_seq and m.xmax = 0
+          and not exists (select from howdah.msgs b
+                          where b.destination_id = p_id and b.rank = p_rank and b.seq > p_headed and b.seq < v_seq
+                            and howdah._group(b.headers, b.conversation_id) = v_group)
+          and not exists (select from howdah.parked p where p.destination_id = p_id and p.group_id = v_group)
+        returning m.* into v_message;
+    else
+        v_seq := howdah._claim_one_of_group(row(0, p_id, p_rank, 2, p_head, null)::howdah.lanes, null, p_headed, true);
+        delete from howdah.msgs m where m.destination_id = p_id and m.rank = p_rank and m.seq = v_seq
+        returning m.* into v_message;
     end if;
-    if p_journaled then
-        insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
-        values (howdah.now(), p_lane.destination_id, 'consumed', array[v_message.message_id], v_message.sent_at);
-    end if;
-    if v_message.body is null then
-        v_message.body := howdah._take_body(v_message.message_id);
-    end if;
-    return next row(v_message.message_id, p_name,
-        case when v_message.is_text then convert_from(v_message.body, 'UTF8') end,
-        case when not v_message.is_text then v_message.body end, v_message.content_type, v_message.headers,
-        9 - v_message.rank, v_message.correlation_id, v_message.reply_to, v_message.message_type,
-        v_message.conversation_id, 'persistent', v_message.sent_at, v_message.expires_at, 1, false, v_message.seq,
-        v_message.stage::integer,
-        case when v_message.origin_id is not null then howdah._name(v_message.origin_id) end,
-        v_message.dead_reason, v_message.dead_at
-    )::howdah.message;
+    return v_message;
 end
 $$;
 
--- howdah._receive_of_groups(p_lane, p_walk, p_name, p_now, p_want, p_journaled): receive some messages of a queue whose groups are transactions', the short way.
+-- howdah._is_grouped(p_id): whether nothing but the groups of transactions is to be looked at in the main lane of such a queue, and in no other lane.
 --
--- Returns  howdah.message, p_want of them; none: as howdah._receive_one_of_group, or there are fewer to be had so. Nothing ever failed in the queue.
+-- Returns  boolean.
+-- Role     internal
+create or replace function howdah._is_grouped(p_id integer) returns boolean
+language plpgsql volatile
+as $$
+begin
+    return exists (
+        select from howdah.destinations d
+        where d.id = p_id and d.message_groups = 'transaction' and not d.strict_order and d.backout_count <> 'hardened' and d.delivery_policy = 'shared'
+          and not exists (select from howdah.consumers c where c.destination_id = p_id and c.exclusive)
+          and not exists (select from howdah.lanes l where l.destination_id = p_id and (l.place > 0 or howdah._may_be_due(l, howdah.now()))));
+end
+$$;
+
+-- howdah._receive_of_groups(p_lane, p_name, p_now, p_want, p_journaled): receive some messages of a queue whose groups are transactions', the short way.
+--
+-- Returns  howdah.message, p_want of them; none: as howdah._take_one_of_group, or there are fewer to be had so. Nothing ever failed in the queue.
 -- Role     internal
 create or replace function howdah._receive_of_groups(
-    p_lane howdah.lanes, p_walk howdah.walk, p_name text, p_now timestamptz, p_want integer, p_journaled boolean
+    p_lane howdah.lanes, p_name text, p_now timestamptz, p_want integer, p_journaled boolean
 ) returns setof howdah.message
 language plpgsql volatile
 as $$
 declare
     v_seqs bigint[];
 begin
-    if p_walk.condition is not null or p_walk.share is not null or random() >= 0.97
-       or exists (select from howdah.lanes l
-                  where l.destination_id = p_lane.destination_id and (l.place > 0 or howdah._may_be_due(l, p_now))) then
+    if not howdah._is_grouped(p_lane.destination_id) then
         return;
     end if;
-    v_seqs := howdah._claim_of_groups(p_lane, howdah._walk_from(p_lane, p_walk, false), p_want);
+    v_seqs := howdah._claim_of_groups(p_lane, null, howdah._walk_from(p_lane, null, false), p_want, random() >= 0.97);
     if v_seqs is null then
         return;
     end if;

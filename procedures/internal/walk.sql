@@ -31,8 +31,8 @@ begin
         v_from := howdah._walk_from(v_lane, p_walk, p_all);
     end if;
     if p_lane.place = 2 and p_want = 1 and p_walk.groups = 'transaction' and p_walk.condition is null and p_walk.share is null
-       and p_walk.hold and not p_all and random() < 0.97 then  -- the other way finds what was given back; howdah.receive has tried this one
-        v_after := howdah._claim_one_of_group(v_lane, v_from);
+       and p_walk.hold and not p_all then  -- howdah.receive has tried this
+        v_after := howdah._claim_one_of_group(v_lane, p_walk, v_from, random() >= 0.97);
         if v_after is not null then
             return query select v_after, false;
             return;

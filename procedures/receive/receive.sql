@@ -64,13 +64,13 @@ begin
         d.dispose_at as most,
         coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 > coalesce(pg_sequence_last_value(d.head), 0) as backlog,
-        pg_sequence_last_value(d.special) is null as plain,
+        pg_sequence_last_value(d.special) is null as plain, d.message_groups = 'transaction' as grouped,
         max_messages = 1 and not hold and selector is null and consumer is null and not d.receiving_paused
             and not howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp()))
             and pg_has_role(howdah._caller()::name, d.receivers[1]::name, 'MEMBER') as usual
     into v_queue
     from howdah.destinations d where d.name = queue and d.dropped_at is null;
-    if v_queue.usual and (v_queue.plain or howdah._is_plain(v_queue.id)) then
+    if v_queue.usual and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
         if v_queue.backlog then
             -- Taken before, free and still there: a rollback gave back what was taken last, so the search comes first.
             perform from howdah.msgs m
@@ -88,32 +88,34 @@ begin
         delete from howdah.msgs m
         where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_seq and (v_locked or m.xmax = 0)
         returning m.* into v_message;
+    elsif v_queue.usual and v_queue.grouped then
+        v_message := howdah._take_one_of_group(v_queue.id, v_queue.main_rank, v_queue.head, v_queue.headed);
+    end if;
+    if v_message.seq is not null then
+        if (pg_sequence_last_value(v_queue.failing) is null
+                or howdah._is_unblamed(v_message.message_id, howdah._group(v_message.headers, v_message.conversation_id)))
+           and (v_message.expires_at > howdah.now()) is not false then
+            if v_queue.journaled then
+                insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
+                values (howdah.now(), v_queue.id, 'consumed', array[v_message.message_id], v_message.sent_at);
+            end if;
+            if v_message.body is null then
+                v_message.body := howdah._take_body(v_message.message_id);
+            end if;
+            return next row(v_message.message_id, queue,
+                case when v_message.is_text then convert_from(v_message.body, 'UTF8') end,
+                case when not v_message.is_text then v_message.body end, v_message.content_type, v_message.headers,
+                9 - v_message.rank, v_message.correlation_id, v_message.reply_to, v_message.message_type,
+                v_message.conversation_id, 'persistent', v_message.sent_at, v_message.expires_at, 1, false, v_message.seq,
+                v_message.stage::integer,
+                case when v_message.origin_id is not null then howdah._name(v_message.origin_id) end,
+                v_message.dead_reason, v_message.dead_at
+            )::howdah.message;
+            return;
+        end if;
+        return query select * from howdah._deliver(v_queue.id, v_message, howdah.now(), v_queue.most, v_queue.journaled);
         if found then
-            if (pg_sequence_last_value(v_queue.failing) is null
-                    or howdah._is_unblamed(v_message.message_id, howdah._group(v_message.headers, v_message.conversation_id)))
-               and (v_message.expires_at > howdah.now()) is not false then
-                if v_queue.journaled then
-                    insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
-                    values (howdah.now(), v_queue.id, 'consumed', array[v_message.message_id], v_message.sent_at);
-                end if;
-                if v_message.body is null then
-                    v_message.body := howdah._take_body(v_message.message_id);
-                end if;
-                return next row(v_message.message_id, queue,
-                    case when v_message.is_text then convert_from(v_message.body, 'UTF8') end,
-                    case when not v_message.is_text then v_message.body end, v_message.content_type, v_message.headers,
-                    9 - v_message.rank, v_message.correlation_id, v_message.reply_to, v_message.message_type,
-                    v_message.conversation_id, 'persistent', v_message.sent_at, v_message.expires_at, 1, false, v_message.seq,
-                    v_message.stage::integer,
-                    case when v_message.origin_id is not null then howdah._name(v_message.origin_id) end,
-                    v_message.dead_reason, v_message.dead_at
-                )::howdah.message;
-                return;
-            end if;
-            return query select * from howdah._deliver(v_queue.id, v_message, howdah.now(), v_queue.most, v_queue.journaled);
-            if found then
-                return;
-            end if;
+            return;
         end if;
     end if;
 
@@ -196,21 +198,16 @@ begin
     v_pace := howdah._pace(clock_timestamp());
     v_lanes := array[row(0, v_id, v_queue.main_rank, 2, v_queue.head, v_queue.search)::howdah.lanes];
     if pg_sequence_last_value(v_queue.special) is not null or selector is not null or consumer is not null then
+        if v_queue.grouped and max_messages <= 32 and not hold and selector is null and consumer is null
+           and pg_sequence_last_value(v_queue.failing) is null then
+            return query select * from howdah._receive_of_groups(v_lanes[1], queue, v_now, max_messages, v_queue.journaled);
+            if found then
+                return;
+            end if;
+        end if;
         v_walk := howdah._admit(v_id, v_queue.main_rank, selector, consumer, hold);
         if not v_walk.admitted then
             return;
-        end if;
-        if v_walk.groups = 'transaction' and max_messages = 1 and not hold then
-            return query select * from howdah._receive_one_of_group(v_lanes[1], v_walk, queue, v_now, v_queue.failing, v_queue.most, v_queue.journaled);
-            if found then
-                return;
-            end if;
-        end if;
-        if v_walk.groups = 'transaction' and max_messages between 2 and 32 and not hold and pg_sequence_last_value(v_queue.failing) is null then
-            return query select * from howdah._receive_of_groups(v_lanes[1], v_walk, queue, v_now, max_messages, v_queue.journaled);
-            if found then
-                return;
-            end if;
         end if;
         v_one_by_one := howdah._is_one_by_one(v_id);
         if hold and v_one_by_one and howdah._is_strict(v_id) then
