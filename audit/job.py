@@ -41,6 +41,7 @@ FOLDERS = {
     "audit_incidents": "incidents",
     "audit_acts": "acts",
     "audit_locks": "locks",
+    "audit_cursors": "cursors",
     "audit_workers": "workers",
 }
 """Where each view lies under the output folder; identity, hours and rules lie beside them."""
@@ -61,7 +62,7 @@ def run_audit(
 ) -> AuditResult:
     """Audit the database at ``dsn`` (libpq's form, over TCP, a primary).
 
-    output: a folder, absent or empty, for Parquet: destinations, messages, journal (unfolded), incidents, acts, locks,
+    output: a folder, absent or empty, for Parquet: destinations, messages, journal (unfolded), incidents, acts, locks, cursors,
     identity, hours, rules, workers, reports, and for index.html. None keeps nothing. page: another place for the page. Without
     either there are no reports. bucket_seconds: what reports count in; None: as the record's length asks for.
     partitions: connections that read at once, and partitions of a shuffle.
@@ -169,6 +170,7 @@ def _prove(
         incidents=kept["audit_incidents"],
         acts=kept["audit_acts"],
         locks=kept["audit_locks"],
+        cursors=_at_hand(kept["audit_cursors"]),
         previous=previous,
     )
     findings = find_all(evidence).persist()

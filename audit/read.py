@@ -36,6 +36,7 @@ COLUMNS = {
     ),
     "audit_acts": "act_id, at, actor, act, destination_id, queue, other_destination_id, other_queue, reason, message_id",
     "audit_locks": "name, id, epoch, holder, acquired_at, xid, present_epoch, present_holder, expires_at",
+    "audit_cursors": "destination_id, queue, topic_id, priority, created_at, gets_all, xid, seq, passed_before, passed_not",
 }
 """What is read of each view; by name, so that a view may grow."""
 

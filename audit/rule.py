@@ -51,6 +51,7 @@ class Evidence:
     incidents: DataFrame
     acts: DataFrame
     locks: DataFrame
+    cursors: DataFrame
     previous: Previous | None = None
 
 

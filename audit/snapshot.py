@@ -22,6 +22,7 @@ VIEWS = (
     "audit_incidents",
     "audit_acts",
     "audit_locks",
+    "audit_cursors",
     "audit_workers",
 )
 """The public views, in schema howdah."""

@@ -1,4 +1,4 @@
--- audit_destinations, audit_messages, audit_journal, audit_incidents, audit_acts, audit_locks, audit_workers: what an auditor reads, in types every JDBC client knows.
+-- audit_destinations, audit_messages, audit_journal, audit_incidents, audit_acts, audit_locks, audit_cursors, audit_workers: what an auditor reads, in types every JDBC client knows.
 --
 -- Role     howdah_auditor howdah_admin
 --
@@ -96,6 +96,16 @@ select l.name, e.id, e.epoch, e.holder, e.acquired_at, e.xid, l.epoch as present
 from howdah.lock l
 full join howdah.lock_epochs e on e.name = l.name;
 comment on view howdah.audit_locks is 'The changes of holder of each named lease (epoch NULL: none is recorded) beside its present state.';
+
+create or replace view howdah.audit_cursors as
+select d.id as destination_id, d.name as queue, a.destination_id as topic_id, a.priority::integer as priority, d.created_at,
+    s.selector is null and not s.no_local as gets_all, c.xid::text::bigint as xid, c.seq, pg_snapshot_xmax(c.snapshot)::text::bigint as passed_before,
+    (select string_agg(x.x::text, ',') from pg_snapshot_xip(c.snapshot) x(x)) as passed_not
+from howdah.acks a
+join howdah.subscriptions s on s.destination_id = a.subscription_id
+join howdah.destinations d on d.id = s.destination_id and d.dropped_at is null
+cross join lateral (select k.* from howdah.ack_cursors k where k.ack_id = a.id order by k.n desc limit 1) c;
+comment on view howdah.audit_cursors is 'What each subscription has passed of each topic, and of each priority if it is prioritised: messages of transactions before passed_before but for those in passed_not, and of xid those up to seq.';
 
 create or replace view howdah.audit_poison_log as
 select l.log_id, l.logged_at, l.outcome, l.message_id, l.destination_id, d.name as queue, l.dead_reason as reason, 9 - l.rank as priority,

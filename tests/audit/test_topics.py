@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import psycopg
 from psycopg.types.json import Jsonb
-from support import SYSTEM, Clock, Db, one
+from support import SYSTEM, Clock, Connect, Db, one
 from topics_support import bodies, consume, publish, rotate, stored, subscribe, topic
 
 from howdah.audit.snapshot import VIEWS, exported
@@ -89,3 +89,51 @@ def test_an_audit_that_runs_does_not_keep_a_topics_table_from_being_emptied(db: 
         for _ in range(3):
             rotate(db, clock)
         assert stored(db) == 0
+
+
+def test_what_a_subscription_passed_without_having_it_is_found_and_what_it_has_yet_to_read_is_not(
+    audit: Audit, db: Db, clock: Clock, connect: Connect
+) -> None:
+    """One message is deleted before it is read, one cursor moved by hand; beside that, late commits, parts of a batch, seeks and selectors."""
+    topic(db, "t.a", journal_level="full")
+    topic(db, "t.b", journal_level="full")
+    plain, skipped, sought, behind = (subscribe(db, name, "t.a") for name in ("plain", "skipped", "sought", "behind"))
+    wild = subscribe(db, "wild", "t.>", shared=True)
+    ranked = subscribe(db, "ranked", "t.a", options={"prioritized": True})
+    choosy = subscribe(db, "choosy", "t.a", selector="colour = 'red'")
+    silent = subscribe(db, "silent", "t.a", options={"journal_level": "off"})
+    all_of_them = (plain, skipped, sought, wild, ranked, choosy, silent)
+    publish(db, "too near its beginning to be judged", to="t.a")
+    clock.advance(60)
+    with connect() as late, late.transaction():
+        (held,) = publish(late, "committed late", to="t.a")
+        publish(db, *"12345", to="t.a")
+        publish(db, "expires", to="t.a", time_to_live=timedelta(seconds=1))
+        clock.advance(2)
+        for name in all_of_them:
+            bodies(db, name, 3)
+            bodies(db, name)
+    (gone,) = publish(db, "deleted", to="t.a")
+    for number in range(3):
+        db.execute(f"delete from howdah.topic_msgs_{number} where seq = %s".encode(), [gone // 1_000_000])
+    passed = publish(db, "a", "b", to="t.a")
+    one(db, "select howdah.seek_subscription(%s, 'infinity')", (sought,))
+    db.execute(
+        "select howdah._move_cursor(howdah._cursor(c.id), '3', -1, 0, howdah._snapshot()) from howdah.acks c"
+        " join howdah.destinations d on d.id = c.subscription_id where d.name = %s",
+        [skipped],
+    )
+    for name in (plain, wild, ranked, choosy, silent):
+        bodies(db, name)
+    publish(db, "c", "d", "e", to="t.b")
+    assert bodies(db, wild, 1) == ["c"]
+    result = audit()
+    (rule,) = [rule for rule in result.rules if rule.count and rule.severity == "error"]
+    expected = {(name, gone) for name in (plain, wild, ranked, sought, skipped)} | {
+        (skipped, m) for m in (held, *passed)
+    }
+    assert (rule.name, rule.count) == ("not_delivered", len(expected))
+    assert {(row.queue, row.message_id) for row in rule.rows} < expected
+    faults = {queue.queue: queue.faults for queue in result.queues if not queue.balanced}
+    assert faults == {plain: 1, wild: 1, ranked: 1, sought: 1, skipped: 4}
+    assert result.queue(behind).balanced
