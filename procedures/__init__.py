@@ -138,6 +138,7 @@ FILES = (
     "internal/selection",
     "internal/walk_from",
     "internal/walk",
+    "internal/consumer_leases",
     "internal/turn",
     "internal/admit",
     "internal/take_walked",

@@ -86,6 +86,23 @@ group_owners = Table(
     comment="Sticky message groups: which consumer each belongs to. One row a group, none a message.",
 )
 
+consumer_leases = Table(
+    "consumer_leases",
+    metadata,
+    Column(
+        "lease_id", BigInteger, primary_key=True, autoincrement=False, comment="Number of the lease: its fencing token."
+    ),
+    Column(
+        "consumer_id",
+        Integer,
+        ForeignKey(consumers.c.id, name="fk_consumer_leases_consumer", ondelete="CASCADE"),
+        nullable=False,
+        index=True,
+        comment="The consumer, which lives as long as its session.",
+    ),
+    comment="Leases that end when the session of their consumer is found to have ended.",
+)
+
 selections = Table(
     "selections",
     metadata,

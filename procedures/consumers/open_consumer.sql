@@ -8,7 +8,7 @@
 --
 -- For queues whose delivery_policy is single, failover or round_robin, or whose message_groups are sticky; and for an exclusive consumer of any
 -- queue: while it lives no other one gets messages (but under failover), of several the one with the highest priority (0 to 127), then the first. A consumer lives until howdah.close_consumer;
--- with own_session, until the database session ends (not behind a pooler that shares sessions); in any case until it neither received nor was in a transaction for timeout.
+-- with own_session, until the database session ends (not behind a pooler that shares sessions), with which its leases run out too; in any case until it neither received nor was in a transaction for timeout.
 create or replace function howdah.open_consumer(
     queue text, exclusive boolean default false, priority integer default 0, own_session boolean default false, timeout interval default '60 seconds'
 ) returns bigint

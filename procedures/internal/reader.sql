@@ -44,6 +44,7 @@ as $$
 declare
     v_now timestamptz := howdah.now();
 begin
+    perform howdah._has_consumer(p_subscription_id);  -- one that is gone may have taken its leases with it
     return exists (select from howdah.acks a join howdah.acked d on d.ack_id = a.id
                    where a.subscription_id = p_subscription_id and d.lease_id is not null and d.leased_until > v_now)
         or (select true from howdah.parked p

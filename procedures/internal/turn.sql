@@ -78,12 +78,14 @@ $$;
 -- Role     internal
 --
 -- Gone: silent for longer than its time-out, or its session ended; and in no transaction. An open transaction and a session of its own hold a lock that is
--- tried here; it is tried for those only that may be gone, because having it makes their next receive wait.
+-- tried here; it is tried for those only that may be gone, because having it makes their next receive wait. Who had a session of its own has lost it, so its
+-- leases end too.
 create or replace function howdah._close_dead(p_destination_id integer, p_now timestamptz, p_but integer default null) returns bigint
 language plpgsql volatile
 as $$
 declare
     v_dead integer[];
+    v_leases bigint[];
     v_count bigint;
 begin
     v_dead := array(
@@ -96,8 +98,12 @@ begin
     if cardinality(v_dead) = 0 then
         return 0;
     end if;
-    delete from howdah.consumers c
-    where c.ctid = any (array(select d.ctid from howdah.consumers d where d.id = any (v_dead) for update skip locked));
+    v_dead := array(select c.id from howdah.consumers c where c.id = any (v_dead) for update skip locked);
+    v_leases := array(select l.lease_id from howdah.consumer_leases l where l.consumer_id = any (v_dead));
+    if cardinality(v_leases) > 0 then
+        perform howdah._end_leases_of(p_destination_id, v_leases, p_now);
+    end if;
+    delete from howdah.consumers c where c.id = any (v_dead);
     get diagnostics v_count = row_count;
     return v_count;
 end

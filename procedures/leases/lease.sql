@@ -7,7 +7,8 @@
 --          lease to acknowledge has messages no more: nothing is acknowledged or leased.
 -- Role     howdah_consumer howdah_admin
 --
--- COMMIT at once: the messages are then this lease's until leased_until, whatever becomes of the session. End it with howdah.ack (they are
+-- COMMIT at once: the messages are then this lease's until leased_until, whatever becomes of the session; but a consumer that was opened with own_session
+-- takes its leases with it. End it with howdah.ack (they are
 -- consumed), howdah.nack (a failed delivery) or howdah.release (given back, nobody to blame); howdah.extend lengthens it. A lease that runs out gives its
 -- messages back, and that counts as a failed delivery (incident LeaseExpired). queue is a queue's name or a subscription's; or a wildcard, as for
 -- howdah.receive: then all messages come from one queue that matches, queue_name, which is to be named to end the lease.
@@ -165,6 +166,9 @@ begin
     if cardinality(v_held) > 0 then
         v_lease := nextval('howdah.lease_numbers'::regclass);
         perform howdah._take_lease(howdah._destination(queue, 'receive'), v_held, v_lease, v_until);
+        if consumer is not null then
+            perform howdah._note_lease(consumer, v_lease);
+        end if;
     end if;
     return query select v_lease, v_until, h.* from unnest(v_held) h;
 end

@@ -356,7 +356,7 @@ begin
                     return query
                     with taken as materialized (
                         select t as claim, t.*, row_number() over () as number
-                        from howdah._claim(v_lane, v_want, v_now, hold, v_seqs, v_locked, v_everywhere, v_walk) t
+                        from howdah._claim(v_lane, v_want, v_now, hold, v_seqs, v_locked, v_everywhere or v_one_by_one and v_lane.place < 2, v_walk) t
                     ), failed as materialized (
                         select f.*
                         from (select array_agg(t.message_id) as ids, array_agg(t.stage) as stages, array_agg(t.conversation_id) as conversations,

@@ -54,6 +54,8 @@ class Leasing(Receiving):
         assert len(set(tokens)) <= 1
         for number in ids:
             self.model.messages[number].lease = tokens[0]
+        if tokens and consumer and consumer.own_session:
+            self.model.bearers[tokens[0]] = consumer
         self._leave(there)
 
     def _read_lease(

@@ -162,7 +162,8 @@ class Receiving(Consuming):
         if self.model.strict:
             self.model.check_strict(there, ids, mine)
         elif turn.alone and not any(s.received for s in self.sessions if s is not there):
-            self.model.check_alone(there, [self.model.messages[number] for number in ids], mine)
+            got = [self.model.messages[number] for number in ids]
+            self.model.check_alone(there, got, lambda m: mine(m) and self.model.is_free(m, there, consumer))
         for number in ids:
             self.model.hand(there, self.model.messages[number], **fate)
         return ids

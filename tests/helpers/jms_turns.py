@@ -62,6 +62,8 @@ class Turns(Model):
         self.twin: Turns | None = None
         self.consumers: list[Consumer] = []
         self.owners: dict[str, Consumer | None] = {}
+        #: Leases of consumers that live as long as their sessions.
+        self.bearers: dict[int, Consumer] = {}
         #: The transaction that is at work where one at a time is.
         self.at_work: Session | None = None
 
@@ -132,6 +134,14 @@ class Turns(Model):
         for consumer in self.visible(session):
             if consumer is not but and self.is_gone(consumer):
                 self.put(session, consumer, closing=session)
+                self._end_leases(session, consumer)
+
+    def _end_leases(self, session: Session, consumer: Consumer) -> None:
+        """What it has leased is due, but for what somebody has in hand."""
+        for message in self.messages.values():
+            borne = message.lease is not None and self.bearers.get(message.lease) is consumer
+            if borne and self.leased(message) and message.touched in (None, session):
+                self.change(session, message, due=self.now)
 
     def active(self, session: Session) -> Consumer | None:
         among = [c for c in self.visible(session) if c.exclusive or self.policy in ("single", "failover")]

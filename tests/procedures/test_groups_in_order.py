@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
 from policy_support import Create
 from psycopg.types.json import Jsonb
-from support import Db, column, one
+from support import Clock, Db, column, one
 
 ALONE = [
     pytest.param({"strict_order": True}, False, id="strict"),
@@ -102,3 +103,30 @@ def test_groups_held_up_make_no_receive_take_less_or_of_a_lower_priority(
         for wanted in (2, 3, 2, 2):
             got.append(column(db, "select body from howdah.receive('q', %s, consumer => %s)", (wanted, consumer)))
     assert got == [expected[:2], expected[2:5], expected[5:7], ["low"]]
+
+
+@pytest.mark.parametrize("options", [{"strict_order": True}, {"delivery_policy": "single"}], ids=["strict", "single"])
+@pytest.mark.parametrize("place", ["parked", "non-persistent"])
+def test_where_dead_rows_gave_a_lane_a_head_what_came_back_behind_it_is_first(
+    db: Db, create: Create, clock: Clock, options: dict[str, Any], place: str
+) -> None:
+    """Other queues look behind such a head now and then only."""
+    create("q", redelivery_delay_ms=5000, **options)
+    consumer = one(db, "select howdah.open_consumer('q')") if "delivery_policy" in options else None
+    mode = "non-persistent" if place == "non-persistent" else "persistent"
+    ids = [one(db, "select howdah.send('q', %s, delivery_mode => %s)", (body, mode)) for body in ("1", "2")]
+    if place == "parked":
+        for number in ids:
+            one(db, "select r from howdah.record_failure('q', %s, 'bad') r", (number,))
+        clock.advance(10)
+    one(db, "select howdah.send('q', '3')")
+    head = 2 if place == "non-persistent" else int(clock.now.timestamp() * 1_000_000)
+    for search in ("head", "search"):
+        to = head if search == "head" else (int(time.time() * 1000) + 1500) & 1048575
+        db.execute(
+            f"select setval(l.{search}, %s) from howdah.lanes l join howdah.destinations d on d.id = l.destination_id"
+            " where d.name = 'q' and l.place < 2".encode(),
+            (to,),
+        )
+    got = column(db, "select body from howdah.receive('q', 3, consumer => %s)", (consumer,))
+    assert got == ["1", "2", "3"]

@@ -128,6 +128,20 @@ def test_a_consumer_of_its_own_session_ends_with_it(db: Db, connect: Connect) ->
     assert bodies(db, name) == ["a"]
 
 
+def test_what_a_consumer_of_a_subscription_has_leased_comes_back_with_the_end_of_its_session(
+    db: Db, connect: Connect, clock: Clock
+) -> None:
+    name = subscribe(db)
+    publish(db, "a", "b")
+    doomed = connect()
+    consumer = opened(doomed, own_session=True)
+    query = "select body, redelivered from howdah.lease(%s, 1, '1 hour', consumer => %s)"
+    assert doomed.execute(query, (name, consumer)).fetchall() == [("a", False)]
+    one(db, "select pg_terminate_backend(%s, 10000)", (doomed.info.backend_pid,))
+    other = opened(db)
+    assert db.execute(query, (name, other)).fetchall() == [("a", True)]
+
+
 def test_a_shared_subscription_has_no_number_for_a_consumer_and_a_topic_no_consumer(db: Db) -> None:
     name = subscribe(db, shared=True)
     publish(db, "a", "b")
