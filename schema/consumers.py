@@ -95,10 +95,9 @@ consumer_leases = Table(
     Column(
         "consumer_id",
         Integer,
-        ForeignKey(consumers.c.id, name="fk_consumer_leases_consumer", ondelete="CASCADE"),
         nullable=False,
         index=True,
-        comment="The consumer, which lives as long as its session.",
+        comment="The consumer, which lives as long as its session. No foreign key: its row would be locked by each lease.",
     ),
     comment="Leases that end when the session of their consumer is found to have ended.",
 )

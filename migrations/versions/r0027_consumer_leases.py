@@ -29,10 +29,7 @@ def upgrade() -> None:
             "consumer_id",
             sa.Integer(),
             nullable=False,
-            comment="The consumer, which lives as long as its session.",
-        ),
-        sa.ForeignKeyConstraint(
-            ["consumer_id"], ["howdah.consumers.id"], name="fk_consumer_leases_consumer", ondelete="CASCADE"
+            comment="The consumer, which lives as long as its session. No foreign key: its row would be locked by each lease.",
         ),
         sa.PrimaryKeyConstraint("lease_id", name=op.f("pk_consumer_leases")),
         schema="howdah",

@@ -16,6 +16,7 @@ begin
     end if;
     perform howdah._destination(v_row.name, 'receive');
     delete from howdah.consumers c where c.id = v_row.id;
+    delete from howdah.consumer_leases l where l.consumer_id = v_row.id;
     if howdah._is_own_session(v_row.id) then
         perform pg_advisory_unlock_shared(1213154384, v_row.id);
     end if;

@@ -99,8 +99,9 @@ begin
         return 0;
     end if;
     v_dead := array(select c.id from howdah.consumers c where c.id = any (v_dead) for update skip locked);
-    v_leases := array(select l.lease_id from howdah.consumer_leases l where l.consumer_id = any (v_dead));
-    if cardinality(v_leases) > 0 then
+    with gone as (delete from howdah.consumer_leases l where l.consumer_id = any (v_dead) returning l.lease_id)
+    select array_agg(g.lease_id) into v_leases from gone g;
+    if v_leases is not null then
         perform howdah._end_leases_of(p_destination_id, v_leases, p_now);
     end if;
     delete from howdah.consumers c where c.id = any (v_dead);
