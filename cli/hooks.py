@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from ..engine.errors import NoSuchQueue
 from . import worker
 from .common import Dsn, connected, resolve_dsn
 
@@ -42,6 +41,7 @@ def run(
     ] = "INFO",
 ) -> None:
     """Call the hooks of each event until SIGTERM, which finishes what is in hand."""
+    from ..engine.errors import NoSuchQueue
     from ..workers.hook_config import load_hooks
     from ..workers.hooks import TARGET, VARIABLE
 
