@@ -55,7 +55,7 @@ def _not_delivered(evidence: Evidence) -> DataFrame | None:
 
 def _has_passed(cursor: Column) -> Column:
     """As howdah._is_passed."""
-    sent, seq = F.col("sent_xid"), F.floor(F.col("message_id") / DESTINATIONS)
+    sent, seq = F.col("sent_xid"), F.expr(f"message_id div {DESTINATIONS}")
     before = (sent < cursor["passed_before"]) & ~F.array_contains(cursor["passed_not"], sent)
     return before | ((sent == cursor["xid"]) & (seq <= cursor["seq"]))
 

@@ -5,7 +5,8 @@
 --
 -- Two statements. The first passes by what other transactions have, or had and gave back (xmax), and tries the locks of the groups of the others; it may see
 -- older rows than the lock lets it have, so the second looks whether one of the group lies before it after all, or waits. The lock of its group keeps other
--- receivers from the message. One call in thirty finds what was given back, and so does what is in no group: by a lock of the row (howdah._claim_one_of_group).
+-- receivers from the message. One call in thirty, and each that finds none so, looks for what was given back too; that, and what is in no group, is locked first
+-- (howdah._claim_one_of_group).
 create or replace function howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) returns howdah.msgs
 language plpgsql volatile
 as $$

@@ -227,9 +227,8 @@ class Model:
 
     def _check_group(self, session: Session, message: Message, got: list[Message], selects: Predicate) -> None:
         for other in self.of_group(message):
-            # A lease that is being acknowledged holds up what lies behind it, as it did before.
-            leased = other.before.get("lease") is not None and other.position > message.position
-            foreign = other.touched not in (None, session) and other.sent and other.place != "ready" and not leased
+            holder = other.touched if other.touched is not session else None
+            foreign = holder and other.sent and other.place != "ready" and not self._is_ended_behind(other, message)
             assert not foreign, f"{message} while {other.touched.name if other.touched else ''} has {other}"
             behind = other.position > message.position
             assert behind or not self.leased(other), f"{message} while leased {other}"
@@ -238,6 +237,12 @@ class Model:
             earlier = other.ordinary and message.ordinary and other.priority == message.priority
             if earlier and other.position < message.position and other not in got and selects(other):
                 assert not self.deliverable(other, session), f"{message} before {other}"
+
+    def _is_ended_behind(self, other: Message, message: Message) -> bool:
+        """Whether its lease, not yet run out, is being acknowledged: so it was not received, and holds up only what lies behind it, as before."""
+        lease, due = other.before.get("lease"), other.before.get("due")
+        unreceived = (due is not None and due > self.now) or not (other.touched and other.touched.received)
+        return lease is not None and unreceived and other.position > message.position
 
     def _check_order(self, got: list[Message], rest: bool, session: Session, selects: Predicate) -> None:
         """What nobody ever had, and lies beyond all that was had, comes in order, and is met."""

@@ -19,12 +19,18 @@ ALONE = [
 ]
 
 
-def fill(db: Db, create: Create, options: dict[str, Any], exclusive: bool, each: str) -> tuple[int | None, list[str]]:
-    """A queue of twenty messages, without groups or each of its own; and the consumer that is admitted to it, if it needs one."""
+def grouped(db: Db, create: Create, options: dict[str, Any], exclusive: bool) -> int | None:
+    """A queue with message groups, and the consumer that is admitted to it, if it needs one."""
     create("q", message_groups="transaction", **options)
-    consumer = None
-    if exclusive or "delivery_policy" in options:
-        consumer = one(db, "select howdah.open_consumer('q', exclusive => %s)", (exclusive,))
+    if not exclusive and "delivery_policy" not in options:
+        return None
+    number: int = one(db, "select howdah.open_consumer('q', exclusive => %s)", (exclusive,))
+    return number
+
+
+def fill(db: Db, create: Create, options: dict[str, Any], exclusive: bool, each: str) -> tuple[int | None, list[str]]:
+    """A queue of twenty messages, without groups or each of its own."""
+    consumer = grouped(db, create, options, exclusive)
     bodies = [str(number) for number in range(1, 21)]
     headers = [Jsonb({"JMSXGroupID": body} if each == "group" else {}) for body in bodies]
     one(db, "select howdah.send_batch('q', %s::text[], headers => %s)", (bodies, headers))
@@ -62,10 +68,7 @@ def test_the_limit_of_groups_for_a_receive_lets_none_overtake(
     db: Db, create: Create, options: dict[str, Any], exclusive: bool
 ) -> None:
     """Each of 70 groups has two messages, and the server's locks are made for 64. One of lower priority comes last."""
-    create("q", message_groups="transaction", **options)
-    consumer = None
-    if exclusive or "delivery_policy" in options:
-        consumer = one(db, "select howdah.open_consumer('q', exclusive => %s)", (exclusive,))
+    consumer = grouped(db, create, options, exclusive)
     bodies = [str(number) for number in range(140)]
     headers = [Jsonb({"JMSXGroupID": str(number % 70)}) for number in range(140)]
     one(db, "select howdah.send_batch('q', %s::text[], headers => %s)", (bodies, headers))
@@ -81,10 +84,7 @@ def test_groups_held_up_make_no_receive_take_less_or_of_a_lower_priority(
     db: Db, create: Create, options: dict[str, Any], exclusive: bool
 ) -> None:
     """The groups of 70 messages wait for a redelivery: more than the server's locks are made for."""
-    create("q", message_groups="transaction", **options)
-    consumer = None
-    if exclusive or "delivery_policy" in options:
-        consumer = one(db, "select howdah.open_consumer('q', exclusive => %s)", (exclusive,))
+    consumer = grouped(db, create, options, exclusive)
     bodies = [str(number) for number in range(70)]
     headers = [Jsonb({"JMSXGroupID": body}) for body in bodies]
     send = "select howdah.send_batch('q', %s::text[], headers => %s)"
