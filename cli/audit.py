@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..audit import AuditResult
 
 WARNED = 6
-"""There are warnings, no errors, and --fail-on warning."""
+"""There are warnings, no errors, and --fail-on is warning."""
 
 Every = Annotated[
     str | None,
@@ -60,7 +60,7 @@ def audit(
     fail_on: Annotated[
         Literal["error", "warning", "never"],
         typer.Option("--fail-on", help="From what on the exit code is not 0: 1 for errors, 6 for warnings only."),
-    ] = "error",
+    ] = "warning",
     partitions: Annotated[int, typer.Option("--partitions", metavar="N", min=1, help="Connections that read.")] = 4,
     archive: Annotated[
         Path | None, typer.Option("--archive", metavar="DIR", help="Read what is in this archive from there.")

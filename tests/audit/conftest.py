@@ -1,14 +1,17 @@
 """One Spark for all audits."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import pytest
 
 from howdah.audit import AuditResult, run_audit, spark_session
-from howdah.audit.archive import RunResult, run_archive
+from howdah.audit import job as auditing
+from howdah.audit.archive import RunResult, job, run_archive, verify
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,6 +25,22 @@ def spark() -> Iterator["SparkSession"]:
     """Spark with Java's start of several seconds, once for the run."""
     with spark_session("local[2]", partitions=2) as session:
         yield session
+
+
+@contextmanager
+def same_spark(spark: "SparkSession") -> Iterator[None]:
+    """Commands in this process use its Spark instead of starting another."""
+
+    @contextmanager
+    def mine(*options: object) -> Iterator["SparkSession"]:
+        yield spark
+
+    with (
+        patch.object(job, "spark_session", mine),
+        patch.object(verify, "spark_session", mine),
+        patch.object(auditing, "spark_session", mine),
+    ):
+        yield
 
 
 @pytest.fixture

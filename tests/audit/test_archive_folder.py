@@ -4,8 +4,7 @@ import json
 import random
 import re
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +18,6 @@ from psycopg.conninfo import make_conninfo
 from support import SYSTEM, Clock, Db, column, one
 
 from howdah.audit import AuditError
-from howdah.audit import job as auditing
 from howdah.audit.archive import job, run_archive, verify, verify_archive
 from howdah.audit.archive.folder import ArchiveFolder
 from howdah.audit.archive.history import open_history
@@ -27,7 +25,7 @@ from howdah.audit.archive.parts import INCIDENTS, JOURNAL, MESSAGES
 from howdah.audit.snapshot import exported
 from howdah.engine.errors import HowdahError
 
-from .conftest import Archive
+from .conftest import Archive, same_spark
 from .traffic import fail, receive, send
 
 if TYPE_CHECKING:
@@ -42,22 +40,6 @@ def queue(db: Db) -> str:
     db.execute("select howdah.create_queue('q', %s)", [FULL])
     send(db, "q", 3)
     return "q"
-
-
-@contextmanager
-def same_spark(spark: "SparkSession") -> Iterator[None]:
-    """Commands in this process use its Spark instead of starting another."""
-
-    @contextmanager
-    def mine(*options: object) -> Iterator["SparkSession"]:
-        yield spark
-
-    with (
-        patch.object(job, "spark_session", mine),
-        patch.object(verify, "spark_session", mine),
-        patch.object(auditing, "spark_session", mine),
-    ):
-        yield
 
 
 def at(stage: str, act: Callable[[], Any]) -> Callable[[str], None]:

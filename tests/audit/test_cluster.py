@@ -3,11 +3,11 @@
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
-import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -24,6 +24,8 @@ from .traffic import live_through_everything
 
 BIN = Path(pyspark.__file__).parent / "bin"
 MEMORY = "512m"
+ROOT = Path(__file__).parents[2]
+PACKED = ("pyproject.toml", "README.md", "LICENSE")
 
 
 def free_port() -> int:
@@ -75,14 +77,17 @@ def master(tmp_path: Path, environment: dict[str, str]) -> Iterator[str]:
 
 @pytest.fixture
 def wheel(tmp_path: Path) -> Path:
-    """What the wheel ships, zipped as it is."""
-    package = Path(howdah.__file__).parent
-    path = tmp_path / "howdah-0-py3-none-any.whl"
-    with zipfile.ZipFile(path, "w") as file:
-        for folder, _, names in os.walk(package, followlinks=True):
-            for name in names:
-                if not name.endswith(".pyc"):
-                    file.write(Path(folder) / name, Path("howdah") / (Path(folder) / name).relative_to(package))
+    """The wheel, built from a copy: a build leaves folders of its own beside what it packs."""
+    source = tmp_path / "source"
+    source.mkdir()
+    for name in PACKED:
+        shutil.copy(ROOT / name, source)
+    # Its links are followed, as the build follows them.
+    shutil.copytree(ROOT / "src" / "howdah", source / "src" / "howdah", ignore=shutil.ignore_patterns("__pycache__"))
+    pip = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", tmp_path, source]
+    built = subprocess.run(list(map(str, pip)), capture_output=True, text=True, timeout=300, check=False)
+    assert built.returncode == 0, built.stdout[-2000:] + built.stderr[-2000:]
+    (path,) = tmp_path.glob("howdah-*.whl")
     return path
 
 

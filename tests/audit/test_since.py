@@ -1,20 +1,17 @@
 """The identity between two audits: what was there, and what came and went since, is what is there."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
 
 import psycopg
 import pytest
 from command import howdah
 from support import Db
 
-from howdah.audit import AuditResult, Previous, job
+from howdah.audit import AuditResult, Previous
 from howdah.audit.since import unexplained_since
 
-from .conftest import Audit
+from .conftest import Audit, same_spark
 from .traffic import live_through_everything, receive, send
 
 if TYPE_CHECKING:
@@ -51,12 +48,7 @@ def test_the_command_counts_on_from_its_last_audit(db: Db, dsn: str, spark: "Spa
     """A message of which neither its row nor its journal is left is seen by no other rule."""
     db.execute("select howdah.create_queue('q', '{\"journal_level\": \"full\"}')")
     _, gone = (send(db, "q", 1)[0] for _ in range(2))
-
-    @contextmanager
-    def mine(*options: object) -> Iterator["SparkSession"]:
-        yield spark
-
-    with patch.object(job, "spark_session", mine):
+    with same_spark(spark):
         first = howdah(dsn, "audit", "--json")
         db.execute("delete from howdah.msgs where message_id = %s", [gone])
         db.execute("delete from howdah.journal where message_ids = array[%s]::bigint[]", [gone])
@@ -65,6 +57,18 @@ def test_the_command_counts_on_from_its_last_audit(db: Db, dsn: str, spark: "Spa
     broken = {rule["name"]: rule["rows"] for rule in second.json["rules"] if rule["count"]}
     assert list(broken) == ["since_last_audit"]
     assert broken["since_last_audit"][0]["seen"].endswith(", 0 came, 0 went, 1 there")
+
+
+def test_the_commands_exit_code_is_not_0_for_what_is_only_warned_of(db: Db, dsn: str, spark: "SparkSession") -> None:
+    db.execute("select howdah.create_queue('q', '{\"journal_level\": \"full\"}')")
+    send(db, "q", 1)
+    with same_spark(spark):
+        assert howdah(dsn, "audit").code == 0
+        db.execute("select howdah.record_failure('q', 987654321, 'a wrong number')")
+        warned, let_pass = howdah(dsn, "audit"), howdah(dsn, "audit", "--fail-on", "error")
+    assert (warned.code, let_pass.code) == (6, 0)
+    assert "unknown_message" in warned.out
+    assert db.execute("select severity, exit_code from howdah.list_audits(2)").fetchall() == [("warning", 0), ("warning", 6)]
 
 
 def test_what_came_and_went_since_explains_every_queue(audit: Audit, db: Db, dsn: str) -> None:
