@@ -35,6 +35,8 @@ FILL = (
     " from generate_series(1, %(messages)s) n cross join howdah.destinations d where d.name = %(queue)s"
 )
 
+OLDER = "update howdah.destinations set created_at = now() - interval '2 hours' where name = %(queue)s"
+
 #: How far the queue's own sends have come; NULL before the first.
 POSITION = "select pg_sequence_last_value(d.positions) from howdah.destinations d where d.name = %s"
 
@@ -97,7 +99,8 @@ def _beside_an_audit(dsn: str, spark: SparkSession, connection: Db, run: Callabl
 
 
 def fill(connection: Db, rows: int) -> int:
-    """A journal of so many rows: each message sent and consumed; the number of rows."""
+    """A journal of so many rows: each message sent and consumed in the hour before now, when the queue was there; the number of rows."""
+    connection.execute(OLDER, {"queue": QUEUE})
     connection.execute('select howdah.alter_queue(%s, \'{"journal_level": "full"}\')', (QUEUE,))
     for later, event in ((0, "sent"), (1, "consumed")):
         connection.execute(FILL, {"later": later, "event": event, "messages": rows // 2, "queue": QUEUE})
@@ -129,7 +132,8 @@ def _audit(dsn: str, spark: SparkSession) -> AuditResult:
 
     result = run_audit(dsn, spark=spark, partitions=PARTITIONS)
     if not result.ok:
-        raise HowdahError(f"the audit found what is not there: {result.rules}")
+        broken = ", ".join(f"{rule.name} {rule.count:,}" for rule in result.rules if rule.count)
+        raise HowdahError(f"the audit found what is not there: {broken or 'a queue that does not balance'}")
     return result
 
 

@@ -21,6 +21,8 @@ class Size:
     #: At least so many of each connection: its first call, which plans, must not weigh.
     each: int
     listened: int
+    #: Of a drain at default settings, with which peers are slow.
+    listened_by_default: int
     #: Messages of a drain under a held snapshot, and of each of its rounds.
     held: int
     held_round: int
@@ -44,6 +46,7 @@ FULL = Size(
     messages=20_000,
     each=1000,
     listened=100_000,
+    listened_by_default=20_000,
     held=1_000_000,
     held_round=20_000,
     queues=10_000,
@@ -61,7 +64,9 @@ QUICK = replace(
     connections=(1, 4, 16),
     messages=3000,
     each=200,
-    listened=10_000,
+    # A peer's two processes hold 5,000 each before the first of them is handled.
+    listened=50_000,
+    listened_by_default=2000,
     held=100_000,
     receivers=64,
     queues=1000,
@@ -71,4 +76,4 @@ QUICK = replace(
     audited=200_000,
 )
 #: For the tests: every row once, no figure worth reading.
-TINY = Size("tiny", 2, 1, (1, 2), 200, 10, 2000, 2000, 500, 20, 1000, 4, 2000, 5, 2000)
+TINY = Size("tiny", 2, 1, (1, 2), 200, 10, 2000, 400, 2000, 500, 20, 1000, 4, 2000, 5, 2000)

@@ -18,7 +18,7 @@ from psycopg.conninfo import make_conninfo
 from support import SYSTEM, Clock, Db, column, one
 
 from howdah.audit import AuditError
-from howdah.audit.archive import job, run_archive, verify, verify_archive
+from howdah.audit.archive import job, run_archive, verify_archive
 from howdah.audit.archive.folder import ArchiveFolder
 from howdah.audit.archive.history import open_history
 from howdah.audit.archive.parts import INCIDENTS, JOURNAL, MESSAGES

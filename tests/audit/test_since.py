@@ -68,7 +68,10 @@ def test_the_commands_exit_code_is_not_0_for_what_is_only_warned_of(db: Db, dsn:
         warned, let_pass = howdah(dsn, "audit"), howdah(dsn, "audit", "--fail-on", "error")
     assert (warned.code, let_pass.code) == (6, 0)
     assert "unknown_message" in warned.out
-    assert db.execute("select severity, exit_code from howdah.list_audits(2)").fetchall() == [("warning", 0), ("warning", 6)]
+    assert db.execute("select severity, exit_code from howdah.list_audits(2)").fetchall() == [
+        ("warning", 0),
+        ("warning", 6),
+    ]
 
 
 def test_what_came_and_went_since_explains_every_queue(audit: Audit, db: Db, dsn: str) -> None:

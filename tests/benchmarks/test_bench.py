@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -13,7 +14,7 @@ from command import howdah, refused
 from rich.console import Console
 from support import Db, Server, column, one
 
-from howdah.benchmarks import broker, pgmq, stream, topics
+from howdah.benchmarks import audits, broker, pgmq, stream, topics
 from howdah.benchmarks.bench import Bench
 from howdah.benchmarks.compare import compare
 from howdah.benchmarks.peers.catalogue import PEERS, missing
@@ -178,23 +179,38 @@ def test_goals_mark_ratios_by_who_stands_beside_and_figures_alone() -> None:
         assert verdict(row("latency"), line) == ({1.4: "✗", 1.6: "✗"}.get(ours, ""))
 
 
-def test_publishing_to_a_hundred_subscriptions_is_measured_beside_one_and_has_a_goal_of_its_own(
-    server: Server, template: str
-) -> None:
+@pytest.fixture
+def measured(server: Server, template: str) -> Iterator[Bench]:
+    """A bench on a server of its own, as far as a row sees."""
     if server.embedded is None:
         pytest.skip("databases are made on a server of ours only")
     with psycopg.connect(server.dsn, autocommit=True) as admin:
         admin.execute(f"create database howdah_bench_template template {template}".encode())
-        measured = Bench(Place(server.dsn, server.embedded), TINY, Record(), Console(quiet=True))
         try:
-            topics.spread(measured)
+            yield Bench(Place(server.dsn, server.embedded), TINY, Record(), Console(quiet=True))
         finally:
             admin.execute("drop database howdah_bench_template")
+
+
+def test_publishing_to_a_hundred_subscriptions_is_measured_beside_one_and_has_a_goal_of_its_own(
+    measured: Bench,
+) -> None:
+    topics.spread(measured)
     (found,) = measured.record.results
     assert (found.row, found.who, found.unit, len(found.values)) == ("topic-publish", OURS, "ratio", 4)
     for ratio, expected in ((0.96, "✓"), (0.94, "✗")):
         line = Line(found.case, ratio, "ratio", "", 0, 0, (ratio, ratio), 1)
         assert reached(row("topic-publish"), line) == expected
+
+
+@pytest.mark.slow
+def test_the_audits_that_are_measured_find_the_journal_sound(measured: Bench) -> None:
+    pytest.importorskip("pyspark")
+    measured.size = replace(TINY, rounds=1)
+    audits.measure(measured)
+    audits.live(measured)
+    assert {result.row for result in measured.record.results} == {audits.ROW, audits.LIVE}
+    assert measured.record.find(audits.LIVE, "8 connections", audits.ALONE) is not None
 
 
 def test_a_row_that_only_a_peer_has_shows_no_figure_of_ours() -> None:
