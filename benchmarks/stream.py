@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 
 ROW = "stream"
 TICK = 10_000
-#: Where the events of a batch end.
-CASES = {"server": "counted in the server", "client": "fetched by a Python client"}
+#: Where the events of a batch end; a peer knows the first two.
+CASES = {"server": "counted in the server", "client": "number and body fetched by a Python client"}
+WHOLE = {"messages": "as Message objects, of all fields"}
 
 
 def record(bench: Bench, who: str, read: Callable[..., list[Any]]) -> None:
     """One repetition of a peer, whose read is called with where, events and tick."""
     events = max(1, 5 * bench.size.listened // TICK) * TICK
-    for where, case in CASES.items():
+    for where, case in (CASES | WHOLE if who == OURS else CASES).items():
         done = read(where, events, TICK)[0]
         if done["count"] != events:
             raise RuntimeError(f"{who} read {done['count']:,} of {events:,} events")

@@ -62,7 +62,12 @@ journal = Table(
         Text,
         comment="Why, for discarded, moved and lost; of consumed: held (received before, locked or leased) or selected (by a selector).",
     ),
-    Column("message_ids", ARRAY(BigInteger), nullable=False, comment="The messages of one call."),
+    Column(
+        "message_ids",
+        ARRAY(BigInteger),
+        nullable=False,
+        comment="The messages of one call; where there is a last_id the first one only.",
+    ),
     Column("oldest_sent_at", TIMESTAMPTZ, comment="When the oldest of the consumed messages was sent."),
     Column(
         "expires_at",
@@ -79,6 +84,11 @@ journal = Table(
         "settled_xid",
         BigInteger,
         comment="Where there are group_ids: every transaction with a lower number had ended when they were sent.",
+    ),
+    Column(
+        "last_id",
+        BigInteger,
+        comment="Of messages read from a topic whose positions follow one another without a gap: the last one. NULL: message_ids has them all.",
     ),
     Index("ix_journal_xid", "xid", postgresql_using="brin", postgresql_with={"pages_per_range": 32}),
     postgresql_partition_by="RANGE (at)",

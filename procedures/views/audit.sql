@@ -61,13 +61,16 @@ create or replace view howdah.audit_journal as
 select j.at, j.destination_id, d.name as queue, j.event, i.message_id, j.nonpersistent, j.other_destination_id,
     o.name as other_queue, j.reason, j.xid, j.oldest_sent_at, i.expires_at, i.group_id, i.priority::integer as priority, j.settled_xid, j.ctid as place
 from howdah.journal j
-cross join lateral unnest(j.message_ids, j.expires_at, j.group_ids, j.priorities) i(message_id, expires_at, group_id, priority)
+cross join lateral unnest(
+    case when j.last_id is null then j.message_ids else array(select generate_series(j.message_ids[1], j.last_id, 1000000)) end,
+    j.expires_at, j.group_ids, j.priorities) i(message_id, expires_at, group_id, priority)
 join howdah.destinations d on d.id = j.destination_id
 left join howdah.destinations o on o.id = j.other_destination_id;
 comment on view howdah.audit_journal is 'The journal unfolded to one row for each message and event.';
 
 create or replace view howdah.audit_journal_calls as
-select j.at, j.destination_id, d.name as queue, j.event, j.message_ids, j.nonpersistent, j.other_destination_id,
+select j.at, j.destination_id, d.name as queue, j.event,
+    case when j.last_id is null then j.message_ids else array(select generate_series(j.message_ids[1], j.last_id, 1000000)) end as message_ids, j.nonpersistent, j.other_destination_id,
     o.name as other_queue, j.reason, j.xid
 from howdah.journal j
 join howdah.destinations d on d.id = j.destination_id

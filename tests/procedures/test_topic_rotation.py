@@ -328,8 +328,8 @@ def test_each_table_is_read_in_order_and_journaled_by_kind_whatever_lies_ahead(
         assert [(m.message_id, m.delivery_mode) for m in got] == expected
         assert (
             db.execute(
-                "select id, case when j.nonpersistent then %s else %s end from howdah.journal j, unnest(j.message_ids) id"
-                " where j.event = 'consumed' and id = any (%s) order by id",
+                "select j.message_id, case when j.nonpersistent then %s else %s end from howdah.audit_journal j"
+                " where j.event = 'consumed' and j.message_id = any (%s) order by 1",
                 (N, P, sent),
             ).fetchall()
             == expected
