@@ -66,7 +66,7 @@ journal = Table(
         "message_ids",
         ARRAY(BigInteger),
         nullable=False,
-        comment="The messages of one call; where there is a last_id the first one only.",
+        comment="The messages of one call; where there is a last_id the one with the least number only.",
     ),
     Column("oldest_sent_at", TIMESTAMPTZ, comment="When the oldest of the consumed messages was sent."),
     Column(
@@ -88,7 +88,7 @@ journal = Table(
     Column(
         "last_id",
         BigInteger,
-        comment="Of messages read from a topic whose positions follow one another without a gap: the last one. NULL: message_ids has them all.",
+        comment="Of messages read from a topic whose numbers leave none out: the greatest. NULL: message_ids has them all.",
     ),
     Index("ix_journal_xid", "xid", postgresql_using="brin", postgresql_with={"pages_per_range": 32}),
     postgresql_partition_by="RANGE (at)",

@@ -62,11 +62,9 @@ def _published_columns() -> list[Column[object]]:
         Column("expires_at", TIMESTAMPTZ, comment="Never delivered at or after this time. NULL: never expires."),
         Column("destination_id", Integer, nullable=False, comment="The topic."),
         Column("rank", SmallInteger, nullable=False, comment="9 minus the priority."),
-        Column(
-            "is_text", Boolean, nullable=False, comment="True: the body is text or JSON, in body_text. False: bytes."
-        ),
+        Column("is_text", Boolean, nullable=False, comment="True: body is UTF-8 text or JSON. False: bytes."),
         Column("content_type", Text, nullable=False, comment="MIME type of the body."),
-        Column("body", LargeBinary, comment="The exact bytes of the body. NULL: it is text."),
+        Column("body", LargeBinary, nullable=False, comment="The exact bytes of the body."),
         Column("headers", JSONB, comment="Application properties, a JSON object. NULL: none."),
         Column("correlation_id", Text, comment="JMSCorrelationID."),
         Column("reply_to", Text, comment="JMSReplyTo: name of the destination for answers."),
@@ -76,18 +74,11 @@ def _published_columns() -> list[Column[object]]:
     ]
 
 
-def _body_text() -> Column[str]:
-    return Column(
-        "body_text", Text, comment="The body, where it is text: nobody who reads it converts it. NULL: it is bytes."
-    )
-
-
 topic_slots = [
     Table(
         f"topic_msgs_{number}",
         metadata,
         *_published_columns(),
-        _body_text(),
         PrimaryKeyConstraint("destination_id", "xid", "seq"),
         comment="Topic messages, one stored copy each: INSERT-only, emptied by TRUNCATE once nobody needs them.",
     )
@@ -106,7 +97,6 @@ topic_slots_nonpersistent = [
             server_default=text("pg_postmaster_start_time()"),
             comment="Start of the server that took the message: any other server start has lost it.",
         ),
-        _body_text(),
         PrimaryKeyConstraint("destination_id", "xid", "seq"),
         prefixes=["UNLOGGED"],
         comment="Non-persistent topic messages: no WAL, lost at every restart of the server.",

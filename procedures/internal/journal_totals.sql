@@ -15,7 +15,8 @@ declare
 begin
     return query
     with fresh as materialized (
-        select j.destination_id, j.other_destination_id, j.event, sum(case when j.last_id is null then cardinality(j.message_ids) else (j.last_id - j.message_ids[1]) / 1000000 + 1 end)::bigint as messages
+        select j.destination_id, j.other_destination_id, j.event,
+            sum(case when j.last_id is null then cardinality(j.message_ids) else (j.last_id - j.message_ids[1]) / 1000000 + 1 end)::bigint as messages
         from howdah.journal j
         where j.at < v_soon and j.xid >= v_first and (p_id is null or j.destination_id = p_id or j.other_destination_id = p_id)
           and (p_since is null or not pg_visible_in_snapshot(j.xid::text::xid8, p_since))

@@ -4,8 +4,8 @@
 -- Role     internal
 --
 -- p_stream: of howdah._begin_stream. The rest: the part, as howdah._stream_persistent_0 read p_taken messages of it, p_total with the part before; p_filled: no more are wanted.
--- The keys are read once more: rows that are on their way to the caller cannot be looked at, and a copy of them costs more. Where they follow one another
--- without a gap, the least and the greatest say it all: then no list of them is made, if the session's last read of this subscription was such a one (howdah.gapless).
+-- The keys are read once more: rows that are on their way to the caller cannot be looked at, and a copy of them costs more. Where their numbers leave none
+-- out, the least and the greatest say it all; and if the session's last read of this subscription was such a one (howdah.gapless), no list of them is made first.
 -- The cursor may name the greatest as the last: whatever the last transaction has up to there was read, now or before.
 create or replace function howdah._pass_stream(
     p_stream record, p_from xid8, p_from_seq bigint, p_to xid8, p_done pg_snapshot, p_taken integer, p_total bigint, p_filled boolean
@@ -15,12 +15,12 @@ as $$
 declare
     v_journaled boolean := (p_stream.destination).journal_level <> 'off';
     v_id integer := (p_stream.destination).id;
-    -- Read for each row: a variable's value is had for less than a record's field.
+    -- Looked at for each row: a variable's value is had for less than a record's field, and a snapshot out of a record is packed.
     v_topic_id integer := p_stream.topic_id;
-    v_upto pg_snapshot := p_stream.upto;
+    v_upto pg_snapshot := p_stream.upto::text::pg_snapshot;
     v_moment timestamptz := p_stream.moment;
-    v_each boolean := p_taken < 100 or v_id::text is distinct from current_setting('howdah.gapless', true);
-    v_expected boolean := not v_each;
+    v_listed boolean := p_taken < 100 or v_id::text is distinct from current_setting('howdah.gapless', true);
+    v_hinted boolean := not v_listed;
     v_last xid8;
     v_least bigint;
     v_greatest bigint;
@@ -32,29 +32,35 @@ begin
     end if;
     loop
         if p_stream.slot = 0 and not p_stream.nonpersistent then
-            select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_each) into v_last, v_least, v_greatest, v_ids
+            select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+            into v_last, v_least, v_greatest, v_ids
             from howdah._persistent_0(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
         elsif p_stream.slot = 0 and p_stream.nonpersistent then
-            select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_each) into v_last, v_least, v_greatest, v_ids
+            select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+            into v_last, v_least, v_greatest, v_ids
             from howdah._nonpersistent_0(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
         elsif p_stream.slot = 1 and not p_stream.nonpersistent then
-            select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_each) into v_last, v_least, v_greatest, v_ids
+            select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+            into v_last, v_least, v_greatest, v_ids
             from howdah._persistent_1(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
         elsif p_stream.slot = 1 and p_stream.nonpersistent then
-            select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_each) into v_last, v_least, v_greatest, v_ids
+            select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+            into v_last, v_least, v_greatest, v_ids
             from howdah._nonpersistent_1(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
         elsif p_stream.slot = 2 and not p_stream.nonpersistent then
-            select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_each) into v_last, v_least, v_greatest, v_ids
+            select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+            into v_last, v_least, v_greatest, v_ids
             from howdah._persistent_2(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
         elsif p_stream.slot = 2 and p_stream.nonpersistent then
-            select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_each) into v_last, v_least, v_greatest, v_ids
+            select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+            into v_last, v_least, v_greatest, v_ids
             from howdah._nonpersistent_2(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
         end if;
         v_gapless := v_greatest - v_least = p_taken - 1;
-        exit when v_gapless or v_each;
-        v_each := true;
+        exit when v_gapless or v_listed;
+        v_listed := true;
     end loop;
-    if v_gapless <> v_expected and p_taken >= 100 then
+    if v_gapless <> v_hinted and p_taken >= 100 then
         perform set_config('howdah.gapless', case when v_gapless then v_id::text else '' end, false);
     end if;
     if v_journaled then

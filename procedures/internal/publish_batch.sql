@@ -63,12 +63,12 @@ create or replace function howdah._published(
     p_conversation_ids uuid[]
 ) returns table (
     seq bigint, sent_at timestamptz, expires_at timestamptz, destination_id integer, rank smallint, is_text boolean, content_type text,
-    body bytea, body_text text, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text
+    body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text
 )
 language sql stable
 as $$
     select b.seq, p_now, p_expires_at, p_topic.id, (9 - coalesce(b.priority, p_topic.default_priority))::smallint, p_is_text, p_content_type,
-        case when not p_is_text then b.body end, case when p_is_text then convert_from(b.body, 'UTF8') end, b.headers, b.correlation_id, p_reply_to, b.message_type, b.conversation_id, nullif(current_setting('howdah.client_id', true), '')
+        b.body, b.headers, b.correlation_id, p_reply_to, b.message_type, b.conversation_id, nullif(current_setting('howdah.client_id', true), '')
     from unnest(p_seqs, p_bodies, p_headers, p_priorities, p_correlation_ids, p_message_types, p_conversation_ids)
         b(seq, body, headers, priority, correlation_id, message_type, conversation_id)
 $$;
@@ -89,32 +89,32 @@ begin
     case p_table
         when 0 then
             insert into howdah.topic_msgs_0 (seq, sent_at, expires_at, destination_id, rank,
-                is_text, content_type, body, body_text, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
+                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
             select * from howdah._published(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
                 p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
         when 1 then
             insert into howdah.topic_msgs_1 (seq, sent_at, expires_at, destination_id, rank,
-                is_text, content_type, body, body_text, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
+                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
             select * from howdah._published(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
                 p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
         when 2 then
             insert into howdah.topic_msgs_2 (seq, sent_at, expires_at, destination_id, rank,
-                is_text, content_type, body, body_text, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
+                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
             select * from howdah._published(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
                 p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
         when 3 then
             insert into howdah.topic_nonpersistent_0 (seq, sent_at, expires_at, destination_id, rank,
-                is_text, content_type, body, body_text, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
+                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
             select * from howdah._published(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
                 p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
         when 4 then
             insert into howdah.topic_nonpersistent_1 (seq, sent_at, expires_at, destination_id, rank,
-                is_text, content_type, body, body_text, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
+                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
             select * from howdah._published(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
                 p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
         when 5 then
             insert into howdah.topic_nonpersistent_2 (seq, sent_at, expires_at, destination_id, rank,
-                is_text, content_type, body, body_text, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
+                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
             select * from howdah._published(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
                 p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
     end case;

@@ -51,11 +51,11 @@ create or replace function howdah._rows_0(
 )
 language sql stable
 as $$
-    select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, coalesce(t.body, convert_to(t.body_text, 'UTF8')),
+    select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
         t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, false
     from howdah._persistent_0(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) t
     union all
-    select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, coalesce(t.body, convert_to(t.body_text, 'UTF8')),
+    select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
         t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, true
     from howdah._nonpersistent_0(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) t
     order by 1, 2 limit p_limit
@@ -107,11 +107,11 @@ create or replace function howdah._rows_1(
 )
 language sql stable
 as $$
-    select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, coalesce(t.body, convert_to(t.body_text, 'UTF8')),
+    select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
         t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, false
     from howdah._persistent_1(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) t
     union all
-    select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, coalesce(t.body, convert_to(t.body_text, 'UTF8')),
+    select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
         t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, true
     from howdah._nonpersistent_1(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) t
     order by 1, 2 limit p_limit
@@ -163,11 +163,11 @@ create or replace function howdah._rows_2(
 )
 language sql stable
 as $$
-    select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, coalesce(t.body, convert_to(t.body_text, 'UTF8')),
+    select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
         t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, false
     from howdah._persistent_2(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) t
     union all
-    select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, coalesce(t.body, convert_to(t.body_text, 'UTF8')),
+    select t.xid, t.seq, t.sent_at, t.expires_at, t.destination_id, t.rank, t.is_text, t.content_type, t.body,
         t.headers, t.correlation_id, t.reply_to, t.message_type, t.conversation_id, t.client_id, true
     from howdah._nonpersistent_2(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) t
     order by 1, 2 limit p_limit

@@ -11,7 +11,8 @@ create or replace function howdah._stream_persistent_0(
 ) returns setof howdah.message
 language sql stable
 as $$
-    select r.seq * 1000000 + r.destination_id, p_name, r.body_text, r.body, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to, r.message_type,
+    select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
+        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to, r.message_type,
         r.conversation_id, 'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name, null::text, null::timestamptz
     from howdah._persistent_0(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
@@ -26,7 +27,8 @@ create or replace function howdah._stream_nonpersistent_0(
 ) returns setof howdah.message
 language sql stable
 as $$
-    select r.seq * 1000000 + r.destination_id, p_name, r.body_text, r.body, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to, r.message_type,
+    select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
+        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to, r.message_type,
         r.conversation_id, 'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name, null::text, null::timestamptz
     from howdah._nonpersistent_0(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
@@ -41,7 +43,8 @@ create or replace function howdah._stream_persistent_1(
 ) returns setof howdah.message
 language sql stable
 as $$
-    select r.seq * 1000000 + r.destination_id, p_name, r.body_text, r.body, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to, r.message_type,
+    select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
+        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to, r.message_type,
         r.conversation_id, 'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name, null::text, null::timestamptz
     from howdah._persistent_1(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
@@ -56,7 +59,8 @@ create or replace function howdah._stream_nonpersistent_1(
 ) returns setof howdah.message
 language sql stable
 as $$
-    select r.seq * 1000000 + r.destination_id, p_name, r.body_text, r.body, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to, r.message_type,
+    select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
+        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to, r.message_type,
         r.conversation_id, 'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name, null::text, null::timestamptz
     from howdah._nonpersistent_1(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
@@ -71,7 +75,8 @@ create or replace function howdah._stream_persistent_2(
 ) returns setof howdah.message
 language sql stable
 as $$
-    select r.seq * 1000000 + r.destination_id, p_name, r.body_text, r.body, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to, r.message_type,
+    select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
+        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to, r.message_type,
         r.conversation_id, 'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name, null::text, null::timestamptz
     from howdah._persistent_2(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
@@ -86,7 +91,8 @@ create or replace function howdah._stream_nonpersistent_2(
 ) returns setof howdah.message
 language sql stable
 as $$
-    select r.seq * 1000000 + r.destination_id, p_name, r.body_text, r.body, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to, r.message_type,
+    select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
+        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to, r.message_type,
         r.conversation_id, 'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name, null::text, null::timestamptz
     from howdah._nonpersistent_2(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;

@@ -37,8 +37,9 @@ begin
         -- Each look goes four times as far as the one before: much more than a batch is never counted, and an empty stretch costs little.
         v_window := least(case when max_messages is null then v_end - v_first else v_window end, v_end - v_first);
         with fresh as materialized (
-            select j.xid, coalesce(sum(case when j.last_id is null then cardinality(j.message_ids) else (j.last_id - j.message_ids[1]) / 1000000 + 1 end) filter (
-                where v_ids is null or j.destination_id = any (v_ids) or j.other_destination_id = any (v_ids)), 0) as messages
+            select j.xid, coalesce(
+                sum(case when j.last_id is null then cardinality(j.message_ids) else (j.last_id - j.message_ids[1]) / 1000000 + 1 end)
+                filter (where v_ids is null or j.destination_id = any (v_ids) or j.other_destination_id = any (v_ids)), 0) as messages
             from howdah.journal j
             where j.xid >= v_first and j.xid < v_first + v_window
               and pg_visible_in_snapshot(j.xid::text::xid8, v_present) and not pg_visible_in_snapshot(j.xid::text::xid8, v_since)

@@ -144,7 +144,7 @@ begin
         end if;
         v_topic := v_stream.topic;
         v_topic_id := v_stream.topic_id;
-        v_upto := v_stream.upto;
+        v_upto := v_stream.upto::text::pg_snapshot;  -- as it comes out of a record it is packed, and would be unpacked for each row
         v_now := v_stream.moment;
         v_left := max_messages;
         v_from_xid := (v_stream.ack_cursor).xid;

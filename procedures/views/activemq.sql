@@ -18,19 +18,19 @@ from (
     select c.destination_id, c.message_id, c.rank, c.expires_at, c.body from howdah.msgs_nonpersistent c
     where c.boot = pg_postmaster_start_time()
     union all
-    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, coalesce(t.body, convert_to(t.body_text, 'UTF8')) from howdah.topic_msgs_0 t
+    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_msgs_0 t
     union all
-    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, coalesce(t.body, convert_to(t.body_text, 'UTF8')) from howdah.topic_msgs_1 t
+    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_msgs_1 t
     union all
-    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, coalesce(t.body, convert_to(t.body_text, 'UTF8')) from howdah.topic_msgs_2 t
+    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_msgs_2 t
     union all
-    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, coalesce(t.body, convert_to(t.body_text, 'UTF8')) from howdah.topic_nonpersistent_0 t
+    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_nonpersistent_0 t
     where t.boot = pg_postmaster_start_time()
     union all
-    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, coalesce(t.body, convert_to(t.body_text, 'UTF8')) from howdah.topic_nonpersistent_1 t
+    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_nonpersistent_1 t
     where t.boot = pg_postmaster_start_time()
     union all
-    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, coalesce(t.body, convert_to(t.body_text, 'UTF8')) from howdah.topic_nonpersistent_2 t
+    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_nonpersistent_2 t
     where t.boot = pg_postmaster_start_time()
 ) m
 join howdah.destinations d on d.id = m.destination_id

@@ -75,7 +75,7 @@ select j.at, j.destination_id, d.name as queue, j.event,
 from howdah.journal j
 join howdah.destinations d on d.id = j.destination_id
 left join howdah.destinations o on o.id = j.other_destination_id;
-comment on view howdah.audit_journal_calls is 'The journal as it is: one row for each call, with the numbers of its messages.';
+comment on view howdah.audit_journal_calls is 'The journal with one row for each call and the numbers of its messages.';
 
 create or replace view howdah.audit_incidents as
 select p.incident_id, p.message_id, p.destination_id, d.name as queue, p.stage::integer as stage, p.attempt, p.outcome,
