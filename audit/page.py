@@ -141,7 +141,7 @@ def _rules(result: AuditResult) -> Table:
     body = []
     for rule in result.rules:
         kind = "good" if rule.passed else "bad" if rule.severity == "error" else "warn"
-        said = "holds" if rule.passed else "broken" if rule.severity == "error" else "warning"
+        said = "holds" if rule.passed else "broken" if rule.severity == "error" else rule.severity
         samples = ", ".join(str(number) for number in rule.samples)
         queues = ", ".join(clean(name, 60) for name in rule.queues[:NAMED_MAX])
         queues += f" and {len(rule.queues) - NAMED_MAX:,} more" if len(rule.queues) > NAMED_MAX else ""
@@ -159,7 +159,7 @@ def _rules(result: AuditResult) -> Table:
         "Rules",
         ("", "rule", "broken by", "messages", "queues", "for example"),
         body,
-        "A rule of severity error that is broken fails the audit; a warning does not.",
+        "A rule of severity error that is broken fails the audit; a warning makes its exit code 6; a notice says what the record does not cover.",
     )
 
 

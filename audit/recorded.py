@@ -73,7 +73,7 @@ def severity(result: AuditResult) -> str:
     """The worst of what was found: error, warning or none."""
     if not result.ok:
         return "error"
-    return "warning" if any(rule.count for rule in result.rules) else "none"
+    return "warning" if any(rule.count for rule in result.rules if rule.severity == "warning") else "none"
 
 
 def as_run(result: AuditResult) -> dict[str, Any]:

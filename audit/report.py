@@ -28,6 +28,8 @@ SIDES = {
     },
     "there now": {"live": "live", "parked": "parked", "dead": "dead"},
 }
+TITLES = {"error": "Broken rules", "warning": "Warnings", "notice": "Notices"}
+"""By the gravest of the rules that are broken."""
 
 
 def print_report(result: AuditResult, console: Console | None = None) -> None:
@@ -72,8 +74,8 @@ def _verdict(queue: Queue) -> Text:
 
 
 def _rules_table(broken: list[RuleResult]) -> Table:
-    failed = any(rule.severity == "error" for rule in broken)
-    table = Table(title="Broken rules" if failed else "Warnings", title_justify="left")
+    gravest = next(word for word in TITLES if any(rule.severity == word for rule in broken))
+    table = Table(title=TITLES[gravest], title_justify="left")
     for name in ("rule", "meaning", "queues", "for example"):
         table.add_column(name, overflow="fold")
     table.add_column("count", justify="right")

@@ -128,7 +128,7 @@ class AuditResult:
 
     @property
     def ok(self) -> bool:
-        """Whether no rule of severity error is broken and every queue balances. Warnings do not fail an audit."""
+        """Whether no rule of severity error is broken and every queue balances. Warnings leave it so."""
         return all(queue.balanced for queue in self.queues) and not any(
             rule.count for rule in self.rules if rule.severity == "error"
         )

@@ -71,6 +71,7 @@ class Rule:
     """
 
     name: str
+    #: error: not every message is accounted for; warning: somebody should look; notice: what the record does not cover.
     severity: str
     meaning: str
     where: Callable[[], Column] | None = None

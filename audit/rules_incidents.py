@@ -252,7 +252,7 @@ RULES = (
         find=_dead_without_incidents,
     ),
     Rule("failed_after_end", "error", "failed again after a failure had taken it away", find=_after_the_end),
-    Rule("incident_without_message", "error", "has incidents of a queue that never saw it", find=_without_message),
+    Rule("incident_without_message", "error", "has incidents, and no queue ever saw it", find=_without_message),
     Rule("retried_at_limit", "error", "was to come again although it was at its limit", find=_retried_at_limit),
     Rule(
         "failures_beyond_readers",

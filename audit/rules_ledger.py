@@ -79,5 +79,5 @@ RULES = (
     Rule("identity", "error", "queues whose terms do not add up (one message each)", find=_unbalanced),
     Rule("negative_hours", "error", "hours at whose end more had left a queue than had come", find=_negative_hours),
     Rule("last_hour", "error", "queues whose last hour does not close with what is there", find=_last_hours),
-    Rule("unrecorded", "warning", "came or went while the journal did not record it", where=_unrecorded),
+    Rule("unrecorded", "notice", "came or went while the journal did not record it", where=_unrecorded),
 )

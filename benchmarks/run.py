@@ -65,4 +65,6 @@ def run(
                 console.print(f"[red]{row.title}: {error}[/]", highlight=False)
             show(console, record, row, time.monotonic() - started)
             keep(record)
+        for name, setting in record.settings.items():
+            console.print(f"{name}, {setting}", highlight=False, markup=False)
         return record

@@ -76,7 +76,7 @@ def audit(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Check with Spark that every message is accounted for. Exit code 1 if one is not (see --fail-on), 3 if no audit could be made."""
+    """Check with Spark that every message is accounted for. Exit code 1 if one is not, 6 if there are warnings (see --fail-on), 3 if no audit could be made."""
     dsn = resolve_dsn(dsn)
     if last:
         _show_last(dsn, as_json)

@@ -31,7 +31,7 @@ INTERRUPTED = 130
 
 EXIT_CODES = (
     "Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 no answer, not running, not migrated or not current,"
-    " 4 demo without its audit, 5 another audit is under way, 130 interrupted."
+    " 4 demo without its audit, 5 another audit is under way, 6 an audit has warnings, 130 interrupted."
 )
 
 CONNECT_SECONDS = 10

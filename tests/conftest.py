@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
@@ -18,6 +19,9 @@ from support import Clock, Connect, Db, Server, identifier, one
 from howdah.engine.embedded import EmbeddedServer
 from howdah.migrations import MigrationError, migrate
 from howdah.procedures import Roles
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 # The embedded server's major version; HOWDAH_TEST_DSN names another server altogether.
 PG_VERSION = int(os.environ.get("HOWDAH_TEST_PG", "18"))
@@ -209,6 +213,14 @@ def clock(connect: Connect) -> Clock:
     made = Clock(connect())
     made.install()
     return made
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator["SparkSession"]:
+    """Spark with Java's start of several seconds, once for the run: a process has one."""
+    session = pytest.importorskip("howdah.audit.session", exc_type=ImportError)
+    with session.spark_session("local[2]", partitions=2) as started:
+        yield started
 
 
 @pytest.fixture

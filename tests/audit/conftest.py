@@ -1,4 +1,4 @@
-"""One Spark for all audits."""
+"""Audits and archives of the test's database, with the one Spark of the run."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import pytest
 
-from howdah.audit import AuditResult, run_audit, spark_session
+from howdah.audit import AuditResult, run_audit
 from howdah.audit import job as auditing
 from howdah.audit.archive import RunResult, job, run_archive, verify
 
@@ -18,13 +18,6 @@ if TYPE_CHECKING:
 
 Audit = Callable[..., AuditResult]
 Archive = Callable[..., RunResult]
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator["SparkSession"]:
-    """Spark with Java's start of several seconds, once for the run."""
-    with spark_session("local[2]", partitions=2) as session:
-        yield session
 
 
 @contextmanager

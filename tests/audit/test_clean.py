@@ -12,6 +12,7 @@ from rich.console import Console
 from support import Db, kill_backend, one
 
 from howdah.audit import AuditError, print_report, run_audit, to_dict
+from howdah.cli.audit import code_of
 from howdah.engine.embedded import EmbeddedServer
 
 from .conftest import Audit
@@ -34,6 +35,7 @@ def test_every_fate_of_a_message_is_accounted_for_at_every_journal_level(
         result = audit(output=tmp_path / "out")
 
     assert result.ok, result.rules
+    assert code_of(result, "warning") == 0
     assert [rule.name for rule in result.rules if rule.count] == ["unrecorded"]
     # The queue without a journal sent one to the system's dead messages, and nobody wrote it down.
     assert result.rule("unrecorded").count == 1

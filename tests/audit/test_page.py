@@ -279,6 +279,7 @@ def test_the_exit_code_is_that_of_the_gravest_finding_that_counts() -> None:
     sound, warned, broken = result(rule("a", "error")), result(rule("a", "warning", 1)), result(rule("a", "error", 1))
     codes = {on: [code_of(one, on) for one in (sound, warned, broken)] for on in ("error", "warning", "never")}
     assert codes == {"error": [0, 0, 1], "warning": [0, 6, 1], "never": [0, 0, 0]}
+    assert code_of(result(rule("a", "notice", 1)), "warning") == 0
 
 
 def test_an_empty_database_has_a_page(audit: Audit, tmp_path: Path) -> None:

@@ -291,8 +291,8 @@ def test_every_rule_of_the_audit_has_a_seeded_fault_here_or_beside(result: Audit
         "failures_beyond_readers",
         "incidents_over_limit",
         "unknown_message",
-        "unrecorded",
     }  # test_corruption
+    elsewhere |= {"unrecorded"}  # test_clean
     elsewhere |= {"since_last_audit"}  # test_since
     elsewhere |= {"not_delivered"}  # test_topics
     shown = set().union(*ERRORS.values()) | {"against_transactions"}
@@ -300,9 +300,16 @@ def test_every_rule_of_the_audit_has_a_seeded_fault_here_or_beside(result: Audit
     assert shown & elsewhere == set()
 
 
+def test_each_broken_rule_alone_ends_the_command_by_its_severity(result: AuditResult) -> None:
+    broken = [rule for rule in result.rules if rule.count]
+    alone = {rule.name: code_of(replace(result, queues=(), rules=(rule,)), "warning") for rule in broken}
+    assert alone == {rule.name: {"error": 1, "warning": 6, "notice": 0}[rule.severity] for rule in broken}
+    assert {1, 6} <= set(alone.values())
+
+
 def test_the_page_of_rules_lists_them_as_they_are() -> None:
     page = (Path(__file__).parents[2] / "docs" / "audit-rules.md").read_text()
-    listed = re.findall(r"^\| `(\w+)` \| (error|warning) \| (.*?) \|", page, re.MULTILINE)
+    listed = re.findall(r"^\| `(\w+)` \| (error|warning|notice) \| (.*?) \|", page, re.MULTILINE)
     assert listed == [(rule.name, rule.severity, rule.meaning) for rule in RULES]
 
 
