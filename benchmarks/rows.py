@@ -17,6 +17,7 @@ from . import (
     large,
     latency,
     limits,
+    load,
     pgmq,
     priorities,
     stream,
@@ -127,6 +128,12 @@ ROWS = (
         (Goal(0.85, JOURNALED),),
     ),
     Row("send-1000", "Send batches of 1,000 from a client", clients.send, "ahead of them all", goals=AHEAD),
+    Row(
+        load.ROW,
+        "A load in one transaction by a Python client",
+        lambda bench, peers: load.measure(bench),
+        against=load.BARE,
+    ),
     Row("listener", "Workers, a handler that does nothing", clients.listen, "ahead of them all", goals=AHEAD),
     Row(
         "latency",

@@ -6,14 +6,11 @@ import threading
 import time
 from contextlib import ExitStack
 from functools import partial
-from statistics import mean, median
-
-import psycopg
 
 from ..engine import connect
 from . import floor, latency
 from .bench import BODY, Bench, Db, opened, settle, timed
-from .held import drain
+from .held import drain_both
 from .record import OURS
 
 TOPIC = "bench_topic"
@@ -95,37 +92,16 @@ def shared(bench: Bench) -> None:
 
 
 def held(bench: Bench) -> None:
-    """One subscriber reads all that was published, by the hundred: with nobody looking and under a held snapshot, a round of each in turn.
-
-    In two databases of one server, for a snapshot keeps dead rows of its own database only. Drained one after the other, whatever
-    else the machine did meanwhile was measured, not the snapshot.
-    """
+    """One subscriber reads all that was published, by the hundred, with nobody looking and under a held snapshot."""
     size, statement = bench.size, f"select count(*) from howdah.receive('{READER}', 100)"
-    cases = ("nobody holds a snapshot", "a snapshot is held")
-    ratios = []
-    for _ in range(max(1, size.rounds - 2)):
-        rates: dict[str, list[float]] = {case: [] for case in cases}
-        with ExitStack() as open_ones:
-            dsns = [open_ones.enter_context(bench.database()) for _ in cases]
-            connections = dict(zip(cases, [open_ones.enter_context(opened(dsn)) for dsn in dsns], strict=True))
-            for connection in connections.values():
-                prepare(connection)
-            holder = open_ones.enter_context(psycopg.connect(dsns[1]))
-            holder.execute("set transaction isolation level repeatable read")
-            holder.execute("select count(*) from pg_class")
-            for connection in connections.values():
-                publish(connection, size.held, min(TICK, size.held_round))
-            for turn in range(size.held // size.held_round):
-                for case in cases if turn % 2 == 0 else cases[::-1]:
-                    rates[case] += drain(connections[case], statement, size.held_round, size.held_round)
-            holder.rollback()
-        for case in cases:
-            bench.record.add("topic-held", case, OURS, "/s", median(rates[case][-5:]), rates[case])
-        clean, slowed = rates.values()
-        last = max(1, len(clean) // 5)
-        ratios.append(mean(slowed[-last:]) / mean(clean[-last:]))
-    for ratio in ratios:
-        bench.record.add("topic-held", "speed kept: last fifth against the clean drain beside it", OURS, "ratio", ratio)
+    drain_both(
+        bench,
+        "topic-held",
+        OURS,
+        prepare,
+        lambda connection: publish(connection, size.held, min(TICK, size.held_round)),
+        statement,
+    )
 
 
 def idle(bench: Bench) -> None:

@@ -17,7 +17,7 @@ from command import howdah, refused
 from rich.console import Console
 from support import Db, Server, column, one
 
-from howdah.benchmarks import audits, broker, pgmq, stream, topics
+from howdah.benchmarks import audits, broker, floor, held, pgmq, stream, topics
 from howdah.benchmarks.bench import Bench
 from howdah.benchmarks.compare import compare
 from howdah.benchmarks.peers.catalogue import PEERS, missing
@@ -33,7 +33,7 @@ from howdah.benchmarks.size import TINY
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-QUICK_ROWS = ("send-one", "receive-100", "send-1000", "latency", "held", "backlog")
+QUICK_ROWS = ("send-one", "receive-100", "send-1000", "load", "latency", "held", "backlog")
 
 
 def bench(dsn: str, folder: Path, *rows: str) -> Record:
@@ -207,6 +207,17 @@ def test_publishing_to_a_hundred_subscriptions_is_measured_beside_one_and_has_a_
     for ratio, expected in ((0.96, "✓"), (0.94, "✗")):
         line = Line(found.case, ratio, "ratio", "", 0, 0, (ratio, ratio), 1)
         assert reached(row("topic-publish"), line) == expected
+
+
+def test_drains_with_and_without_a_held_snapshot_go_side_by_side(measured: Bench) -> None:
+    held.measure(measured)
+    topics.held(measured)
+    for row, who in (("held", OURS), ("held", floor.SKIPPING), ("topic-held", OURS)):
+        clean, slowed = (measured.record.find(row, case, who) for case in held.CASES)
+        assert clean is not None
+        assert slowed is not None
+        assert len(clean.series) == len(slowed.series) == TINY.held // TINY.held_round
+        assert measured.record.find(row, held.KEPT, who) is not None
 
 
 @pytest.mark.slow
