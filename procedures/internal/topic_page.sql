@@ -57,7 +57,7 @@ $$;
 --          subscription passes over, because of its selector, no_local or priority, and for what has expired.
 -- Role     internal
 --
--- Each is looked up by key (no EXISTS, which would read all that were ever noted). A selector is the one thing that is executed as text: as howdah._selector_sql made it, once for the page.
+-- What is done is read for the page's range of numbers; for a selector each is looked up by key (no EXISTS, which would read all that were ever noted). A selector is the one thing that is executed as text: as howdah._selector_sql made it, once for the page.
 create or replace function howdah._page(
     p_subscription howdah.subscriptions, p_ack howdah.acks, p_slots integer[], p_after xid8, p_after_seq bigint, p_to xid8,
     p_upto pg_snapshot, p_limit integer
@@ -77,10 +77,16 @@ declare
 begin
     if p_subscription.selector_sql is null then
         return query
-        select p.*, p.seq * 1000000 + p.destination_id,
-            v_acked and (select true from howdah.acked a where a.ack_id = p_ack.id and a.seq = p.seq limit 1) is true,
+        with page as materialized (
+            select * from howdah._topic_page(p_slots, p_ack.destination_id, p_after, p_after_seq, p_to, p_upto, p_limit)
+        ), done as materialized (
+            select a.seq from howdah.acked a
+            where v_acked and a.ack_id = p_ack.id
+              and a.seq between (select min(p.seq) from page p) and (select max(p.seq) from page p)
+        )
+        select p.*, p.seq * 1000000 + p.destination_id, p.seq in (select d.seq from done d),
             (p.expires_at > v_now) is not false and (p.rank = v_rank) is not false and (p.client_id = v_local) is not true
-        from howdah._topic_page(p_slots, p_ack.destination_id, p_after, p_after_seq, p_to, p_upto, p_limit) p;
+        from page p;
     else
         return query execute format(
             'select m.*, $9 and (select true from howdah.acked a where a.ack_id = $10 and a.seq = m.seq limit 1) is true,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
-from support import SYSTEM, Clock, Connect, Db, fail, one, receive
+from support import SYSTEM, Clock, Connect, Db, column, fail, one, receive, wait_until
 
 NAME = "t::s"
 
@@ -93,3 +95,24 @@ def test_expired_messages_are_passed_over_and_the_page_is_filled_from_behind_the
     clock.advance(2)
     assert taken(db, 2) == sent[:2]
     assert taken(db, 2) == sent[2:]
+
+
+def test_a_consumer_whose_cursor_others_moved_goes_on_from_there_and_locks_nothing_on_the_way(connect: Connect) -> None:
+    db, slow, quick = connect(), connect(), connect()
+    sent = publish(db, 2200)
+    with quick.transaction(force_rollback=True):
+        assert taken(quick, 1) == sent[:1]
+        for first in range(1, 2001, 100):
+            assert taken(db, 100) == sent[first : first + 100]
+    with slow.transaction(), ThreadPoolExecutor(1) as pool:
+        with db.transaction():
+            db.execute("lock table howdah.topic_msgs_0")
+            assert taken(db, 1) == sent[:1], "and the cursor goes over two thousand others"
+            found = pool.submit(taken, slow, 100)
+            pid = slow.info.backend_pid
+            wait_until(lambda: column(quick, "select pid from pg_locks where not granted and pid = %s", (pid,)))
+        assert found.result() == sent[2001:2101]
+        locks = one(
+            slow, "select count(*) from pg_locks where pid = pg_backend_pid() and locktype = 'advisory' and granted"
+        )
+    assert locks < 300
