@@ -1,6 +1,7 @@
 -- howdah._receive_published(p_destination, p_subscription, p_name, p_want, p_hold): receive from a subscription whatever it is like.
 --
--- Returns  up to p_want rows of howdah.message: first what was set aside and is due again, then what its topics have for it.
+-- Returns  up to p_want rows of howdah.message: first what was set aside and is due again, then what its topics have for it. Of a shared subscription
+--          four times max_locks_per_transaction at most (256 unless set): each takes a place in the server's lock table, which all sessions share.
 -- Role     internal
 --
 -- The caller has locked the subscription.
@@ -15,6 +16,9 @@ declare
     v_wild boolean := howdah._is_wildcard(p_subscription.topic);
     v_now timestamptz := howdah.now();
 begin
+    if p_subscription.shared then
+        p_want := least(p_want, 4 * current_setting('max_locks_per_transaction')::integer);
+    end if;
     perform howdah._expire_leases(p_destination.id)
     where exists (select from howdah.acks a join howdah.acked d on d.ack_id = a.id
                   where a.subscription_id = p_destination.id and d.lease_id is not null and d.leased_until <= v_now);

@@ -1,7 +1,8 @@
 -- howdah.receive(queue, max_messages, hold, selector, consumer): take messages; COMMIT consumes them, ROLLBACK puts them back in their place.
 --
 -- Returns  up to max_messages rows of howdah.message, by priority and position; none if the queue has none to give. queue is a queue's name
---          or a subscription's (howdah.subscribe): then in the order in which the topic was read, and origin_queue is the topic.
+--          or a subscription's (howdah.subscribe): then in the order in which the topic was read, and origin_queue is the topic; of a shared
+--          one four times max_locks_per_transaction at most (256).
 -- Raises   HD001 no such queue, or none that matches; HD003 it is no wildcard; HD005 max_messages is not 1 to 10000, or it is a topic; HD009 receiving is paused; HD010 not allowed; HD016 failures in a
 --          row disabled the queue; HD019 the queue is hardened; HD023 the selector is invalid; HD024 an unshared subscription is
 --          somebody else's: being read, leased, or with an open consumer; HD025 a restored database (howdah.rebase_topics); HD032 the consumer is not open, or the queue needs one.

@@ -116,3 +116,12 @@ def test_a_consumer_whose_cursor_others_moved_goes_on_from_there_and_locks_nothi
             slow, "select count(*) from pg_locks where pid = pg_backend_pid() and locktype = 'advisory' and granted"
         )
     assert locks < 300
+
+
+def test_a_consumer_gets_no_more_at_once_than_the_servers_lock_table_has_room_for(db: Db, connect: Connect) -> None:
+    sent = publish(db, 600)
+    most = 4 * int(one(db, "show max_locks_per_transaction"))
+    with connect().transaction() as transaction:
+        assert taken(transaction.connection, 10_000) == sent[:most]
+        assert taken(db, 10_000) == sent[most : 2 * most]
+    assert taken(db, 10_000) == sent[2 * most :]
