@@ -37,6 +37,8 @@ FILES = (
     "internal/topic_ring",
     "internal/topic_rows",
     "internal/topic_stream",
+    "internal/topic_run",
+    "internal/find_run",
     "internal/topic_page",
     "internal/cut",
     "internal/cursor",

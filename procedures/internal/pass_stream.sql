@@ -1,4 +1,4 @@
--- howdah._pass_stream(p_stream, p_from, p_from_seq, p_to, p_done, p_taken, p_total, p_filled): journal what was read of a part of a stream, and move the cursor over it.
+-- howdah._pass_stream(p_stream, p_rest, p_from, p_from_seq, p_to, p_last, p_done, p_taken, p_total, p_filled): journal what was read of a part of a stream, and move the cursor over it.
 --
 -- Raises   40001 a table was emptied meanwhile.
 -- Role     internal
@@ -8,7 +8,8 @@
 -- out, the least and the greatest say it all; and if the session's last read of this subscription was such a one (howdah.gapless), no list of them is made first.
 -- The cursor may name the greatest as the last: whatever the last transaction has up to there was read, now or before.
 create or replace function howdah._pass_stream(
-    p_stream record, p_from xid8, p_from_seq bigint, p_to xid8, p_done pg_snapshot, p_taken integer, p_total bigint, p_filled boolean
+    p_stream record, p_rest boolean, p_from xid8, p_from_seq bigint, p_to xid8, p_last bigint, p_done pg_snapshot, p_taken integer,
+    p_total bigint, p_filled boolean
 ) returns void
 language plpgsql volatile
 as $$
@@ -30,38 +31,45 @@ begin
     if p_taken = 0 or not (v_journaled or p_filled) then
         return;
     end if;
-    loop
-        if p_stream.slot = 0 and not p_stream.nonpersistent then
-            select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
-            into v_last, v_least, v_greatest, v_ids
-            from howdah._persistent_0(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
-        elsif p_stream.slot = 0 and p_stream.nonpersistent then
-            select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
-            into v_last, v_least, v_greatest, v_ids
-            from howdah._nonpersistent_0(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
-        elsif p_stream.slot = 1 and not p_stream.nonpersistent then
-            select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
-            into v_last, v_least, v_greatest, v_ids
-            from howdah._persistent_1(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
-        elsif p_stream.slot = 1 and p_stream.nonpersistent then
-            select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
-            into v_last, v_least, v_greatest, v_ids
-            from howdah._nonpersistent_1(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
-        elsif p_stream.slot = 2 and not p_stream.nonpersistent then
-            select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
-            into v_last, v_least, v_greatest, v_ids
-            from howdah._persistent_2(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
-        elsif p_stream.slot = 2 and p_stream.nonpersistent then
-            select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
-            into v_last, v_least, v_greatest, v_ids
-            from howdah._nonpersistent_2(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
+    if p_last - p_from_seq = p_taken then
+        v_last := p_to;
+        v_least := p_from_seq + 1;
+        v_greatest := p_last;
+        v_gapless := true;
+    else
+        loop
+            if p_stream.slot = 0 and not p_stream.nonpersistent then
+                select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+                into v_last, v_least, v_greatest, v_ids
+                from howdah._persistent_0(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
+            elsif p_stream.slot = 0 and p_stream.nonpersistent then
+                select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+                into v_last, v_least, v_greatest, v_ids
+                from howdah._nonpersistent_0(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
+            elsif p_stream.slot = 1 and not p_stream.nonpersistent then
+                select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+                into v_last, v_least, v_greatest, v_ids
+                from howdah._persistent_1(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
+            elsif p_stream.slot = 1 and p_stream.nonpersistent then
+                select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+                into v_last, v_least, v_greatest, v_ids
+                from howdah._nonpersistent_1(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
+            elsif p_stream.slot = 2 and not p_stream.nonpersistent then
+                select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+                into v_last, v_least, v_greatest, v_ids
+                from howdah._persistent_2(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
+            elsif p_stream.slot = 2 and p_stream.nonpersistent then
+                select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+                into v_last, v_least, v_greatest, v_ids
+                from howdah._nonpersistent_2(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
+            end if;
+            v_gapless := v_greatest - v_least = p_taken - 1;
+            exit when v_gapless or v_listed;
+            v_listed := true;
+        end loop;
+        if v_gapless <> v_hinted and p_taken >= 100 then
+            perform set_config('howdah.gapless', case when v_gapless then v_id::text else '' end, false);
         end if;
-        v_gapless := v_greatest - v_least = p_taken - 1;
-        exit when v_gapless or v_listed;
-        v_listed := true;
-    end loop;
-    if v_gapless <> v_hinted and p_taken >= 100 then
-        perform set_config('howdah.gapless', case when v_gapless then v_id::text else '' end, false);
     end if;
     if v_journaled then
         insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids, last_id)
@@ -72,7 +80,7 @@ begin
     if p_filled then
         perform howdah._same_ring(p_stream.ring);
         perform howdah._move_cursor(p_stream.ack_cursor, v_last, case when v_gapless then v_greatest else v_ids[p_taken] / 1000000 end, p_total,
-            case when p_from_seq >= 0 then (p_stream.ack_cursor).snapshot
+            case when p_rest then (p_stream.ack_cursor).snapshot
                  else howdah._cut(p_stream.done, p_stream.upto, v_last) end);
     end if;
 end

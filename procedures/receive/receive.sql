@@ -59,6 +59,9 @@ declare
     v_to xid8;
     v_done pg_snapshot;
     v_upto pg_snapshot;
+    v_run_xid xid8;
+    v_run_after bigint;
+    v_run_upto bigint;
 begin
     select d.id, d.kind, d.receiving_paused, d.positions, d.failing, d.special, d.head, d.search, d.main_rank, d.receivers,
         d.journal_level <> 'off' as journaled,
@@ -137,7 +140,7 @@ begin
         end if;
         -- From the tables into the result: a function's result is copied into that of the one that calls it. First the rest of the transaction that
         -- is passed in part, if there is one; then what is new. What committed late is among it, by its number, which is lower than those of all
-        -- that was begun since the cursor's snapshot.
+        -- that was begun since the cursor's snapshot. A long run of one transaction is read as such, so that its messages need not be looked at once more.
         select * into v_stream from howdah._begin_stream(queue, hold, v_queue.plain, consumer);
         if v_stream.slot is null then
             return query select * from howdah._receive_published(v_stream.destination, v_stream.subscription, queue, max_messages, hold);
@@ -158,31 +161,59 @@ begin
                 v_to := pg_snapshot_xmax(v_upto);
                 v_done := case when v_stream.late is not null then v_stream.done end;
             end if;
-            if v_stream.slot = 0 and not v_stream.nonpersistent then
-                return query select * from howdah._stream_persistent_0(
-                    queue, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
-            elsif v_stream.slot = 0 and v_stream.nonpersistent then
-                return query select * from howdah._stream_nonpersistent_0(
-                    queue, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
-            elsif v_stream.slot = 1 and not v_stream.nonpersistent then
-                return query select * from howdah._stream_persistent_1(
-                    queue, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
-            elsif v_stream.slot = 1 and v_stream.nonpersistent then
-                return query select * from howdah._stream_nonpersistent_1(
-                    queue, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
-            elsif v_stream.slot = 2 and not v_stream.nonpersistent then
-                return query select * from howdah._stream_persistent_2(
-                    queue, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
-            elsif v_stream.slot = 2 and v_stream.nonpersistent then
-                return query select * from howdah._stream_nonpersistent_2(
-                    queue, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
-            end if;
-            get diagnostics v_taken = row_count;
-            v_left := v_left - v_taken;
-            perform howdah._pass_stream(v_stream, v_from_xid, v_from, v_to, v_done, v_taken, max_messages - v_left, v_left = 0);
-            if v_left = 0 then
-                return;
-            end if;
+            loop
+                v_run_xid := null;
+                v_run_upto := null;
+                if v_left >= 500 and v_done is null then
+                    select r.xid, r.after_seq, r.upto_seq into v_run_xid, v_run_after, v_run_upto
+                    from howdah._find_run(v_stream, v_from_xid, v_from, v_to, v_left) r
+                    where r.upto_seq - r.after_seq >= 500;
+                end if;
+                if v_run_upto is not null then
+                    v_from_xid := v_run_xid;
+                    v_from := v_run_after;
+                    if v_stream.slot = 0 and not v_stream.nonpersistent then
+                        return query select * from howdah._run_persistent_0(queue, v_topic, v_topic_id, v_run_xid, v_run_after, v_run_upto, v_now);
+                    elsif v_stream.slot = 0 and v_stream.nonpersistent then
+                        return query select * from howdah._run_nonpersistent_0(queue, v_topic, v_topic_id, v_run_xid, v_run_after, v_run_upto, v_now);
+                    elsif v_stream.slot = 1 and not v_stream.nonpersistent then
+                        return query select * from howdah._run_persistent_1(queue, v_topic, v_topic_id, v_run_xid, v_run_after, v_run_upto, v_now);
+                    elsif v_stream.slot = 1 and v_stream.nonpersistent then
+                        return query select * from howdah._run_nonpersistent_1(queue, v_topic, v_topic_id, v_run_xid, v_run_after, v_run_upto, v_now);
+                    elsif v_stream.slot = 2 and not v_stream.nonpersistent then
+                        return query select * from howdah._run_persistent_2(queue, v_topic, v_topic_id, v_run_xid, v_run_after, v_run_upto, v_now);
+                    elsif v_stream.slot = 2 and v_stream.nonpersistent then
+                        return query select * from howdah._run_nonpersistent_2(queue, v_topic, v_topic_id, v_run_xid, v_run_after, v_run_upto, v_now);
+                    end if;
+                elsif v_stream.slot = 0 and not v_stream.nonpersistent then
+                    return query select * from howdah._stream_persistent_0(
+                        queue, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+                elsif v_stream.slot = 0 and v_stream.nonpersistent then
+                    return query select * from howdah._stream_nonpersistent_0(
+                        queue, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+                elsif v_stream.slot = 1 and not v_stream.nonpersistent then
+                    return query select * from howdah._stream_persistent_1(
+                        queue, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+                elsif v_stream.slot = 1 and v_stream.nonpersistent then
+                    return query select * from howdah._stream_nonpersistent_1(
+                        queue, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+                elsif v_stream.slot = 2 and not v_stream.nonpersistent then
+                    return query select * from howdah._stream_persistent_2(
+                        queue, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+                elsif v_stream.slot = 2 and v_stream.nonpersistent then
+                    return query select * from howdah._stream_nonpersistent_2(
+                        queue, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+                end if;
+                get diagnostics v_taken = row_count;
+                v_left := v_left - v_taken;
+                perform howdah._pass_stream(v_stream, v_way = 1, v_from_xid, v_from, coalesce(v_run_xid, v_to), v_run_upto, v_done,
+                    v_taken, max_messages - v_left, v_left = 0);
+                if v_left = 0 then
+                    return;
+                end if;
+                exit when v_run_upto is null;
+                v_from := v_run_upto;
+            end loop;
         end loop;
         perform howdah._end_stream(v_stream, max_messages - v_left);
         return;

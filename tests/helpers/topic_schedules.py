@@ -212,7 +212,7 @@ class TopicSchedule:
 
     def _publish_batch(self, session: Session) -> None:
         topic = self._dice.choice(self._topics)
-        messages = [self._message(session, topic) for _ in range(self._dice.choice([2, 5, 30]))]
+        messages = [self._message(session, topic) for _ in range(self._dice.choice([2, 5, 30, 700]))]
         row = session.connection.execute(
             "select howdah.send_batch(%s, array_fill('x'::text, array[%s::integer]), headers => %s::jsonb[],"
             " priorities => %s::integer[], notify => false)",
@@ -297,7 +297,9 @@ class TopicSchedule:
 
     def _receive(self, session: Session) -> None:
         if subscription := self._any(session):
-            rows = self._take(session, subscription, "receive", self._dice.randint(1, 20))
+            # From 500 on a read takes what one transaction published as a run.
+            number = 1000 if self._dice.random() < 0.2 else self._dice.randint(1, 20)
+            rows = self._take(session, subscription, "receive", number)
             self._work(session).got += [(subscription, row[0]) for row in rows]
             if rows and subscription.failing:
                 self._failed = [(subscription, *rows[0]), *self._failed[:4]]
@@ -445,7 +447,7 @@ class TopicSchedule:
             while empty < 2 and time.monotonic() < deadline:
                 if self._dice.random() < 0.3:
                     self._turn(session)
-                rows = self._take(session, subscription, "receive", self._dice.choice([1, 7, 100]))
+                rows = self._take(session, subscription, "receive", self._dice.choice([1, 7, 100, 1000]))
                 subscription.consumed += [row[0] for row in rows]
                 if rows:
                     deadline = time.monotonic() + 20
