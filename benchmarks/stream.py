@@ -15,25 +15,31 @@ if TYPE_CHECKING:
 
 ROW = "stream"
 TICK = 10_000
-#: Where the events of a batch end; a peer knows the first two.
-CASES = {"server": "counted in the server", "client": "number and body fetched by a Python client"}
-WHOLE = {"messages": "as Message objects, of all fields"}
+FEW = 100
+#: Where the events of a batch end, and how many a transaction published; a peer knows all but the last.
+CASES = {
+    ("server", TICK): "counted in the server",
+    ("client", TICK): "number and body fetched by a Python client",
+    ("server", FEW): f"published by {FEW}, counted in the server",
+    ("client", FEW): f"published by {FEW}, number and body fetched by a Python client",
+}
+WHOLE = {("messages", TICK): "as Message objects, of all fields"}
 
 
 def record(bench: Bench, who: str, read: Callable[..., list[Any]]) -> None:
-    """One repetition of a peer, whose read is called with where, events and tick."""
+    """One repetition of a peer, whose read is called with where, events, tick and the events of a transaction."""
     events = max(1, 5 * bench.size.listened // TICK) * TICK
-    for where, case in (CASES | WHOLE if who == OURS else CASES).items():
-        done = read(where, events, TICK)[0]
+    for (where, each), case in (CASES | WHOLE if who == OURS else CASES).items():
+        done = read(where, events, TICK, each)[0]
         if done["count"] != events:
             raise RuntimeError(f"{who} read {done['count']:,} of {events:,} events")
         bench.record.add(ROW, f"batches of {TICK:,}, {case}", who, "/s", events / done["seconds"])
 
 
-def ours(bench: Bench, where: str, events: int, tick: int) -> list[dict[str, float]]:
+def ours(bench: Bench, where: str, events: int, tick: int, each: int) -> list[dict[str, float]]:
     """One subscriber of a topic."""
     with bench.database() as dsn:
-        return [topics.stream(dsn, where, events, tick)]
+        return [topics.stream(dsn, where, events, tick, each)]
 
 
 def measure(bench: Bench, peers: Peers) -> None:

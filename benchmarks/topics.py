@@ -160,11 +160,11 @@ READ = {
 }
 
 
-def stream(dsn: str, where: str, events: int, a_tick: int) -> dict[str, float]:
-    """Publish the events, a transaction for each tick; then read them all by one subscriber, as a peer's reader does."""
+def stream(dsn: str, where: str, events: int, a_tick: int, each: int) -> dict[str, float]:
+    """Publish the events, so many a transaction; then read them all by one subscriber, tick by tick, as a peer's reader does."""
     with opened(dsn) as connection, connect(dsn, max_size=1) as client, client.session() as session:
         prepare(connection)
-        publish(connection, events + a_tick, a_tick)
+        publish(connection, events + a_tick, each)
 
         def read() -> int:
             if where == "messages":

@@ -80,7 +80,7 @@ async def _run(peer: Peer, command: str, dsn: str, words: list[str]) -> dict[str
     if command == "send":
         return {"seconds": await peer.send(dsn, int(words[0]), int(words[1]))}
     if command == "stream":
-        return await peer.stream(dsn, words[0], int(words[1]), int(words[2]))  # type: ignore[attr-defined, no-any-return]
+        return await peer.stream(dsn, words[0], *map(int, words[1:]))  # type: ignore[attr-defined, no-any-return]
     taken: list[float] = []
 
     async def until(send_one: Callable[[], Awaitable[Any]]) -> None:

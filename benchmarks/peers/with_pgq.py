@@ -62,11 +62,11 @@ class Pgq:
             insert(connection, messages, batch)
             return time.perf_counter() - started
 
-    async def stream(self, dsn: str, where: str, events: int, a_tick: int) -> dict[str, float]:
-        """Write the events, a tick after each transaction; then read them all by one consumer, in their order."""
+    async def stream(self, dsn: str, where: str, events: int, a_tick: int, each: int) -> dict[str, float]:
+        """Write the events, so many a transaction, and a tick after so many of them; then read them all by one consumer, in their order."""
         with psycopg.connect(dsn, autocommit=True) as connection:
             for _ in range(events // a_tick + 1):
-                insert(connection, a_tick, a_tick)
+                insert(connection, a_tick, each)
                 tick(connection)
             connection.execute("vacuum analyze")
             while read(connection, where) < a_tick:  # the first call plans

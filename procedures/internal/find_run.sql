@@ -4,8 +4,9 @@
 -- Raises   40001 a table was emptied meanwhile.
 -- Role     internal
 --
--- p_stream: of howdah._begin_stream; the part that is to be read: as howdah._persistent_0. Whoever then reads as many as that leaves room for has read them all,
--- and knows the last of them without looking at any. If they are fewer (another transaction drew some of the numbers, or some have expired) they are to be looked at.
+-- p_stream: of howdah._begin_stream; the rest: the part that is to be read, as howdah._persistent_0, in which nothing is that the cursor has passed: not where something
+-- committed late. Whoever then reads as many messages as there are numbers has read them all, and knows the last without looking at any. If they are fewer (others
+-- drew some of the numbers, or some have expired) they are to be looked at.
 create or replace function howdah._find_run(
     p_stream record, p_after xid8, p_after_seq bigint, p_to xid8, p_most bigint,
     out xid xid8, out after_seq bigint, out upto_seq bigint
@@ -14,7 +15,7 @@ language plpgsql volatile
 as $$
 declare
     v_topic_id integer := p_stream.topic_id;
-    v_upto pg_snapshot := p_stream.upto;
+    v_upto pg_snapshot := p_stream.upto::text::pg_snapshot;  -- out of a record it is packed
 begin
     if p_stream.slot = 0 and not p_stream.nonpersistent then
         select f.xid, f.seq - 1, (select t.seq from howdah.topic_msgs_0 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most

@@ -3,9 +3,10 @@
 -- Raises   40001 a table was emptied meanwhile.
 -- Role     internal
 --
--- p_stream: of howdah._begin_stream. The rest: the part, as howdah._stream_persistent_0 read p_taken messages of it, p_total with the part before; p_filled: no more are wanted.
--- The keys are read once more: rows that are on their way to the caller cannot be looked at, and a copy of them costs more. Where their numbers leave none
--- out, the least and the greatest say it all; and if the session's last read of this subscription was such a one (howdah.gapless), no list of them is made first.
+-- p_stream: of howdah._begin_stream. p_rest: the part is the rest of the transaction that the cursor has passed in part. p_last: the last number of a run (howdah._find_run),
+-- NULL: it is none. The others: the part, as howdah._stream_persistent_0 read p_taken messages of it, p_total with the parts before; p_filled: no more are wanted.
+-- The keys are read once more, but of a run that left none out: rows that are on their way to the caller cannot be looked at, and a copy of them costs more. Where their
+-- numbers leave none out, the least and the greatest say it all; and if the session last found that of this subscription (howdah.gapless), no list of them is made first.
 -- The cursor may name the greatest as the last: whatever the last transaction has up to there was read, now or before.
 create or replace function howdah._pass_stream(
     p_stream record, p_rest boolean, p_from xid8, p_from_seq bigint, p_to xid8, p_last bigint, p_done pg_snapshot, p_taken integer,

@@ -1,6 +1,6 @@
 -- howdah._run_persistent_0(p_name, p_topic_name, p_topic, p_xid, p_after, p_upto, p_now): what one transaction published with the numbers after p_after up to p_upto, as a subscription's consumer gets it.
 --
--- Returns  setof howdah.message, as howdah._stream_persistent_0: those that have not expired at p_now. The transaction is one that p_name's consumer sees.
+-- Returns  setof howdah.message, as howdah._stream_persistent_0: those that have not expired at p_now. The transaction must be visible in the snapshot that is read up to.
 -- Raises   40001 a table was emptied meanwhile.
 -- Role     internal
 --

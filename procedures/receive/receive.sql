@@ -62,6 +62,7 @@ declare
     v_run_xid xid8;
     v_run_after bigint;
     v_run_upto bigint;
+    v_dense boolean;
 begin
     select d.id, d.kind, d.receiving_paused, d.positions, d.failing, d.special, d.head, d.search, d.main_rank, d.receivers,
         d.journal_level <> 'off' as journaled,
@@ -161,13 +162,15 @@ begin
                 v_to := pg_snapshot_xmax(v_upto);
                 v_done := case when v_stream.late is not null then v_stream.done end;
             end if;
+            v_dense := true;
             loop
-                v_run_xid := null;
                 v_run_upto := null;
-                if v_left >= 500 and v_done is null then
+                if v_left >= 500 and v_done is null and v_dense then
                     select r.xid, r.after_seq, r.upto_seq into v_run_xid, v_run_after, v_run_upto
-                    from howdah._find_run(v_stream, v_from_xid, v_from, v_to, v_left) r
-                    where r.upto_seq - r.after_seq >= 500;
+                    from howdah._find_run(v_stream, v_from_xid, v_from, v_to, v_left) r;
+                    exit when v_run_xid is null;
+                    v_dense := v_run_upto - v_run_after >= 500;
+                    v_run_upto := case when v_dense then v_run_upto end;
                 end if;
                 if v_run_upto is not null then
                     v_from_xid := v_run_xid;
@@ -206,12 +209,13 @@ begin
                 end if;
                 get diagnostics v_taken = row_count;
                 v_left := v_left - v_taken;
-                perform howdah._pass_stream(v_stream, v_way = 1, v_from_xid, v_from, coalesce(v_run_xid, v_to), v_run_upto, v_done,
-                    v_taken, max_messages - v_left, v_left = 0);
+                perform howdah._pass_stream(v_stream, v_way = 1, v_from_xid, v_from, case when v_run_upto is null then v_to else v_run_xid end,
+                    v_run_upto, v_done, v_taken, max_messages - v_left, v_left = 0);
                 if v_left = 0 then
                     return;
                 end if;
                 exit when v_run_upto is null;
+                v_dense := v_taken = v_run_upto - v_from;  -- where numbers are missing, the rest in one piece
                 v_from := v_run_upto;
             end loop;
         end loop;

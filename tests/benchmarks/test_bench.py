@@ -289,5 +289,5 @@ def test_pgq_hands_out_every_event_tick_by_tick() -> None:
         with psycopg.connect(dsn, autocommit=True) as connection:
             assert one(connection, "select pgq.ticker('bench') is not null")
         # One tick is read before the clock runs: here that of the 200.
-        assert asyncio.run(pgq.stream(url(dsn), "client", 300, 100))["count"] == 400
-        assert asyncio.run(pgq.stream(url(dsn), "server", 300, 100))["count"] == 300
+        assert asyncio.run(pgq.stream(url(dsn), "client", 300, 100, 100))["count"] == 400
+        assert asyncio.run(pgq.stream(url(dsn), "server", 300, 100, 50))["count"] == 300

@@ -77,9 +77,21 @@ def test_runs_of_several_transactions_and_what_lies_between_them_come_in_one_cal
 def test_a_run_cut_by_the_number_asked_for_goes_on_there(db: Db) -> None:
     topic(db)
     subscribe(db)
-    sent = batch(db, 1700) + batch(db, 800)
+    sent = batch(db, 1700) + batch(db, 1300)
     assert [numbers(db, 600) for _ in range(5)] == [sent[600 * n : 600 * n + 600] for n in range(5)]
     assert column(db, UNFOLDED) == sent
+
+
+def test_after_the_rest_of_a_transaction_the_next_ones_run_is_looked_at_once(db: Db) -> None:
+    topic(db)
+    subscribe(db)
+    sent = batch(db, 800) + batch(db, 1000)
+    numbers(db, 600)
+    with db.transaction():
+        before = one(db, LOOKED_AT)
+        assert numbers(db, 1200) == sent[600:]
+        looked_at = one(db, LOOKED_AT) - before
+    assert 1400 <= looked_at < 1410  # the rest of 200 twice
 
 
 def test_numbers_that_another_transaction_drew_leave_nothing_out(db: Db, connect: Connect) -> None:
@@ -168,3 +180,31 @@ def test_a_run_is_passed_without_a_journal_too(db: Db) -> None:
     sent = batch(db, 1300)
     assert [numbers(db, 600) for _ in range(3)] == [sent[:600], sent[600:1200], sent[1200:]]
     assert journal(db) == []
+
+
+def test_many_transactions_whose_numbers_alternate_are_read_in_one_piece(db: Db, connect: Connect) -> None:
+    topic(db)
+    subscribe(db)
+    publishers = [connect() for _ in range(20)]
+    sent: list[list[int]] = [[] for _ in publishers]
+    for publisher in publishers:
+        publisher.execute("begin")
+        one(publisher, "select pg_current_xact_id()::text")
+    for _ in range(50):
+        for numbers_of_one, publisher in zip(sent, publishers, strict=True):
+            numbers_of_one += publish(publisher, "x")
+    for publisher in publishers:
+        publisher.execute("commit")
+    assert numbers(db, 10_000) == [number for numbers_of_one in sent for number in numbers_of_one]
+    assert len(journal(db)) == 2
+    assert len(column(db, UNFOLDED)) == 1000
+
+
+def test_a_look_for_a_run_in_an_empty_stream_ends_the_call(db: Db) -> None:
+    topic(db)
+    subscribe(db)
+    sent = batch(db, 600)
+    assert numbers(db, 600) == sent
+    assert [numbers(db, 10_000) for _ in range(3)] == [[], [], []]
+    sent = publish(db, "x")
+    assert numbers(db, 10_000) == sent
