@@ -6,7 +6,8 @@
 --
 -- It never waits longer than 50 ms for a lock: what a reader or a late publisher holds is left for the next time. A table is closed
 -- once nobody who wrote to it is still under way, prepared transactions included, for they hold its lock; so all in it is committed. It is
--- emptied by TRUNCATE when no subscription, retention or recovery policy needs any of it, or so little that it can be carried on.
+-- emptied by TRUNCATE when no subscription, retention or recovery policy needs any of it, or so little that it can be carried on. If
+-- the next one in turn is not, the ring stands still, and howdah.check_server() says for whom.
 create or replace function howdah.maintain_topics(lock_epoch bigint default null) returns text
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set lock_timeout = '50ms'
 as $$
@@ -16,6 +17,8 @@ declare
     v_done text[] := '{}';
     v_left bigint;
     v_table text;
+    v_reason text;
+    v_due boolean;
 begin
     if lock_epoch is not null then
         perform howdah._fence('maintenance', lock_epoch);
@@ -29,6 +32,8 @@ begin
     end if;
     perform howdah._check_cluster();
     perform howdah._settle_ring();
+    select r.* into v_open from howdah.topic_ring r where r.state = 'open';
+    v_due := v_open.opened_at < howdah.now() - (select e.topic_rotation_seconds * interval '1 second' from howdah.engine e);
     for v_slot in select r.* from howdah.topic_ring r where r.state in ('closing', 'closed') order by r.generation loop
         begin
             if v_slot.state = 'closing' then
@@ -44,23 +49,25 @@ begin
             continue;
         end;
         v_table := format('topic_msgs_%s', v_slot.slot);
+        v_reason := null;
         begin
             -- Who is subscribing holds the lock: what was published since then is needed, though nobody sees it yet.
-            if pg_try_advisory_xact_lock(1213154381, 0) and not exists (select from howdah._needed(v_slot.slot) offset 10000) then
+            if not pg_try_advisory_xact_lock(1213154381, 0) then
+                null;
+            elsif not exists (select from howdah._needed(v_slot.slot) offset 10000) then
                 execute format('lock table only howdah.topic_msgs_%s, only howdah.topic_nonpersistent_%s in access exclusive mode', v_slot.slot, v_slot.slot);
                 v_left := howdah._empty_slot(v_slot.slot);
                 v_done := v_done || format('emptied %s, carried %s messages on', v_slot.slot, v_left);
+            elsif v_due and v_slot.slot = (v_open.slot + 1) % 3 then
+                v_reason := howdah._kept_for(v_slot.slot);
             end if;
         exception when lock_not_available then
             v_done := v_done || format('left %s, which is in use', v_slot.slot);
-            perform howdah._waits('topics', v_table, howdah._in_use(array[v_table, format('topic_nonpersistent_%s', v_slot.slot)]));
-            continue;
+            v_reason := howdah._in_use(array[v_table, format('topic_nonpersistent_%s', v_slot.slot)]);
         end;
-        perform howdah._waits('topics', v_table, null);
+        perform howdah._waits('topics', v_table, v_reason);
     end loop;
-    select r.* into v_open from howdah.topic_ring r where r.state = 'open';
-    if v_open.opened_at < howdah.now() - (select e.topic_rotation_seconds * interval '1 second' from howdah.engine e)
-       and howdah._slot_bytes(v_open.slot) > 0
+    if v_due and howdah._slot_bytes(v_open.slot) > 0
        and (select r.state from howdah.topic_ring r where r.slot = (v_open.slot + 1) % 3) = 'empty' then
         update howdah.topic_ring r set state = 'closing' where r.slot = v_open.slot;
         update howdah.topic_ring r

@@ -45,14 +45,15 @@ begin
 end
 $$;
 
--- howdah._recover(p_subscription, p_topic_id): give a late non-durable subscriber what the topic's recovery policy keeps for such.
+-- howdah._recover(p_subscription, p_topic_id, p_upto): give a late non-durable subscriber what the topic's recovery policy keeps for such.
 --
 -- Role     internal
 --
 -- ActiveMQ's policies: last_image (the last message), retained (the last one with the header retain), fixed_count (the last so many),
 -- fixed_size (the last of so many bytes in all), timed (of the last so many ms), query (those that a selector selects). They
--- become messages of the subscription's own, which are received before what is published from now on.
-create or replace function howdah._recover(p_subscription howdah.subscriptions, p_topic_id integer) returns void
+-- become messages of the subscription's own, which are received before what is published from now on. p_upto: the snapshot that its cursor begins at, so that what
+-- is committed meanwhile comes once.
+create or replace function howdah._recover(p_subscription howdah.subscriptions, p_topic_id integer, p_upto pg_snapshot) returns void
 language plpgsql volatile
 as $$
 declare
@@ -67,15 +68,15 @@ begin
         return;
     end if;
     select d.* into v_destination from howdah.destinations d where d.id = p_subscription.destination_id;
-    v_selected := howdah._select_history(p_topic_id, howdah._selector_sql(v_topic.recovery_selector));
-    v_wanted := howdah._select_history(p_topic_id, p_subscription.selector_sql);
+    v_selected := howdah._select_history(p_topic_id, howdah._selector_sql(v_topic.recovery_selector), p_upto);
+    v_wanted := howdah._select_history(p_topic_id, p_subscription.selector_sql, p_upto);
     for v_row in
         select k.*, k.seq * 1000000 + k.destination_id as message_id
         from (
             select h.*, row_number() over w as back, sum(octet_length(h.body)) over w as bytes,
                 row_number() over (partition by h.headers -> 'retain' = 'true' order by h.seq desc) as retained
             from howdah._history(p_topic_id, case when v_topic.recovery = 'timed'
-                then howdah.now() - v_topic.recovery_amount * interval '1 millisecond' end) h
+                then howdah.now() - v_topic.recovery_amount * interval '1 millisecond' end, p_upto) h
             window w as (order by h.seq desc)
         ) k
         where (k.client_id = p_subscription.client_id and p_subscription.no_local) is not true
@@ -96,11 +97,11 @@ begin
 end
 $$;
 
--- howdah._select_history(p_topic_id, p_selector_sql): the stored messages of a topic that a compiled selector selects.
+-- howdah._select_history(p_topic_id, p_selector_sql, p_upto): the stored messages of a topic that a compiled selector selects.
 --
 -- Returns  their positions (bigint[]); NULL: there is no selector.
 -- Role     internal
-create or replace function howdah._select_history(p_topic_id integer, p_selector_sql text) returns bigint[]
+create or replace function howdah._select_history(p_topic_id integer, p_selector_sql text, p_upto pg_snapshot) returns bigint[]
 language plpgsql volatile
 as $$
 declare
@@ -108,8 +109,8 @@ declare
 begin
     if p_selector_sql is not null then
         execute format('select coalesce(array_agg(m.seq), ''{}'')
-            from (select h.*, h.seq * 1000000 + h.destination_id as message_id from howdah._history($1, null) h) m where (%s) is true', p_selector_sql)
-        into v_seqs using p_topic_id;
+            from (select h.*, h.seq * 1000000 + h.destination_id as message_id from howdah._history($1, null, $2) h) m where (%s) is true', p_selector_sql)
+        into v_seqs using p_topic_id, p_upto;
     end if;
     return v_seqs;
 end

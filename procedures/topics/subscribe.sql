@@ -2,11 +2,13 @@
 --
 -- Returns  the subscription's name (text): what howdah.receive, record_failure, pause, alter_queue and the rest take as a queue.
 -- Raises   HD001 no such topic; HD002 no room for a dead-letter queue that the options need; HD003 bad name; HD004 wrong option; HD005 wrong argument; HD010 not allowed; HD023 a wrong selector;
---          HD024 it exists with another definition and somebody reads it, or as (un)shared, or without a client id for another topic.
+--          HD024 it exists with another definition and somebody reads it, or as (un)shared, or without a client id for another topic; HD025 a restored database
+--          (howdah.rebase_topics).
 -- Role     howdah_consumer howdah_admin
 --
 -- A durable subscription (the default) has a name and gets every message published from now on, whether anybody reads it or not
--- (published is what was committed, so also what the subscribing transaction had published before); with since also earlier ones that
+-- (published is what was committed, so also what the subscribing transaction had published before; but a topic without any subscription stores
+-- nothing, so its first one misses what was sent before it was committed, whenever that commits); with since also earlier ones that
 -- are still there ('-infinity': all). One that is not durable ends when nobody has received or waited for a minute, and begins with what
 -- the topic's recovery policy says. shared: several consumers at once, each message to one of them. no_local: not what was published
 -- under the same client id (howdah.set_client_id). Subscribing again with the same definition changes nothing; with another one, while
@@ -25,7 +27,9 @@ declare
     v_row howdah.destinations;
     v_topics integer[];
     v_id integer;
+    v_upto pg_snapshot;
 begin
+    perform howdah._check_cluster();
     -- From here to the commit no table is emptied (howdah.maintain_topics), and no topic made that a wildcard would miss.
     perform pg_advisory_xact_lock_shared(1213154381, 0);
     if topic ~ '[*>]' then
@@ -89,12 +93,13 @@ begin
     perform howdah._note_alive(v_new.alive);
     insert into howdah.subscriptions select v_new.*;
     perform howdah._copy_rights(v_id, v_topics);
-    perform howdah._add_cursors(v_new, t.id, case when since is null then howdah._snapshot() else '3:3:'::pg_snapshot end)
+    v_upto := howdah._snapshot();
+    perform howdah._add_cursors(v_new, t.id, case when since is null then v_upto else '3:3:'::pg_snapshot end)
     from unnest(v_topics) t(id);
     if since > '-infinity' then
         perform howdah._begin_since(v_new, since);
     elsif since is null and not durable then
-        perform howdah._recover(v_new, t.id) from unnest(v_topics) t(id);
+        perform howdah._recover(v_new, t.id, v_upto) from unnest(v_topics) t(id);
     end if;
     return v_row.name;
 end

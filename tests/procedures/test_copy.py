@@ -77,6 +77,22 @@ def test_a_copy_goes_to_topics_and_to_several_destinations(db: Db, create: Creat
         assert column(db, query, (source,)) == [b"\x00\xff"]
 
 
+def test_what_was_copied_to_a_topic_reaches_each_subscription_in_its_order(db: Db) -> None:
+    one(db, "select howdah.create_topic('t')")
+    names = [one(db, "select howdah.subscribe('t', %s)", (name,)) for name in ("a", "b")]
+    with db.transaction():
+        load(db, "".join(f"{n}\n" for n in range(12_000)))
+        assert one(db, "select howdah.send_copied('t')") == 12_000
+    for want in (10_000, 700):
+        name = names.pop()
+        got = [
+            body
+            for _ in range(12_000 // want + 1)
+            for body in column(db, f"select body from howdah.receive('{name}', {want})")
+        ]
+        assert got == [str(n) for n in range(12_000)]
+
+
 def test_several_copies_of_one_transaction_follow_each_other(db: Db, create: Create) -> None:
     create()
     with db.transaction():

@@ -17,16 +17,12 @@ def a_topic(db: Db) -> None:
 @pytest.mark.behaviour("IMQ-92")
 def test_queues_and_topics_with_durable_and_other_subscribers_all_deliver(db: Db) -> None:
     one(db, "select howdah.create_queue('q')")
-    durable = subscribe(db, "d")
-    other = subscribe(db, None, durable=False)
+    names = ["q", subscribe(db, "d"), subscribe(db, None, durable=False)]
+    names += [subscribe(db, "ds", shared=True), subscribe(db, "s", shared=True, durable=False)]
     one(db, "select howdah.send('q', 'to the queue')")
     publish(db, "to the topic")
-    assert [bodies(db, name) for name in ("q", durable, other)] == [
-        ["to the queue"],
-        ["to the topic"],
-        ["to the topic"],
-    ]
-    assert [bodies(db, name) for name in ("q", durable, other)] == [[], [], []]
+    assert [bodies(db, name) for name in names] == [["to the queue"], *[["to the topic"]] * 4]
+    assert [bodies(db, name) for name in names] == [[]] * 5
 
 
 @pytest.mark.behaviour("AMQ-42")

@@ -49,6 +49,8 @@ def test_a_restored_database_refuses_topics_until_they_are_rebased_and_then_lose
         f"select howdah.receive('{plain}')",
         f"select howdah.receive_locked('{shared}')",
         f"select howdah.seek_subscription('{plain}', '-infinity')",
+        "select howdah.subscribe('t', 'new')",
+        f"select howdah.purge_queue('{plain}')",
         "select howdah.send('t', 'x')",
         "select howdah.send_batch('t', array['x'])",
         "select howdah.maintain_topics()",

@@ -310,6 +310,32 @@ def test_the_ring_turns_quickly_with_thousands_of_messages_kept(db: Db, clock: C
     assert stored(db) == 12_000
 
 
+def test_a_ring_that_one_subscriber_holds_still_is_told_of_and_goes_on_when_it_has_read(db: Db, clock: Clock) -> None:
+    topic(db, "busy")
+    topic(db, "kept")
+    reader, laggard = subscribe(db, "reader", to="busy"), subscribe(db, "laggard", to="kept")
+    one(db, "select cardinality(howdah.send_batch('kept', array_fill('x'::text, array[10001])))")
+    publish(db, "1", to="busy")
+    waits = "select reason from howdah.maintenance_waits where service = 'topics'"
+    for body in "23":
+        rotate(db, clock)
+        publish(db, body, to="busy")
+        assert column(db, waits) == []
+    rotate(db, clock)
+    (reason,) = column(db, waits)
+    assert "more than 10,000 messages" in reason
+    assert "'kept'" in reason
+    assert reason in one(db, "select advice from howdah.check_server() where setting = 'maintenance topics'")
+    assert bodies(db, reader) == ["1", "2", "3"]
+    rotate(db, clock)
+    assert stored(db) > 10_001
+    assert len(receive(db, laggard, 10_000)) == 10_000
+    for _ in range(3):
+        rotate(db, clock)
+    assert column(db, waits) == []
+    assert stored(db) == 1
+
+
 P, N = "persistent", "non-persistent"
 
 

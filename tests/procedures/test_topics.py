@@ -1,11 +1,12 @@
 """Topics: publishing, options, history, retention, what late subscribers get."""
 
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from psycopg.types.json import Jsonb
-from support import Clock, Connect, Db, all_refused, column, one, receive, refused
+from support import Clock, Connect, Db, all_refused, column, one, receive, refused, wait_until_blocked
 from topics_support import bodies, publish, rotate, stored, subscribe, topic
 
 
@@ -301,13 +302,51 @@ def test_what_is_recovered_passes_through_the_subscribers_selector_and_no_local(
     assert bodies(db, name) == ["a"]
 
 
-def test_what_a_recovery_policy_keeps_outlives_the_turning_of_the_ring(db: Db, clock: Clock) -> None:
-    topic(db, recovery="last_image")
-    publish(db, "a", "b")
+@pytest.mark.parametrize(
+    ("policy", "more", "expected"),
+    [
+        ("last_image", {}, ["e"]),
+        ("retained", {}, ["c"]),
+        ("fixed_count", {"recovery_amount": 2}, ["d", "e"]),
+        ("fixed_size", {"recovery_amount": 3}, ["c", "d", "e"]),
+    ],
+)
+def test_what_a_recovery_policy_keeps_outlives_the_turning_of_the_ring(
+    db: Db, clock: Clock, policy: str, more: dict[str, Any], expected: list[str]
+) -> None:
+    topic(db, recovery=policy, **more)
+    for body in "abcde":
+        publish(db, body, headers={"retain": body in "bc"})
     for _ in range(4):
         rotate(db, clock)
-    assert stored(db) == 1
-    assert bodies(db, subscribe(db, None, durable=False)) == ["b"]
+    assert stored(db) == len(expected)
+    assert bodies(db, subscribe(db, None, durable=False)) == expected
+
+
+def test_what_is_committed_while_a_subscriber_recovers_comes_once(db: Db, connect: Connect) -> None:
+    topic(db, recovery="fixed_count", recovery_amount=10)
+    publish(db, "before")
+    holder, joining = connect(), connect()
+    with ThreadPoolExecutor() as threads:
+        with holder.transaction():
+            holder.execute("lock table howdah.ack_cursors in share mode")
+            name = threads.submit(subscribe, joining, None, durable=False)
+            wait_until_blocked(db, joining)
+            publish(db, "meanwhile")
+        assert bodies(db, name.result()) == ["before", "meanwhile"]
+        assert bodies(db, name.result()) == []
+
+
+def test_the_first_subscription_misses_what_was_sent_before_it_and_a_second_does_not(db: Db, connect: Connect) -> None:
+    topic(db)
+    publisher = connect()
+    with publisher.transaction():
+        publish(publisher, "early")
+        first = subscribe(db, "first")
+    with publisher.transaction():
+        publish(publisher, "late")
+        second = subscribe(db, "second")
+    assert [bodies(db, name) for name in (first, second)] == [["late"], ["late"]]
 
 
 def test_expired_messages_reach_nobody_and_need_no_room(db: Db, clock: Clock) -> None:
