@@ -230,14 +230,19 @@ class Schedule:
     def _mislead(self, dice: random.Random) -> None:
         """Put wrong values into the hints: nothing may depend on them."""
         with self._killing:
-            row = self._direct.execute(
+            rows = self._direct.execute(
                 "select d.head::text, d.search::text, coalesce(pg_sequence_last_value(d.positions), 0) from howdah.destinations d"
-                " where d.name = %s",
-                (self._queue,),
-            ).fetchone()
-            if row:
-                self._direct.execute("select setval(%s::regclass, %s)", (row[0], dice.randint(0, 2 * row[2])))
-                self._direct.execute("select setval(%s::regclass, %s)", (row[1], dice.randint(0, 2**50)))
+                " where d.name = %s"
+                " union all select l.head::text, l.search::text,"
+                " case l.place when 0 then 1000000 * extract(epoch from now())::bigint else coalesce(pg_sequence_last_value(d.positions), 0) end"
+                " from howdah.destinations d join howdah.lanes l on l.destination_id = d.id where d.name = %s and l.head is not null",
+                (self._queue, self._queue),
+            ).fetchall()
+            if rows:
+                head, search, last = dice.choice(rows)
+                self._direct.execute("select setval(%s::regclass, %s)", (head, dice.randint(0, 2 * last)))
+                if search:
+                    self._direct.execute("select setval(%s::regclass, %s)", (search, dice.randint(0, 2**50)))
 
     def _drain(self, dice: random.Random) -> float:
         """Receive until everything that was sent is there; seconds until the last one was found."""
