@@ -1,7 +1,7 @@
 """What spark-submit runs: ``howdah audit`` on a cluster, with the options that follow.
 
 spark-submit --master spark://HOST:7077 --jars postgresql.jar --py-files howdah-VERSION-py3-none-any.whl submit.py
---dsn DSN --output DIRECTORY. The driver's Python needs Howdah's dependencies; the executors need none of them.
+--dsn DSN --output DIRECTORY. The driver's Python needs Howdah's dependencies; the executors' needs none of them.
 """
 
 import sys
