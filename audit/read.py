@@ -29,7 +29,7 @@ COLUMNS = {
     ),
     "audit_incidents": (
         "incident_id, message_id, destination_id, queue, stage, attempt, outcome, error_class, error_text, sqlstate,"
-        " worker, duration_ms, recorded_at, recorded_by, conversation_id, fingerprint, dispose_at, xid, group_key"
+        " worker, duration_ms, recorded_at, recorded_by, conversation_id, fingerprint, dispose_at, xid, group_key, uncounted"
     ),
     "audit_workers": (
         "figure_id, worker, queue, listener, from_at, until_at, handled, failed, busy_seconds, handling_counts"

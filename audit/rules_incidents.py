@@ -27,9 +27,6 @@ ENDED = ("moved", "discarded", "ended")
 RETRIED = ("returned", "delayed")
 """Outcomes after which it is delivered once more."""
 
-LEASE_EXPIRED = "LeaseExpired"
-"""error_class of a lease that ran out."""
-
 
 def _dead_without_incidents(evidence: Evidence) -> DataFrame:
     """Dead by the limit or rejected, but the incidents that led there are not all present.
@@ -110,7 +107,7 @@ def _dead_of_nothing(evidence: Evidence, dead: DataFrame) -> DataFrame:
 def _over_limit(evidence: Evidence) -> DataFrame | None:
     """More failures in one stage than the limit, where the queue has one.
 
-    Those of messages long gone do not count, nor those of leases that ran out, of which a limit may not count all.
+    Those of messages long gone do not count, nor those that the limit did not count: a session died that probably did not have the message in its hands.
     """
     if not evidence.facts.incidents:
         return None
@@ -180,8 +177,7 @@ def _beyond_readers(evidence: Evidence) -> DataFrame | None:
 
 
 def _counts() -> Column:
-    expired = F.coalesce(F.col("error_class") == LEASE_EXPIRED, F.lit(False))
-    return (F.col("outcome") != "gone") & ~expired
+    return (F.col("outcome") != "gone") & ~F.coalesce(F.col("uncounted"), F.lit(False))
 
 
 def _after_the_end(evidence: Evidence) -> DataFrame | None:

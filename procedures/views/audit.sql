@@ -80,7 +80,8 @@ comment on view howdah.audit_journal_calls is 'The journal with one row for each
 create or replace view howdah.audit_incidents as
 select p.incident_id, p.message_id, p.destination_id, d.name as queue, p.stage::integer as stage, p.attempt, p.outcome,
     p.error_class, p.error_text, p.sqlstate, p.worker, p.duration_ms, p.recorded_at, p.recorded_by,
-    p.conversation_id::text as conversation_id, p.fingerprint, p.xid, p.ctid as place, p.dispose_at, p.message_group as group_key
+    p.conversation_id::text as conversation_id, p.fingerprint, p.xid, p.ctid as place, p.dispose_at, p.message_group as group_key,
+    p.uncounted
 from howdah.poison_details p
 join howdah.destinations d on d.id = p.destination_id;
 comment on view howdah.audit_incidents is 'Every failed delivery.';

@@ -123,6 +123,26 @@ def test_failures_within_the_limit_of_their_time_accuse_nobody(audit: Audit, db:
     assert code_of(result, "error") == 0
 
 
+def test_leases_that_ran_out_count_as_their_queue_counted_them(audit: Audit, db: Db) -> None:
+    """Whatever the failure is called: who records it may call it anything."""
+    db.execute("select howdah.create_queue('short', '{\"max_failed_deliveries\": 2}')")
+    (sound,) = send(db, "short", 1)
+    for _ in range(2):
+        assert one(db, "select message_id from howdah.lease('short', 1, '1 millisecond')") == sound
+        db.execute("select pg_sleep(0.002)")
+    assert db.execute("select howdah.lease('short', 1)").fetchall() == []
+    db.execute("select howdah.create_queue('leases', '{\"max_failed_deliveries\": 9}')")
+    ran_out, ahead = send(db, "leases", 2)
+    for message in (ran_out, ahead):
+        assert fail(db, "leases", message, 4) == "returned"
+    db.execute("update howdah.poison_details set error_class = 'LeaseExpired', uncounted = message_id = %s", [ahead])
+    one(db, "select howdah.alter_queue('leases', '{\"max_failed_deliveries\": 3}')")
+    result = audit()
+
+    assert result.rule("incidents_over_limit").samples == (ran_out,)
+    assert code_of(result, "error") == 0
+
+
 def test_incidents_beyond_reason_are_warned_of(audit: Audit, db: Db) -> None:
     db.execute("select howdah.create_queue('strict', '{\"journal_level\": \"full\"}')")
     (message,) = send(db, "strict", 1)
