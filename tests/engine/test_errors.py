@@ -64,6 +64,7 @@ def restored(connection: Connection) -> None:
     subscribed(connection)
     with connection.session() as session, session.transaction():
         session.connection.execute("update howdah.engine set system_identifier = 1")
+        session.connection.execute("select setval('howdah.topic_checked', 1)")  # of a start of the other cluster
 
 
 def claimed(connection: Connection) -> None:
