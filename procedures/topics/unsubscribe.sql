@@ -1,6 +1,6 @@
 -- howdah.unsubscribe(subscription): end a subscription; what it has not read is lost to it.
 --
--- Raises   HD001 no such subscription; HD010 not allowed; HD024 somebody is reading it: a transaction that received from it is open, messages of
+-- Raises   HD001 no such subscription; HD005 the transaction is not READ COMMITTED; HD010 not allowed; HD024 somebody is reading it: a transaction that received from it is open, messages of
 --          it are leased, or it has an open consumer.
 -- Role     howdah_consumer howdah_admin
 create or replace function howdah.unsubscribe(subscription text) returns void
@@ -17,7 +17,8 @@ $$;
 
 -- howdah._unsubscribe(p_subscription, p_reason): end a subscription that nobody is reading.
 --
--- Raises   HD024 somebody is reading it: a transaction that received from it is open, or messages of it are leased.
+-- Raises   HD005 the transaction is not READ COMMITTED; HD024 somebody is reading it: a transaction that received from it is open, or messages of it
+--          are leased.
 -- Role     internal
 create or replace function howdah._unsubscribe(p_subscription howdah.destinations, p_reason text) returns void
 language plpgsql volatile
@@ -25,6 +26,10 @@ as $$
 declare
     v_topic integer;
 begin
+    if howdah._has_old_snapshot() then
+        raise exception using errcode = 'HD005', message = 'ending a subscription needs READ COMMITTED',
+            hint = 'With an older snapshot it would not see what others have leased or acknowledged since.';
+    end if;
     perform howdah._lock_subscription(p_subscription);
     perform howdah._empty(p_subscription, p_reason);
     delete from howdah.ack_cursors c using howdah.acks a where a.subscription_id = p_subscription.id and c.ack_id = a.id;

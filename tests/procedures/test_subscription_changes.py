@@ -233,3 +233,15 @@ def test_a_topic_dropped_meanwhile_is_not_subscribed_to(db: Db, connect: Connect
             made = threads.submit(refused, second, "HD001", "select howdah.subscribe('u', 's')")
             wait_until_blocked(db, second)
         assert made.result()
+
+
+def test_a_subscription_ends_under_no_snapshot_that_may_miss_a_lease(db: Db, connect: Connect) -> None:
+    name = subscribe(db)
+    publish(db, "x")
+    old = connect()
+    old.execute("begin isolation level repeatable read")
+    one(old, "select 1")
+    one(db, "select count(*) from howdah.lease(%s)", (name,))
+    refused(old, "HD005", "select howdah.unsubscribe(%s)", (name,))
+    old.execute("rollback")
+    refused(db, "HD024", "select howdah.unsubscribe(%s)", (name,))
