@@ -1,7 +1,7 @@
 -- howdah.drop_topic(topic, force): drop a topic; one that has subscriptions only when forced, and they lose what they have not read.
 --
 -- Returns  the number of subscriptions that read it (bigint).
--- Raises   HD001 no such topic; HD010 not allowed; HD011 it has subscriptions; HD024 one of them is being read, or messages of it are leased.
+-- Raises   HD001 no such topic; HD005 it has subscriptions, and the transaction is not READ COMMITTED; HD010 not allowed; HD011 it has subscriptions; HD024 one of them is being read, or messages of it are leased.
 -- Role     howdah_admin
 --
 -- Subscriptions of this topic alone are dropped too; those by wildcard go on without it.
