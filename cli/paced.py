@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -46,22 +47,33 @@ class Paced:
         self._batch = math.ceil(rate / BATCHES_A_SECOND)
         self._total = self._count(number)
         self._done = 0
+        self._underway = 0
 
     def run(self) -> int:
-        """Replay them all; returns how many. An error or Ctrl-C says how many before it, which stay replayed."""
+        """Replay them all; returns how many. An error or Ctrl-C says how many before it, which stay replayed.
+
+        Ctrl-C lets a batch end that is being replayed, so that the number is true. A second one does not wait for it
+        (it may wait for somebody's lock), and the number says that it may be short.
+        """
         started = time.monotonic()
         try:
             with _progress(self._total) as show:
                 while self._done < self._total:
                     time.sleep(max(started + self._done / self._rate - time.monotonic(), 0))
-                    replayed = self._replay(min(self._batch, self._total - self._done))
+                    with _to_its_end():
+                        self._underway = min(self._batch, self._total - self._done)
+                        replayed = self._replay(self._underway)
+                        self._done += replayed
+                        self._underway = 0
                     if not replayed:
                         break  # the rest is gone, or in somebody's hands
-                    self._done += replayed
                     show(self._done)
         except BaseException as error:
             if self._done or isinstance(error, KeyboardInterrupt):
-                print(f"howdah: stopped: {self._done} of {self._total} messages were replayed before", file=sys.stderr)
+                perhaps = isinstance(error, KeyboardInterrupt) and self._underway
+                more = f", and perhaps {self._underway} more" if perhaps else ""
+                said = f"{self._done} of {self._total} messages were replayed before{more}"
+                print(f"howdah: stopped: {said}", file=sys.stderr)
             raise
         return self._done
 
@@ -81,6 +93,26 @@ class Paced:
                 break
             after = page[-1]["position"]
         return count if number is None else min(count, number)
+
+
+@contextmanager
+def _to_its_end() -> Iterator[None]:
+    """Raise the KeyboardInterrupt of a Ctrl-C after the block; that of a second Ctrl-C at once."""
+    asked = False
+
+    def ask(*_: object) -> None:
+        nonlocal asked
+        asked = True
+        signal.signal(signal.SIGINT, before)
+        print("howdah: stopping after this batch; Ctrl-C again does not wait for it", file=sys.stderr)
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if asked:
+        raise KeyboardInterrupt
 
 
 @contextmanager

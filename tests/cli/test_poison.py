@@ -1,13 +1,16 @@
 """howdah poison: dead messages from the failure to the replay."""
 
 import signal
+import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
 
 import pytest
 from command import howdah, refused, start
-from support import SYSTEM, Db, one, wait_until
+from support import SYSTEM, Connect, Db, one, wait_until
 
 
 @pytest.fixture
@@ -215,8 +218,44 @@ def test_replay_at_a_rate_keeps_what_it_did_when_it_is_stopped(dsn: str, dead: l
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert b"1 of 2 messages were replayed before" in said
+    assert b"1 of 2 messages were replayed before\n" in said
     assert [row["message_id"] for row in howdah(dsn, "poison", "list", "--json").json] == dead[2:]
+
+
+@contextmanager
+def interrupted(dsn: str, db: Db, connect: Connect) -> Iterator[tuple[subprocess.Popen[bytes], Db]]:
+    """A replay of three, one a minute, that was told to stop while its first waits for what the connection holds."""
+    holder = connect()
+    holder.execute("begin; lock howdah.audit_acts in exclusive mode")
+    waiting = "select count(*) from pg_stat_activity where %s = any (pg_blocking_pids(pid))"
+    with start(dsn, "poison", "replay", "--all", "--rate", "1/min") as process:
+        assert process.stderr
+        wait_until(lambda: one(db, waiting, (holder.info.backend_pid,)) == 1)
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.readline() == b"howdah: stopping after this batch; Ctrl-C again does not wait for it\n"
+        yield process, holder
+    assert process.returncode == 130
+
+
+def test_replay_at_a_rate_that_is_stopped_counts_the_batch_underway(
+    dsn: str, dead: list[int], db: Db, connect: Connect
+) -> None:
+    with interrupted(dsn, db, connect) as (process, holder):
+        holder.execute("commit")
+        _, said = process.communicate(timeout=60)
+    assert said == b"howdah: stopped: 1 of 3 messages were replayed before\n"
+    assert [row["message_id"] for row in howdah(dsn, "poison", "list", "--json").json] == dead[1:]
+
+
+def test_replay_at_a_rate_that_is_stopped_twice_does_not_wait(
+    dsn: str, dead: list[int], db: Db, connect: Connect
+) -> None:
+    with interrupted(dsn, db, connect) as (process, holder):
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        holder.execute("rollback")
+    assert said == b"howdah: stopped: 0 of 3 messages were replayed before, and perhaps 1 more\n"
+    assert [row["message_id"] for row in howdah(dsn, "poison", "list", "--json").json] == dead
 
 
 def test_what_dies_again_while_replaying_at_a_rate_is_not_replayed_again(dsn: str, dead: list[int], db: Db) -> None:
