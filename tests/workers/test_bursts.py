@@ -16,7 +16,7 @@ from workers_support import Work
 from howdah.engine import Incident, Message, calls
 from howdah.engine.errors import ReceivingPaused
 from howdah.engine.runner import run
-from howdah.workers import App, Transaction
+from howdah.workers import App, Transaction, delivery
 from howdah.workers.delivery import Delivery
 from howdah.workers.guard import HandlerConnection
 from howdah.workers.hands import Hands
@@ -27,8 +27,12 @@ Deliver = Callable[..., Any]
 
 
 @pytest.fixture
-def deliver(jobs: Work, dsn: str, tmp_path: Path) -> Deliver:
-    """Makes a delivery in batches of two, each message leaving an effect before ``act`` is called with it."""
+def deliver(jobs: Work, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Deliver:
+    """Makes a delivery in batches of two, each message leaving an effect before ``act`` is called with it.
+
+    A burst lasts until the queue is empty, however slow the machine is.
+    """
+    monkeypatch.setattr(delivery, "BURST_SECONDS", 600)
 
     @contextmanager
     def make(act: Act = lambda message, transaction: None, stopping: Callable[[], bool] = lambda: False) -> Any:
@@ -47,10 +51,8 @@ def deliver(jobs: Work, dsn: str, tmp_path: Path) -> Deliver:
 
         hands = Hands.create(tmp_path / "hands", 1)
         with HandlerConnection.open(dsn, "bursts") as connection:
-            delivery = Delivery(
-                app.bindings["work"], 0, worker="w", hands=hands, slot=0, record=record, stopping=stopping
-            )
-            yield delivery, connection, hands
+            made = Delivery(app.bindings["work"], 0, worker="w", hands=hands, slot=0, record=record, stopping=stopping)
+            yield made, connection, hands
 
     return make
 
@@ -62,14 +64,27 @@ def live(db: Db) -> list[int]:
 def test_a_burst_handles_all_in_order_in_a_transaction_a_batch(jobs: Work, deliver: Deliver) -> None:
     sent = jobs.send(*["x"] * 7)
     seen: list[int] = []
-    with deliver(lambda message, _: seen.append(message.message_id)) as (delivery, connection, hands):
-        assert delivery.run_once(connection).handled == 7
+    with deliver(lambda message, _: seen.append(message.message_id)) as (made, connection, hands):
+        assert made.run_once(connection).handled == 7
         assert connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
         assert (hands.read(), hands.held()) == ([], [(0, 0)])
     assert seen == sent
     assert jobs.effects() == sent
     assert one(jobs.db, "select count(distinct tx) from work.effects") == 4
     assert live(jobs.db) == []
+
+
+def test_a_burst_that_has_lasted_long_enough_ends_with_its_batch(
+    jobs: Work, deliver: Deliver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = jobs.send("x", "x", "x")
+    with deliver() as (made, connection, hands):
+        monkeypatch.setattr(delivery, "BURST_SECONDS", 0)
+        assert made.run_once(connection).handled == 2
+        assert (hands.read(), hands.held()) == ([], [(0, 0)])
+        assert live(jobs.db) == sent[2:]
+        assert made.run_once(connection).handled == 1
+    assert jobs.effects() == sent
 
 
 def test_a_failure_in_a_later_batch_leaves_the_earlier_ones_committed(jobs: Work, deliver: Deliver) -> None:
@@ -79,8 +94,8 @@ def test_a_failure_in_a_later_batch_leaves_the_earlier_ones_committed(jobs: Work
         if message.body == "bad":
             raise ValueError("bad")
 
-    with deliver(act) as (delivery, connection, _):
-        done = delivery.run_once(connection)
+    with deliver(act) as (made, connection, _):
+        done = made.run_once(connection)
         assert (done.handled, done.failed) == (2, 1)
         assert jobs.effects() == sent[:2]
         assert live(jobs.db) == sent[2:]
@@ -90,14 +105,14 @@ def test_a_failure_in_a_later_batch_leaves_the_earlier_ones_committed(jobs: Work
 def test_what_was_received_ahead_of_a_stop_goes_back_uncounted(jobs: Work, deliver: Deliver) -> None:
     sent = jobs.send(*["x"] * 5)
     asked = iter([False, False, True])  # after the first batch was received, was handled, after the second was received
-    with deliver(stopping=lambda: next(asked)) as (delivery, connection, hands):
-        assert delivery.run_once(connection).handled == 2
+    with deliver(stopping=lambda: next(asked)) as (made, connection, hands):
+        assert made.run_once(connection).handled == 2
         assert hands.held() == [(0, 0)]
     assert jobs.effects() == sent[:2]
     assert live(jobs.db) == sent[2:]
     assert jobs.blamed() == set()
-    with deliver() as (delivery, connection, _):
-        assert delivery.run_once(connection).handled == 3
+    with deliver() as (made, connection, _):
+        assert made.run_once(connection).handled == 3
     assert column(jobs.db, "select delivery from work.effects") == [1] * 5
 
 
@@ -108,15 +123,15 @@ def test_a_connection_lost_in_a_later_batch(jobs: Work, deliver: Deliver) -> Non
         if message.body == "cut":
             jobs.db.execute("select pg_terminate_backend(%s, 5000)", (transaction.connection.info.backend_pid,))
 
-    with deliver(act) as (delivery, connection, _):
+    with deliver(act) as (made, connection, _):
         # Nobody notices before the commit, which is lost with the receive behind it.
-        assert delivery.run_once(connection).handled == 2
+        assert made.run_once(connection).handled == 2
         assert connection.closed
     assert jobs.effects() == sent[:2]
     assert live(jobs.db) == sent[2:]
     assert jobs.blamed() == set()
-    with deliver() as (delivery, connection, _):
-        assert delivery.run_once(connection).handled == 3
+    with deliver() as (made, connection, _):
+        assert made.run_once(connection).handled == 3
     assert jobs.effects() == sent
 
 
@@ -126,8 +141,8 @@ def test_a_connection_lost_in_the_first_batch_is_told(jobs: Work, deliver: Deliv
     def act(message: Message, transaction: Transaction) -> None:
         jobs.db.execute("select pg_terminate_backend(%s, 5000)", (transaction.connection.info.backend_pid,))
 
-    with deliver(act) as (delivery, connection, _), pytest.raises((psycopg.Error, ConnectionError)):
-        delivery.run_once(connection)
+    with deliver(act) as (made, connection, _), pytest.raises((psycopg.Error, ConnectionError)):
+        made.run_once(connection)
     assert live(jobs.db) == sent
     assert jobs.blamed() == set()
 
@@ -141,11 +156,11 @@ def test_a_commit_that_fails_receives_nothing_and_the_guilty_is_found_singly(job
         if message.body == "twice":
             transaction.connection.execute("insert into work.checked values (1)")
 
-    with deliver(act) as (delivery, connection, _):
-        done = delivery.run_once(connection)
+    with deliver(act) as (made, connection, _):
+        done = made.run_once(connection)
         assert (done.handled, done.failed) == (2, 0)
         assert live(jobs.db) == sent[2:]
-        while (done := delivery.run_once(connection)).handled + done.failed:
+        while (done := made.run_once(connection)).handled + done.failed:
             pass
     assert jobs.effects() == [*sent[:2], *sent[3:]]
     assert jobs.incidents(sent[2]) == ["UniqueViolation"]
@@ -154,10 +169,10 @@ def test_a_commit_that_fails_receives_nothing_and_the_guilty_is_found_singly(job
 
 def test_a_queue_paused_between_batches(jobs: Work, deliver: Deliver) -> None:
     sent = jobs.send(*["x"] * 4)
-    with deliver(lambda message, _: one(jobs.db, "select howdah.pause('work')")) as (delivery, connection, _):
-        assert delivery.run_once(connection).handled == 2
+    with deliver(lambda message, _: one(jobs.db, "select howdah.pause('work')")) as (made, connection, _):
+        assert made.run_once(connection).handled == 2
         with pytest.raises(ReceivingPaused):
-            delivery.run_once(connection)
+            made.run_once(connection)
     one(jobs.db, "select howdah.resume('work')")
     assert jobs.effects() == sent[:2]
     assert live(jobs.db) == sent[2:]
@@ -204,10 +219,10 @@ def test_a_message_at_its_limit_is_disposed_of_at_its_failure_without_another_re
     def act(message: Message, transaction: Transaction) -> None:
         raise ValueError
 
-    with deliver(act) as (delivery, connection, _):
-        assert delivery.run_once(connection).failed == 1
+    with deliver(act) as (made, connection, _):
+        assert made.run_once(connection).failed == 1
         assert live(jobs.db) == [second]
-        assert delivery.run_once(connection).failed == 1
+        assert made.run_once(connection).failed == 1
     query = "select live, parked, discarded, (select count(*) from howdah.ended_conversations) from howdah.queue_stats('work')"
     assert jobs.db.execute(query).fetchone() == figures
     incidents = jobs.db.execute("select message, attempt, outcome from howdah.incidents() order by 1").fetchall()
