@@ -99,6 +99,10 @@ def test_the_same_audit_runs_by_spark_submit_on_a_standalone_cluster_of_two_work
     if jar is None:
         pytest.skip("no PostgreSQL JDBC driver on this machine")
     live_through_everything(db, "q", "full")
+    # Found before what is installed, and after what spark-submit brings along: none but the wheel's modules can be used.
+    other = tmp_path / "other" / "howdah"
+    other.mkdir(parents=True)
+    (other / "__init__.py").write_text("raise ImportError('Howdah was not taken from the wheel')\n")
     command = [
         BIN / "spark-submit",
         "--master",
@@ -120,7 +124,7 @@ def test_the_same_audit_runs_by_spark_submit_on_a_standalone_cluster_of_two_work
     ]
     done = subprocess.run(
         [*map(str, command), "--conf", "spark.ui.enabled=false", *map(str, program)],
-        env=environment,
+        env=environment | {"PYTHONPATH": str(other.parent)},
         capture_output=True,
         text=True,
         timeout=600,
