@@ -62,7 +62,7 @@ def measure(bench: Bench) -> None:
 
 def live(bench: Bench) -> None:
     """Eight connections send and receive, one message a transaction, while the same server is audited, and while it is not."""
-    each = max(bench.size.messages // CONNECTIONS, bench.size.each) * 4
+    each = max(bench.size.messages // CONNECTIONS, bench.size.each)
     script = f"select howdah.send('{QUEUE}', '{BODY}'::text);\nselect howdah.receive('{QUEUE}');"
     with _spark() as spark:
         for _ in range(bench.size.rounds):
@@ -76,13 +76,15 @@ def live(bench: Bench) -> None:
 
 
 def _beside_an_audit(dsn: str, spark: SparkSession, connection: Db, run: Callable[[], float], filled: int) -> float:
-    """The rate of runs that begin before an audit takes its snapshot and go on until it has ended."""
+    """The rate of runs, the first begun before an audit takes its snapshot, the last ended before the audit has."""
     rates: list[float] = []
     over = threading.Event()
 
     def load() -> None:
         while not over.is_set():
-            rates.append(run())
+            rate = run()
+            if not rates or not over.is_set():
+                rates.append(rate)
 
     with ThreadPoolExecutor(1) as pool:
         loading = pool.submit(load)
