@@ -95,9 +95,8 @@ def test_close_frees_everything(dsn: str, db: Db, orders: str) -> None:
     threading.Thread(target=sessions[2].consumer(orders).receive).start()
     connection.send_async(orders, "last", delivery_mode="non-persistent")
     assert backends(db) >= 3
-    made = (
-        set(threading.enumerate()) - before
-    )  # others' threads may come later: Spark's, where it runs in this process too
+    # Others' threads may come later: Spark's, where it runs in this process too.
+    made = set(threading.enumerate()) - before
     connection.close()
     connection.close()
     assert all(session.closed for session in sessions)
