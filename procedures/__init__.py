@@ -218,7 +218,9 @@ FILES = (
     "operator/park_messages",
     "operator/retry",
     # and is looked at
+    "internal/estimate",
     "internal/backlog",
+    "internal/dead",
     "internal/journal_totals",
     "inspect/browse",
     "inspect/incidents",

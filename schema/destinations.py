@@ -243,6 +243,11 @@ destinations = Table(
     CheckConstraint("journal_level IN ('off', 'exits', 'full')", name="journal_level"),
     *policy_checks(),
     Index("uq_destinations_name", "name", unique=True, postgresql_where=text("dropped_at IS NULL")),
+    Index(
+        "ix_destinations_exception_mode",
+        "exception_mode",
+        postgresql_where=text("exception_mode IN ('named', 'individual')"),
+    ),
     comment="Queues and topics, with the policies that govern their messages.",
 )
 

@@ -114,11 +114,10 @@ backlog_figures = Table(
     "backlog_figures",
     metadata,
     Column("destination_id", Integer, primary_key=True, autoincrement=False, comment="The destination."),
-    Column("live", BigInteger, nullable=False, comment="Messages ready for delivery at counted_at."),
-    Column("parked", BigInteger, nullable=False, comment="Messages waiting for a time at counted_at."),
+    Column("live", BigInteger, nullable=False, comment="Messages ready for delivery at engine.backlog_at."),
+    Column("parked", BigInteger, nullable=False, comment="Messages waiting for a time at engine.backlog_at."),
     Column("oldest_sent_at", TIMESTAMPTZ, comment="When the oldest ready message was sent."),
-    Column("counted_at", TIMESTAMPTZ, nullable=False, comment="When the figures were counted."),
-    comment="Counts of large queues, refreshed in the background.",
+    comment="Counts of large queues, and of all that are not empty where there are over 1,000, refreshed in the background.",
 )
 
 dead_figures = Table(
@@ -126,7 +125,7 @@ dead_figures = Table(
     metadata,
     Column("destination_id", Integer, nullable=False, comment="The exception destination."),
     Column("origin_id", Integer, nullable=False, comment="The destination its messages came from."),
-    Column("dead", BigInteger, nullable=False, comment="Number of them at backlog_figures.counted_at."),
+    Column("dead", BigInteger, nullable=False, comment="Number of them at engine.backlog_at."),
     PrimaryKeyConstraint("destination_id", "origin_id"),
-    comment="Counts of dead messages by origin, of exception destinations that are in backlog_figures.",
+    comment="Counts of dead messages by exception destination and origin, refreshed in the background.",
 )

@@ -5,8 +5,9 @@
 --          parked: waiting for a time; dead: moved from it to an exception destination and still there; enqueued: all
 --          that came in; dequeued: all that went out, each in one of the columns after it; expired: with no exception destination to
 --          go to (process_expired moves them there, and they are moved_out, with the reason in the journal); consumers: live workers; oldest_age: of the oldest live message.
---          exact is false where a queue of over 100,000 messages is shown as counted in the background, figures_age ago, or what
---          became of messages as last added up, at most two minutes ago and with over 20,000 transactions since.
+--          exact is false where a queue, or an exception destination, of over 20,000 live or 20,000 parked messages is shown as counted in the background,
+--          figures_age ago, or if nobody did in the last two minutes, as estimated now from a sample; where all of more than 1,000 queues are shown as
+--          counted in the background; and where what became of messages is as last added up, at most two minutes ago and with over 20,000 transactions since.
 --          audited_at and audit_verdict: the last audit of it and what that said; NULL: none.
 -- Raises   HD001 no such queue; HD010 not allowed.
 -- Role     howdah_admin howdah_browser howdah_consumer howdah_auditor
@@ -25,9 +26,12 @@ declare
     v_id integer;
     v_kept boolean := howdah._totals_will_do();
     v_kept_at timestamptz := (select e.totals_at from howdah.engine e);
+    v_counted_at timestamptz;
 begin
     if queue is not null then
         v_id := (howdah._queue(queue, 'browse')).id;
+    elsif howdah._many_queues() then
+        v_counted_at := (select e.backlog_at from howdah.engine e where e.backlog_at > howdah._figures_since());
     end if;
     return query
     with destination as (
@@ -56,14 +60,20 @@ begin
         coalesce(t.consumed + t.expired + t.discarded + t.moved_out + t.lost, 0),
         coalesce(t.consumed, 0), coalesce(t.expired, 0), coalesce(t.discarded, 0), coalesce(t.moved_out, 0),
         coalesce(t.moved_in, 0), coalesce(t.lost, 0), coalesce(r.consumers, 0),
-        v_now - b.oldest_sent_at, b.exact and not v_kept,
-        greatest(v_now - least(case when not b.exact then b.counted_at end, case when v_kept then v_kept_at end), interval '0'),
+        v_now - b.oldest_sent_at, b.exact and not v_kept and x.as_of is null,
+        greatest(v_now - least(case when not b.exact then coalesce(b.counted_at, v_now) end, x.as_of, case when v_kept then v_kept_at end), interval '0'),
         a.audited_at, a.verdict
     from destination d
-    cross join lateral howdah._backlog(d.id) b
+    left join howdah.backlog_figures f on f.destination_id = d.id and v_counted_at is not null
+    cross join lateral (
+        select coalesce(f.live, 0) as live, coalesce(f.parked, 0) as parked, f.oldest_sent_at, false as exact, v_counted_at as counted_at
+        where v_counted_at is not null
+        union all
+        select l.live, l.parked, l.oldest_sent_at, l.exact, l.counted_at from howdah._backlog(d.id) l where v_counted_at is null
+    ) b
     left join howdah._dead() x on x.origin_id = d.id
     left join total t on t.destination_id = d.id
-    left join lateral (select v.audited_at, v.verdict from howdah.audit_verdicts v where v.destination_id = d.id limit 1) a on true
+    left join howdah.audit_verdicts a on a.destination_id = d.id
     left join hand h on h.queue_name = d.name
     left join registered r on r.queue_name = d.name
     order by d.name;

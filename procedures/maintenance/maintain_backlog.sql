@@ -1,31 +1,58 @@
--- howdah.maintain_backlog(lock_epoch): count the queues that are too long to be counted at each look.
+-- howdah.maintain_backlog(lock_epoch): count what is too much to be counted at each look.
 --
--- Returns  the number of such queues (bigint).
+-- Returns  the number of queues whose figures changed (bigint).
 -- Raises   HD014 the maintenance lock is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --
--- A queue gets a figure when it holds over 100,000 messages and loses it when it holds fewer.
--- lock_epoch NULL: run by hand.
+-- A queue gets figures when over 20,000 of its messages are live or over 20,000 parked, and loses them when neither is so; where there are over 1,000
+-- queues each that is not empty has them. What did not change is not written. Counted in one pass over each table. lock_epoch NULL: run by hand.
 create or replace function howdah.maintain_backlog(lock_epoch bigint default null) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_large bigint;
+    v_many boolean := howdah._many_queues();
+    v_changed bigint;
 begin
     if lock_epoch is not null then
         perform howdah._fence('maintenance', lock_epoch);
     end if;
     perform pg_advisory_xact_lock(1213154369, 3);
-    delete from howdah.backlog_figures f;
-    insert into howdah.backlog_figures (destination_id, live, parked, oldest_sent_at, counted_at)
-    select d.id, c.live, c.parked, c.oldest_sent_at, howdah.now()
-    from howdah.destinations d cross join lateral howdah._count(d.id) c
-    where d.dropped_at is null and c.live + c.parked > 100000;
-    get diagnostics v_large = row_count;
-    delete from howdah.dead_figures f;
-    insert into howdah.dead_figures (destination_id, origin_id, dead)
-    select f.destination_id, c.origin_id, c.dead
-    from howdah.backlog_figures f cross join lateral howdah._count_dead(f.destination_id) c;
-    return v_large;
+    with counted as materialized (
+        select c.destination_id as id, sum(c.live)::bigint as live, sum(c.parked)::bigint as parked, min(c.oldest_sent_at) as oldest_sent_at
+        from (
+            select m.destination_id, count(*) as live, 0 as parked, min(m.sent_at) as oldest_sent_at
+            from howdah.msgs m group by m.destination_id
+            union all
+            select n.destination_id, count(*), 0, min(n.sent_at)
+            from howdah.msgs_nonpersistent n where n.boot = pg_postmaster_start_time() group by n.destination_id
+            union all
+            select p.destination_id, 0, count(*), null
+            from howdah.parked p where p.boot is null or p.boot = pg_postmaster_start_time() group by p.destination_id
+            union all
+            select l.destination_id, 0, count(*), null from howdah.leased l group by l.destination_id
+        ) c
+        group by c.destination_id
+        having v_many or greatest(sum(c.live), sum(c.parked)) > howdah._large()
+    ), gone as (
+        delete from howdah.backlog_figures f where not exists (select from counted c where c.id = f.destination_id)
+        returning f.destination_id
+    ), came as (
+        insert into howdah.backlog_figures as f (destination_id, live, parked, oldest_sent_at)
+        select c.id, c.live, c.parked, c.oldest_sent_at from counted c
+        on conflict on constraint pk_backlog_figures do update
+            set live = excluded.live, parked = excluded.parked, oldest_sent_at = excluded.oldest_sent_at
+            where (f.live, f.parked, f.oldest_sent_at) is distinct from (excluded.live, excluded.parked, excluded.oldest_sent_at)
+        returning f.destination_id
+    ) select (select count(*) from gone) + (select count(*) from came) into v_changed;
+    with counted as materialized (
+        select x.x as id, c.origin_id, c.dead from howdah._exception_destinations() x(x) cross join lateral howdah._count_dead(x.x) c
+    ), gone as (
+        delete from howdah.dead_figures f
+        where not exists (select from counted c where c.id = f.destination_id and c.origin_id = f.origin_id)
+    )
+    insert into howdah.dead_figures as f (destination_id, origin_id, dead) select c.id, c.origin_id, c.dead from counted c
+    on conflict on constraint pk_dead_figures do update set dead = excluded.dead where f.dead <> excluded.dead;
+    update howdah.engine e set backlog_at = howdah.now() where e.id = 1;
+    return v_changed;
 end
 $$;

@@ -142,20 +142,6 @@ def test_a_transaction_that_commits_late_is_counted_once(db: Db, connect: Connec
         assert one(db, consumed) == 2
 
 
-def test_a_queue_of_over_a_hundred_thousand_is_counted_in_the_background(db: Db, clock: Clock) -> None:
-    one(db, "select howdah.send_batch('q', array(select 'x' from generate_series(1, 100001)))")
-    stats = "select exact, figures_age from howdah.queue_stats('q')"
-    assert db.execute(stats.encode()).fetchall()[0][0] is True
-    assert one(db, "select howdah.maintain_backlog()") == 1
-    clock.advance(9)
-    assert db.execute("select live, exact, figures_age from howdah.queue_stats('q')").fetchall() == [
-        (100001, False, timedelta(seconds=9))
-    ]
-    assert len(receive(db, n=2)) == 2
-    assert one(db, "select howdah.maintain_backlog()") == 0
-    assert db.execute("select live, exact from howdah.queue_stats('q')").fetchall() == [(99999, True)]
-
-
 def test_levels_of_the_journal(db: Db) -> None:
     for level, events in (("off", []), ("exits", ["consumed"]), ("full", ["consumed", "sent"])):
         one(db, "select howdah.create_queue(%s, jsonb_build_object('journal_level', %s::text))", (level, level))
