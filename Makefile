@@ -68,7 +68,7 @@ docs: $(VENV)/.dev ## Write docs/sql-api.md from the procedures' headers
 # Peers are installed in build/bench-peers, never in .venv.
 BENCH := $(BIN)/howdah bench --peers build/bench-peers
 
-bench: $(VENV)/.dev ## Measure speed in a few minutes (ten with all peers): build/bench.json and build/bench.html
+bench: $(VENV)/.dev ## Measure speed in a few minutes (six with all peers): build/bench.json and build/bench.html
 	$(BENCH) --quick --json build/bench.json --page build/bench.html
 
 bench-full: $(VENV)/.dev ## Measure everything at full size, an hour or two: docs/bench.json and docs/bench.html

@@ -94,7 +94,8 @@ class Peers:
             stream.record(bench, entry.name, partial(environment.call, entry, dsn, "stream"))
             return
         messages = listener.messages(bench, action) if action in listener.CASES else bench.size.listened
-        sent = int(messages * entry.share) // BATCH * BATCH or BATCH
+        share = bench.size.peer_share if messages == bench.size.listened else 1
+        sent = int(messages * min(share, entry.share)) // BATCH * BATCH or BATCH
         seconds = environment.call(entry, dsn, "send", sent, BATCH)[0]["seconds"]
         if action == "send":
             bench.record.add("send-1000", CASE_SEND, entry.name, "/s", sent / seconds)
@@ -133,7 +134,8 @@ def listen(bench: Bench, peers: Peers) -> None:
     for turn in range(bench.size.rounds):
         for case in listener.CASES:
             listener.run(bench, case)
-            peers.each(case, turn)
+            if listener.CASES[case][0] <= bench.size.peer_processes:
+                peers.each(case, turn)
 
 
 def wait(bench: Bench, peers: Peers) -> None:

@@ -49,31 +49,30 @@ def drain_both(
     user's server, whatever else the machine did meanwhile is measured too. The ratio of the two is what counts.
     """
     size = bench.size
-    for _ in range(max(1, size.rounds - 2)):
-        rates: dict[str, list[float]] = {case: [] for case in CASES}
-        for together in (CASES,) if bench.place.embedded else ((case,) for case in CASES):
-            with ExitStack() as open_ones:
-                connections = {}
-                for case in together:
-                    dsn = open_ones.enter_context(bench.database())
-                    connections[case] = connection = open_ones.enter_context(opened(dsn))
-                    prepare(connection)
-                    if "is held" in case:
-                        holder = open_ones.enter_context(psycopg.connect(dsn))
-                        holder.execute("set transaction isolation level repeatable read")
-                        holder.execute("select count(*) from pg_class")
-                    fill(connection)
-                for turn in range(size.held // size.held_round):
-                    for case in together if turn % 2 == 0 else together[::-1]:
-                        if rate := _round(connections[case], statement, size.held_round):
-                            rates[case].append(rate)
-                    if any(size.held_round / rates[case][-1] > PATIENCE for case in together):
-                        break
-        for case in CASES:
-            bench.record.add(row, case, who, "/s", median(rates[case][-5:]), rates[case])
-        clean, slowed = rates.values()
-        last = max(1, len(slowed) // 5)
-        bench.record.add(row, KEPT, who, "ratio", mean(slowed[-last:]) / mean(clean[-last:]))
+    rates: dict[str, list[float]] = {case: [] for case in CASES}
+    for together in (CASES,) if bench.place.embedded else ((case,) for case in CASES):
+        with ExitStack() as open_ones:
+            connections = {}
+            for case in together:
+                dsn = open_ones.enter_context(bench.database())
+                connections[case] = connection = open_ones.enter_context(opened(dsn))
+                prepare(connection)
+                if "is held" in case:
+                    holder = open_ones.enter_context(psycopg.connect(dsn))
+                    holder.execute("set transaction isolation level repeatable read")
+                    holder.execute("select count(*) from pg_class")
+                fill(connection)
+            for turn in range(size.held // size.held_round):
+                for case in together if turn % 2 == 0 else together[::-1]:
+                    if rate := _round(connections[case], statement, size.held_round):
+                        rates[case].append(rate)
+                if any(size.held_round / rates[case][-1] > PATIENCE for case in together):
+                    break
+    for case in CASES:
+        bench.record.add(row, case, who, "/s", median(rates[case][-5:]), rates[case])
+    clean, slowed = rates.values()
+    last = max(1, len(slowed) // 5)
+    bench.record.add(row, KEPT, who, "ratio", mean(slowed[-last:]) / mean(clean[-last:]))
 
 
 def _set_up(connection: Db) -> None:
@@ -91,6 +90,7 @@ def _fill(table: str, messages: int, connection: Db) -> None:
 
 
 def measure(bench: Bench) -> None:
-    """A queue of ours, then a bare table that is read from its beginning."""
-    for who, (table, statement) in WAYS.items():
-        drain_both(bench, ROW, who, _set_up, partial(_fill, table, bench.size.held), statement)
+    """A queue of ours and a bare table that is read from its beginning, in turn."""
+    for _ in range(bench.size.long_rounds):
+        for who, (table, statement) in WAYS.items():
+            drain_both(bench, ROW, who, _set_up, partial(_fill, table, bench.size.held), statement)

@@ -84,6 +84,11 @@ def _fetch(connection: Db, query: str) -> None:
 
 def drain(bench: Bench) -> None:
     """Send a great backlog and take it by the thousand; the rate of each fiftieth part."""
+    for _ in range(bench.size.long_rounds):
+        _drain(bench)
+
+
+def _drain(bench: Bench) -> None:
     size = bench.size
     with bench.database() as dsn, opened(dsn) as connection:
         sent = timed(lambda: _send(connection, size.backlog))

@@ -65,6 +65,8 @@ def run(
                 console.print(f"[red]{row.title}: {error}[/]", highlight=False)
             show(console, record, row, time.monotonic() - started)
             keep(record)
+        if size.name == "quick" and not only and (left := [row.key for row in rows.ROWS if row.full_only]):
+            console.print(f"Left out of a quick run (--full, or --only ROW): {', '.join(left)}", highlight=False)
         for name, setting in record.settings.items():
             console.print(f"{name}, {setting}", highlight=False, markup=False)
         return record

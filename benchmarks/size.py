@@ -36,6 +36,13 @@ class Size:
     samples: int
     #: Rows of the journal that is audited.
     audited: int
+    #: Events of an ordered stream.
+    streamed: int
+    #: Repetitions of the drains that take minutes each: under a held snapshot, and of the great backlog.
+    long_rounds: int
+    #: Of what ours is given, what a peer is, where it does not say less itself; and with how many processes it is measured.
+    peer_share: float = 1.0
+    peer_processes: int = 2
 
 
 FULL = Size(
@@ -55,6 +62,8 @@ FULL = Size(
     backlog=10_000_000,
     samples=1000,
     audited=10_000_000,
+    streamed=500_000,
+    long_rounds=3,
 )
 QUICK = replace(
     FULL,
@@ -64,7 +73,6 @@ QUICK = replace(
     connections=(1, 4, 16),
     messages=3000,
     each=200,
-    # A peer's two processes hold 5,000 each before the first of them is handled.
     listened=50_000,
     listened_by_default=2000,
     held=100_000,
@@ -72,8 +80,13 @@ QUICK = replace(
     queues=1000,
     live=100_000,
     backlog=200_000,
-    samples=100,
+    samples=60,
     audited=200_000,
+    streamed=100_000,
+    long_rounds=1,
+    # A peer's process holds 5,000 before the first of them is handled.
+    peer_share=0.4,
+    peer_processes=1,
 )
 #: For the tests: every row once, no figure worth reading.
-TINY = Size("tiny", 2, 1, (1, 2), 200, 10, 2000, 400, 2000, 500, 20, 1000, 4, 2000, 5, 2000)
+TINY = Size("tiny", 2, 1, (1, 2), 200, 10, 2000, 400, 2000, 500, 20, 1000, 4, 2000, 5, 2000, 10_000, 1)

@@ -28,7 +28,7 @@ WHOLE = {("messages", TICK): "as Message objects, of all fields"}
 
 def record(bench: Bench, who: str, read: Callable[..., list[Any]]) -> None:
     """One repetition of a peer, whose read is called with where, events, tick and the events of a transaction."""
-    events = max(1, 5 * bench.size.listened // TICK) * TICK
+    events = bench.size.streamed // TICK * TICK
     for (where, each), case in (CASES | WHOLE if who == OURS else CASES).items():
         done = read(where, events, TICK, each)[0]
         if done["count"] != events:
