@@ -111,8 +111,14 @@ def stats(
     with connected(dsn, role) as connection:
         rows = connection.admin.queue_stats(queue)
     if not as_json:
-        rows = [{**row, "counted": "now" if row["exact"] else f"{output.cell(row['figures_age'])} ago"} for row in rows]
+        rows = [{**row, "counted": _counted(row)} for row in rows]
     output.table(rows, STATS_COLUMNS, as_json=as_json, empty="no queues")
+
+
+def _counted(row: dict[str, Any]) -> str:
+    if row["exact"]:
+        return "now"
+    return f"{output.cell(row['figures_age'])} ago" if row["figures_age"] else "estimated"
 
 
 @app.command()

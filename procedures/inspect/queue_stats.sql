@@ -5,7 +5,7 @@
 --          parked: waiting for a time; dead: moved from it to an exception destination and still there; enqueued: all
 --          that came in; dequeued: all that went out, each in one of the columns after it; expired: with no exception destination to
 --          go to (process_expired moves them there, and they are moved_out, with the reason in the journal); consumers: live workers; oldest_age: of the oldest live message.
---          exact is false where a queue, or an exception destination, of over 20,000 live or 20,000 parked messages is shown as counted in the background,
+--          exact is false where a queue, or an exception destination, of over 10,000 live or 10,000 parked messages is shown as counted in the background,
 --          figures_age ago, or if nobody did in the last two minutes, as estimated now from a sample; where all of more than 1,000 queues are shown as
 --          counted in the background; and where what became of messages is as last added up, at most two minutes ago and with over 20,000 transactions since.
 --          audited_at and audit_verdict: the last audit of it and what that said; NULL: none.

@@ -22,11 +22,11 @@ begin
 end
 $$;
 
--- howdah._large(): from how many live or parked messages on, not included, a destination is not counted at each look: some 3 ms each.
+-- howdah._large(): from how many live or parked messages on, not included, a destination is not counted at each look: some 2 ms each.
 --
--- Returns  20,000.
+-- Returns  10,000.
 -- Role     internal
-create or replace function howdah._large() returns bigint language sql immutable as $$ select 20000::bigint $$;
+create or replace function howdah._large() returns bigint language sql immutable as $$ select 10000::bigint $$;
 
 -- howdah._many_queues(): whether there are so many that a look at all shows what was counted in the background.
 --

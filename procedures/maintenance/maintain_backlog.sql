@@ -4,7 +4,7 @@
 -- Raises   HD014 the maintenance lock is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --
--- A queue gets figures when over 20,000 of its messages are live or over 20,000 parked, and loses them when neither is so; where there are over 1,000
+-- A queue gets figures when over 10,000 of its messages are live or over 10,000 parked, and loses them when neither is so; where there are over 1,000
 -- queues each that is not empty has them. What did not change is not written. Counted in one pass over each table. lock_epoch NULL: run by hand.
 create or replace function howdah.maintain_backlog(lock_epoch bigint default null) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

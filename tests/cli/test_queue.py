@@ -105,6 +105,14 @@ def test_stats(dsn: str) -> None:
     assert "parked" in howdah(dsn, "queue", "stats").out
 
 
+def test_stats_say_what_was_not_counted_now(dsn: str, db: Db) -> None:
+    howdah(dsn, "queue", "create", "q")
+    one(db, "select cardinality(howdah.send_batch('q', array(select 'x' from generate_series(1, 10001))))")
+    assert "estimated" in howdah(dsn, "queue", "stats", "q").out
+    one(db, "select howdah.maintain_backlog()")
+    assert " ago" in howdah(dsn, "queue", "stats", "q").out
+
+
 def test_purge_and_drop_ask_first(dsn: str) -> None:
     howdah(dsn, "queue", "create", "q")
     howdah(dsn, "send", "q", "x")

@@ -193,7 +193,7 @@ def test_an_old_partition_that_somebody_reads_is_dropped_next_time(db: Db, conne
 
 def test_two_counts_of_the_backlog_at_once_take_turns(db: Db, connect: Connect) -> None:
     one(db, "select howdah.create_queue('q')")
-    one(db, "select howdah.send_batch('q', array(select 'x' from generate_series(1, 20001)))")
+    one(db, "select howdah.send_batch('q', array(select 'x' from generate_series(1, 10001)))")
     other = connect()
     with db.transaction():
         assert one(db, "select howdah.maintain_backlog()") == 1
