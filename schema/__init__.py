@@ -17,7 +17,7 @@ from .failures import (
     quarantines,
     untaken_attempts,
 )
-from .journal import EVENTS, backlog_figures, dead_figures, journal, journal_totals
+from .journal import EVENTS, backlog_counts, backlog_figures, dead_figures, journal, journal_totals
 from .listeners import listener_marks, listeners
 from .messages import ahead_leases, deduplications, handed, msgs, msgs_nonpersistent, parked
 from .policies import destination_policies
@@ -42,6 +42,7 @@ __all__ = [
     "attempts",
     "audit_runs",
     "audit_verdicts",
+    "backlog_counts",
     "backlog_figures",
     "bridges",
     "consumer_leases",

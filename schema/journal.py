@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import (
     BigInteger,
     Boolean,
+    CheckConstraint,
     Column,
     Index,
     Integer,
@@ -110,14 +111,26 @@ journal_totals = Table(
     comment="The journal folded into one number for each destination and event, so that statistics need not read it all.",
 )
 
+backlog_counts = Table(
+    "backlog_counts",
+    metadata,
+    Column("id", SmallInteger, primary_key=True, autoincrement=False, comment="Always 1."),
+    Column("counted_at", TIMESTAMPTZ, nullable=False, comment="When backlog_figures and dead_figures were counted."),
+    Column(
+        "boot", TIMESTAMPTZ, nullable=False, comment="Start of the server then: non-persistent messages end with it."
+    ),
+    CheckConstraint("id = 1", name="single_row"),
+    comment="The last count of the backlog: one row, none before the first.",
+)
+
 backlog_figures = Table(
     "backlog_figures",
     metadata,
     Column("destination_id", Integer, primary_key=True, autoincrement=False, comment="The destination."),
-    Column("live", BigInteger, nullable=False, comment="Messages ready for delivery at engine.backlog_at."),
-    Column("parked", BigInteger, nullable=False, comment="Messages waiting for a time at engine.backlog_at."),
+    Column("live", BigInteger, nullable=False, comment="Messages ready for delivery at backlog_counts.counted_at."),
+    Column("parked", BigInteger, nullable=False, comment="Messages waiting for a time at backlog_counts.counted_at."),
     Column("oldest_sent_at", TIMESTAMPTZ, comment="When the oldest ready message was sent."),
-    comment="Counts of large queues, and of all that are not empty where there are over 1,000, refreshed in the background.",
+    comment="Counts of the queues that are not empty, refreshed in the background.",
 )
 
 dead_figures = Table(
@@ -125,7 +138,7 @@ dead_figures = Table(
     metadata,
     Column("destination_id", Integer, nullable=False, comment="The exception destination."),
     Column("origin_id", Integer, nullable=False, comment="The destination its messages came from."),
-    Column("dead", BigInteger, nullable=False, comment="Number of them at engine.backlog_at."),
+    Column("dead", BigInteger, nullable=False, comment="Number of them at backlog_counts.counted_at."),
     PrimaryKeyConstraint("destination_id", "origin_id"),
     comment="Counts of dead messages by exception destination and origin, refreshed in the background.",
 )

@@ -166,7 +166,6 @@ engine = Table(
         BigInteger,
         comment="Largest body in bytes that any queue or topic takes, whatever its own option says. NULL: each its own.",
     ),
-    Column("backlog_at", TIMESTAMPTZ, comment="When backlog_figures and dead_figures were last counted."),
     CheckConstraint("id = 1", name="single_row"),
     CheckConstraint("journal_retention_days > 0", name="journal_retention_days"),
     CheckConstraint("default_blocked_retry_ms >= 0", name="default_blocked_retry_ms"),

@@ -49,16 +49,26 @@ def _make_anew(when: str, *last: sa.Column[object], backlog: str, dead: str) -> 
 def upgrade() -> None:
     """Figures kept before have no time any more: the next run of maintain_backlog counts anew."""
     _make_anew(
-        "engine.backlog_at",
-        backlog="Counts of large queues, and of all that are not empty where there are over 1,000, refreshed in the background.",
+        "backlog_counts.counted_at",
+        backlog="Counts of the queues that are not empty, refreshed in the background.",
         dead="Counts of dead messages by exception destination and origin, refreshed in the background.",
     )
-    op.add_column(
-        "engine",
+    op.create_table(
+        "backlog_counts",
+        sa.Column("id", sa.SmallInteger(), autoincrement=False, nullable=False, comment="Always 1."),
         sa.Column(
-            "backlog_at", TIMESTAMPTZ, nullable=True, comment="When backlog_figures and dead_figures were last counted."
+            "counted_at", TIMESTAMPTZ, nullable=False, comment="When backlog_figures and dead_figures were counted."
         ),
+        sa.Column(
+            "boot",
+            TIMESTAMPTZ,
+            nullable=False,
+            comment="Start of the server then: non-persistent messages end with it.",
+        ),
+        sa.CheckConstraint("id = 1", name=op.f("ck_backlog_counts_single_row")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_backlog_counts")),
         schema="howdah",
+        comment="The last count of the backlog: one row, none before the first.",
     )
     op.create_index(
         "ix_destinations_exception_mode",
@@ -72,7 +82,7 @@ def upgrade() -> None:
 def downgrade() -> None:
     """The figures go: those of small queues would stand where no look expects them."""
     op.drop_index("ix_destinations_exception_mode", "destinations", schema="howdah")
-    op.drop_column("engine", "backlog_at", schema="howdah")
+    op.drop_table("backlog_counts", schema="howdah")
     _make_anew(
         "counted_at",
         sa.Column("counted_at", TIMESTAMPTZ, nullable=False, comment="When the figures were counted."),

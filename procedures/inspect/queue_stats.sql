@@ -5,9 +5,11 @@
 --          parked: waiting for a time; dead: moved from it to an exception destination and still there; enqueued: all
 --          that came in; dequeued: all that went out, each in one of the columns after it; expired: with no exception destination to
 --          go to (process_expired moves them there, and they are moved_out, with the reason in the journal); consumers: live workers; oldest_age: of the oldest live message.
---          exact is false where a queue, or an exception destination, of over 10,000 live or 10,000 parked messages is shown as counted in the background,
---          figures_age ago, or if nobody did in the last two minutes, as estimated now from a sample; where all of more than 1,000 queues are shown as
---          counted in the background; and where what became of messages is as last added up, at most two minutes ago and with over 20,000 transactions since.
+--          exact is false where a queue of over 10,000 live or 10,000 parked messages is shown as counted in the background, or if it was short then or
+--          nobody counted in the last two minutes, as estimated now from a sample (oldest_age is then that of the first in its priority); where all of
+--          more than 1,000 queues are shown as counted in the background; where the exception destinations have over 10,000 messages, for dead; and
+--          where what became of messages is as last added up, at most two minutes ago and with over 20,000 transactions since. figures_age is the age
+--          of the oldest of these, an estimate being of now.
 --          audited_at and audit_verdict: the last audit of it and what that said; NULL: none.
 -- Raises   HD001 no such queue; HD010 not allowed.
 -- Role     howdah_admin howdah_browser howdah_consumer howdah_auditor
@@ -31,7 +33,7 @@ begin
     if queue is not null then
         v_id := (howdah._queue(queue, 'browse')).id;
     elsif howdah._many_queues() then
-        v_counted_at := (select e.backlog_at from howdah.engine e where e.backlog_at > howdah._figures_since());
+        v_counted_at := howdah._figures_at();
     end if;
     return query
     with destination as (
@@ -46,6 +48,8 @@ begin
             coalesce(sum(t.messages) filter (where t.event in ('moved_in', 'replayed_in')), 0)::bigint as moved_in,
             coalesce(sum(t.messages) filter (where t.event = 'lost'), 0)::bigint as lost
         from howdah._journal_totals(v_id, not v_kept) t group by t.destination_id
+    ), dead as materialized (
+        select x.origin_id, x.dead, x.as_of from howdah._dead() x
     ), hand as (
         select h.key as queue_name, sum(h.value::numeric)::bigint as in_hand
         from howdah.workers w, jsonb_each_text(w.in_hand) h
@@ -60,8 +64,8 @@ begin
         coalesce(t.consumed + t.expired + t.discarded + t.moved_out + t.lost, 0),
         coalesce(t.consumed, 0), coalesce(t.expired, 0), coalesce(t.discarded, 0), coalesce(t.moved_out, 0),
         coalesce(t.moved_in, 0), coalesce(t.lost, 0), coalesce(r.consumers, 0),
-        v_now - b.oldest_sent_at, b.exact and not v_kept and x.as_of is null,
-        greatest(v_now - least(case when not b.exact then coalesce(b.counted_at, v_now) end, x.as_of, case when v_kept then v_kept_at end), interval '0'),
+        v_now - b.oldest_sent_at, b.exact and not v_kept and y.as_of is null,
+        greatest(v_now - least(case when not b.exact then coalesce(b.counted_at, v_now) end, y.as_of, case when v_kept then v_kept_at end), interval '0'),
         a.audited_at, a.verdict
     from destination d
     left join howdah.backlog_figures f on f.destination_id = d.id and v_counted_at is not null
@@ -71,7 +75,8 @@ begin
         union all
         select l.live, l.parked, l.oldest_sent_at, l.exact, l.counted_at from howdah._backlog(d.id) l where v_counted_at is null
     ) b
-    left join howdah._dead() x on x.origin_id = d.id
+    left join dead x on x.origin_id = d.id
+    cross join (select min(m.as_of) as as_of from dead m) y
     left join total t on t.destination_id = d.id
     left join howdah.audit_verdicts a on a.destination_id = d.id
     left join hand h on h.queue_name = d.name

@@ -1,18 +1,41 @@
--- howdah._parts(p_first, p_length, p_parts, p_width): a stretch of numbers in so many parts, and of each part the beginning.
+-- howdah._parts(p_first, p_last, p_parts): a stretch of positions in so many parts, and in each a place to begin looking.
 --
--- Returns  the first number, the one after the last of at most p_width, and how many times as long the part is.
+-- Returns  of each part that is not empty its number, first and last position.
 -- Role     internal
-create or replace function howdah._parts(p_first bigint, p_length bigint, p_parts bigint, p_width bigint)
-returns table (first bigint, after bigint, weight double precision)
+create or replace function howdah._parts(p_first bigint, p_last bigint, p_parts bigint) returns table (n bigint, first bigint, last bigint)
 language sql immutable
 as $$
-    select b.first, b.first + least(b.length, p_width), b.length::double precision / least(b.length, p_width)
+    select b.n, b.first, b.first + b.length - 1
     from (
-        select p_first + p_length / p_parts * g.n + least(g.n, p_length % p_parts) as first,
-            p_length / p_parts + (g.n < p_length % p_parts)::integer as length
-        from generate_series(0, p_parts - 1) g(n)
+        select g.n, p_first + s.length / p_parts * g.n + least(g.n, s.length % p_parts) as first,
+            s.length / p_parts + (g.n < s.length % p_parts)::integer as length
+        from (select p_last - p_first + 1 as length) s cross join generate_series(0, p_parts - 1) g(n)
     ) b
     where b.length > 0
+$$;
+
+-- howdah._somewhere(p_n, p_first, p_last): where in a part to begin looking: in its first half, elsewhere in each part.
+--
+-- Returns  a position.
+-- Role     internal
+--
+-- Multiples of the golden section, which spread evenly. In the first half, so that what is found counts twice at most.
+create or replace function howdah._somewhere(p_n bigint, p_first bigint, p_last bigint) returns bigint
+language sql immutable
+as $$ select p_first + floor((p_last - p_first) / 2 * ((p_n + 1) * 0.6180339887 % 1))::bigint $$;
+
+-- howdah._weight(p_found, p_from, p_at, p_last, p_length): how many messages each one found stands for.
+--
+-- Returns  double precision. p_found messages lie from p_from on, 20 of them up to p_at or fewer up to p_last, in a part so long.
+-- Role     internal
+--
+-- With 20 found, of 19 up to the one before: the estimator of inverse sampling, which leans to neither side.
+create or replace function howdah._weight(p_found bigint, p_from bigint, p_at bigint, p_last bigint, p_length bigint)
+returns double precision
+language sql immutable
+as $$
+    select p_length::double precision / p_found
+        * case when p_found = 20 then 19.0 / greatest(p_at - p_from, 1) else p_found / (p_last - p_from + 1)::double precision end
 $$;
 
 -- howdah._estimate(p_destination_id): the messages lying in a destination, estimated from samples.
@@ -20,59 +43,71 @@ $$;
 -- Returns  by origin_id: live, parked, and when the first live one of each priority was sent; a sum over the rows is of all.
 -- Role     internal
 --
--- Looks at fifty stretches of twenty positions each, evenly spread between the first and the last, and multiplies: some 1 ms, however
--- many there are. Up to 1,000 positions that is a count. Leased ones are counted, for their positions have great gaps.
+-- In each of thirty parts between the first position and the last: twenty messages in a row tell how dense the part is between its own first
+-- and last; up to twenty are counted. Some 2 ms, however many there are. Non-persistent and leased ones are counted up to 10,000 each.
 create or replace function howdah._estimate(p_destination_id integer)
 returns table (origin_id integer, live bigint, parked bigint, oldest_sent_at timestamptz)
 language plpgsql stable set plan_cache_mode = force_generic_plan
 as $$
 begin
     return query
-    with rank as (
-        select g.n::smallint as rank from generate_series(0, 9) g(n)
-    ), ready as (
-        select false as nonpersistent, r.rank, f.seq as first, f.sent_at, l.seq + 1 - f.seq as length
-        from rank r
+    with lane as materialized (
+        select r.rank, f.seq as first, l.seq as last, f.sent_at, 30 / count(*) over () as parts
+        from (select g.n::smallint as rank from generate_series(0, 9) g(n)) r
         cross join lateral (select m.seq, m.sent_at from howdah.msgs m
                             where m.destination_id = p_destination_id and m.rank = r.rank order by m.seq limit 1) f
         cross join lateral (select m.seq from howdah.msgs m
                             where m.destination_id = p_destination_id and m.rank = r.rank order by m.seq desc limit 1) l
-        union all
-        select true, r.rank, f.seq, f.sent_at, l.seq + 1 - f.seq
-        from rank r
-        cross join lateral (select n.seq, n.sent_at from howdah.msgs_nonpersistent n
-                            where n.destination_id = p_destination_id and n.rank = r.rank and n.boot = pg_postmaster_start_time()
-                            order by n.seq limit 1) f
-        cross join lateral (select n.seq from howdah.msgs_nonpersistent n
-                            where n.destination_id = p_destination_id and n.rank = r.rank order by n.seq desc limit 1) l
-    ), lane as materialized (
-        select r.*, 50 / count(*) over () as parts from ready r
-    ), waiting as (
-        select f.message_id as first, l.message_id + 1 - f.message_id as length
-        from (select p.message_id from howdah.parked p where p.destination_id = p_destination_id order by p.message_id limit 1) f,
-            (select p.message_id from howdah.parked p where p.destination_id = p_destination_id order by p.message_id desc limit 1) l
+    ), ready as materialized (
+        select l.rank, f.seq as first, t.seq as last,
+            case when c.messages <= 20 then f.seq else howdah._somewhere(b.n, f.seq, t.seq) end as start, c.messages
+        from lane l cross join lateral howdah._parts(l.first, l.last, l.parts) b
+        cross join lateral (select m.seq from howdah.msgs m where m.destination_id = p_destination_id and m.rank = l.rank
+                            and m.seq >= b.first and m.seq <= b.last order by m.seq limit 1) f
+        cross join lateral (select m.seq from howdah.msgs m where m.destination_id = p_destination_id and m.rank = l.rank
+                            and m.seq >= b.first and m.seq <= b.last order by m.seq desc limit 1) t
+        cross join lateral (select count(*) as messages from (select from howdah.msgs m where m.destination_id = p_destination_id
+                            and m.rank = l.rank and m.seq >= f.seq and m.seq <= t.seq order by m.seq limit 21) k) c
+    ), waiting as materialized (
+        select f.position as first, t.position as last,
+            case when c.messages <= 20 then f.position else howdah._somewhere(b.n, f.position, t.position) end as start, c.messages
+        from (select min(p.message_id) / 1000000 as first, max(p.message_id) / 1000000 as last
+              from howdah.parked p where p.destination_id = p_destination_id) w
+        cross join lateral howdah._parts(w.first, w.last, 30) b
+        cross join lateral (select p.message_id / 1000000 as position from howdah.parked p where p.destination_id = p_destination_id
+                            and p.message_id >= b.first * 1000000 and p.message_id < (b.last + 1) * 1000000 order by p.message_id limit 1) f
+        cross join lateral (select p.message_id / 1000000 as position from howdah.parked p where p.destination_id = p_destination_id
+                            and p.message_id >= b.first * 1000000 and p.message_id < (b.last + 1) * 1000000 order by p.message_id desc limit 1) t
+        cross join lateral (select count(*) as messages from (select from howdah.parked p where p.destination_id = p_destination_id
+                            and p.message_id >= f.position * 1000000 and p.message_id < (t.position + 1) * 1000000
+                            order by p.message_id limit 21) k) c
     ), sample as (
-        select s.origin_id, p.weight as live, 0 as parked
-        from lane l cross join lateral howdah._parts(l.first, l.length, l.parts, 20) p
+        select s.origin_id, 0 as parked,
+            case when r.messages <= 20 then 1
+                else howdah._weight(s.found, r.start, s.at, r.last, r.last - r.first + 1) end as live
+        from ready r
         cross join lateral (
-            select m.origin_id from howdah.msgs m
-            where m.destination_id = p_destination_id and m.rank = l.rank and m.seq >= p.first and m.seq < p.after and not l.nonpersistent
-            union all
-            select n.origin_id from howdah.msgs_nonpersistent n
-            where n.destination_id = p_destination_id and n.rank = l.rank and n.seq >= p.first and n.seq < p.after and l.nonpersistent
-              and n.boot = pg_postmaster_start_time()
+            select k.origin_id, count(*) over () as found, max(k.seq) over () as at
+            from (select m.origin_id, m.seq from howdah.msgs m where m.destination_id = p_destination_id and m.rank = r.rank
+                  and m.seq >= r.start and m.seq <= r.last order by m.seq limit 20) k
         ) s
         union all
-        select s.origin_id, 0, p.weight
-        from waiting w cross join lateral howdah._parts(w.first, w.length, 50, 20 * 1000000) p
+        select s.origin_id,
+            case when w.messages <= 20 then 1
+                else howdah._weight(s.found, w.start, s.at, w.last, w.last - w.first + 1) end, 0
+        from waiting w
         cross join lateral (
-            select k.origin_id, k.boot from howdah.parked k
-            where k.destination_id = p_destination_id and k.message_id >= p.first and k.message_id < p.after
-            order by k.message_id limit 10000  -- which keeps the planner from joining the other way round
+            select k.origin_id, k.boot, count(*) over () as found, max(k.message_id / 1000000) over () as at
+            from (select p.origin_id, p.boot, p.message_id from howdah.parked p where p.destination_id = p_destination_id
+                  and p.message_id >= w.start * 1000000 and p.message_id < (w.last + 1) * 1000000 order by p.message_id limit 20) k
         ) s
         where s.boot is null or s.boot = pg_postmaster_start_time()
         union all
-        select d.origin_id, 0, 1 from howdah.leased d where d.destination_id = p_destination_id
+        select n.origin_id, 0, 1
+        from (select o.origin_id from howdah.msgs_nonpersistent o
+              where o.destination_id = p_destination_id and o.boot = pg_postmaster_start_time() limit 10000) n
+        union all
+        select null, 1, 0 from (select from howdah.leased d where d.destination_id = p_destination_id limit 10000) d
     )
     select s.origin_id, round(sum(s.live))::bigint, round(sum(s.parked))::bigint, null::timestamptz from sample s group by s.origin_id
     union all

@@ -4,13 +4,13 @@
 -- Raises   HD014 the maintenance lock is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --
--- A queue gets figures when over 10,000 of its messages are live or over 10,000 parked, and loses them when neither is so; where there are over 1,000
--- queues each that is not empty has them. What did not change is not written. Counted in one pass over each table. lock_epoch NULL: run by hand.
+-- Live and parked messages in one pass over each table, the dead by exception destination. What did not change is not written.
+-- lock_epoch NULL: run by hand.
 create or replace function howdah.maintain_backlog(lock_epoch bigint default null) returns bigint
-language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set jit = off
 as $$
 declare
-    v_many boolean := howdah._many_queues();
+    v_now timestamptz := howdah.now();
     v_changed bigint;
 begin
     if lock_epoch is not null then
@@ -32,7 +32,6 @@ begin
             select l.destination_id, 0, count(*), null from howdah.leased l group by l.destination_id
         ) c
         group by c.destination_id
-        having v_many or greatest(sum(c.live), sum(c.parked)) > howdah._large()
     ), gone as (
         delete from howdah.backlog_figures f where not exists (select from counted c where c.id = f.destination_id)
         returning f.destination_id
@@ -45,14 +44,17 @@ begin
         returning f.destination_id
     ) select (select count(*) from gone) + (select count(*) from came) into v_changed;
     with counted as materialized (
-        select x.x as id, c.origin_id, c.dead from howdah._exception_destinations() x(x) cross join lateral howdah._count_dead(x.x) c
+        select x.x as id, c.origin_id, c.messages
+        from howdah._exception_destinations() x(x) cross join lateral howdah._count_by_origin(x.x, null) c
+        where c.origin_id is not null
     ), gone as (
         delete from howdah.dead_figures f
         where not exists (select from counted c where c.id = f.destination_id and c.origin_id = f.origin_id)
     )
-    insert into howdah.dead_figures as f (destination_id, origin_id, dead) select c.id, c.origin_id, c.dead from counted c
+    insert into howdah.dead_figures as f (destination_id, origin_id, dead) select c.id, c.origin_id, c.messages from counted c
     on conflict on constraint pk_dead_figures do update set dead = excluded.dead where f.dead <> excluded.dead;
-    update howdah.engine e set backlog_at = howdah.now() where e.id = 1;
+    insert into howdah.backlog_counts as k (id, counted_at, boot) values (1, v_now, pg_postmaster_start_time())
+    on conflict on constraint pk_backlog_counts do update set counted_at = excluded.counted_at, boot = excluded.boot;
     return v_changed;
 end
 $$;

@@ -197,8 +197,10 @@ def test_two_counts_of_the_backlog_at_once_take_turns(db: Db, connect: Connect) 
     other = connect()
     with db.transaction():
         assert one(db, "select howdah.maintain_backlog()") == 1
-        thread = threading.Thread(target=lambda: one(other, "select howdah.maintain_backlog()"))
+        changed: list[int] = []
+        thread = threading.Thread(target=lambda: changed.append(one(other, "select howdah.maintain_backlog()")))
         thread.start()
         wait_until_blocked(db, other)
     thread.join()
+    assert changed == [0], "the second one counted before the first had written"
     assert one(db, "select count(*) from howdah.backlog_figures") == 1
