@@ -47,7 +47,17 @@ def _make_anew(when: str, *last: sa.Column[object], backlog: str, dead: str) -> 
 
 
 def upgrade() -> None:
-    """Figures kept before have no time any more: the next run of maintain_backlog counts anew."""
+    """Figures kept before have no time any more: the next run of maintain_backlog counts anew.
+
+    destinations is locked before the figures, as in sessions that make a queue and look at it.
+    """
+    op.create_index(
+        "ix_destinations_exception_mode",
+        "destinations",
+        ["exception_mode"],
+        schema="howdah",
+        postgresql_where=sa.text("exception_mode IN ('named', 'individual')"),
+    )
     _make_anew(
         "backlog_counts.counted_at",
         backlog="Counts of the queues that are not empty, refreshed in the background.",
@@ -70,23 +80,16 @@ def upgrade() -> None:
         schema="howdah",
         comment="The last count of the backlog: one row, none before the first.",
     )
-    op.create_index(
-        "ix_destinations_exception_mode",
-        "destinations",
-        ["exception_mode"],
-        schema="howdah",
-        postgresql_where=sa.text("exception_mode IN ('named', 'individual')"),
-    )
 
 
 def downgrade() -> None:
-    """The figures go: those of small queues would stand where no look expects them."""
-    op.drop_index("ix_destinations_exception_mode", "destinations", schema="howdah")
-    op.drop_table("backlog_counts", schema="howdah")
+    """The figures go: those of small queues would stand where no look expects them. They are locked before destinations, as by a count."""
     _make_anew(
         "counted_at",
         sa.Column("counted_at", TIMESTAMPTZ, nullable=False, comment="When the figures were counted."),
         backlog="Counts of large queues, refreshed in the background.",
         dead="Counts of dead messages by origin, of exception destinations that are in backlog_figures.",
     )
+    op.drop_table("backlog_counts", schema="howdah")
     op.execute("UPDATE howdah.engine SET procedures_checksum = ''")
+    op.drop_index("ix_destinations_exception_mode", "destinations", schema="howdah")

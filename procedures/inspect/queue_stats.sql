@@ -7,7 +7,7 @@
 --          go to (process_expired moves them there, and they are moved_out, with the reason in the journal); consumers: live workers; oldest_age: of the oldest live message.
 --          exact is false where a queue of over 10,000 live or 10,000 parked messages is shown as counted in the background, or if it was short then or
 --          nobody counted in the last two minutes, as estimated now from a sample (oldest_age is then that of the first in its priority); where all of
---          more than 1,000 queues are shown as counted in the background; where the exception destinations have over 10,000 messages, for dead; and
+--          more than 1,000 queues are shown as counted in the background; where exception destinations have over 10,000 messages or are over 100, for dead; and
 --          where what became of messages is as last added up, at most two minutes ago and with over 20,000 transactions since. figures_age is the age
 --          of the oldest of these, an estimate being of now.
 --          audited_at and audit_verdict: the last audit of it and what that said; NULL: none.

@@ -25,7 +25,7 @@ begin
 end
 $$;
 
--- howdah._dead_in(p_destination_id): how many messages of each origin lie in one exception destination: counted, or of a large one estimated.
+-- howdah._dead_in(p_destination_id): how many messages of each origin lie in one exception destination: counted, or of a large one estimated, and not below what was counted.
 --
 -- Returns  origin_id and their number; and in a row without origin as of when that is, NULL: counted now.
 -- Role     internal
@@ -41,8 +41,13 @@ begin
     from howdah._count_by_origin(p_destination_id, howdah._large() + 1) c;
     if v_total > howdah._large() then
         return query
-        select g.origin_id, sum(g.live + g.parked)::bigint, null::timestamptz from howdah._estimate(p_destination_id) g
-        where g.origin_id is not null group by g.origin_id
+        select o.origin_id, max(o.dead)::bigint, null::timestamptz
+        from (
+            select g.origin_id, sum(g.live + g.parked) as dead from howdah._estimate(p_destination_id) g group by g.origin_id
+            union all
+            select u.origin_id, u.dead from unnest(v_origins, v_dead) u(origin_id, dead)
+        ) o
+        where o.origin_id is not null group by o.origin_id
         union all select null, 0, howdah.now();
     else
         return query select u.origin_id, u.dead, null::timestamptz from unnest(v_origins, v_dead) u(origin_id, dead) where u.origin_id is not null;
@@ -66,7 +71,8 @@ begin
         (select n.origin_id from howdah.msgs_nonpersistent n
          where n.destination_id = p_destination_id and n.boot = pg_postmaster_start_time() limit p_most)
         union all
-        (select p.origin_id from howdah.parked p where p.destination_id = p_destination_id limit p_most)
+        (select p.origin_id from howdah.parked p
+         where p.destination_id = p_destination_id and (p.boot is null or p.boot = pg_postmaster_start_time()) limit p_most)
     ) g
     group by g.origin_id;
 end

@@ -156,6 +156,21 @@ def _one_parked_in_ten(db: Db) -> None:
     assert one(db, f"select howdah.discard('q', array({some}))") > 90_000
 
 
+def _thin_head(db: Db) -> None:
+    """What is left of long ago, then a burst."""
+    for _ in range(300):
+        fill(db, 1)
+        skip(db, 5000)
+    fill(db, 25_000)
+
+
+def _thin_tail(db: Db) -> None:
+    fill(db, 12_000)
+    for _ in range(300):
+        fill(db, 1)
+        skip(db, 1000)
+
+
 SHAPES = [
     _clusters,
     _a_straggler_in_front,
@@ -164,6 +179,8 @@ SHAPES = [
     _thinned_priorities,
     _rolled_back,
     _one_parked_in_ten,
+    _thin_head,
+    _thin_tail,
 ]
 
 
@@ -173,7 +190,7 @@ def test_an_estimate_is_near_whatever_was_taken_in_between(db: Db, shape: Callab
     there = one(db, "select count(*) from howdah.audit_messages where queue = 'q'")
     live, parked, *_others, exact, _age = stats(db)
     assert not exact
-    assert close(live + parked, there, within=0.1), there
+    assert close(live + parked, there, within=0.3 if shape in (_thin_head, _thin_tail) else 0.1), there
 
 
 def test_an_estimate_is_never_below_what_was_found(db: Db) -> None:
@@ -248,15 +265,49 @@ def test_the_dead_of_very_many_exception_destinations_are_as_counted_in_the_back
     assert stats(db)[:4] == (0, 0, 1, False)
 
 
+def test_the_parked_of_many_origins_in_one_place_are_estimated(db: Db) -> None:
+    """Parked messages whose numbers lie a thousand to a position, for they came from as many queues."""
+    one(db, "select count(howdah.create_queue('many' || g)) from generate_series(1, 900) g")
+    one(
+        db,
+        "select count(howdah.send_batch('many' || g, array(select 'x' from generate_series(1, 12)))) from generate_series(1, 900) g",
+    )
+    held = "array(select message_id from howdah.audit_messages where queue = {})"
+    moved = "select count(howdah.move_messages('many' || g, {}, 'q')) from generate_series(1, 900) g"
+    one(db, moved.format(held.format("'many' || g")))
+    all_of_q = held.format("'q'")
+    one(db, f"select howdah.park_messages('q', {all_of_q})")
+    live, parked, *_others = stats(db)
+    assert live == 0
+    assert close(parked, 10_800, within=0.1)
+
+
+def test_the_dead_are_never_fewer_than_were_counted(db: Db, clock: Clock) -> None:
+    """A short block of another queue's, which no sample need meet, among the first of a long exception destination."""
+    one(db, "select howdah.create_queue('other')")
+    for queue, number in (("q", 3000), ("other", 90), ("q", 10_000)):
+        one(db, """select howdah.alter_queue(%s, '{"process_expired": true}')""", (queue,))
+        one(
+            db,
+            "select cardinality(howdah.send_batch(%s, array(select 'x' from generate_series(1, %s)), time_to_live => '1 s'))",
+            (queue, number),
+        )
+        clock.advance(1)
+        while one(db, "select howdah.maintain_expired()"):
+            pass
+    assert one(db, "select dead from howdah.queue_stats('other')") >= 90
+
+
 @pytest.mark.parametrize("first", [1, 5, 999_999_999_999])
-@pytest.mark.parametrize("length", [1, 7, 49, 50, 51, 2000, 1_000_003])
+@pytest.mark.parametrize("length", [1, 7, 19, 20, 21, 2000, 1_000_003])
+@pytest.mark.parametrize("parts", [2, 20])
 def test_parts_cover_a_stretch_without_overlap_and_are_entered_in_their_first_half(
-    db: Db, first: int, length: int
+    db: Db, first: int, length: int, parts: int
 ) -> None:
     query = (
-        b"select p.first, p.last, howdah._somewhere(p.n, p.first, p.last) from howdah._parts(%s, %s, 50) p order by 1"
+        b"select p.first, p.last, howdah._somewhere(p.n, p.first, p.last) from howdah._parts(%s, %s, %s) p order by 1"
     )
-    rows = db.execute(query, (first, first + length - 1)).fetchall()
+    rows = db.execute(query, (first, first + length - 1, parts)).fetchall()
     assert [row[0] for row in rows] == [first, *(last + 1 for _, last, _ in rows[:-1])]
     assert rows[-1][1] == first + length - 1
     assert all(begin <= somewhere <= (begin + last) / 2 for begin, last, somewhere in rows)
