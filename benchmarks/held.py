@@ -22,6 +22,12 @@ BATCH = 100
 CASES = ("nobody holds a snapshot", "a snapshot is held")
 KEPT = "speed kept: last fifth against the clean drain beside it"
 
+#: Where messages lie that are not ready and persistent: row, table, and how they are sent.
+LANES = {
+    "held-nonpersistent": ("howdah.msgs_nonpersistent", ", delivery_mode => 'non-persistent'"),
+    "held-parked": ("howdah.parked", ", delay => '1 us'"),
+}
+
 WAYS: dict[str, tuple[str, str]] = {
     OURS: ("howdah.msgs", f"select count(*) from howdah.receive('{QUEUE}', {BATCH})"),
     floor.SKIPPING: ("floor", f"with d as ({floor._SKIPPING}) select count(*) from d"),
@@ -89,8 +95,20 @@ def _fill(table: str, messages: int, connection: Db) -> None:
     settle(connection, table)
 
 
+def _fill_lane(table: str, options: str, messages: int, connection: Db) -> None:
+    fill(connection, QUEUE, messages, options=options)
+    settle(connection, table)
+
+
 def measure(bench: Bench) -> None:
     """A queue of ours and a bare table that is read from its beginning, in turn."""
     for _ in range(bench.size.long_rounds):
         for who, (table, statement) in WAYS.items():
             drain_both(bench, ROW, who, _set_up, partial(_fill, table, bench.size.held), statement)
+
+
+def measure_lane(bench: Bench, row: str) -> None:
+    """A queue of ours whose messages are non-persistent, or parked and due."""
+    table, options = LANES[row]
+    for _ in range(bench.size.long_rounds):
+        drain_both(bench, row, OURS, _set_up, partial(_fill_lane, table, options, bench.size.held), WAYS[OURS][1])

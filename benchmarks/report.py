@@ -23,7 +23,7 @@ COLOURS = {"✓": "yes", "✗": "no", "": ""}
 #: Rows drawn as throughput over connections.
 WIDTHS = ("send-one", "receive-one", "receive-one-unjournaled")
 CURVES = {
-    "held": "messages/s, round by round",
+    **dict.fromkeys(("held", "held-nonpersistent", "held-parked"), "messages/s, round by round"),
     "backlog": "messages/s, round by round",
 }
 
@@ -93,7 +93,7 @@ def _plot(record: Record, row: Row) -> str:
     if row.key in WIDTHS:
         return _draw("connections", "messages/s", _by_width(results), marker="o")
     if row.key in CURVES:
-        curves = {f"{r.who}, {r.case}" if row.key == "held" else r.who: r.series for r in results if r.series}
+        curves = {f"{r.who}, {r.case}" if row.key.startswith("held") else r.who: r.series for r in results if r.series}
         return _draw("round", CURVES[row.key], {name: (list(range(1, len(y) + 1)), y) for name, y in curves.items()})
     if row.key == "latency":
         curves = {result.who: result.series for result in results if result.case == "p99"}

@@ -207,6 +207,22 @@ ROWS = (
         (Goal(0.95, case="speed kept"),),
     ),
     Row(
+        "held-nonpersistent",
+        "Drain of non-persistent messages while a snapshot is held open",
+        lambda bench, peers: held.measure_lane(bench, "held-nonpersistent"),
+        "≥ 0.95 of clean",
+        goals=(Goal(0.95, case="speed kept"),),
+        full_only=True,
+    ),
+    Row(
+        "held-parked",
+        "Drain of messages that were delayed while a snapshot is held open",
+        lambda bench, peers: held.measure_lane(bench, "held-parked"),
+        "≥ 0.95 of clean",
+        goals=(Goal(0.95, case="speed kept"),),
+        full_only=True,
+    ),
+    Row(
         "large",
         "Very many queues and messages",
         lambda bench, peers: large.measure(bench),

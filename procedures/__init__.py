@@ -128,6 +128,7 @@ FILES = (
     "internal/sweep_lost",
     "internal/search",
     "internal/next_positions",
+    "internal/look",
     "internal/claim",
     "internal/in_doubt",
     "internal/failures",

@@ -139,34 +139,6 @@ begin
 end
 $$;
 
--- howdah._may_be_due(p_lane, p_now): whether a look for due messages in a lane of parked ones is worth its price.
---
--- Returns  boolean.
--- Role     internal
---
--- The first entry of the index answers where a look from the beginning is cheap. Where dead rows make it dear the lane gets a head,
--- from which howdah._scan goes on.
-create or replace function howdah._may_be_due(p_lane howdah.lanes, p_now timestamptz) returns boolean
-language plpgsql volatile
-as $$
-declare
-    v_begun timestamptz := clock_timestamp();
-begin
-    if p_lane.head is not null and pg_sequence_last_value(p_lane.head) > 0 then
-        return true;
-    end if;
-    perform from howdah.parked p
-    where p.destination_id = p_lane.destination_id and p.rank = p_lane.rank and p.due_at <= p_now limit 1;
-    if found or exists (select from howdah.leases l where l.destination_id = p_lane.destination_id and l.rank = p_lane.rank and l.until <= p_now) then
-        return true;
-    elsif clock_timestamp() - v_begun > interval '1 ms' and p_lane.head is not null then
-        perform setval(p_lane.head, (date_part('epoch', p_now) * 1000000)::bigint);
-        perform howdah._remember(p_lane.search, 0, v_begun, false);
-    end if;
-    return false;
-end
-$$;
-
 -- howdah._check_disabled(p_destination_id): refuse to receive from a queue that failures in a row disabled.
 --
 -- Raises   HD016 it is disabled.

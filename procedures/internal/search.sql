@@ -1,4 +1,4 @@
--- howdah._search(p_lane, p_head, p_want, p_deep, p_tickets): one step of the search for ready messages that came back behind the head.
+-- howdah._search(p_lane, p_head, p_want, p_deep, p_tickets): one step of the search for ready or non-persistent messages that came back behind the head.
 --
 -- Returns  positions of up to p_want messages, ascending, locked; NULL or empty if none were met.
 -- Role     internal
@@ -25,14 +25,8 @@ declare
 begin
     if v_draining then
         -- Free again: who took it rolled back, and the oldest of the batch is to be first.
-        perform from howdah.msgs m
-        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq = v_back for update skip locked;
-        if not found then
-            v_found := array(
-                select m.seq from howdah.msgs m
-                where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
-                  and m.seq > v_back and m.seq <= least(v_back + 16384, p_head)
-                order by m.seq limit p_want for update skip locked);
+        if cardinality(howdah._free(p_lane, v_back - 1, v_back, 1)) = 0 then
+            v_found := howdah._free(p_lane, v_back, least(v_back + 16384, p_head), p_want);
         end if;
     elsif random() < 0.125 then
         select * into v_around from howdah._search_around(p_lane, v_back, v_low, p_want, interval '500 us');
@@ -41,25 +35,16 @@ begin
     end if;
     v_draining := coalesce(cardinality(v_found), 0) > 0;
     if v_draining and cardinality(v_found) < p_want then
-        v_found := v_found || array(
-            select m.seq from howdah.msgs m
-            where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
-              and m.seq > v_found[cardinality(v_found)] and m.seq <= p_head
-            order by m.seq limit p_want - cardinality(v_found) for update skip locked);
+        v_found := v_found || howdah._free(p_lane, v_found[cardinality(v_found)], p_head, p_want - cardinality(v_found));
     elsif not v_draining then
         loop
-            select m.seq into v_first from howdah.msgs m
-            where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > v_low and m.seq <= p_head
-            order by m.seq limit 1;
+            v_first := howdah._first(p_lane, v_low, p_head);
             -- A message just above the lower end: a large batch came back, and its oldest messages are to be first.
             exit when v_first is null or v_first > v_low + 64 or v_low = 0 or v_low < p_head - 131072;
             v_low := greatest(p_head - 8 * (p_head - v_low), 0);
         end loop;
         if v_first is not null then
-            v_found := array(
-                select m.seq from howdah.msgs m
-                where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq >= v_first and m.seq <= p_head
-                order by m.seq limit p_want for update skip locked);
+            v_found := howdah._free(p_lane, v_first - 1, p_head, p_want);
             v_draining := v_low < p_head - 2000 and coalesce(cardinality(v_found), 0) > 0;
         end if;
         if coalesce(cardinality(v_found), 0) = 0 and p_tickets > 0 then
@@ -109,12 +94,51 @@ begin
             v_wrapped := true;
         end if;
         v_high := least(back + 4096, p_low);
-        met := array(
-            select m.seq from howdah.msgs m
-            where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > back and m.seq <= v_high
-            order by m.seq limit p_want for update skip locked);
+        met := howdah._free(p_lane, back, v_high, p_want);
         back := case when cardinality(met) > 0 then met[1] - 1 else v_high end;
         exit when v_wrapped and back >= p_back or clock_timestamp() - v_begun > p_limit;
     end loop;
+end
+$$;
+
+-- howdah._free(p_lane, p_after, p_upto, p_want): the first free ready or non-persistent messages of a stretch of a lane.
+--
+-- Returns  up to p_want positions, ascending, locked; empty if there are none.
+-- Role     internal
+create or replace function howdah._free(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer) returns bigint[]
+language plpgsql volatile
+as $$
+begin
+    if p_lane.place = 2 then
+        return array(
+            select m.seq from howdah.msgs m
+            where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_after and m.seq <= p_upto
+            order by m.seq limit p_want for update skip locked);
+    end if;
+    return array(
+        select n.seq from howdah.msgs_nonpersistent n
+        where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank and n.seq > p_after and n.seq <= p_upto
+          and n.boot = pg_postmaster_start_time()
+        order by n.seq limit p_want for update skip locked);
+end
+$$;
+
+-- howdah._first(p_lane, p_after, p_upto): the first ready or non-persistent message of a stretch of a lane, free or not.
+--
+-- Returns  its position, not locked; NULL if there is none.
+-- Role     internal
+create or replace function howdah._first(p_lane howdah.lanes, p_after bigint, p_upto bigint) returns bigint
+language plpgsql volatile
+as $$
+begin
+    if p_lane.place = 2 then
+        return (select m.seq from howdah.msgs m
+                where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_after and m.seq <= p_upto
+                order by m.seq limit 1);
+    end if;
+    return (select n.seq from howdah.msgs_nonpersistent n
+            where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank and n.seq > p_after and n.seq <= p_upto
+              and n.boot = pg_postmaster_start_time()
+            order by n.seq limit 1);
 end
 $$;

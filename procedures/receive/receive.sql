@@ -255,6 +255,10 @@ begin
     loop
         foreach v_lane in array v_lanes loop
             continue when v_lane.rank < v_again;
+            if v_one_by_one and v_lane.place < 2 then
+                v_lane.head := null;  -- nothing that is free is to be passed by: from the beginning, without hints
+                v_lane.search := null;
+            end if;
             if v_lane.place = 2 and v_walk.groups is null then
                 v_head := coalesce(pg_sequence_last_value(v_lane.head), 0);
                 v_tail := coalesce(pg_sequence_last_value(v_queue.positions), 0);
@@ -392,7 +396,7 @@ begin
                     return query
                     with taken as materialized (
                         select t as claim, t.*, row_number() over () as number
-                        from howdah._claim(v_lane, v_want, v_now, hold, v_seqs, v_locked, v_everywhere or v_one_by_one and v_lane.place < 2, v_walk) t
+                        from howdah._claim(v_lane, v_want, v_now, hold, v_seqs, v_locked, v_everywhere, v_walk) t
                     ), failed as materialized (
                         select f.*
                         from (select array_agg(t.message_id) as ids, array_agg(t.stage) as stages, array_agg(t.conversation_id) as conversations,

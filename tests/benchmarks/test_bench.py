@@ -212,7 +212,14 @@ def test_publishing_to_a_hundred_subscriptions_is_measured_beside_one_and_has_a_
 def test_drains_with_and_without_a_held_snapshot_go_side_by_side(measured: Bench) -> None:
     held.measure(measured)
     topics.held(measured)
-    for row, who in (("held", OURS), ("held", floor.SKIPPING), ("topic-held", OURS)):
+    for lane in held.LANES:
+        held.measure_lane(measured, lane)
+    for row, who in (
+        ("held", OURS),
+        ("held", floor.SKIPPING),
+        ("topic-held", OURS),
+        *((lane, OURS) for lane in held.LANES),
+    ):
         clean, slowed = (measured.record.find(row, case, who) for case in held.CASES)
         assert clean is not None
         assert slowed is not None

@@ -29,19 +29,25 @@ def buffers(db: Db, number: int) -> int:
     return int(measured(db, f"select howdah.receive('q', {number})")["Buffers"])
 
 
-def test_dead_rows_that_a_held_snapshot_keeps_cost_a_receive_nothing(db: Db, connect: Connect) -> None:
-    send(db, 300)
+LANES = pytest.mark.parametrize(
+    "lane", ["", ", delivery_mode => 'non-persistent'", ", delay => '1 us'"], ids=["ready", "non-persistent", "parked"]
+)
+
+
+@LANES
+def test_dead_rows_that_a_held_snapshot_keeps_cost_a_receive_nothing(db: Db, connect: Connect, lane: str) -> None:
+    send(db, 300, lane)
     clean = {number: min(buffers(db, number) for _ in range(8)) for number in (1, 10)}
     holder = connect()
     with holder.transaction():
         holder.execute("set transaction isolation level repeatable read")
         one(holder, "select count(*) from howdah.destinations")
         for _ in range(10):
-            send(db, 3000)
+            send(db, 3000, lane)
             while len(ids(db, 1000)) == 1000:
                 pass
-        db.execute("vacuum howdah.msgs")
-        send(db, 300)
+        db.execute("vacuum howdah.msgs, howdah.msgs_nonpersistent, howdah.parked")
+        send(db, 300, lane)
         ids(db, 1)
         for number, cost in clean.items():
             # The best of several, for a step of the search is due now and then.
@@ -67,8 +73,11 @@ def test_what_a_savepoint_gives_back_is_received_again(db: Db) -> None:
         assert ids(db, 3) == sent[:3]
 
 
-def test_a_message_given_back_long_after_is_received_though_the_head_went_far_ahead(db: Db, connect: Connect) -> None:
-    send(db, 20_000)
+@LANES
+def test_a_message_given_back_long_after_is_received_though_the_head_went_far_ahead(
+    db: Db, connect: Connect, lane: str
+) -> None:
+    send(db, 20_000, lane)
     slow = connect()
     with slow.transaction(force_rollback=True):
         (early,) = ids(slow, 1)
@@ -78,11 +87,47 @@ def test_a_message_given_back_long_after_is_received_though_the_head_went_far_ah
     wait_until(lambda: ids(db, 1) == [early])
 
 
-def test_a_sender_that_commits_late_is_not_passed_by(db: Db, connect: Connect) -> None:
+@LANES
+def test_a_message_given_back_is_received_while_others_keep_the_queue_busy(db: Db, connect: Connect, lane: str) -> None:
+    send(db, 40_000, lane)
+    slow = connect()
+    with slow.transaction(force_rollback=True):
+        (early,) = ids(slow, 1)
+        for _ in range(30):
+            ids(db, 1000)
+    got: list[int] = []
+    for _ in range(9000):
+        got += ids(db, 1)
+        if got[-1] == early:
+            break
+    assert got[-1] == early, "with the newest still waiting"
+    assert len(set(got)) == len(got)
+
+
+@LANES
+def test_what_came_back_far_behind_is_drained_in_order_once_it_is_found(db: Db, connect: Connect, lane: str) -> None:
+    sent = send(db, 20_000, lane)
+    slow = connect()
+    with slow.transaction(force_rollback=True):
+        assert ids(slow, 1500) == sent[:1500]
+        while ids(db, 1000):
+            pass
+    got: list[int] = []
+
+    def drained() -> bool:
+        got.extend(ids(db, 100))
+        return len(got) >= 1500
+
+    wait_until(drained)
+    assert got == sent[:1500]
+
+
+@LANES
+def test_a_sender_that_commits_late_is_not_passed_by(db: Db, connect: Connect, lane: str) -> None:
     late = connect()
     with late.transaction():
-        first = send(late, 3)
-        others = send(db, 5000)
+        first = send(late, 3, lane)
+        others = send(db, 5000, lane)
         assert [n for _ in range(5) for n in ids(db, 1000)] == others
         assert ids(db, 1) == []
     assert ids(db, 10) == first
@@ -133,6 +178,26 @@ def test_hints_may_say_anything(db: Db, head: int, search: int) -> None:
     assert ids(db, 1) == []
     more = send(db, 200)
     assert [n for _ in range(4) for n in ids(db, 50)] == more
+
+
+@pytest.mark.parametrize("head", [0, 1, 99, 101, 5000, 1_700_000_000_000_000, 9_000_000_000_000_000, 2**63 - 1])
+@pytest.mark.parametrize("search", [0, 2**20 * 99, 2**62, 2**63 - 1])
+@pytest.mark.parametrize("lane", [", delivery_mode => 'non-persistent'", ", delay => '1 us'"])
+def test_hints_of_other_lanes_may_say_anything(db: Db, lane: str, head: int, search: int) -> None:
+    sent = send(db, 50, lane) + send(db, 50, lane)
+    ids(db, 30)
+    db.execute("select setval(l.head, %s), setval(l.search, %s) from howdah.lanes l", (head, search))
+    got: list[int] = []
+
+    def drained() -> bool:
+        got.extend(ids(db, 1))
+        return len(got) >= 70
+
+    wait_until(drained)
+    assert sorted(got) == sent[30:]
+    assert ids(db, 1) == []
+    more = send(db, 200, lane)
+    assert sorted(n for _ in range(4) for n in ids(db, 50)) == more
 
 
 def test_the_first_senders_of_a_priority_wait_for_nobody_and_stop_nobody(db: Db, connect: Connect) -> None:

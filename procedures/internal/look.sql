@@ -1,0 +1,177 @@
+-- howdah._look_nonpersistent(p_lane, p_want, p_all): the free non-persistent messages that a receive is to have.
+--
+-- Returns  their row identifiers (tid[]), locked; NULL or empty if none were met.
+-- Role     internal
+--
+-- As in the main lane (howdah.receive, ways 1 and 6), from whose sequence their positions are: behind the head if a step is due or with p_all, then
+-- from the head on. No tickets: SKIP LOCKED tells receivers apart. A lane without hints is looked through from its beginning.
+create or replace function howdah._look_nonpersistent(p_lane howdah.lanes, p_want integer, p_all boolean) returns tid[]
+language plpgsql volatile
+as $$
+declare
+    v_tail bigint := (select howdah._hint(d.positions) from howdah.destinations d where d.id = p_lane.destination_id);
+    v_head bigint := howdah._hint(p_lane.head);
+    v_seqs bigint[] := '{}';
+    v_back bigint[];
+    v_tids tid[] := '{}';
+    v_taken integer;
+begin
+    if v_head > v_tail then
+        v_head := setval(p_lane.head, v_tail);
+    end if;
+    if p_lane.search is not null and (p_all or howdah._is_due(howdah._hint(p_lane.search), howdah._pace(clock_timestamp()))) then
+        v_back := howdah._search(p_lane, v_head, p_want, p_all);
+    end if;
+    if coalesce(cardinality(v_back), 0) < p_want then
+        -- With what the search met the place before the head was looked at, and would be met again.
+        select coalesce(array_agg(f.ctid), '{}'), coalesce(array_agg(f.seq), '{}') into v_tids, v_seqs
+        from (select n.ctid, n.seq from howdah.msgs_nonpersistent n
+              where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank
+                and n.seq > case when cardinality(v_back) > 0 then v_head else v_head - 16 end
+                and n.boot = pg_postmaster_start_time()
+              order by n.seq limit p_want - coalesce(cardinality(v_back), 0) for update skip locked) f;
+        v_taken := cardinality(v_seqs);
+        if p_lane.head is null then
+            return v_tids;
+        elsif v_taken > 0 and v_seqs[1] <= v_head then
+            v_back := howdah._search(p_lane, greatest(v_head, v_seqs[v_taken]), p_want, false);
+            v_seqs := v_back;
+            v_tids := '{}';
+        elsif v_taken + coalesce(cardinality(v_back), 0) < p_want and v_tail - 64 > coalesce(v_seqs[v_taken], v_head) then
+            -- A gap, or other lanes' positions. The last 64 may be those of transactions about to commit.
+            v_seqs := array[v_tail - 64];
+        end if;
+        if v_seqs[cardinality(v_seqs)] > v_head then
+            perform howdah._advance(p_lane.head, v_seqs[cardinality(v_seqs)]);
+        end if;
+    end if;
+    return array(
+        select n.ctid from unnest(v_back) b(seq)
+        cross join lateral (select n.ctid from howdah.msgs_nonpersistent n
+                            where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank and n.seq = b.seq limit 1) n
+    ) || v_tids;
+end
+$$;
+
+-- howdah._look_parked(p_lane, p_want, p_now, p_all): the free parked messages, of those that are due, that a receive is to have.
+--
+-- Returns  their row identifiers (tid[]), locked; NULL if none were met.
+-- Role     internal
+--
+-- From the beginning while that takes under a millisecond. Where dead rows have made it dear, from behind the one taken last (head: its due time in
+-- microseconds; search: its position); and from the beginning only where one of the last is free again, or a step is due, with p_all up to 20 ms early:
+-- a twentieth of the time, but once in two seconds.
+create or replace function howdah._look_parked(p_lane howdah.lanes, p_want integer, p_now timestamptz, p_all boolean) returns tid[]
+language plpgsql volatile
+as $$
+declare
+    v_begun timestamptz := clock_timestamp();
+    v_search bigint := howdah._hint(p_lane.search);
+    v_head bigint := howdah._hint(p_lane.head);
+    v_after timestamptz := '-infinity';
+    v_met record;
+begin
+    if v_head > 0 and not howdah._is_due(v_search, howdah._pace(v_begun) + case when p_all then 20 else 0 end) then
+        v_after := howdah._from_microseconds(v_head);
+    elsif v_head > 0 then
+        perform howdah._remember(p_lane.search, v_search >> 20, v_begun - interval '50 ms', false);  -- others need not look too meanwhile
+    end if;
+    loop
+        if howdah._has_ended_lease(p_lane, p_now, v_after) then
+            perform howdah._return_leases(p_lane.destination_id, p_want, p_now, v_after - interval '1 ms');
+        end if;
+        select array_agg(f.ctid) as tids, count(*) as number, (array_agg(f.due_at))[1] as first_due, (array_agg(f.seq))[1] as first_seq,
+            (array_agg(f.due_at))[count(*)] as due_at, (array_agg(f.seq))[count(*)] as seq
+        into v_met
+        from (select p.ctid, p.due_at, p.seq from howdah.parked p
+              where p.destination_id = p_lane.destination_id and p.rank = p_lane.rank and p.due_at <= p_now
+                and (p.due_at, p.seq) > (v_after, case when v_after > '-infinity' then (v_search >> 20) - 16 else 0 end)
+                and (p.boot is null or p.boot = pg_postmaster_start_time())
+              order by p.due_at, p.seq limit p_want for update skip locked) f;
+        exit when v_after = '-infinity' or v_met.number = 0 or (v_met.first_due, v_met.first_seq) > (v_after, v_search >> 20);
+        v_after := '-infinity';
+    end loop;
+    if p_lane.head is null then
+        null;
+    elsif v_after > '-infinity' then
+        if v_met.number > 0 then
+            perform setval(p_lane.head, howdah._microseconds(v_met.due_at));
+            perform setval(p_lane.search, (v_met.seq << 20) | (howdah._hint(p_lane.search) & 1048575));
+        end if;
+    elsif clock_timestamp() - v_begun > interval '1 ms' + v_met.number * interval '20 us' then
+        perform setval(p_lane.head, howdah._microseconds(coalesce(v_met.due_at, p_now)));
+        perform howdah._remember(p_lane.search, coalesce(v_met.seq, 0), v_begun, false);
+    elsif v_head > 0 then
+        perform setval(p_lane.head, 0);
+    end if;
+    return v_met.tids;
+end
+$$;
+
+-- howdah._may_be_due(p_lane, p_now): whether a look for due messages in a lane of parked ones is worth its price.
+--
+-- Returns  boolean.
+-- Role     internal
+--
+-- The first entry of the index answers where a look from the beginning is cheap. Where dead rows make it dear the lane gets a head,
+-- from which howdah._look_parked goes on.
+create or replace function howdah._may_be_due(p_lane howdah.lanes, p_now timestamptz) returns boolean
+language plpgsql volatile
+as $$
+declare
+    v_begun timestamptz := clock_timestamp();
+    v_search bigint := howdah._hint(p_lane.search);
+    v_head bigint := howdah._hint(p_lane.head);
+    v_after timestamptz := '-infinity';
+begin
+    if v_head > 0 then
+        if howdah._is_due(v_search, howdah._pace(v_begun)) then
+            return true;
+        end if;
+        v_after := howdah._from_microseconds(v_head);
+    end if;
+    perform from howdah.parked p
+    where p.destination_id = p_lane.destination_id and p.rank = p_lane.rank and p.due_at <= p_now
+      and (p.due_at, p.seq) > (v_after, case when v_head > 0 then (v_search >> 20) - 16 else 0 end)
+    order by p.due_at, p.seq limit 1;  -- without the order a plan may walk all by number
+    if found or howdah._has_ended_lease(p_lane, p_now, v_after) then
+        return true;
+    elsif v_head = 0 and clock_timestamp() - v_begun > interval '1 ms' and p_lane.head is not null then
+        perform setval(p_lane.head, howdah._microseconds(p_now));
+        perform howdah._remember(p_lane.search, 0, v_begun, false);
+    end if;
+    return false;
+end
+$$;
+
+-- howdah._has_ended_lease(p_lane, p_now, p_after): whether a lease of messages of a lane's rank has ended since (nearly) a time, and still has a record.
+--
+-- Returns  boolean.
+-- Role     internal
+create or replace function howdah._has_ended_lease(p_lane howdah.lanes, p_now timestamptz, p_after timestamptz) returns boolean
+language plpgsql volatile
+as $$
+begin
+    return exists (select from howdah.leases l
+                   where l.destination_id = p_lane.destination_id and l.rank = p_lane.rank
+                     and l.until <= p_now and l.until > p_after - interval '1 ms');
+end
+$$;
+
+-- howdah._microseconds(p_at): a time as a hint remembers it.
+--
+-- Returns  microseconds since 1970 (bigint).
+-- Role     internal
+create or replace function howdah._microseconds(p_at timestamptz) returns bigint
+language sql stable
+as $$ select (extract(epoch from p_at) * 1000000)::bigint $$;
+
+-- howdah._from_microseconds(p_microseconds): the time that a hint remembers.
+--
+-- Returns  timestamptz.
+-- Role     internal
+--
+-- A hint may say anything: more than an interval can be is a time in the far future.
+create or replace function howdah._from_microseconds(p_microseconds bigint) returns timestamptz
+language sql stable
+as $$ select timestamptz 'epoch' + least(p_microseconds, 9000000000000000000) * interval '1 microsecond' $$;
