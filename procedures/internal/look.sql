@@ -58,8 +58,8 @@ $$;
 -- Returns  their row identifiers (tid[]), locked; NULL if none were met.
 -- Role     internal
 --
--- From the beginning while that takes under a millisecond. Where dead rows have made it dear, from behind the one taken last (head: its due time in
--- microseconds; search: its position); and from the beginning only where one of the last is free again, or a step is due, with p_all up to 20 ms early:
+-- From the beginning while that takes under half a millisecond. Where dead rows have made it dear twice in a row (head 1: once, which may be chance),
+-- from behind the one taken last (head: its due time in microseconds; search: its position); and from the beginning only where one of the last is free again, or a step is due, with p_all up to 20 ms early:
 -- a twentieth of the time, but once in two seconds.
 create or replace function howdah._look_parked(p_lane howdah.lanes, p_want integer, p_now timestamptz, p_all boolean) returns tid[]
 language plpgsql volatile
@@ -69,15 +69,17 @@ declare
     v_search bigint := howdah._hint(p_lane.search);
     v_head bigint := howdah._hint(p_lane.head);
     v_after timestamptz := '-infinity';
+    v_ended boolean;
     v_met record;
 begin
-    if v_head > 0 and not howdah._is_due(v_search, howdah._pace(v_begun) + case when p_all then 20 else 0 end) then
+    if v_head > 1 and not howdah._is_due(v_search, howdah._pace(v_begun) + case when p_all then 20 else 0 end) then
         v_after := howdah._from_microseconds(v_head);
-    elsif v_head > 0 then
+    elsif v_head > 1 then
         perform howdah._remember(p_lane.search, v_search >> 20, v_begun - interval '50 ms', false);  -- others need not look too meanwhile
     end if;
     loop
-        if howdah._has_ended_lease(p_lane, p_now, v_after) then
+        v_ended := howdah._has_ended_lease(p_lane, p_now, v_after);
+        if v_ended then
             perform howdah._return_leases(p_lane.destination_id, p_want, p_now, v_after - interval '1 ms');
         end if;
         select array_agg(f.ctid) as tids, count(*) as number, (array_agg(f.due_at))[1] as first_due, (array_agg(f.seq))[1] as first_seq,
@@ -98,8 +100,8 @@ begin
             perform setval(p_lane.head, howdah._microseconds(v_met.due_at));
             perform setval(p_lane.search, (v_met.seq << 20) | (howdah._hint(p_lane.search) & 1048575));
         end if;
-    elsif clock_timestamp() - v_begun > interval '1 ms' + v_met.number * interval '20 us' then
-        perform setval(p_lane.head, howdah._microseconds(coalesce(v_met.due_at, p_now)));
+    elsif clock_timestamp() - v_begun > interval '500 us' + v_met.number * (case when v_ended then interval '20 us' else interval '6 us' end) then
+        perform setval(p_lane.head, case when v_head > 0 then howdah._microseconds(coalesce(v_met.due_at, p_now)) else 1 end);
         perform howdah._remember(p_lane.search, coalesce(v_met.seq, 0), v_begun, false);
     elsif v_head > 0 then
         perform setval(p_lane.head, 0);
@@ -124,7 +126,7 @@ declare
     v_head bigint := howdah._hint(p_lane.head);
     v_after timestamptz := '-infinity';
 begin
-    if v_head > 0 then
+    if v_head > 1 then
         if howdah._is_due(v_search, howdah._pace(v_begun)) then
             return true;
         end if;
@@ -132,13 +134,17 @@ begin
     end if;
     perform from howdah.parked p
     where p.destination_id = p_lane.destination_id and p.rank = p_lane.rank and p.due_at <= p_now
-      and (p.due_at, p.seq) > (v_after, case when v_head > 0 then (v_search >> 20) - 16 else 0 end)
+      and (p.due_at, p.seq) > (v_after, case when v_head > 1 then (v_search >> 20) - 16 else 0 end)
     order by p.due_at, p.seq limit 1;  -- without the order a plan may walk all by number
     if found or howdah._has_ended_lease(p_lane, p_now, v_after) then
         return true;
-    elsif v_head = 0 and clock_timestamp() - v_begun > interval '1 ms' and p_lane.head is not null then
-        perform setval(p_lane.head, howdah._microseconds(p_now));
-        perform howdah._remember(p_lane.search, 0, v_begun, false);
+    elsif v_head <= 1 and p_lane.head is not null then
+        if clock_timestamp() - v_begun > interval '500 us' then
+            perform setval(p_lane.head, case when v_head = 1 then howdah._microseconds(p_now) else 1 end);
+            perform howdah._remember(p_lane.search, 0, v_begun, false);
+        elsif v_head = 1 then
+            perform setval(p_lane.head, 0);
+        end if;
     end if;
     return false;
 end
