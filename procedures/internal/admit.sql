@@ -43,7 +43,9 @@ begin
     if v_alone and v_queue.message_groups = 'transaction' then
         v_queue.message_groups := case when v_queue.strict_order then 'none' else 'alone' end;
     end if;
-    if v_walk.condition is not null or v_walk.share is not null or v_queue.message_groups <> 'none' then
+    if v_walk.condition is not null or v_walk.share is not null or v_queue.message_groups <> 'none'
+       or v_queue.strict_order and v_queue.delivery_policy = 'round_robin' then
+        -- Where shares may begin with the next consumer, a head is a walk's only: a claim's may lie before what it took and gave back.
         v_walk.groups := v_queue.message_groups;
     end if;
     return v_walk;
@@ -120,22 +122,29 @@ create or replace function howdah._is_one_by_one(p_destination_id integer) retur
 language sql stable
 as $$ select d.strict_order or d.delivery_policy in ('single', 'failover') from howdah.destinations d where d.id = p_destination_id $$;
 
--- howdah._is_plain(p_destination_id): whether nothing but the main lane of a queue can have a message to give.
+-- howdah._is_plain(p_destination_id, p_groups): whether nothing but the main lane of a queue can have a message to give.
 --
--- Returns  boolean.
+-- Returns  boolean; false too if the queue's message groups are not p_groups, none or transaction.
 -- Role     internal
 --
--- Its other lanes, if it has any, hold parked messages only, and none of those is due.
-create or replace function howdah._is_plain(p_destination_id integer) returns boolean
+-- Its other lanes, if it has any, hold parked messages only, and none of those is due. A lane of a row without hints is asked for by the row that has
+-- them, if there is one; lanes of groups are walked from their beginning, and so need none.
+create or replace function howdah._is_plain(p_destination_id integer, p_groups text default 'none') returns boolean
 language plpgsql volatile
 as $$
 begin
     return exists (select from howdah.destinations d
                    where d.id = p_destination_id and not d.strict_order and d.backout_count <> 'hardened'
-                     and d.message_groups = 'none' and d.delivery_policy = 'shared')
+                     and d.message_groups = p_groups and d.delivery_policy = 'shared')
         and not exists (select from howdah.consumers c where c.destination_id = p_destination_id and c.exclusive)
         and not exists (select from howdah.lanes l
-                        where l.destination_id = p_destination_id and (l.place > 0 or howdah._may_be_due(l, howdah.now())));
+                        where l.destination_id = p_destination_id
+                          and (l.place > 0
+                               or (l.head is not null
+                                   or not exists (select from howdah.lanes o
+                                                  where o.destination_id = l.destination_id and o.rank = l.rank and o.place = l.place and o.head is not null))
+                                  and howdah._may_be_due(case when p_groups = 'none' then l
+                                                              else row(l.id, l.destination_id, l.rank, l.place, null, null)::howdah.lanes end, howdah.now())));
 end
 $$;
 

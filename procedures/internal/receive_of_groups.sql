@@ -15,7 +15,7 @@ declare
     v_seq bigint;
     v_group text;
 begin
-    if not howdah._is_grouped(p_id) then
+    if not howdah._is_plain(p_id, 'transaction') then
         return null;
     end if;
     if random() < 0.97 then
@@ -42,22 +42,6 @@ begin
 end
 $$;
 
--- howdah._is_grouped(p_id): whether nothing but the groups of transactions is to be looked at in the main lane of such a queue, and in no other lane.
---
--- Returns  boolean.
--- Role     internal
-create or replace function howdah._is_grouped(p_id integer) returns boolean
-language plpgsql volatile
-as $$
-begin
-    return exists (
-        select from howdah.destinations d
-        where d.id = p_id and d.message_groups = 'transaction' and not d.strict_order and d.backout_count <> 'hardened' and d.delivery_policy = 'shared'
-          and not exists (select from howdah.consumers c where c.destination_id = p_id and c.exclusive)
-          and not exists (select from howdah.lanes l where l.destination_id = p_id and (l.place > 0 or howdah._may_be_due(l, howdah.now()))));
-end
-$$;
-
 -- howdah._receive_of_groups(p_lane, p_name, p_now, p_want, p_journaled): receive some messages of a queue whose groups are transactions', the short way.
 --
 -- Returns  howdah.message, p_want of them; none: as howdah._take_one_of_group, or there are fewer to be had so. Nothing ever failed in the queue.
@@ -70,7 +54,7 @@ as $$
 declare
     v_seqs bigint[];
 begin
-    if not howdah._is_grouped(p_lane.destination_id) then
+    if not howdah._is_plain(p_lane.destination_id, 'transaction') then
         return;
     end if;
     v_seqs := howdah._claim_of_groups(p_lane, null, howdah._walk_from(p_lane, null, false), p_want, random() >= 0.97);

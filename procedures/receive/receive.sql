@@ -255,8 +255,8 @@ begin
     loop
         foreach v_lane in array v_lanes loop
             continue when v_lane.rank < v_again;
-            if v_one_by_one and v_lane.place < 2 then
-                v_lane.head := null;  -- nothing that is free is to be passed by: from the beginning, without hints
+            if (v_one_by_one or v_walk.groups is not null) and v_lane.place < 2 then
+                v_lane.head := null;  -- nothing that is free is to be passed by, or a walk looks for itself: from the beginning, without hints
                 v_lane.search := null;
             end if;
             if v_lane.place = 2 and v_walk.groups is null then

@@ -200,6 +200,86 @@ def test_hints_of_other_lanes_may_say_anything(db: Db, lane: str, head: int, sea
     assert sorted(n for _ in range(4) for n in ids(db, 50)) == more
 
 
+HEADS = "select howdah._hint(l.head) from howdah.lanes l where l.head is not null"
+
+
+def dead(db: Db, lane: str, number: int = 30_000) -> None:
+    """Send as many messages, and receive them."""
+    for _ in range(number // 10_000):
+        send(db, 10_000, lane)
+    while ids(db, 5000):
+        pass
+
+
+OTHERS = pytest.mark.parametrize(
+    "lane", [", delivery_mode => 'non-persistent'", ", delay => '1 us'"], ids=["non-persistent", "parked"]
+)
+
+
+@OTHERS
+def test_another_lane_has_a_head_only_while_dead_rows_make_it_dear(db: Db, connect: Connect, lane: str) -> None:
+    send(db, 300, lane)
+    for _ in range(30):
+        ids(db, 10)
+    assert column(db, HEADS) == [0]
+    holder = connect()
+    with holder.transaction():
+        holder.execute("set transaction isolation level repeatable read")
+        one(holder, "select count(*) from howdah.destinations")
+        dead(db, lane, 100_000)
+        assert column(db, HEADS)[0] > 1
+    db.execute("vacuum howdah.msgs_nonpersistent, howdah.parked")
+
+    def cheap() -> bool:
+        sent = send(db, 1, lane)
+        assert ids(db, 1) == sent
+        assert ids(db, 1) == []
+        return column(db, HEADS) == [0]
+
+    wait_until(cheap)
+
+
+def test_what_comes_back_before_the_dead_rows_of_a_parked_lane_leaves_its_head_where_it_is(
+    db: Db, connect: Connect
+) -> None:
+    lane = ", delay => '1 us'"
+    holder, slow = connect(), connect()
+    with holder.transaction():
+        holder.execute("set transaction isolation level repeatable read")
+        one(holder, "select count(*) from howdah.destinations")
+        early = send(db, 50, lane)
+        with slow.transaction(force_rollback=True):
+            assert ids(slow, 50) == early
+            dead(db, lane, 100_000)
+            (head,) = column(db, HEADS)
+            assert head > 1
+        got: list[int] = []
+        wait_until(lambda: bool(got.extend(ids(db, 10)) or got))
+        assert got == early[:10], "by a step"
+        assert column(db, HEADS) == [head], "so nobody else walks over what is dead"
+        for _ in range(4):
+            got += ids(db, 10)
+        assert got == early
+
+
+def test_a_lane_that_two_began_at_once_is_asked_for_due_messages_by_the_row_with_hints(
+    db: Db, connect: Connect
+) -> None:
+    lane = ", delay => '1 us'"
+    first, second = connect(), connect()
+    with first.transaction(), second.transaction():
+        send(first, 1, lane)
+        send(second, 1, lane)
+    assert one(db, "select count(*) from howdah.lanes") == 2
+    holder = connect()
+    with holder.transaction():
+        holder.execute("set transaction isolation level repeatable read")
+        one(holder, "select count(*) from howdah.destinations")
+        dead(db, lane, 100_000)
+        send(db, 100)
+        assert sorted(buffers(db, 1) for _ in range(9))[4] < 300
+
+
 def test_the_first_senders_of_a_priority_wait_for_nobody_and_stop_nobody(db: Db, connect: Connect) -> None:
     db.execute("set lock_timeout = '20s'")
     first, second = connect(), connect()

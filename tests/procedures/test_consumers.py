@@ -242,6 +242,23 @@ def test_a_share_follows_the_consumers_that_join(db: Db, create: Create) -> None
     assert set(take(db, 9, a)) | set(take(db, 9, b)) == {str(n) for n in range(3, 9)}
 
 
+def test_what_one_consumer_gave_back_in_strict_order_is_the_first_of_a_share_that_begins_then(
+    db: Db, create: Create
+) -> None:
+    create("q", delivery_policy="round_robin", strict_order=True)
+    a = open_consumer(db)
+    send(db, *range(1, 7))
+    with db.transaction(force_rollback=True):
+        assert take(db, 2, a) == ["1", "2"], "alone"
+    # The next step of the search is 1.9 s away, as it may be under load.
+    db.execute(
+        "select setval(d.search, howdah._pace(clock_timestamp() + interval '1.9 s') & 1048575) from howdah.destinations d where d.name = 'q'"
+    )
+    b = open_consumer(db)
+    assert take(db, 9, a) == ["1", "3", "5"]
+    assert take(db, 9, b) == ["2", "4", "6"]
+
+
 def test_an_exclusive_consumer_keeps_all_others_from_an_ordinary_queue_while_it_lives(
     db: Db, create: Create, clock: Clock
 ) -> None:

@@ -16,6 +16,8 @@ from psycopg import sql
 from psycopg.types.json import Jsonb
 from support import Clock, Connect, Db, all_refused, column, one, refused, wait_until
 
+QUEUE = "select d.id from howdah.destinations d where d.name = 'q'"
+
 
 @pytest.fixture
 def grouped(create: Create) -> None:
@@ -48,6 +50,22 @@ def open_consumer(db: Db, **options: Any) -> int:
     names = "".join(f", {name} => %s" for name in options)
     number: int = one(db, f"select howdah.open_consumer('q'{names})", tuple(options.values()))
     return number
+
+
+def test_a_queue_of_groups_is_received_from_the_short_way_again_after_delayed_messages(db: Db, grouped: None) -> None:
+    one(db, "select cardinality(howdah.send_batch('q', array_fill('x'::text, array[20000]), delay => '1 us'))")
+    while take(db, 5000):
+        pass
+    short = f"howdah._is_plain({one(db, QUEUE)}, 'transaction')"
+    for _ in range(3):
+        one(db, f"select {short}")
+    db.execute("vacuum howdah.parked")
+    assert column(db, "select howdah._hint(l.head) from howdah.lanes l") == [0], (
+        "looked at from the beginning, without a head"
+    )
+    send(db, "a1")
+    assert one(db, f"select {short}")
+    assert take(db, 1) == ["a1"]
 
 
 def test_a_group_is_one_transactions_at_a_time_and_others_pass_it_by(db: Db, grouped: None, connect: Connect) -> None:

@@ -1,66 +1,11 @@
--- howdah._look_nonpersistent(p_lane, p_want, p_all): the free non-persistent messages that a receive is to have.
---
--- Returns  their row identifiers (tid[]), locked; NULL or empty if none were met.
--- Role     internal
---
--- As in the main lane (howdah.receive, ways 1 and 6), from whose sequence their positions are: behind the head if a step is due or with p_all, then
--- from the head on. No tickets: SKIP LOCKED tells receivers apart. A lane without hints is looked through from its beginning.
-create or replace function howdah._look_nonpersistent(p_lane howdah.lanes, p_want integer, p_all boolean) returns tid[]
-language plpgsql volatile
-as $$
-declare
-    v_tail bigint := (select howdah._hint(d.positions) from howdah.destinations d where d.id = p_lane.destination_id);
-    v_head bigint := howdah._hint(p_lane.head);
-    v_seqs bigint[] := '{}';
-    v_back bigint[];
-    v_tids tid[] := '{}';
-    v_taken integer;
-begin
-    if v_head > v_tail then
-        v_head := setval(p_lane.head, v_tail);
-    end if;
-    if p_lane.search is not null and (p_all or howdah._is_due(howdah._hint(p_lane.search), howdah._pace(clock_timestamp()))) then
-        v_back := howdah._search(p_lane, v_head, p_want, p_all);
-    end if;
-    if coalesce(cardinality(v_back), 0) < p_want then
-        -- With what the search met the place before the head was looked at, and would be met again.
-        select coalesce(array_agg(f.ctid), '{}'), coalesce(array_agg(f.seq), '{}') into v_tids, v_seqs
-        from (select n.ctid, n.seq from howdah.msgs_nonpersistent n
-              where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank
-                and n.seq > case when cardinality(v_back) > 0 then v_head else v_head - 16 end
-                and n.boot = pg_postmaster_start_time()
-              order by n.seq limit p_want - coalesce(cardinality(v_back), 0) for update skip locked) f;
-        v_taken := cardinality(v_seqs);
-        if p_lane.head is null then
-            return v_tids;
-        elsif v_taken > 0 and v_seqs[1] <= v_head then
-            v_back := howdah._search(p_lane, greatest(v_head, v_seqs[v_taken]), p_want, false);
-            v_seqs := v_back;
-            v_tids := '{}';
-        elsif v_taken + coalesce(cardinality(v_back), 0) < p_want and v_tail - 64 > coalesce(v_seqs[v_taken], v_head) then
-            -- A gap, or other lanes' positions. The last 64 may be those of transactions about to commit.
-            v_seqs := array[v_tail - 64];
-        end if;
-        if v_seqs[cardinality(v_seqs)] > v_head then
-            perform howdah._advance(p_lane.head, v_seqs[cardinality(v_seqs)]);
-        end if;
-    end if;
-    return array(
-        select n.ctid from unnest(v_back) b(seq)
-        cross join lateral (select n.ctid from howdah.msgs_nonpersistent n
-                            where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank and n.seq = b.seq limit 1) n
-    ) || v_tids;
-end
-$$;
-
 -- howdah._look_parked(p_lane, p_want, p_now, p_all): the free parked messages, of those that are due, that a receive is to have.
 --
 -- Returns  their row identifiers (tid[]), locked; NULL if none were met.
 -- Role     internal
 --
 -- From the beginning while that takes under half a millisecond. Where dead rows have made it dear twice in a row (head 1: once, which may be chance),
--- from behind the one taken last (head: its due time in microseconds; search: its position); and from the beginning only where one of the last is free again, or a step is due, with p_all up to 20 ms early:
--- a twentieth of the time, but once in two seconds.
+-- from behind the one taken last (head: its due time in microseconds; search: its position); and from the beginning only where one of the last is
+-- free again, or a step is due, with p_all up to 20 ms early: after 20 times what the last one took, or 2 s. A lane without hints: from the beginning.
 create or replace function howdah._look_parked(p_lane howdah.lanes, p_want integer, p_now timestamptz, p_all boolean) returns tid[]
 language plpgsql volatile
 as $$
@@ -75,7 +20,7 @@ begin
     if v_head > 1 and not howdah._is_due(v_search, howdah._pace(v_begun) + case when p_all then 20 else 0 end) then
         v_after := howdah._from_microseconds(v_head);
     elsif v_head > 1 then
-        perform howdah._remember(p_lane.search, v_search >> 20, v_begun - interval '50 ms', false);  -- others need not look too meanwhile
+        perform howdah._remember(p_lane.search, v_search >> 20, v_begun - interval '1 s', false);  -- others need not look too meanwhile
     end if;
     loop
         v_ended := howdah._has_ended_lease(p_lane, p_now, v_after);
@@ -103,6 +48,9 @@ begin
     elsif clock_timestamp() - v_begun > interval '500 us' + v_met.number * (case when v_ended then interval '20 us' else interval '6 us' end) then
         perform setval(p_lane.head, case when v_head > 0 then howdah._microseconds(coalesce(v_met.due_at, p_now)) else 1 end);
         perform howdah._remember(p_lane.search, coalesce(v_met.seq, 0), v_begun, false);
+    elsif v_head > 1 and v_met.number = p_want and v_met.due_at < howdah._from_microseconds(v_head) then
+        -- Cheap, for what came back lies before the dead rows: the next look is a step too, and others go on from the head meanwhile.
+        perform howdah._remember(p_lane.search, howdah._hint(p_lane.search) >> 20, v_begun, true);
     elsif v_head > 0 then
         perform setval(p_lane.head, 0);
     end if;
