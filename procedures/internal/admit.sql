@@ -43,9 +43,7 @@ begin
     if v_alone and v_queue.message_groups = 'transaction' then
         v_queue.message_groups := case when v_queue.strict_order then 'none' else 'alone' end;
     end if;
-    if v_walk.condition is not null or v_walk.share is not null or v_queue.message_groups <> 'none'
-       or v_queue.strict_order and v_queue.delivery_policy = 'round_robin' then
-        -- Where shares may begin with the next consumer, a head is a walk's only: a claim's may lie before what it took and gave back.
+    if v_walk.condition is not null or v_walk.share is not null or v_queue.message_groups <> 'none' or howdah._is_one_by_one(p_destination_id) then
         v_walk.groups := v_queue.message_groups;
     end if;
     return v_walk;
@@ -181,7 +179,7 @@ begin
        or p_destination.delivery_policy <> 'shared' then
         perform nextval(p_destination.special);
     end if;
-    if p_destination.message_groups <> 'none' or p_destination.delivery_policy = 'round_robin' or p_destination.strict_order then
+    if p_destination.strict_order or p_destination.message_groups <> 'none' or p_destination.delivery_policy <> 'shared' then
         perform setval(p_destination.head, 0);
         perform setval(l.head, 0) from howdah.lanes l where l.destination_id = p_destination.id and l.place = 2 and l.head is not null;
     end if;

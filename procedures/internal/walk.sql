@@ -30,6 +30,13 @@ begin
     if p_lane.place = 2 then
         v_from := howdah._walk_from(v_lane, p_walk, p_all);
     end if;
+    if p_lane.place = 2 and p_walk.groups = 'none' and p_walk.condition is null and p_walk.share is null then
+        -- Noted before anything is locked: what is, and passed by, counts as met.
+        perform howdah._walk_note(v_lane, p_walk, v_from, howdah._first(p_lane, v_from, 9223372036854775807), v_tail, null);
+        v_keys := howdah._free(p_lane, v_from, 9223372036854775807, p_want);
+        return query select k, false from unnest(v_keys) k;
+        return;
+    end if;
     if p_lane.place = 2 and p_want = 1 and p_walk.groups = 'transaction' and p_walk.condition is null and p_walk.share is null
        and p_walk.hold and not p_all then  -- howdah.receive has tried this
         v_after := howdah._claim_one_of_group(v_lane, p_walk, v_from, random() >= 0.97);

@@ -74,7 +74,7 @@ $$;
 -- Role     internal
 --
 -- p_first: the first message met; NULL: none up to p_tail, of which the last 64 may be those of transactions about to commit.
--- A selector gets hints of its own once a look has cost more than 2 ms, and that look notes where it came to: what it wrote are the selector and its hints.
+-- A selector gets hints of its own once a look has cost more than 2 ms, and that look notes where it came to.
 create or replace function howdah._walk_note(
     p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_first bigint, p_tail bigint, p_cost interval
 ) returns void
@@ -82,14 +82,11 @@ language plpgsql volatile
 as $$
 declare
     v_to bigint := coalesce(p_first - 1, p_tail - 64);
-    v_deleted bigint := 1;
+    v_clean boolean := pg_current_xact_id_if_assigned() is null;
 begin
     if p_lane.head is null and p_walk.selector is not null and p_cost > interval '2 ms' then
         perform howdah._add_selection(p_lane.destination_id, p_lane.rank, p_walk);
         p_lane := howdah._walked_lane(p_lane, p_walk);
-        if current_setting('track_counts')::boolean then
-            v_deleted := pg_stat_get_xact_tuples_deleted('howdah.msgs'::regclass);
-        end if;
     end if;
     if p_lane.head is null then
         return;
@@ -99,8 +96,13 @@ begin
         v_to := coalesce((select r.seq - 1 from howdah._walk_rows(p_lane, p_walk, p_from, v_to, null, 1, null) r), v_to);
     end if;
     -- What a transaction deleted is hidden from itself, and may come back.
-    if v_to > p_from + 15 and (pg_current_xact_id_if_assigned() is null or v_deleted = 0) then
-        perform howdah._advance(p_lane.head, v_to);
+    if v_to > p_from + 15 then
+        if not v_clean and current_setting('track_counts')::boolean then
+            v_clean := pg_stat_get_xact_tuples_deleted('howdah.msgs'::regclass) = 0;
+        end if;
+        if v_clean then
+            perform howdah._advance(p_lane.head, v_to);
+        end if;
     end if;
 end
 $$;

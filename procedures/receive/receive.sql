@@ -255,8 +255,8 @@ begin
     loop
         foreach v_lane in array v_lanes loop
             continue when v_lane.rank < v_again;
-            if (v_one_by_one or v_walk.groups is not null) and v_lane.place < 2 then
-                v_lane.head := null;  -- nothing that is free is to be passed by, or a walk looks for itself: from the beginning, without hints
+            if v_walk.groups is not null and v_lane.place < 2 then
+                v_lane.head := null;  -- walked from the beginning
                 v_lane.search := null;
             end if;
             if v_lane.place = 2 and v_walk.groups is null then
@@ -280,7 +280,7 @@ begin
                         v_seqs := howdah._search(v_lane, v_head, v_left, true);
                     else
                         v_back := null;
-                        if v_tail > v_head + 64 and not v_one_by_one then
+                        if v_tail > v_head + 64 then
                             -- Under a backlog the last 256 belong to tickets, some of which are just being used; where receives are
                             -- rare, none is.
                             select m.seq into v_back from howdah.msgs m
@@ -294,7 +294,7 @@ begin
                         end if;
                     end if;
                 elsif v_way <= 5 then
-                    continue when v_tail <= v_head + 64 or v_lane.head is null or v_one_by_one;
+                    continue when v_tail <= v_head + 64 or v_lane.head is null;
                     v_locked := false;
                     v_want := least(v_left, v_tail - v_head - 64);
                     v_seqs := case when v_want = 1 then array[nextval(v_lane.head)]
@@ -319,10 +319,8 @@ begin
                         if v_seqs[cardinality(v_seqs)] > v_head then
                             perform howdah._advance(v_lane.head, v_seqs[cardinality(v_seqs)]);
                         end if;
-                    elsif v_taken < v_left and v_tail - 64 > coalesce(v_seqs[v_taken], v_head)
-                          and not (v_one_by_one and pg_current_xact_id_if_assigned() is not null) then
-                        -- A gap, or other lanes' positions. The last 64 may be those of transactions about to commit. In strict order the head stays at
-                        -- what this transaction took last: what comes back lies there, is met by the next receive, and searched from its first.
+                    elsif v_taken < v_left and v_tail - 64 > coalesce(v_seqs[v_taken], v_head) then
+                        -- A gap, or other lanes' positions. The last 64 may be those of transactions about to commit.
                         perform howdah._advance(v_lane.head, v_tail - 64);
                     elsif v_taken > 0 then
                         perform howdah._advance(v_lane.head, v_seqs[v_taken]);
@@ -444,10 +442,6 @@ begin
             -- Where something was given it goes on, and not back: what came back before that is for the next call.
             v_again := case when v_left < max_messages and not v_one_by_one then v_lane.rank end;
         elsif v_everywhere or v_left < max_messages then
-            if v_one_by_one and pg_current_xact_id_if_assigned() is not null then
-                -- What this transaction has in hand may lie behind a head; if it comes back, the next receive is to search.
-                perform howdah._search_from(v_id, l.rank, 1) from unnest(v_lanes) l where l.place = 2;
-            end if;
             return;
         else
             v_everywhere := true;
