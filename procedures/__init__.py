@@ -141,6 +141,7 @@ FILES = (
     "internal/own_groups",
     "internal/selection",
     "internal/walk_from",
+    "internal/walk_note",
     "internal/walk",
     "internal/consumer_leases",
     "internal/turn",

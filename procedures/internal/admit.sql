@@ -169,8 +169,8 @@ $$;
 --
 -- Role     internal
 --
--- A walk begins where its hint says that nothing lies before. The claims of an ordinary queue set the same hint without that promise, so it is
--- forgotten here.
+-- A walk begins where its hint says that nothing lies before. The claims of an ordinary queue set the same hint without that promise: it is forgotten once
+-- those have ended that are under way at the first mark (howdah._mark). A REPEATABLE READ transaction older than the change may still claim as before.
 create or replace function howdah._note_special(p_destination howdah.destinations) returns void
 language plpgsql volatile
 as $$
@@ -180,8 +180,7 @@ begin
         perform nextval(p_destination.special);
     end if;
     if p_destination.strict_order or p_destination.message_groups <> 'none' or p_destination.delivery_policy <> 'shared' then
-        perform setval(p_destination.head, 0);
-        perform setval(l.head, 0) from howdah.lanes l where l.destination_id = p_destination.id and l.place = 2 and l.head is not null;
+        perform setval(coalesce(to_regclass('howdah.mark_' || p_destination.id), howdah._new_hint('mark_' || p_destination.id)), 0);
     end if;
 end
 $$;

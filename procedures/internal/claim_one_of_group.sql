@@ -76,10 +76,10 @@ $$;
 create or replace function howdah._note_first(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint) returns void
 language plpgsql volatile
 as $$
+declare
+    v_begun timestamptz := clock_timestamp();
+    v_first bigint := howdah._first(p_lane, p_from, 9223372036854775807);
 begin
-    perform howdah._walk_note(p_lane, p_walk, p_from, m.seq, null, '0')
-    from (select m.seq from howdah.msgs m
-          where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
-          order by m.seq limit 1) m;
+    perform howdah._walk_note(p_lane, p_walk, p_from, v_first, clock_timestamp() - v_begun);
 end
 $$;

@@ -17,6 +17,8 @@ declare
 begin
     if not howdah._is_plain(p_id, 'transaction') then
         return null;
+    elsif p_headed > 0 and howdah._hint(to_regclass('howdah.mark_' || p_id)) >> 32 = 0 then
+        p_headed := 0;  -- as in howdah._walk_from
     end if;
     if random() < 0.97 then
         select m.seq, howdah._group(m.headers, m.conversation_id) as group_id into v_seq, v_group

@@ -18,6 +18,7 @@ begin
     perform howdah._check_message(v_destination, octet_length(p_body), p_headers, p_priority, p_content_type,
         p_time_to_live, p_delay, p_delivery_mode);
     if p_deduplication_key is not null then
+        perform pg_current_xact_id();
         v_message.seq := nextval(v_destination.positions);
         v_message.message_id := v_message.seq * 1000000 + v_destination.id;
         v_first := (howdah._deduplicate(v_destination, array[p_deduplication_key], array[v_message.message_id]))[1];
@@ -33,6 +34,7 @@ begin
             case when p_deduplication_key is not null then array[v_message.seq] end))[1];
     end if;
     v_nonpersistent := p_delivery_mode = 'non-persistent' or not v_destination.persistent;
+    perform pg_current_xact_id();  -- before a position is drawn: howdah._mark
     v_message.seq := coalesce(v_message.seq, nextval(v_destination.positions));
     v_message.message_id := v_message.seq * 1000000 + v_destination.id;
     v_message.destination_id := v_destination.id;
@@ -111,7 +113,7 @@ begin
     select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id, d.main_rank,
         0, p_is_text, p_content_type, p_correlation_id, p_reply_to, p_message_type
     from (
-        select c.id, c.main_rank, c.default_time_to_live_ms, nextval(c.positions) as seq
+        select c.id, c.main_rank, c.default_time_to_live_ms, case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
         from howdah.destinations c
         where c.name = p_queue and c.dropped_at is null and not c.sending_paused and octet_length(p_body) <= c.max_message_bytes
           and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'

@@ -50,7 +50,7 @@ begin
     for v_sequence in
         select s.name from unnest(array[p_destination.positions, p_destination.head, p_destination.search]) s(name)
         union all
-        select to_regclass('howdah.' || r.name || p_destination.id) from unnest(array['room_', 'tickets_']) r(name)
+        select to_regclass('howdah.' || r.name || p_destination.id) from unnest(array['room_', 'tickets_', 'mark_']) r(name)
         where to_regclass('howdah.' || r.name || p_destination.id) is not null
         union all
         select s.name from howdah.lanes l cross join lateral unnest(array[l.head, l.search]) s(name)

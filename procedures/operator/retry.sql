@@ -13,6 +13,7 @@ declare
     v_destination howdah.destinations := howdah._queue(queue, 'admin');
     v_parked howdah.parked;
     v_ids bigint[];
+    v_least bigint[];
 begin
     perform howdah._sweep_lost();
     perform howdah._return_leases(v_destination.id, null, howdah.now(), null, message_ids) where message_ids is not null;
@@ -26,9 +27,10 @@ begin
         returning p.*
     loop
         perform howdah._put(howdah._as_ready(v_parked), v_parked.boot is not null, true);
-        perform howdah._search_from(v_destination.id, v_parked.rank, v_parked.seq);
+        v_least[v_parked.rank] := least(v_least[v_parked.rank], v_parked.seq);
         v_ids := v_ids || v_parked.message_id;
     end loop;
+    perform howdah._search_from(v_destination.id, r.rank, v_least[r.rank]) from generate_series(0, 9) r(rank) where v_least[r.rank] is not null;
     if coalesce(cardinality(v_ids), 0) < (select count(distinct i.id) from unnest(message_ids) i(id))
        or array_position(message_ids, null) > 0 then
         raise exception using errcode = 'HD013',

@@ -20,7 +20,7 @@
 --
 -- The usual message is stored by one statement, which stores nothing if queue, caller or message are not the usual ones; the
 -- rest, and what is wrong, is howdah._send's. The statement stands in each of the three: a call between would cost 7 us. A large body is laid
--- apart by howdah._send_large. A session
+-- apart by howdah._send_large. Its transaction has its number before its position: howdah._mark. A session
 -- that published to a topic remembers its name, and so does not look for a queue of that name first.
 create or replace function howdah.send(
     queue text, body text, headers jsonb default null, priority integer default null, correlation_id text default null,
@@ -41,7 +41,7 @@ begin
         select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id, d.main_rank,
             0, true, send.content_type, convert_to(send.body, 'UTF8'), send.correlation_id, send.reply_to, send.message_type, null::uuid
         from (
-            select c.id, c.main_rank, c.default_time_to_live_ms, nextval(c.positions) as seq
+            select c.id, c.main_rank, c.default_time_to_live_ms, case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
             from howdah.destinations c
             where c.name = queue and c.dropped_at is null and not c.sending_paused and octet_length(send.body) <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
@@ -91,7 +91,7 @@ begin
         select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id, d.main_rank,
             0, true, send.content_type, convert_to(send.body::text, 'UTF8'), send.correlation_id, send.reply_to, send.message_type, null::uuid
         from (
-            select c.id, c.main_rank, c.default_time_to_live_ms, nextval(c.positions) as seq
+            select c.id, c.main_rank, c.default_time_to_live_ms, case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
             from howdah.destinations c
             where c.name = queue and c.dropped_at is null and not c.sending_paused and octet_length(send.body::text) <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
@@ -141,7 +141,7 @@ begin
         select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id, d.main_rank,
             0, false, send.content_type, send.body, send.correlation_id, send.reply_to, send.message_type, null::uuid
         from (
-            select c.id, c.main_rank, c.default_time_to_live_ms, nextval(c.positions) as seq
+            select c.id, c.main_rank, c.default_time_to_live_ms, case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
             from howdah.destinations c
             where c.name = queue and c.dropped_at is null and not c.sending_paused and octet_length(send.body) <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'

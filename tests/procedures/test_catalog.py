@@ -170,6 +170,6 @@ def test_no_function_reads_another_clock_but_to_pace_searching_waiting_and_recla
     clocks = re.compile(r"(?<!howdah\.)\bnow\(\)|clock_timestamp|current_timestamp|localtime|statement_timestamp")
     assert {name for name, body in BODIES.items() if clocks.search(re.sub(r"--[^\n]*", "", body))} == {
         "now", "receive", "_search", "_search_around", "_may_be_due", "_look_nonpersistent", "_look_from_head", "_look_parked", "_remember", "_search_from", "_wake", "_ask",
-        "_note_alive", "_silent_ms", "_walk", "_walk_from", "_take", "_recount", "_make_room", "_check_system", "maintain_expired",
+        "_note_alive", "_silent_ms", "_walk", "_walk_from", "_note_first", "_take", "_recount", "_make_room", "_check_system", "maintain_expired",
         "lease", "_next_positions"
     }  # fmt: skip

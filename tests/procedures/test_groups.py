@@ -52,6 +52,41 @@ def open_consumer(db: Db, **options: Any) -> int:
     return number
 
 
+@pytest.mark.parametrize("number", [200, 5000])
+@pytest.mark.parametrize("wanted", [1, 50])
+@pytest.mark.parametrize("groups", ["transaction", "sticky"])
+def test_a_batch_of_a_group_that_commits_after_others_looked_begins_with_its_first(
+    db: Db, create: Create, connect: Connect, groups: str, wanted: int, number: int
+) -> None:
+    create("q", message_groups=groups)
+    consumer = open_consumer(db) if groups == "sticky" else None
+    sender = connect()
+    with sender.transaction():
+        one(
+            sender,
+            "select howdah.send_batch('q', array_agg(i::text order by i), headers => array_agg(%s::jsonb)) from generate_series(1, %s) i",
+            (Jsonb({"JMSXGroupID": "a"}), number),
+        )
+        for _ in range(40):
+            assert take(db, wanted, consumer) == []
+    got = [int(body) for _ in range(4) for body in take(db, wanted, consumer)]
+    assert got == list(range(1, 4 * wanted + 1))
+
+
+def test_what_is_sent_to_a_group_in_one_transaction_comes_in_its_order_though_others_were_received_between(
+    db: Db, grouped: None, connect: Connect
+) -> None:
+    sender = connect()
+    with sender.transaction():
+        send(sender, "a1")
+        for _ in range(200):
+            send(db, *(f"{name}1" for name in "bcdefghijk"))
+            assert len(take(db, 10)) == 10
+        send(sender, "a2")
+    assert take(db, 1) == ["a1"]
+    assert take(db, 1) == ["a2"]
+
+
 def test_a_queue_of_groups_is_received_from_the_short_way_again_after_delayed_messages(db: Db, grouped: None) -> None:
     one(db, "select cardinality(howdah.send_batch('q', array_fill('x'::text, array[20000]), delay => '1 us'))")
     while take(db, 5000):
