@@ -63,7 +63,7 @@ begin
         return null;
     end if;
     v_mark := howdah._hint(to_regclass('howdah.mark_' || p_destination_id));
-    if v_mark >> 32 = 0 or current_setting('transaction_isolation') <> 'read committed' or not howdah._are_over(v_mark, p_ask) then
+    if v_mark >> 32 = 0 or current_setting('transaction_isolation') not like 'read %' or not howdah._are_over(v_mark, p_ask) then
         return 0;
     end if;
     return v_tail - ((v_tail - (v_mark >> 32)) & 2147483647);
@@ -75,8 +75,8 @@ $$;
 -- Returns  boolean.
 -- Role     internal
 --
--- Numbers are compared as the server does, modulo 2^32. p_ask: it is enough that those of them have that wrote into msgs, as the server's locks tell in a
--- millisecond or two.
+-- Numbers are compared as the server does, modulo 2^32. p_ask: it is enough that those of them have that touched a table of this schema, as the server's locks
+-- tell in a millisecond or two.
 create or replace function howdah._are_over(p_mark bigint, p_ask boolean) returns boolean
 language plpgsql volatile
 as $$
@@ -84,9 +84,9 @@ begin
     return (pg_snapshot_xmin(pg_current_snapshot())::text::bigint - p_mark) & 4294967295 < 2147483648
         or p_ask and not exists (
             select from pg_locks r
+            join pg_class c on c.oid = r.relation and c.relnamespace = 'howdah'::regnamespace
             join pg_locks x on x.virtualtransaction = r.virtualtransaction and x.locktype = 'transactionid' and x.mode = 'ExclusiveLock'
-            where r.locktype = 'relation' and r.relation = 'howdah.msgs'::regclass and r.mode = 'RowExclusiveLock'
-              and r.database = (select d.oid from pg_database d where d.datname = current_database())
+            where r.locktype = 'relation' and r.database = (select d.oid from pg_database d where d.datname = current_database())
               and (x.transactionid::text::bigint - p_mark) & 4294967295 >= 2147483648);
 end
 $$;
@@ -107,7 +107,7 @@ declare
     v_mark bigint := howdah._hint(v_sequence);
     v_next bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
 begin
-    if current_setting('transaction_isolation') <> 'read committed' then
+    if current_setting('transaction_isolation') not like 'read %' then
         return;
     elsif v_mark = 0 or p_settled = 0 and (v_mark - v_next) & 4294967295 between 1000000 and 2147483648 then
         p_tail := 0;  -- there was none, or it waits for a number that is still to come: a restored database's, or one of long ago
