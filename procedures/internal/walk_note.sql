@@ -13,6 +13,7 @@ as $$
 declare
     v_clean boolean := pg_current_xact_id_if_assigned() is null;
     v_dear boolean := p_cost > interval '300 us';
+    v_numberless boolean;
     v_tail bigint;
     v_settled bigint;
     v_to bigint;
@@ -25,6 +26,7 @@ begin
        or not v_clean and (not current_setting('track_counts')::boolean or pg_stat_get_xact_tuples_deleted('howdah.msgs'::regclass) > 0) then
         return;
     end if;
+    v_numberless := pg_current_xact_id_if_assigned() is null;  -- before the last position is read
     v_tail := (select howdah._hint(d.positions) from howdah.destinations d where d.id = p_lane.destination_id);
     v_settled := howdah._settled(p_lane.destination_id, v_dear);
     if v_settled is null then
@@ -37,7 +39,7 @@ begin
         perform howdah._advance(p_lane.head, v_to);
     end if;
     if v_tail > v_settled + 15 then
-        perform howdah._mark(p_lane.destination_id, v_tail, v_settled, v_clean, v_dear);
+        perform howdah._mark(p_lane.destination_id, v_tail, v_settled, v_numberless, v_dear);
     end if;
 end
 $$;
@@ -47,7 +49,7 @@ $$;
 -- Returns  bigint; 0: not known; NULL: a queue of whose order a selector promises nothing.
 -- Role     internal
 --
--- The queue's mark (howdah._mark) is a position, and the next transaction number when that was the last one given out. Once all transactions with lower
+-- The queue's mark (howdah._mark) is a position, and a transaction number drawn after that was read as the last one given out. Once all transactions with lower
 -- numbers have ended, nobody can commit a message up to it. p_ask: as howdah._are_over.
 create or replace function howdah._settled(p_destination_id integer, p_ask boolean) returns bigint
 language plpgsql volatile
@@ -91,15 +93,15 @@ begin
 end
 $$;
 
--- howdah._mark(p_destination_id, p_tail, p_settled, p_clean, p_ask): set the mark of a queue anew, if what the last one waits for has come.
+-- howdah._mark(p_destination_id, p_tail, p_settled, p_numberless, p_ask): set the mark of a queue anew, if what the last one waits for has come.
 --
 -- Role     internal
 --
--- p_tail: the last position given out; who drew one up to it had a transaction number before. p_settled: howdah._settled; p_clean: this transaction had no number
+-- p_tail: the last position given out; who drew one up to it had a transaction number before. p_settled: howdah._settled; p_numberless: this transaction had no number
 -- when p_tail was read, so the one that it gets is higher than those (the server tells no number that is next: a snapshot's xmax is what follows the last one that has *ended*).
 -- The mark holds the position modulo 2^31 and the number modulo 2^32, in a sequence that howdah._note_special makes. The first mark has no position:
 -- claims from when the queue was an ordinary one may be under way, and once they have ended the heads that they moved are forgotten.
-create or replace function howdah._mark(p_destination_id integer, p_tail bigint, p_settled bigint, p_clean boolean, p_ask boolean) returns void
+create or replace function howdah._mark(p_destination_id integer, p_tail bigint, p_settled bigint, p_numberless boolean, p_ask boolean) returns void
 language plpgsql volatile
 as $$
 declare
@@ -117,7 +119,7 @@ begin
     elsif p_settled = 0 then
         return;
     end if;
-    if p_clean then
+    if p_numberless then
         v_next := pg_current_xact_id()::text::bigint;
     else
         v_next := v_next + coalesce((select max(o.distance) + 1
