@@ -43,7 +43,7 @@ begin
     if v_alone and v_queue.message_groups = 'transaction' then
         v_queue.message_groups := case when v_queue.strict_order then 'none' else 'alone' end;
     end if;
-    if v_walk.condition is not null or v_walk.share is not null or v_queue.message_groups <> 'none' or howdah._is_one_by_one(p_destination_id) then
+    if v_walk.condition is not null or v_queue.message_groups <> 'none' or v_queue.strict_order or v_queue.delivery_policy <> 'shared' then
         v_walk.groups := v_queue.message_groups;
     end if;
     return v_walk;

@@ -70,7 +70,7 @@ begin
 end
 $$;
 
--- howdah._note_first(p_lane, p_walk, p_from): note that the first visible message of a lane is where a walk need not look before.
+-- howdah._note_first(p_lane, p_walk, p_from): note, as far as howdah._walk_note may, that a walk need not look before the first visible message of a lane.
 --
 -- Role     internal
 create or replace function howdah._note_first(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint) returns void
@@ -80,6 +80,6 @@ declare
     v_begun timestamptz := clock_timestamp();
     v_first bigint := howdah._first(p_lane, p_from, 9223372036854775807);
 begin
-    perform howdah._walk_note(p_lane, p_walk, p_from, v_first, clock_timestamp() - v_begun);
+    perform howdah._walk_note(p_lane, p_walk, p_from, v_first, null, clock_timestamp() - v_begun);
 end
 $$;

@@ -17,9 +17,8 @@ declare
 begin
     if not howdah._is_plain(p_id, 'transaction') then
         return null;
-    elsif p_headed > 0 and howdah._hint(to_regclass('howdah.mark_' || p_id)) >> 32 = 0 then
-        p_headed := 0;  -- as in howdah._walk_from
     end if;
+    p_headed := case when howdah._hint(to_regclass('howdah.mark_' || p_id)) >> 32 = 0 then 0 else howdah._hint(p_head) end;  -- as in howdah._walk_from
     if random() < 0.97 then
         select m.seq, howdah._group(m.headers, m.conversation_id) as group_id into v_seq, v_group
         from howdah.msgs m

@@ -12,6 +12,7 @@ language plpgsql volatile
 as $$
 declare
     v_lane howdah.lanes := howdah._walked_lane(p_lane, p_walk);
+    v_tail bigint := (select howdah._hint(d.positions) from howdah.destinations d where d.id = p_lane.destination_id);
     v_begun timestamptz := clock_timestamp();
     v_from bigint := 0;
     v_after bigint;
@@ -31,7 +32,7 @@ begin
     end if;
     if p_lane.place = 2 and p_walk.groups = 'none' and p_walk.condition is null and p_walk.share is null then
         v_after := howdah._first(p_lane, v_from, 9223372036854775807);
-        perform howdah._walk_note(v_lane, p_walk, v_from, v_after, clock_timestamp() - v_begun);
+        perform howdah._walk_note(v_lane, p_walk, v_from, v_after, v_tail, clock_timestamp() - v_begun);
         v_keys := howdah._free(p_lane, v_from, 9223372036854775807, p_want);
         return query select k, false from unnest(v_keys) k;
         return;
@@ -52,7 +53,7 @@ begin
             (array_agg(r.seq))[v_limit] as seq, (array_agg(r.due_at))[v_limit] as due_at
         into v_page from howdah._walk_rows(v_lane, p_walk, v_after, null, v_due, v_limit, p_now) r;
         if v_first and p_lane.place = 2 then
-            perform howdah._walk_note(v_lane, p_walk, v_from, v_page.keys[1], clock_timestamp() - v_begun);
+            perform howdah._walk_note(v_lane, p_walk, v_from, v_page.keys[1], v_tail, clock_timestamp() - v_begun);
         end if;
         v_first := false;
         exit when v_page.keys is null and v_page.seq is null;

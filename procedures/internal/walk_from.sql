@@ -21,7 +21,8 @@ $$;
 -- Returns  bigint.
 -- Role     internal
 --
--- Nothing lies at or before a walk's head when it is noted, be it taken or sent by a transaction that has not ended: howdah._walk_note. What is put
+-- Nothing lies at or before a walk's head when it is noted, be it taken or sent by a transaction that has not ended: howdah._walk_note (but for a selector's in a queue without
+-- groups, turns or strict order, which may pass what is not committed). What is put
 -- there all the same (a lease given back, a message retried) is searched for in steps, as
 -- howdah._search does: 2,000 positions near the head, and more where a large batch came back; then on from a cursor; the head goes back to what was found.
 -- p_all: 2 ms of such steps. Without hints it begins at the beginning.
@@ -30,6 +31,7 @@ language plpgsql volatile
 as $$
 declare
     v_begun timestamptz := clock_timestamp();
+    v_unmarked boolean;
     v_head bigint;
     v_tail bigint;
     v_low bigint;
@@ -41,9 +43,12 @@ begin
     if p_lane.head is null then
         return 0;
     end if;
+    -- The mark first: heads are forgotten before it is set.
+    v_unmarked := howdah._hint(to_regclass('howdah.mark_' || p_lane.destination_id)) >> 32 = 0;
     v_head := howdah._hint(p_lane.head);
-    if v_head > 0 and p_walk.selector is null and howdah._hint(to_regclass('howdah.mark_' || p_lane.destination_id)) >> 32 = 0 then
-        return 0;  -- a claim's, from when the queue was an ordinary one
+    if v_head > 0 and v_unmarked and (p_walk.selector is null
+        or (select d.strict_order or d.message_groups <> 'none' or d.delivery_policy <> 'shared' from howdah.destinations d where d.id = p_lane.destination_id)) then
+        return 0;  -- a claim's or a selector's, from when the queue was an ordinary one
     elsif v_head = 0 or not p_all and not howdah._is_due(howdah._hint(p_lane.search), howdah._pace(v_begun)) then
         return v_head;
     end if;

@@ -55,6 +55,7 @@ begin
         execute format('delete from howdah.topic_nonpersistent_%s', v_slot);
     end loop;
     update howdah.topic_ring r set closed_xid = '4' where r.closed_xid is not null;
+    perform setval(m.name, 0) from (select to_regclass('howdah.mark_' || d.id) as name from howdah.destinations d) m where m.name is not null;
     perform setval('howdah.topic_checked'::regclass, 0);
     update howdah.engine e set system_identifier = c.system_identifier from pg_control_system() c;
     return format('%s messages, %s cursors', v_messages, v_cursors);

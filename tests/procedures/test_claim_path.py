@@ -254,7 +254,12 @@ def test_what_comes_back_before_the_dead_rows_of_a_parked_lane_leaves_its_head_w
             (head,) = column(db, HEADS)
             assert head > 1
         got: list[int] = []
-        wait_until(lambda: bool(got.extend(ids(db, 10)) or got))
+
+        def found() -> bool:
+            got.extend(ids(db, 10))
+            return bool(got)
+
+        wait_until(found)
         assert got == early[:10], "by a step"
         assert column(db, HEADS) == [head], "so nobody else walks over what is dead"
         for _ in range(4):
