@@ -172,6 +172,27 @@ def test_what_comes_back_to_the_one_consumer_is_first_again_under_a_backlog(
     assert take(db, 1, consumer) == ["0"], "though the last one that it had does not come back to its place"
 
 
+@pytest.mark.parametrize("verb", ["release", "retry"])
+@pytest.mark.parametrize("policy", ["single", "failover"])
+def test_messages_put_back_far_behind_are_received_from_the_first_of_them_on(
+    db: Db, create: Create, policy: str, verb: str
+) -> None:
+    create("q", delivery_policy=policy)
+    consumer = open_consumer(db)
+    one(
+        db, "select cardinality(howdah.send_batch('q', array_agg(i::text order by i))) from generate_series(1, 10000) i"
+    )
+    lease = column(db, "select lease from howdah.lease('q', 3000, '1 hour', consumer => %s)", (consumer,))[0]
+    if verb == "retry":
+        one(db, "select count(*) from howdah.nack('q', %s::bigint, delay => '1 hour')", (lease,))
+    assert [take(db, number, consumer)[0] for number in (5000, 100, 100)] == ["3001", "8001", "8101"]
+    if verb == "release":
+        one(db, "select howdah.release('q', %s)", (lease,))
+    else:
+        assert one(db, "select howdah.retry('q')") == 3000
+    assert take(db, 3, consumer) == ["1", "2", "3"]
+
+
 @pytest.mark.behaviour("IMQ-85")
 def test_round_robin_gives_each_consumer_every_nth_message_in_order_of_registration(db: Db, create: Create) -> None:
     create("q", delivery_policy="round_robin")
