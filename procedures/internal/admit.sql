@@ -43,7 +43,7 @@ begin
     if v_alone and v_queue.message_groups = 'transaction' then
         v_queue.message_groups := case when v_queue.strict_order then 'none' else 'alone' end;
     end if;
-    if v_walk.condition is not null or v_queue.message_groups <> 'none' or v_queue.strict_order or v_queue.delivery_policy <> 'shared' then
+    if v_walk.condition is not null or howdah._is_walked(v_queue) then
         v_walk.groups := v_queue.message_groups;
     end if;
     return v_walk;
@@ -120,6 +120,14 @@ create or replace function howdah._is_one_by_one(p_destination_id integer) retur
 language sql stable
 as $$ select d.strict_order or d.delivery_policy in ('single', 'failover') from howdah.destinations d where d.id = p_destination_id $$;
 
+-- howdah._is_walked(p_destination): whether a queue's options forbid simply taking what lies next, with or without a selector (docs/decisions/0011).
+--
+-- Returns  boolean.
+-- Role     internal
+create or replace function howdah._is_walked(p_destination howdah.destinations) returns boolean
+language sql immutable
+as $$ select p_destination.strict_order or p_destination.message_groups <> 'none' or p_destination.delivery_policy <> 'shared' $$;
+
 -- howdah._is_plain(p_destination_id, p_groups): whether nothing but the main lane of a queue can have a message to give.
 --
 -- Returns  boolean; false too if the queue's message groups are not p_groups, none or transaction.
@@ -175,11 +183,10 @@ create or replace function howdah._note_special(p_destination howdah.destination
 language plpgsql volatile
 as $$
 begin
-    if p_destination.strict_order or p_destination.backout_count = 'hardened' or p_destination.message_groups <> 'none'
-       or p_destination.delivery_policy <> 'shared' then
+    if howdah._is_walked(p_destination) or p_destination.backout_count = 'hardened' then
         perform nextval(p_destination.special);
     end if;
-    if p_destination.strict_order or p_destination.message_groups <> 'none' or p_destination.delivery_policy <> 'shared' then
+    if howdah._is_walked(p_destination) then
         perform setval(coalesce(to_regclass('howdah.mark_' || p_destination.id), howdah._new_hint('mark_' || p_destination.id)), 0);
     end if;
 end

@@ -47,7 +47,7 @@ begin
     v_unmarked := howdah._hint(to_regclass('howdah.mark_' || p_lane.destination_id)) >> 32 = 0;
     v_head := howdah._hint(p_lane.head);
     if v_head > 0 and v_unmarked and (p_walk.selector is null
-        or (select d.strict_order or d.message_groups <> 'none' or d.delivery_policy <> 'shared' from howdah.destinations d where d.id = p_lane.destination_id)) then
+        or (select howdah._is_walked(d) from howdah.destinations d where d.id = p_lane.destination_id)) then
         return 0;  -- a claim's or a selector's, from when the queue was an ordinary one
     elsif v_head = 0 or not p_all and not howdah._is_due(howdah._hint(p_lane.search), howdah._pace(v_begun)) then
         return v_head;

@@ -55,15 +55,15 @@ create or replace function howdah._settled(p_destination_id integer, p_ask boole
 language plpgsql volatile
 as $$
 declare
-    v_ordered boolean;
+    v_walked boolean;
     v_positions regclass;
     v_tail bigint;
     v_mark bigint;
 begin
-    select d.strict_order or d.message_groups <> 'none' or d.delivery_policy <> 'shared', d.positions, howdah._hint(d.positions)
-    into v_ordered, v_positions, v_tail
+    select howdah._is_walked(d), d.positions, howdah._hint(d.positions)
+    into v_walked, v_positions, v_tail
     from howdah.destinations d where d.id = p_destination_id;
-    if not v_ordered then
+    if not v_walked then
         return null;
     end if;
     v_mark := howdah._hint(to_regclass('howdah.mark_' || p_destination_id));
