@@ -71,7 +71,7 @@ as $$
 declare
     v_queue howdah.destinations := howdah._queue(p_queue, 'receive');
 begin
-    if v_queue.kind <> 'queue' or v_queue.strict_order or v_queue.message_groups <> 'none' or v_queue.delivery_policy <> 'shared'
+    if v_queue.kind <> 'queue' or howdah._is_walked(v_queue)
        or exists (select from howdah.consumers c where c.destination_id = v_queue.id and c.exclusive) then
         raise exception using errcode = 'HD005', message = format('%s is read in its order only', quote_literal(p_queue)),
             hint = 'Messages of a subscription, or of a queue with strict_order, message_groups, another delivery_policy than shared or an exclusive'
