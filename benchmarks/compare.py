@@ -54,7 +54,7 @@ def compare(old: Record, new: Record) -> list[Change]:
 
 
 def _factor(old: Result, new: Result) -> float:
-    """Worst against best, if the repetitions overlap there is no change: the nearest ends are compared."""
+    """How many times better the new median is; 1.0 where the repetitions overlap."""
     if not new.higher_is_better:
         old, new = new, old
     if min(new.values) > max(old.values) or max(new.values) < min(old.values):

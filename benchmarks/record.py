@@ -67,11 +67,21 @@ class Record:
         if series is not None:
             found.series = series
 
+    def renew(self, about: dict[str, Any]) -> None:
+        """Have the head say with what the newest rows are measured; peers not measured again keep their versions."""
+        self.about["machine"], self.about["server"] = about["machine"], about["server"]
+        self.about["versions"] = {**self.about["versions"], **about["versions"]}
+
     def forget(self, row: str, why: str) -> None:
         """Drop the results of a row, which is measured again."""
         self.results = [result for result in self.results if result.row != row]
         self.absent.pop(row, None)
         self.about.setdefault("again", {})[row] = why
+
+    @property
+    def pieced(self) -> bool:
+        """Whether every row was measured again, so that nothing is left of the run that the record began as."""
+        return "again" in self.about and {result.row for result in self.results} <= set(self.about["again"])
 
     def find(self, row: str, case: str, who: str, unit: str | None = None) -> Result | None:
         """The result of that name, if it was measured."""

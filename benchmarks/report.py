@@ -46,18 +46,16 @@ def write(record: Record, path: Path) -> None:
 def _head(record: Record) -> str:
     about = record.about
     machine = ", ".join(f"{name} {value}" for name, value in about["machine"].items())
+    began = {"Date": about["date"], "Load before the run": f"{about['load before']:.1f}"}
+    again = "; ".join(f"{row}: {when}" for row, when in about.get("again", {}).items())
     pairs = {
-        "Date": about["date"],
-        "Machine": f"{machine}; load before the run {about['load before']:.1f}",
+        **({} if record.pieced else began),
+        "Machine": machine,
         "Versions": ", ".join(f"{name} {value}" for name, value in about["versions"].items()),
         "Server": ", ".join(f"{name} {value}" for name, value in about["server"].items()),
         "Run": f"{about['size']}, {about['rounds']} repetitions in turn; bodies {about['body']};"
         f" journal_level {about['journal_level']}",
-        **(
-            {"Measured again": "; ".join(f"{row}: {when}" for row, when in about["again"].items())}
-            if "again" in about
-            else {}
-        ),
+        **({"Measured" if record.pieced else "Measured again": again} if again else {}),
         **{f"Settings of {name}": value for name, value in record.settings.items()},
         **{f"Without {name}": value for name, value in record.absent.items()},
     }

@@ -49,6 +49,7 @@ def run(
             pass  # what stands in the way there, and whether Howdah is installed, is said before anything is measured
         about = machine.about(size.name, size.rounds, place.settings())
         record = Record(about) if into is None else into
+        record.renew(about)
         bench = Bench(place, size, record, console)
         servers = stack.enter_context(Servers(place))
         present = Peers(bench, Environment(peers.resolve()) if peers is not None else None, servers)

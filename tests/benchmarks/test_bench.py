@@ -25,6 +25,7 @@ from howdah.benchmarks.peers.environment import HERE, Environment, PeerFailed
 from howdah.benchmarks.peers.with_pgq import Pgq
 from howdah.benchmarks.place import Place, url
 from howdah.benchmarks.record import OURS, Record
+from howdah.benchmarks.report import write
 from howdah.benchmarks.rows import KEYS, ROWS, Line, Row, lines
 from howdah.benchmarks.servers import redis
 from howdah.benchmarks.show import reached, verdict
@@ -80,6 +81,7 @@ def test_rows_are_measured_kept_and_drawn_and_nothing_is_left(server: Server, ds
     assert {result.row for result in both.results} == {*QUICK_ROWS, "counts"}
     assert list(both.about["again"]) == ["counts"]
     assert both.find("send-one", "1 connection", OURS) == sent
+    assert not both.pieced
 
     assert column(db, "select queue from howdah.list_queues()") == before
     assert one(db, "select count(*) from pg_namespace where nspname like 'howdah_bench%'") == 0
@@ -137,6 +139,30 @@ def test_repetitions_that_overlap_are_no_change() -> None:
     for result in new.results:
         result.values = [result.values[0] * 0.5, *result.values]
     assert not any(change.slower for change in compare(old, new))
+
+
+def test_a_record_whose_rows_were_all_measured_again_has_no_date_of_its_own(tmp_path: Path) -> None:
+    new = {"machine": {"cores": 4}, "versions": {"PostgreSQL": "18.5"}, "server": {"fsync": "on"}}
+    record = sample(900)
+    record.about |= {"machine": {"cores": 2}, "versions": {"PostgreSQL": "18.4", "pgmq": "1"}, "server": {}}
+    record.about |= {"load before": 1.0, "size": "full", "rounds": 3, "body": "64 bytes", "journal_level": "exits"}
+    record.renew(new)
+
+    def page() -> str:
+        record.add("backlog", "drained", OURS, "/s", 1, [1, 2])
+        write(record, tmp_path / "page.html")
+        return (tmp_path / "page.html").read_text()
+
+    for row in ("send-one", "backlog"):
+        record.forget(row, "later")
+    assert "<th>Date" in (some := page())
+    assert "<th>Measured again" in some
+    record.forget("large", "later")
+    assert "<th>Date" not in (every := page())
+    assert "<th>Measured<" in every
+    assert "backlog: later" in every
+    assert "cores 4" in every
+    assert "PostgreSQL 18.5, pgmq 1" in every
 
 
 def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
