@@ -189,8 +189,18 @@ class Leasing(Receiving):
         what=st.sampled_from(["ack", "release", "extend", "nack"]),
     )
     def use_stale_lease(self, at: int, what: str) -> None:
-        """The fencing token of a lease whose message somebody else received is refused, whatever became of that."""
+        """The fencing token of a lease whose message somebody else received is refused, whatever became of that.
+
+        If the lease ended with its consumer's session, before its time, and who saw that has not committed, the call waits for that.
+        """
         stale = [(token, m) for token, m in self.model.lost if m.lease != token]
         token, message = self._pick(at, stale)
         more = ", message_ids => %s" if what == "extend" else ", %s"
-        refused(self.side, "HD026", f"select howdah.{what}(%s, %s{more})", (self.queue, token, [message.number]))
+        there = message.before if message.touched else {}
+        waits = there.get("lease") == token and there["due"] > self.model.now
+        refused(
+            self.side,
+            "55P03" if waits else "HD026",
+            f"select howdah.{what}(%s, %s{more})",
+            (self.queue, token, [message.number]),
+        )

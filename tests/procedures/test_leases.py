@@ -142,6 +142,26 @@ def test_the_leases_of_a_consumer_end_with_its_session_at_once_and_count(
     assert one(db, "select howdah.ack('q', %s)", (kept[0],)) == 1
 
 
+@pytest.mark.parametrize(
+    "call", ["ack(%s, %s, %s)", "release(%s, %s, %s)", "extend(%s, %s, message_ids => %s)", "nack(%s, %s, %s)"]
+)
+def test_a_lease_that_ended_with_its_session_waits_for_who_saw_that_and_has_not_committed(
+    db: Db, connect: Connect, clock: Clock, call: str
+) -> None:
+    (sent,) = send(db, "a")
+    doomed, receiver = connect(), connect()
+    first = one(doomed, "select howdah.open_consumer('q', own_session => true)")
+    second = one(receiver, "select howdah.open_consumer('q')")
+    (lease,) = column(doomed, "select lease from howdah.lease('q', 1, '1 hour', consumer => %s)", (first,))
+    one(db, "select pg_terminate_backend(%s, 10000)", (doomed.info.backend_pid,))
+    db.execute("set lock_timeout = '100 ms'")
+    use = f"select howdah.{call}"
+    with receiver.transaction():
+        assert column(receiver, "select message_id from howdah.receive('q', consumer => %s)", (second,)) == [sent]
+        refused(db, "55P03", use, ("q", lease, [sent]))
+    refused(db, "HD026", use, ("q", lease, [sent]))
+
+
 def test_maintenance_ends_the_leases_of_consumers_whose_sessions_ended_for_all_who_take_no_turns(
     db: Db, connect: Connect, clock: Clock
 ) -> None:
