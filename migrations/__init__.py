@@ -18,9 +18,10 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, create_engine, text
 
 from ..procedures import Roles, checksum
+from ..text.dsn import BadDsnError, canonical
 from .roles import MigrationError, installed_roles
 
-__all__ = ["MigrationError", "State", "downgrade", "migrate", "state"]
+__all__ = ["BadDsnError", "MigrationError", "State", "downgrade", "migrate", "state"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def migrate(dsn: str, *, roles: Roles | None = None, engine_name: str = "howdah"
 
     roles: None means those installed already, else the default six.
     engine_name: part of the exception destination's name; used by the first installation only.
-    Raises MigrationError, with what to do, if the database is newer than this code or roles cannot be made.
+    Raises BadDsnError, or MigrationError, with what to do, if the database is newer than this code or roles cannot be made.
     """
     with _begin(dsn) as connection:
         settings = config()
@@ -85,7 +86,8 @@ def state(dsn: str) -> State:
 @contextmanager
 def _begin(dsn: str) -> Iterator[Connection]:
     """A transaction on a connection of its own that is closed afterwards."""
-    engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(dsn))
+    access = canonical(dsn)
+    engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(access))
     try:
         with engine.begin() as connection:
             yield connection

@@ -1,4 +1,4 @@
-"""Alembic's entry: one transaction, one advisory lock, the owner's role, then the procedures."""
+"""Alembic's entry: one transaction, one lock, the owner's role, then the procedures."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from sqlalchemy import Connection, create_engine, text
 from howdah.migrations.roles import MigrationError, ensure_roles, installed_roles
 from howdah.procedures import Roles, checksum, identifier, install
 from howdah.schema import SCHEMA, metadata
+from howdah.text.dsn import canonical
 
-LOCK = 1213154371  # any constant nobody else uses; two migrations at once take turns
+LOCK = 1213154371  # any constant nobody else uses; two first migrations at once take turns
 
 
 class _Database:
@@ -48,9 +49,26 @@ def chosen_roles(connection: Connection) -> Roles:
     return wanted or Roles()
 
 
+def take_turns(connection: Connection, roles: Roles) -> None:
+    """Wait for another migration.
+
+    What is installed is locked by its own table, which strangers cannot lock. Before that there is only an advisory lock, which any
+    login can hold.
+    """
+    installed = text("select to_regclass('howdah.alembic_version') is not null")
+    if not connection.scalar(installed):
+        connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": LOCK})
+        if not connection.scalar(installed):
+            return
+    before = connection.scalar(text("select current_setting('role')"))
+    connection.execute(text(f"set local role {identifier(roles.owner)}"))
+    connection.execute(text("lock table howdah.alembic_version in share row exclusive mode"))
+    connection.execute(text("select set_config('role', :role, true)"), {"role": before})
+
+
 def prepare(connection: Connection, roles: Roles) -> None:
     """Make schema and roles where they are missing, and go on as the owner."""
-    connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": LOCK})
+    take_turns(connection, roles)
     if not roles.is_one:
         ensure_roles(connection, roles)
     if connection.scalar(text("select to_regnamespace('howdah')")) is None:
@@ -67,7 +85,7 @@ def refuse_newer(connection: Connection) -> None:
         if revision not in known:
             raise MigrationError(
                 f"the database is at revision {revision}, which this version of howdah does not know: it is newer than the code."
-                " Upgrade howdah (pip install -U howdah) instead."
+                " Upgrade howdah instead."
             )
 
 
@@ -107,7 +125,8 @@ def main() -> None:
     dsn = context.get_x_argument(as_dictionary=True).get("dsn") or os.environ.get("HOWDAH_DSN")
     if not dsn:
         raise MigrationError("say which database: alembic -x dsn=postgresql://… or HOWDAH_DSN")
-    engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(dsn))
+    access = canonical(dsn)
+    engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(access))
     with engine.begin() as opened:
         run(opened)
     engine.dispose()

@@ -49,7 +49,7 @@ def script(roles: Roles, installer: str) -> str:
 
 
 def ensure_roles(connection: Connection, roles: Roles) -> None:
-    """Create the roles that are missing and let the installer act as the owner.
+    """Create the roles that are missing and let the installer act as the owner; on the embedded server as all of them.
 
     Raises MigrationError with the script to run where the installer may not create roles.
     """
@@ -84,3 +84,11 @@ def ensure_roles(connection: Connection, roles: Roles) -> None:
     if version >= 160000 and not mine[1] and roles.owner in missing:
         # Since PostgreSQL 16 the creator of a role gets ADMIN only and must grant itself the right to act as it.
         connection.execute(text(f"grant {identifier(roles.owner)} to {identifier(me)} with inherit true, set true"))
+    if connection.scalar(
+        text(
+            "select current_setting('howdah.embedded', true) = 'on' and rolsuper from pg_roles where rolname = current_user"
+        )
+    ):
+        # Its one log-in is a superuser's, which stands for no membership.
+        users = ", ".join(sorted({identifier(name) for name in roles.users().values()}))
+        connection.execute(text(f"grant {users} to {identifier(me)}"))

@@ -21,7 +21,7 @@ from .journal import EVENTS, backlog_counts, backlog_figures, dead_figures, jour
 from .listeners import listener_marks, listeners
 from .messages import ahead_leases, deduplications, handed, msgs, msgs_nonpersistent, parked
 from .policies import destination_policies
-from .runtime import engine, lock, worker_figures, workers
+from .runtime import engine, latches, lock, worker_figures, workers
 from .schedules import schedule_runs, schedules
 from .temporary import temporary_queues
 from .topics import SLOTS, ack_cursors, acked, acks, bridges, subscriptions, topic_ring, topics
@@ -59,6 +59,7 @@ __all__ = [
     "journal",
     "journal_totals",
     "lanes",
+    "latches",
     "listener_marks",
     "listeners",
     "lock",

@@ -24,7 +24,7 @@ consumers = Table(
     Column(
         "id",
         Integer,
-        Identity(always=True),
+        Identity(always=True, cycle=True),
         primary_key=True,
         comment="Number of the consumer, which also orders them: first come, first served.",
     ),

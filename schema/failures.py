@@ -10,6 +10,7 @@ from sqlalchemy import (
     Identity,
     Index,
     Integer,
+    LargeBinary,
     PrimaryKeyConstraint,
     SmallInteger,
     Table,
@@ -92,6 +93,16 @@ poison_details = Table(
         Integer,
         comment="The number of failures that its queue disposed of a message at, which decided the outcome. NULL: something else decides, or it was not recorded.",
     ),
+    Column(
+        "due_at",
+        TIMESTAMPTZ,
+        comment="No receive gives the message out before, unless an operator retries it. NULL: the failure asked for no delay.",
+    ),
+    Column(
+        "digest",
+        LargeBinary,
+        comment="16 bytes for the message, the time and the error (howdah._seal), so that an audit sees whether they are still the same.",
+    ),
     CheckConstraint(
         "outcome IN ('returned', 'delayed', 'blocked', 'moved', 'held', 'gone', 'discarded', 'quarantined', 'ended')",
         name="outcome",
@@ -102,6 +113,7 @@ poison_details = Table(
     Index("ix_poison_details_queue", "destination_id", "incident_id"),
     Index("ix_poison_details_recorded", "recorded_at", postgresql_using="brin"),
     Index("ix_poison_details_xid", "xid", postgresql_using="brin", postgresql_with={"pages_per_range": 32}),
+    Index("ix_poison_details_due", "destination_id", "due_at", postgresql_where=text("due_at IS NOT NULL")),
     Index("uq_poison_details_failure_key", "failure_key", unique=True),
     comment="One row for each failed delivery. INSERT-only; written in a transaction of its own so that no rollback erases it.",
 )
@@ -192,6 +204,7 @@ operator_acts = Table(
         nullable=False,
         comment="The messages of one call; for edited the original and its copy.",
     ),
+    Column("incident_id", BigInteger, comment="The last incident of any message before it. NULL: there was none."),
     CheckConstraint("act IN ('replayed', 'edited', 'moved', 'parked', 'retried', 'discarded', 'purged')", name="act"),
     comment="What operators did with messages, and who it was. INSERT-only; kept for engine.journal_retention_days.",
 )

@@ -11,6 +11,7 @@ from sqlalchemy import (
     Column,
     Index,
     Integer,
+    LargeBinary,
     PrimaryKeyConstraint,
     SmallInteger,
     Table,
@@ -69,7 +70,11 @@ journal = Table(
         nullable=False,
         comment="The messages of one call; where there is a last_id the one with the least number only.",
     ),
-    Column("oldest_sent_at", TIMESTAMPTZ, comment="When the oldest of the consumed messages was sent."),
+    Column(
+        "oldest_sent_at",
+        TIMESTAMPTZ,
+        comment="When the oldest of the consumed messages was sent; of sent: when all of them were.",
+    ),
     Column(
         "expires_at",
         ARRAY(TIMESTAMPTZ),
@@ -80,7 +85,7 @@ journal = Table(
         ARRAY(Text),
         comment="Of sent into a queue with message_groups, without delay: the group of each. NULL: none has one.",
     ),
-    Column("priorities", ARRAY(SmallInteger), comment="Where there are group_ids: the priority of each message."),
+    Column("priorities", ARRAY(SmallInteger), comment="Of sent: the priority of each message."),
     Column(
         "settled_xid",
         BigInteger,
@@ -90,6 +95,11 @@ journal = Table(
         "last_id",
         BigInteger,
         comment="Of messages read from a topic whose numbers leave none out: the greatest. NULL: message_ids has them all.",
+    ),
+    Column(
+        "digests",
+        ARRAY(LargeBinary),
+        comment="Of sent: 16 bytes for the content of each message (howdah._digest), so that an audit sees whether it is still the same.",
     ),
     Index("ix_journal_xid", "xid", postgresql_using="brin", postgresql_with={"pages_per_range": 32}),
     postgresql_partition_by="RANGE (at)",

@@ -24,6 +24,15 @@ from .journal import PgSnapshot
 for _name in ("system_room", "system_tickets", "system_state", "no_room"):
     Sequence(_name, metadata=metadata, minvalue=0, start=1)
 Sequence("expiry_walk", metadata=metadata, minvalue=0, start=0)
+Sequence("lock_secret", metadata=metadata, minvalue=0, start=1)
+Sequence("ticket_secret", metadata=metadata, minvalue=0, start=1)
+
+latches = Table(
+    "latches",
+    metadata,
+    Column("name", Text(collation="C"), primary_key=True, comment="Name of the lock."),
+    comment="The engine's own locks: whoever has one holds its row's lock. No row is ever changed.",
+)
 
 engine = Table(
     "engine",
@@ -166,6 +175,20 @@ engine = Table(
         BigInteger,
         comment="Largest body in bytes that any queue or topic takes, whatever its own option says. NULL: each its own.",
     ),
+    Column(
+        "digest_secret",
+        UUID(),
+        nullable=False,
+        server_default=text("gen_random_uuid()"),
+        comment="Goes into every digest of the journal, so that nobody finds a short body by trying. Nobody but the owner reads it.",
+    ),
+    Column(
+        "persistent",
+        Boolean,
+        nullable=False,
+        server_default=text("true"),
+        comment="False: every message sent is non-persistent, whatever its sender, queue or topic says.",
+    ),
     CheckConstraint("id = 1", name="single_row"),
     CheckConstraint("journal_retention_days > 0", name="journal_retention_days"),
     CheckConstraint("default_blocked_retry_ms >= 0", name="default_blocked_retry_ms"),
@@ -188,7 +211,7 @@ lock = Table(
     Column(
         "id",
         Integer,
-        Identity(always=True),
+        Identity(always=True, cycle=True),
         primary_key=True,
         comment="Number of the lease; 1 is the maintenance leader's.",
     ),
@@ -202,6 +225,7 @@ lock = Table(
         comment="Fencing token: grows by one at each change of holder.",
     ),
     Column("expires_at", TIMESTAMPTZ, comment="The lease is void from this time on, by the database's clock."),
+    Column("held_as", Text, comment="The role that acquired it; no other keeps or releases it. NULL: nobody holds it."),
     Index("uq_lock_name", "name", unique=True),
     comment="Named leases with fencing epochs.",
 )
