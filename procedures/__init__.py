@@ -16,7 +16,9 @@ from typing import Protocol
 FILES = (
     # what the others stand on
     "internal/now",
+    "internal/lock_key",
     "internal/caller",
+    "internal/has_role",
     "internal/destination",
     "internal/check_name",
     "internal/preset",
@@ -55,6 +57,8 @@ FILES = (
     "internal/evict",
     "internal/system",
     "internal/tell",
+    "internal/stamp",
+    "internal/poison_procedure",
     "internal/bury",
     "internal/expire",
     "internal/remove",
@@ -210,6 +214,8 @@ FILES = (
     # is dealt with by an administrator,
     "internal/take_back",
     "internal/dead_messages",
+    "internal/chosen",
+    "internal/move",
     "failure/replay",
     "failure/discard",
     "operator/list_poison",

@@ -19,11 +19,24 @@ declare
     v_destination howdah.destinations := howdah._destination(queue, 'send');
     v_where text;
     v_restored bigint;
+    v_priority integer;
+    v_conversation uuid;
 begin
     if message_id is null or body is null or is_text is null or jsonb_typeof(properties) is distinct from 'object' then
         raise exception using errcode = 'HD005', message = 'message_id, body and is_text must be there and properties a JSON object',
             hint = 'howdah archive restore reads them from the archive.';
     end if;
+    begin
+        v_priority := properties ->> 'priority';
+        v_conversation := properties ->> 'conversation_id';
+        if jsonb_typeof(properties -> 'headers') not in ('object', 'null') then
+            raise data_exception;
+        end if;
+        perform convert_from(body, 'UTF8') where is_text;
+    exception when data_exception then
+        raise exception using errcode = 'HD005', message = 'the properties or the body are not those of a message',
+            hint = 'headers is a JSON object, priority a number, conversation_id a UUID, and a body that is_text is UTF-8.';
+    end;
     -- Locked, so that of two at once the second sees what the first restored.
     perform from howdah.archive_runs r where r.archive_id = archive and r.run = restore_message.run for no key update;
     if not found then
@@ -44,8 +57,8 @@ begin
     v_restored := howdah._send_to(v_destination, body, is_text, coalesce(properties ->> 'content_type', 'application/octet-stream'),
         coalesce(nullif(properties -> 'headers', 'null'), '{}')
             || jsonb_build_object('howdah_restored_from', message_id, 'howdah_archive_run', format('%s/%s', archive, run)),
-        (properties ->> 'priority')::integer, properties ->> 'correlation_id', properties ->> 'reply_to', properties ->> 'message_type',
-        (properties ->> 'conversation_id')::uuid, null, null, 'persistent', true, null);
+        v_priority, properties ->> 'correlation_id', properties ->> 'reply_to', properties ->> 'message_type',
+        v_conversation, null, null, 'persistent', true, null);
     insert into howdah.archive_restores (restored_id, message_id, archive_id, run, queue, restored_at, restored_by)
     values (v_restored, message_id, archive, run, queue, howdah.now(), howdah._caller())
     on conflict on constraint pk_archive_restores do nothing;

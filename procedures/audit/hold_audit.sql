@@ -8,7 +8,7 @@ returns table (lock_epoch bigint, held_by text, held_until timestamptz)
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_epoch bigint := howdah.acquire_lock('audit', hold_audit.holder, hold_audit.seconds);
+    v_epoch bigint := howdah._acquire_lock('audit', hold_audit.holder, hold_audit.seconds);
 begin
     return query select v_epoch, l.holder, l.expires_at from howdah.lock l where l.name = 'audit';
 end
@@ -22,6 +22,19 @@ create or replace function howdah.release_audit(lock_epoch bigint) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
-    perform howdah.release_lock('audit', release_audit.lock_epoch);
+    perform howdah._release_audit(release_audit.lock_epoch);
+end
+$$;
+
+-- howdah._release_audit(p_epoch): end the right to audit, of the role that holds it.
+--
+-- Raises   HD014 somebody else audits by now.
+-- Role     internal
+create or replace function howdah._release_audit(p_epoch bigint) returns void
+language plpgsql volatile
+as $$
+begin
+    perform howdah._fence('audit', p_epoch);
+    update howdah.lock l set holder = null, held_as = null, expires_at = null where l.name = 'audit';
 end
 $$;

@@ -20,11 +20,17 @@ begin
         raise exception using errcode = 'HD005', message = 'an audit has started_at, exit_code and a severity',
             hint = 'severity is none, warning, error or failed.';
     end if;
+    if not isfinite(started_at) or not isfinite(taken_at) or least(started_at, taken_at) < '1970-01-01 00:00:00+00'
+       or greatest(started_at, taken_at) > howdah.now() + interval '24 hours' then
+        raise exception using errcode = 'HD005', message = 'an audit''s times lie between 1970 and now',
+            hint = 'started_at and taken_at may be ahead of the database''s clock by a day at most.';
+    end if;
     if (severity = 'failed') = (taken_at is not null) then
         raise exception using errcode = 'HD005', message = 'an audit that was made has taken_at, and one that failed has none',
             hint = 'taken_at is the time of the snapshot that was read.';
     end if;
     if jsonb_typeof(queues) is distinct from 'array' or jsonb_typeof(rules) is distinct from 'array'
+       or jsonb_path_exists(queues || rules, 'strict $[*] ? (@.type() != "object")')
        or jsonb_path_exists(queues, '$[*] ? (!(@.queue.type() == "string" && @.verdict.type() == "string"))') then
         raise exception using errcode = 'HD005', message = 'queues and rules are arrays of objects, those of queues with queue and verdict',
             hint = 'Such as [{"queue": "orders", "verdict": "proved"}].';
@@ -55,7 +61,7 @@ begin
         where exists (select from howdah.destinations d where d.id = v.destination_id and d.dropped_at is not null);
     end if;
     if record_audit.lock_epoch is not null then
-        perform howdah.release_lock('audit', record_audit.lock_epoch);
+        perform howdah._release_audit(record_audit.lock_epoch);
     end if;
     return v_run;
 end

@@ -18,7 +18,7 @@ begin
     delete from howdah.consumers c where c.id = v_row.id;
     delete from howdah.consumer_leases l where l.consumer_id = v_row.id;
     if howdah._is_own_session(v_row.id) then
-        perform pg_advisory_unlock_shared(1213154384, v_row.id);
+        perform pg_advisory_unlock_shared(howdah._lock_key('consumer', v_row.id::text));
     end if;
     perform howdah._wake(v_row.destination_id, v_row.waiting);
     return true;

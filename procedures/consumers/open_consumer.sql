@@ -37,18 +37,21 @@ begin
         perform howdah._lock_subscription(v_destination);
         perform howdah._check_no_consumer(v_destination);
     end if;
-    perform pg_advisory_xact_lock(1213154385, v_destination.id);
+    perform pg_advisory_xact_lock(howdah._lock_key('consumers', v_destination.id::text));
     perform howdah._close_dead(v_destination.id, v_now);
     if v_destination.delivery_policy = 'single' and exists (select from howdah.consumers c where c.destination_id = v_destination.id) then
         raise exception using errcode = 'HD033', message = format('queue %s has a consumer, and takes a single one', quote_literal(queue)),
             hint = 'Wait until it is closed, or give the queue another delivery_policy.';
     end if;
-    insert into howdah.consumers (destination_id, exclusive, priority, own_session, timeout_ms, opened_at, opened_by, opened_position, seen_at)
-    values (v_destination.id, open_consumer.exclusive, open_consumer.priority, open_consumer.own_session,
-        (extract(epoch from timeout) * 1000)::bigint, v_now, howdah._caller(), howdah._hint(v_destination.positions), v_now)
-    returning id into v_id;
+    while v_id is null loop  -- numbers begin anew when they are used up, and some may be in use
+        insert into howdah.consumers (destination_id, exclusive, priority, own_session, timeout_ms, opened_at, opened_by, opened_position, seen_at)
+        values (v_destination.id, open_consumer.exclusive, open_consumer.priority, open_consumer.own_session,
+            (extract(epoch from timeout) * 1000)::bigint, v_now, howdah._caller(), howdah._hint(v_destination.positions), v_now)
+        on conflict (id) do nothing
+        returning id into v_id;
+    end loop;
     if own_session then
-        perform pg_advisory_lock_shared(1213154384, v_id);
+        perform pg_advisory_lock_shared(howdah._lock_key('consumer', v_id::text));
     end if;
     perform nextval(v_destination.special);
     return v_id;

@@ -1,7 +1,7 @@
 -- howdah.renew_consumers(consumers): let open consumers live on although they do not ask for messages just now.
 --
 -- Returns  the numbers of those that are open (setof bigint); the others were closed, or silent for so long that others took over.
--- Raises   HD005 consumers is NULL. One of a queue that the caller may not receive from is left out.
+-- Raises   HD005 consumers is NULL; HD010 called out of a maintenance command. One of a queue that the caller may not receive from is left out.
 -- Role     howdah_consumer howdah_admin
 --
 -- The heartbeat of sessions that work off what they hold ahead. One whose transaction is receiving is passed by: that keeps it alive.
@@ -17,7 +17,7 @@ begin
     v_open := array(
         select c.id from howdah.consumers c join howdah.destinations d on d.id = c.destination_id
         where c.id = any (consumers) and d.dropped_at is null
-          and exists (select from unnest(d.receivers) r(role) where pg_has_role(howdah._caller()::name, r.role::name, 'MEMBER'))
+          and exists (select from unnest(d.receivers) r(role) where howdah._has_role(r.role))
     );
     update howdah.consumers c set seen_at = howdah.now()
     where c.ctid = any (array(select u.ctid from howdah.consumers u where u.id = any (v_open) for update skip locked));

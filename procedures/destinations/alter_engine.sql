@@ -1,81 +1,115 @@
--- howdah.alter_engine(options): change limits of the whole engine, and from how full on it does what.
+-- howdah.alter_engine(options): change properties of the whole engine.
 --
--- Raises   HD004 unknown or wrong option.
+-- Raises   HD003 a name is none; HD004 unknown or wrong option.
 -- Role     howdah_admin
 --
--- options is a JSON object; howdah.engine_options() shows each with its value. max_count: messages at most in all queues and subscriptions. max_size: bytes of
--- their bodies at most, a number or a text with the unit b, k or m, such as "10k" (10,240). max_message_bytes, in the same units: the largest body that any queue or
--- topic takes, whatever its own option says. 0 and -1: no limit. yellow_threshold, orange_threshold and red_threshold are
--- percents of these; orange_delay_ms is how long who sends 50 messages waits in orange. archive true: retention drops nothing of the journal and of incidents that is not archived (docs/archive.md). Sun ONE MQ's names, such as imq.system.max_count,
--- imq.message.max_size and imq.red.threshold, are understood too.
+-- options is a JSON object; howdah.engine_options() shows each with its value, and docs/operations.md says what each does. Those not named stay. Sun ONE MQ's
+-- names, such as imq.system.max_count and imq.transaction.autorollback, and WebSphere's sib.processor.blockedRetryTimeout are understood too.
+--
+-- Limits: max_count, messages at most in all queues and subscriptions. max_size, bytes of their bodies at most, a number or a text with the unit b, k
+-- or m, such as "10k" (10,240). max_message_bytes, in the same units: the largest body that any queue or topic takes, whatever its own option says.
+-- persistent false: every message sent from now on is non-persistent, whatever its sender, queue or topic says, and the server's next restart loses it.
+-- 0 and -1: no limit. yellow_threshold, orange_threshold and red_threshold are percents of these; orange_delay_ms is how long who sends 50 messages
+-- waits in orange.
 create or replace function howdah.alter_engine(options jsonb) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
     v_engine howdah.engine;
-    v_option record;
-    v_key text;
-    v_value bigint;
+    v_options jsonb := options;
 begin
-    if options is null or jsonb_typeof(options) <> 'object' then
-        raise exception using errcode = 'HD004', message = 'options must be a JSON object', hint = 'For example {"max_count": 100000}.';
+    if jsonb_typeof(options) = 'object' then
+        select coalesce(jsonb_object_agg(howdah._engine_option(o.key), o.value), '{}') into v_options from jsonb_each(options) o;
     end if;
+    perform howdah._check_options('engine', v_options);
     select e.* into v_engine from howdah.engine e for update;
-    for v_option in select o.key, o.value #>> '{}' as value, jsonb_typeof(o.value) as type from jsonb_each(options) o loop
-        if v_option.key = 'archive' and v_option.type = 'boolean' then
-            v_engine.archive := v_option.value::boolean;
-            continue;
-        end if;
-        v_key := case v_option.key when 'imq.message.max_size' then 'max_message_bytes'
-            else regexp_replace(regexp_replace(v_option.key, '^imq\.system\.', ''), '^imq\.(yellow|orange|red)\.threshold$', '\1_threshold') end;
-        v_value := case when v_key in ('max_size', 'max_message_bytes') then howdah._size(coalesce(v_option.value, '0'))
-                        when v_key = 'max_count' and v_option.type = 'null' then 0
-                        when v_option.type = 'number' and v_option.value ~ '^-?[0-9]{1,15}$' then v_option.value::bigint end;
-        if v_key not in ('max_count', 'max_size', 'max_message_bytes', 'yellow_threshold', 'orange_threshold', 'red_threshold', 'orange_delay_ms', 'archive') then
-            raise exception using errcode = 'HD004', message = format('there is no option %s', quote_literal(left(v_option.key, 100))),
-                hint = 'Options are: max_count, max_size, max_message_bytes, yellow_threshold, orange_threshold, red_threshold, orange_delay_ms, archive.';
-        elsif (case when v_key = 'archive' then false when v_key in ('max_count', 'max_size', 'max_message_bytes') then v_value >= -1
-                    when v_key = 'orange_delay_ms' then v_value between 0 and 60000 else v_value between 1 and 100 end) is not true then
-            raise exception using errcode = 'HD004', message = format('option %s cannot be %s', v_key, left(coalesce(v_option.value, 'null'), 100)),
-                hint = case when v_key = 'archive' then 'It is true or false.' when v_key = 'max_count' then 'It is a whole number, 0 or -1 for no limit.'
-                    when v_key in ('max_size', 'max_message_bytes') then 'It is a number of bytes, or a text such as "10k" or "5m"; 0 or -1: no limit.'
-                    when v_key = 'orange_delay_ms' then 'It is a whole number from 0 to 60000.' else 'It is a whole number from 1 to 100, percent.' end;
-        end if;
-        v_engine := jsonb_populate_record(v_engine, jsonb_build_object(case v_key when 'max_size' then 'max_bytes' else v_key end,
-            case when v_key like 'max%' and v_value <= 0 then null else v_value end));
-    end loop;
+    v_engine := jsonb_populate_record(v_engine, (
+        select coalesce(jsonb_object_agg(
+            case o.key when 'max_size' then 'max_bytes' else o.key end,
+            case when k.kind = 'size' then to_jsonb(nullif(greatest(howdah._size(o.value #>> '{}'), 0), 0))
+                 when o.key = 'max_count' and o.value in ('0', '-1') then 'null'
+                 else o.value end), '{}')
+        from jsonb_each(v_options) o join howdah._option_kinds() k on k.owner = 'engine' and k.key = o.key));
     if not (v_engine.yellow_threshold <= v_engine.orange_threshold and v_engine.orange_threshold <= v_engine.red_threshold) then
         raise exception using errcode = 'HD004', message = 'thresholds must ascend from yellow over orange to red',
             hint = 'The defaults are 60, 75 and 90.';
     end if;
-    update howdah.engine e set max_count = v_engine.max_count, max_bytes = v_engine.max_bytes, max_message_bytes = v_engine.max_message_bytes, yellow_threshold = v_engine.yellow_threshold,
-        orange_threshold = v_engine.orange_threshold, red_threshold = v_engine.red_threshold, orange_delay_ms = v_engine.orange_delay_ms, archive = v_engine.archive;
-    perform howdah._close_room('howdah.system_room');
-    perform howdah._set_room(d.id) from howdah.destinations d
-    where d.dropped_at is null or exists (select from howdah.temporary_queues t where t.destination_id = d.id);  -- ended ones are used again
+    update howdah.engine e set persistent = v_engine.persistent, max_count = v_engine.max_count, max_bytes = v_engine.max_bytes, max_message_bytes = v_engine.max_message_bytes, yellow_threshold = v_engine.yellow_threshold,
+        orange_threshold = v_engine.orange_threshold, red_threshold = v_engine.red_threshold, orange_delay_ms = v_engine.orange_delay_ms,
+        default_blocked_retry_ms = v_engine.default_blocked_retry_ms, redelivered_optimization = v_engine.redelivered_optimization,
+        expiration_interval_seconds = v_engine.expiration_interval_seconds, autorollback = v_engine.autorollback,
+        topic_rotation_seconds = v_engine.topic_rotation_seconds, journal_retention_days = v_engine.journal_retention_days,
+        incident_retention_days = v_engine.incident_retention_days, archive = v_engine.archive;
+    if v_options = '{}' or v_options ?| array['max_count', 'max_size', 'max_message_bytes', 'yellow_threshold', 'orange_threshold', 'red_threshold'] then
+        perform howdah._close_room('howdah.system_room');
+        perform howdah._set_room(d.id) from howdah.destinations d
+        where d.dropped_at is null or exists (select from howdah.temporary_queues t where t.destination_id = d.id);  -- ended ones are used again
+    end if;
+    if v_options ? 'persistent' then
+        perform howdah._set_persistent();
+    end if;
 end
 $$;
 
--- howdah._size(p_size): a number of bytes from a text with the unit b, k or m.
+-- howdah._set_persistent(): have sends to every queue and topic store persistent messages, or none, as the engine and each of them says now.
 --
--- Returns  bigint; NULL: it is none.
 -- Role     internal
-create or replace function howdah._size(p_size text) returns bigint
-language sql immutable
+--
+-- As howdah.alter_queue for one. What lies there stays what it is, and is still found.
+create or replace function howdah._set_persistent() returns void
+language plpgsql volatile
 as $$
-    select m.part[1]::bigint * case lower(m.part[2]) when 'k' then 1024 when 'm' then 1048576 else 1 end
-    from regexp_match(p_size, '^(-1|[0-9]{1,12})([bkmBKM]?)$') m(part)
+declare
+    v_destination howdah.destinations;
+begin
+    for v_destination in
+        update howdah.destinations d
+        set persistent = d.own_persistent and e.persistent,
+            main_rank = case when d.kind <> 'topic' and d.own_persistent and e.persistent then 9 - d.default_priority else -1 end
+        from howdah.engine e
+        where d.persistent <> (d.own_persistent and e.persistent)
+          and (d.dropped_at is null or exists (select from howdah.temporary_queues t where t.destination_id = d.id))
+        returning d.*
+    loop
+        if v_destination.kind = 'topic' then
+            perform howdah._note_readers(v_destination.id);
+            continue;
+        end if;
+        perform howdah._note_special(v_destination);
+        perform howdah._open_lane(v_destination.id, 9 - v_destination.default_priority, 2);
+    end loop;
+end
 $$;
 
--- howdah.engine_options(): the options of the whole engine with their values.
+-- howdah._engine_option(p_key): our name of an engine's property, of which Sun ONE MQ's or WebSphere's may be given.
+--
+-- Returns  text; a name that is neither stays.
+-- Role     internal
+create or replace function howdah._engine_option(p_key text) returns text
+language sql immutable
+as $$
+    select case p_key
+        when 'imq.system.max_count' then 'max_count'
+        when 'imq.system.max_size' then 'max_size'
+        when 'imq.message.max_size' then 'max_message_bytes'
+        when 'imq.yellow.threshold' then 'yellow_threshold'
+        when 'imq.orange.threshold' then 'orange_threshold'
+        when 'imq.red.threshold' then 'red_threshold'
+        when 'imq.message.expiration.interval' then 'expiration_interval_seconds'
+        when 'imq.redelivered.optimization' then 'redelivered_optimization'
+        when 'imq.transaction.autorollback' then 'autorollback'
+        when 'sib.processor.blockedRetryTimeout' then 'default_blocked_retry_ms'
+        else p_key end
+$$;
+
+-- howdah.engine_options(): the properties of the whole engine with their values.
 --
 -- Returns  a JSON object, as howdah.alter_engine takes it.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.engine_options() returns jsonb
 language sql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
-    select jsonb_build_object('max_count', e.max_count, 'max_size', e.max_bytes, 'max_message_bytes', e.max_message_bytes, 'yellow_threshold', e.yellow_threshold,
-        'orange_threshold', e.orange_threshold, 'red_threshold', e.red_threshold, 'orange_delay_ms', e.orange_delay_ms,
-        'archive', e.archive)
-    from howdah.engine e
+    select jsonb_object_agg(k.key, to_jsonb(e) -> case k.key when 'max_size' then 'max_bytes' else k.key end)
+    from howdah.engine e cross join howdah._option_kinds() k
+    where k.owner = 'engine'
 $$;

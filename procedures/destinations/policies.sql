@@ -14,11 +14,15 @@ declare
     v_queue text;
     v_count bigint := 0;
 begin
-    if pattern is null or pattern !~ '^([A-Za-z0-9_/-]+|\*)(\.([A-Za-z0-9_/-]+|\*))*(\.>)?$|^>$' then
+    if pattern is null or length(pattern) > 242 or pattern !~ '^([A-Za-z0-9_/-]+|[*])([.]([A-Za-z0-9_/-]+|[*]))*([.]>)?$|^>$' then
         raise exception using errcode = 'HD003', message = format('%s is no pattern of queue names', coalesce(quote_literal(left(pattern, 250)), 'NULL')),
-            hint = 'Parts between dots; * stands for one part, > at the end for the rest: orders.*.eu, orders.>, >.';
+            hint = '242 characters at most: parts between dots; * stands for one part, > at the end for the rest: orders.*.eu, orders.>, >.';
     end if;
     perform howdah._with_options(howdah._new_destination('policy'), options);
+    if options ->> 'poison_procedure' is not null then
+        raise exception using errcode = 'HD004', message = 'option poison_procedure is for single queues, not for patterns',
+            hint = 'Set it with howdah.alter_queue(queue, options).';
+    end if;
     insert into howdah.destination_policies as p (pattern, options, set_at, set_by)
     values (set_policy.pattern, set_policy.options, howdah.now(), howdah._caller())
     on conflict on constraint pk_destination_policies do update set options = excluded.options, set_at = excluded.set_at, set_by = excluded.set_by;

@@ -4,7 +4,7 @@
 -- Raises   HD001 no such queue.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.queue_options(queue text) returns jsonb
-language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp
+language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp set extra_float_digits = 1
 as $$
 declare
     v_destination howdah.destinations;
@@ -15,6 +15,23 @@ begin
             hint = 'Create it with howdah.create_queue(name), or see howdah.list_queues().';
     end if;
     v_destination.max_message_bytes := v_destination.own_max_message_bytes;  -- what holds is howdah.list_queues'
+    v_destination.persistent := v_destination.own_persistent;
     return (select jsonb_object_agg(k.key, to_jsonb(v_destination) -> k.key) from howdah._option_kinds() k where k.owner = 'queue');
 end
+$$;
+
+-- howdah.default_options(preset): every option of a queue that is created with a preset and nothing else.
+--
+-- Returns  a JSON object with the keys of howdah.queue_options.
+-- Raises   HD004 there is no such preset; HD003 and HD010 never, for no name and no procedure is given.
+-- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
+--
+-- Options of a policy by wildcard (howdah.set_policy) are not among them.
+create or replace function howdah.default_options(preset text default 'howdah') returns jsonb
+language sql volatile security definer set search_path = pg_catalog, howdah, pg_temp set extra_float_digits = 1
+as $$
+    select jsonb_object_agg(k.key, to_jsonb(d) -> k.key)
+    from howdah._with_options(howdah._new_destination('default'), jsonb_build_object('preset', default_options.preset)) d
+    cross join howdah._option_kinds() k
+    where k.owner = 'queue'
 $$;

@@ -20,7 +20,7 @@ begin
     if reply_to is not null and error is not null then
         perform howdah._destination(reply_to, 'send');
     end if;
-    perform pg_advisory_xact_lock(1213154374, hashtext(conversation_id::text));
+    perform pg_advisory_xact_lock(howdah._lock_key('conversation', conversation_id::text));
     return howdah._end_conversation(conversation_id, error, error_text, reply_to, null);
 end
 $$;
@@ -36,7 +36,7 @@ language plpgsql volatile
 as $$
 begin
     -- Another transaction is just ending it: not waited for, since a receive that disposes of a message waits for nobody.
-    if not pg_try_advisory_xact_lock(1213154374, hashtext(p_conversation_id::text)) then
+    if not pg_try_advisory_xact_lock(howdah._lock_key('conversation', p_conversation_id::text)) then
         return false;
     end if;
     insert into howdah.ended_conversations (conversation_id, ended_at, ended_by, error, error_text)

@@ -1,6 +1,22 @@
--- howdah.replay(queue, message_ids, target, max_messages, origin, error_class, fingerprint, older_than, newer_than, reason, selector): send dead messages back to where they came from, or elsewhere.
+-- howdah._check_home(p_homeless): raise if a message has no queue to go back to.
 --
--- Returns  the number of messages replayed (bigint).
+-- Returns  nothing.
+-- Raises   HD001 p_homeless, its number, is not NULL.
+-- Role     internal
+create or replace function howdah._check_home(p_homeless bigint) returns void
+language plpgsql immutable
+as $$
+begin
+    if p_homeless is not null then
+        raise exception using errcode = 'HD001', message = format('message %s has no queue to go back to', p_homeless),
+            hint = 'Name one: howdah.replay(queue, message_ids, target => ...).';
+    end if;
+end
+$$;
+
+-- howdah.replay(queue, message_ids, target, max_messages, origin, error_class, fingerprint, older_than, newer_than, reason, selector, dry_run): send dead messages back to where they came from, or elsewhere.
+--
+-- Returns  the number of messages replayed (bigint); with dry_run the number that would be, and nothing is replayed.
 -- Raises   HD001 no such queue, or a message has no queue to go back to; HD005 max_messages is negative, message_ids and a filter are both
 --          given, or target is the queue itself or a topic; HD010 not allowed; HD013 a message is not in the queue;
 --          HD023 a wrong selector.
@@ -12,7 +28,8 @@
 create or replace function howdah.replay(
     queue text, message_ids bigint[] default null, target text default null, max_messages bigint default null,
     origin text default null, error_class text default null, fingerprint text default null, older_than timestamptz default null,
-    newer_than timestamptz default null, reason text default null, selector text default null
+    newer_than timestamptz default null, reason text default null, selector text default null,
+    dry_run boolean default false
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off
@@ -20,20 +37,15 @@ as $$
 declare
     v_source howdah.destinations := howdah._queue(queue, 'admin');
     v_target howdah.destinations;
-    v_filtered boolean := num_nonnulls(origin, error_class, fingerprint, older_than, newer_than, selector) > 0;
-    v_wanted bigint[] := message_ids;
+    v_wanted bigint[] := howdah._chosen(v_source, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than, selector);
+    v_homeless bigint;
+    v_count bigint;
     v_back record;
     v_message howdah.msgs;
     v_ids bigint[];
     v_targets integer[];
     v_nonpersistent boolean[];
 begin
-    if max_messages < 0 then
-        raise exception using errcode = 'HD005', message = format('max_messages %s is negative', max_messages);
-    end if;
-    if v_filtered and message_ids is not null then
-        raise exception using errcode = 'HD005', message = 'message_ids and a filter do not go together', hint = 'Give one of them.';
-    end if;
     if target is not null then
         v_target := howdah._queue(target, 'admin');
     end if;
@@ -41,10 +53,14 @@ begin
         raise exception using errcode = 'HD005', message = format('the messages are in queue %s already', quote_literal(queue)),
             hint = 'Name another target, or none: each goes to its origin.';
     end if;
-    if v_filtered then
-        v_wanted := array(
-            select d.message_id from howdah._dead_messages(v_source.id, howdah._origin(origin), replay.error_class, replay.fingerprint,
-                older_than, newer_than, howdah._selected(v_source.id, selector), null, max_messages) d);
+    if dry_run then
+        select count(*), min(t.message_id) filter (where replay.target is null and not exists (
+            select from howdah.destinations d where d.id = t.origin_id and d.dropped_at is null))
+        into v_count, v_homeless
+        from howdah._takeable(v_source, v_wanted, max_messages) t;
+        perform howdah._check_home(v_homeless);
+        perform howdah._check_all_taken(v_source, message_ids, v_count, 'replayed');
+        return v_count;
     end if;
     for v_back in
         select t.message, t.nonpersistent from howdah._take_back(v_source, v_wanted, max_messages) t
@@ -55,9 +71,7 @@ begin
             select d.* into v_target from howdah.destinations d where d.id = v_message.origin_id and d.dropped_at is null;
         end if;
         if v_target.id is null then
-            raise exception using errcode = 'HD001',
-                message = format('message %s has no queue to go back to', v_message.message_id),
-                hint = 'Name one: howdah.replay(queue, message_ids, target => ...).';
+            perform howdah._check_home(v_message.message_id);
         end if;
         v_message.destination_id := v_target.id;
         v_message.seq := nextval(v_target.positions);
@@ -70,11 +84,7 @@ begin
         v_targets := v_targets || v_target.id;
         v_nonpersistent := v_nonpersistent || v_back.nonpersistent;
     end loop;
-    if coalesce(cardinality(v_ids), 0) < (select count(distinct i.id) from unnest(message_ids) i(id))
-       or array_position(message_ids, null) > 0 then
-        raise exception using errcode = 'HD013', message = format('not all of these messages are in queue %s', quote_literal(queue)),
-            hint = 'See howdah.browse(queue); a message in somebody''s hands cannot be replayed.';
-    end if;
+    perform howdah._check_all_taken(v_source, message_ids, coalesce(cardinality(v_ids), 0), 'replayed');
     perform howdah._journal(v_source, 'replayed', g.ids, g.nonpersistent, g.target)
     from (select array_agg(r.id) as ids, r.nonpersistent, r.target
           from unnest(v_ids, v_nonpersistent, v_targets) r(id, nonpersistent, target)

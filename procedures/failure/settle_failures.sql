@@ -7,7 +7,7 @@
 --
 -- Either in the transaction that holds them by howdah.receive_locked, or after the rollback of the one that received them.
 -- A message without recorded failures is left as it is. A delay that its last failure asked for overrides the queue's. Not
--- calling this loses nothing but the delay: a message that was rejected or is at its limit is moved by the next receive.
+-- calling this loses nothing: a message that was rejected, is at its limit or is to wait is dealt with by the next receive that meets it.
 create or replace function howdah.settle_failures(queue text, message_ids bigint[], priorities integer[], positions bigint[])
 returns table (message_id bigint, outcome text)
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
@@ -41,7 +41,7 @@ begin
                 howdah._group((v_found.message).headers, (v_found.message).conversation_id), null);
             if v_standing.failures > 0 then
                 outcome := howdah._settle(v_destination, v_found.message, v_found.place, v_found.nonpersistent, v_standing.weight,
-                    v_standing.delay_ms);
+                    v_standing.delay_ms, v_standing.due_at);
             end if;
         end if;
         return next;

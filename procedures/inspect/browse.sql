@@ -2,7 +2,7 @@
 --
 -- Returns  up to max_messages rows of howdah.message by priority and position; parked and expired ones are not shown. Of a subscription
 --          what it would receive next, in that order.
--- Raises   HD001 no such queue; HD005 wrong argument; HD010 not allowed; HD023 the selector is invalid.
+-- Raises   HD001 no such queue; HD005 wrong argument; HD010 not allowed; HD023 the selector is invalid; HD037 on a standby.
 -- Role     howdah_browser howdah_consumer howdah_admin
 --
 -- For the next page give the priority and position of the last message shown (not of a subscription's). only_id: just the message of that
@@ -23,6 +23,7 @@ declare
     v_seq bigint := coalesce(after_position, -1);
     v_shown integer;
 begin
+    perform howdah._check_all_here();
     if max_messages is null or max_messages not between 1 and 10000 then
         raise exception using errcode = 'HD005',
             message = format('max_messages must be 1 to 10000, not %s', coalesce(max_messages::text, 'NULL'));

@@ -39,7 +39,7 @@ begin
       and (older_than is null or p.recorded_at < older_than) and (newer_than is null or p.recorded_at >= newer_than)
       and exists (select from howdah.destination_grants g
                   where g.destination_id = d.id and g.verb = 'browse'
-                    and pg_has_role(howdah._caller()::name, g.role_name::name, 'MEMBER'))
+                    and howdah._has_role(g.role_name))
     order by p.incident_id desc
     limit max_incidents;
 end

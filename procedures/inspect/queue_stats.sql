@@ -11,7 +11,7 @@
 --          where what became of messages is as last added up, at most two minutes ago and with over 20,000 transactions since. figures_age is the age
 --          of the oldest of these, an estimate being of now.
 --          audited_at and audit_verdict: the last audit of it and what that said; NULL: none.
--- Raises   HD001 no such queue; HD010 not allowed.
+-- Raises   HD001 no such queue; HD010 not allowed; HD037 on a standby.
 -- Role     howdah_admin howdah_browser howdah_consumer howdah_auditor
 --
 -- Sequential scans are off, since fresh statistics cannot be relied on where rows come and go by the million.
@@ -30,6 +30,7 @@ declare
     v_kept_at timestamptz := (select e.totals_at from howdah.engine e);
     v_counted_at timestamptz;
 begin
+    perform howdah._check_all_here();
     if queue is not null then
         v_id := (howdah._queue(queue, 'browse')).id;
     elsif howdah._many_queues() then

@@ -26,19 +26,20 @@ begin
         v_walk.selector := btrim(p_selector);
         v_walk.condition := howdah._selection(p_destination_id, p_rank, v_walk.selector);
     end if;
-    v_walk.consumer := p_consumer;
     v_walk.hold := p_hold;
     v_alone := v_queue.strict_order;
     if p_consumer is not null or v_queue.delivery_policy <> 'shared' or v_queue.message_groups = 'sticky'
        or exists (select from howdah.consumers c where c.destination_id = p_destination_id and c.exclusive) then
-        v_turn := howdah._turn(v_queue, p_consumer::integer, howdah.now());
+        v_turn := howdah._turn(v_queue, p_consumer, howdah.now());
         v_walk.admitted := v_turn.admitted;
         v_walk.share := v_turn.share;
         v_alone := v_alone or v_turn.alone;
     end if;
+    v_walk.consumer := p_consumer;
     if v_walk.admitted and v_alone then
-        v_walk.admitted := pg_try_advisory_xact_lock(1213154373, p_destination_id)
-            and not (v_queue.strict_order and howdah._is_held_up(p_destination_id, howdah.now()));
+        v_walk.admitted := pg_try_advisory_xact_lock(howdah._lock_key('turn', p_destination_id::text))
+            and not (v_queue.strict_order
+                and (howdah._parks_waiting(v_queue, howdah.now()) or howdah._is_held_up(p_destination_id, howdah.now())));
     end if;
     if v_alone and v_queue.message_groups = 'transaction' then
         v_queue.message_groups := case when v_queue.strict_order then 'none' else 'alone' end;
@@ -47,6 +48,41 @@ begin
         v_walk.groups := v_queue.message_groups;
     end if;
     return v_walk;
+end
+$$;
+
+-- howdah._parks_waiting(p_queue, p_now): park what waits for the delay of a recorded failure and still lies in its place.
+--
+-- Returns  boolean: there was such a message.
+-- Role     internal
+--
+-- In strict order it holds up all that is behind it, so it is looked for before any message is taken. Few wait there at a time.
+create or replace function howdah._parks_waiting(p_queue howdah.destinations, p_now timestamptz) returns boolean
+language plpgsql volatile
+    set enable_seqscan = off
+as $$
+declare
+    v_incident record;
+    v_found record;
+    v_parked boolean := false;
+begin
+    if pg_sequence_last_value(p_queue.failing) is null then
+        return false;
+    end if;
+    for v_incident in
+        select p.message_id, p.stage from howdah.poison_details p where p.destination_id = p_queue.id and p.due_at > p_now
+        group by p.message_id, p.stage
+    loop
+        continue when exists (select from howdah.parked w where w.destination_id = p_queue.id and w.message_id = v_incident.message_id)
+            or (howdah._waits_until(p_queue.id, v_incident.message_id, v_incident.stage) > p_now) is not true;
+        select * into v_found from howdah._find(p_queue.id, v_incident.message_id, null, null);
+        if v_found.free and (v_found.message).stage = v_incident.stage and v_found.place <> 'parked' then
+            perform howdah._dispose(p_queue.id, v_found.message, v_found.nonpersistent, v_found.place, p_now);
+            perform set_config('howdah.disposed', '', true);
+            v_parked := true;
+        end if;
+    end loop;
+    return v_parked;
 end
 $$;
 

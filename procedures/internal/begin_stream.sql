@@ -52,11 +52,11 @@ begin
         perform howdah._note_alive(v_look.alive);
     end if;
     if v_look.shared then
-        perform pg_advisory_xact_lock_shared(1213154375, destination.id);  -- who reads it stands in the way of who would change it
+        perform pg_advisory_xact_lock_shared(howdah._lock_key('subscription', destination.id::text));  -- who reads it stands in the way of who would change it
         if p_consumer is not null then
             perform howdah._check_reader(destination, p_consumer);
         end if;
-    elsif not pg_try_advisory_xact_lock(1213154375, destination.id) then
+    elsif not pg_try_advisory_xact_lock(howdah._lock_key('subscription', destination.id::text)) then
         raise exception using errcode = 'HD024', message = format('subscription %s is being read by another consumer', quote_literal(p_name)),
             hint = 'An unshared subscription has one active consumer; subscribe with shared => true for several.';
     elsif not p_plain or p_consumer is not null then

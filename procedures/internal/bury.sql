@@ -12,8 +12,14 @@ language plpgsql volatile
 as $$
 declare
     v_outcome text;
+    v_handled boolean;
 begin
+    if p_destination.poison_procedure is not null and p_destination.dropped_at is null then
+        select r.handled, r.reason into v_handled, p_reason
+        from howdah._run_poison_procedure(p_destination, p_message, p_nonpersistent, p_reason) r;
+    end if;
     v_outcome := case
+        when v_handled then 'discarded'
         -- Each quarantine is a stage of its own, and stages end at 32767.
         when p_destination.at_limit = 'quarantine' and p_message.stage < 32767 and p_destination.quarantine_times > (
             select count(*) from howdah.quarantines q
@@ -169,7 +175,7 @@ begin
             select from unnest(array['receive', 'browse', 'send', 'pass_all', 'set_all']) v(verb)
             where not exists (select from howdah.destination_grants g
                               where g.destination_id = p_target.id and g.verb = v.verb
-                                and pg_has_role(howdah._caller()::name, g.role_name::name, 'MEMBER')))
+                                and howdah._has_role(g.role_name)))
             then format('NOT_AUTHORIZED: role %s lacks rights on queue %s', howdah._caller(), p_name)
     end;
 end

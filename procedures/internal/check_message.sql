@@ -37,12 +37,13 @@ begin
     if p_content_type is null or p_content_type = '' then
         raise exception using errcode = 'HD005', message = 'content_type cannot be empty';
     end if;
-    if p_time_to_live <= interval '0' or p_time_to_live > interval '100 years' then
+    -- A month is 30 days where lengths are compared, and a year 365.25 where they are added.
+    if p_time_to_live <= interval '0' or p_time_to_live > interval '100 years' or extract(epoch from p_time_to_live) <= 0 then
         raise exception using errcode = 'HD005',
             message = format('time_to_live %s is not positive, or over 100 years', p_time_to_live),
             hint = 'Leave it out for a message that never expires.';
     end if;
-    if p_delay < interval '0' or p_delay > interval '100 years' then
+    if p_delay < interval '0' or p_delay > interval '100 years' or extract(epoch from p_delay) < 0 then
         raise exception using errcode = 'HD005', message = format('delay %s is negative or over 100 years', p_delay);
     end if;
     if p_delivery_mode is null or p_delivery_mode not in ('persistent', 'non-persistent') then

@@ -8,7 +8,7 @@ create or replace function howdah._check_name(p_name text) returns void
 language plpgsql immutable
 as $$
 begin
-    if p_name is null or p_name !~ '\A[A-Za-z0-9._/-]{1,242}\Z' then
+    if p_name is null or p_name !~ '^[A-Za-z0-9._/-]{1,242}$' then
         raise exception using errcode = 'HD003',
             message = format('bad queue name %s', coalesce(quote_literal(left(p_name, 250)), 'NULL')),
             hint = 'A name has 1 to 242 characters out of A-Z a-z 0-9 . _ - /';

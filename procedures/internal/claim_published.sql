@@ -15,8 +15,10 @@ as $$
 declare
     v_cursor howdah.ack_cursors := howdah._cursor(p_ack.id);
     v_upto pg_snapshot := howdah._snapshot();
+    v_secret constant bigint := howdah._lock_key('published', p_ack.id::text);
     v_topic text := howdah._name(p_ack.destination_id);
     v_failing boolean := pg_sequence_last_value(p_destination.failing) is not null;
+    v_now timestamptz := howdah.now();
     v_size integer := greatest(p_want * 2, 32);
     v_left integer := p_want;
     v_segment record;
@@ -44,7 +46,7 @@ begin
                     select p.* from page p
                     where p.wanted and not p.done
                       and (not p_subscription.shared
-                           or pg_try_advisory_xact_lock(1213154376, hashint8((p.seq * 1000000 + p_ack.destination_id) * 1000003 # p_ack.id)))
+                           or pg_try_advisory_xact_lock(hashint8extended(p.seq, v_secret)))
                     limit v_left
                 ), others as materialized (
                     select min(p.n) as n from page p where p.wanted and not p.done and p.n not in (select u.n from taken u)
@@ -98,7 +100,7 @@ begin
                             from unnest(v_page.seqs, v_page.xids) u(seq, xid) where u.seq = any (v_ended);
                             perform howdah._bury_published(p_destination, m.message_id, m.sent_at, m.expires_at, (9 - m.priority)::smallint, m.body is not null,
                                 m.content_type, coalesce(m.bytes, convert_to(m.body, 'UTF8')), m.headers, m.correlation_id, m.reply_to, m.message_type,
-                                m.conversation_id, m.delivery_mode = 'non-persistent')
+                                m.conversation_id, m.delivery_mode = 'non-persistent', v_now)
                             from unnest(v_page.messages) m where m."position" = any (v_ended);
                             v_gone := v_gone || v_ended;
                         end if;
@@ -174,7 +176,7 @@ begin
     insert into howdah.acked (ack_id, seq, xid) select p_ack_id, u.seq, u.xid from unnest(p_seqs, p_xids) u(seq, xid)
     on conflict do nothing;
     if howdah._has_old_snapshot() then
-        perform pg_advisory_xact_lock(1213154377, p_ack_id);
+        perform pg_advisory_xact_lock(howdah._lock_key('cursor', p_ack_id::text));
         v_cursor := howdah._own_cursor(p_ack_id);
         perform howdah._move_cursor(v_cursor, v_cursor.xid, v_cursor.seq, 0, v_cursor.snapshot);
     end if;

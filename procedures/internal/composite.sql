@@ -21,8 +21,8 @@ declare
     v_members howdah.destinations[] := '{}';
 begin
     foreach v_part in array string_to_array(p_names, ',') loop
-        v_kind := substring(v_part from '^\s*(?:temp-)?(queue|topic)://');
-        v_part := btrim(regexp_replace(v_part, '^\s*(?:temp-)?(queue|topic)://', ''));
+        v_kind := substring(v_part from '^[[:space:]]*(?:temp-)?(queue|topic)://');
+        v_part := btrim(regexp_replace(v_part, '^[[:space:]]*(?:temp-)?(queue|topic)://', ''));
         v_member := howdah._destination(v_part, 'send');
         if v_member.kind <> v_kind then
             raise exception using errcode = 'HD001', message = format('%s is a %s, not a %s', quote_literal(v_part), v_member.kind, v_kind),
@@ -82,7 +82,8 @@ declare
 begin
     foreach v_member in array case when howdah._is_composite(p_queue) then howdah._members(p_queue)
                                    else array[howdah._destination(p_queue, 'send')] end loop
-        v_ids := howdah._send_batch(v_member, p_bodies, p_is_text, p_content_type, p_headers, p_priorities, p_correlation_ids,
+        v_ids := howdah._send_batch(v_member, p_bodies, p_is_text, p_content_type,
+            case when v_member.stamp_user then howdah._stamped_all(p_headers, cardinality(p_bodies), howdah._caller()) else p_headers end, p_priorities, p_correlation_ids,
             p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_delivery_mode, p_notify, p_deduplication_keys);
         v_first := coalesce(v_first, v_ids);
     end loop;

@@ -18,7 +18,7 @@ begin
     if not exists (
         select from howdah.destination_grants g
         where g.destination_id = v_destination.id and g.verb = p_verb
-          and pg_has_role(howdah._caller()::name, g.role_name::name, 'MEMBER')
+          and howdah._has_role(g.role_name)
     ) then
         raise exception using errcode = 'HD010',
             message = format('role %s may not %s on queue %s', quote_ident(howdah._caller()), p_verb, quote_literal(p_name)),

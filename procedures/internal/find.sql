@@ -11,7 +11,7 @@ returns table (message howdah.msgs, place text, nonpersistent boolean, free bool
 language plpgsql volatile set enable_seqscan = off
 as $$
 declare
-    v_ranks smallint[] := case when p_priority is null then array[0, 1, 2, 3, 4, 5, 6, 7, 8, 9] else array[9 - p_priority] end;
+    v_ranks smallint[] := case when p_priority between 0 and 9 then array[9 - p_priority] else array[0, 1, 2, 3, 4, 5, 6, 7, 8, 9] end;
     v_seqs bigint[] := case when p_position is null then howdah._positions(p_destination_id, p_message_id) else array[p_position] end;
     v_locked tid;
     v_row record;

@@ -44,9 +44,8 @@ returns boolean
 language plpgsql volatile
 as $$
 begin
-    if not (case when p_subscription.shared then pg_try_advisory_xact_lock(1213154376,
-            hashint8((p_seq * 1000000 + p_ack.destination_id) * 1000003 # p_ack.id))
-        else pg_try_advisory_xact_lock(1213154375, p_subscription.destination_id) end) then
+    if not (case when p_subscription.shared then pg_try_advisory_xact_lock(hashint8extended(p_seq, howdah._lock_key('published', p_ack.id::text)))
+        else pg_try_advisory_xact_lock(howdah._lock_key('subscription', p_subscription.destination_id::text)) end) then
         return false;
     end if;
     -- A statement of its own, whose snapshot is taken with the lock: whoever had it before has committed by then.

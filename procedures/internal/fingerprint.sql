@@ -14,9 +14,9 @@ declare
 begin
     v_text := regexp_replace(v_text, '(?<![[:alnum:]])(''[^'']*(''|$)|"[^"]*("|$)|`[^`]*(`|$))', '?', 'g');
     v_text := regexp_replace(v_text, '[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}', '?', 'g');
-    v_text := regexp_replace(v_text, '0[xX][0-9a-fA-F]+|\m(?=[a-fA-F]*[0-9])[0-9a-fA-F]{8,}\M', '?', 'g');
+    v_text := regexp_replace(v_text, '0[xX][0-9a-fA-F]+|[[:<:]](?=[a-fA-F]*[0-9])[0-9a-fA-F]{8,}[[:>:]]', '?', 'g');
     v_text := regexp_replace(v_text, '[-+]?[0-9]+([.,:_][0-9]+)*([eE][-+]?[0-9]+)?', '?', 'g');
-    v_text := btrim(regexp_replace(v_text, '\s+', ' ', 'g'));
+    v_text := btrim(regexp_replace(v_text, '[[:space:]]+', ' ', 'g'));
     return left(encode(sha256(convert_to(
         concat_ws(chr(10), coalesce(p_class, ''), coalesce(p_sqlstate, ''), v_text), 'UTF8')), 'hex'), 16);
 end

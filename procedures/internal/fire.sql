@@ -116,7 +116,8 @@ begin
     else
         v_message_id := howdah._send_to(v_destination, p_schedule.body, p_schedule.is_text, p_schedule.content_type,
             jsonb_build_object('scheduledJobId', p_schedule.id::text) || coalesce(p_schedule.headers, '{}')
-                || jsonb_build_object('scheduledTime', (extract(epoch from p_at) * 1000)::bigint),
+                || jsonb_build_object('scheduledTime', (extract(epoch from p_at) * 1000)::bigint)
+                || case when v_destination.stamp_user then howdah._stamped(null, p_schedule.created_by) else '{}' end,
             p_schedule.priority, p_schedule.correlation_id, p_schedule.reply_to, p_schedule.message_type, p_schedule.conversation_id,
             p_schedule.time_to_live_ms * interval '1 millisecond', null,
             case when p_schedule.nonpersistent then 'non-persistent' else 'persistent' end, true, null);

@@ -19,7 +19,7 @@ declare
     v_done bigint[];
     v_ring bigint := howdah._truncations();
 begin
-    if not pg_try_advisory_xact_lock(1213154377, p_ack.id) then
+    if not pg_try_advisory_xact_lock(howdah._lock_key('cursor', p_ack.id::text)) then
         return;
     end if;
     v_cursor := howdah._cursor(p_ack.id);

@@ -11,7 +11,7 @@ language plpgsql stable
 as $$
 declare
     v_first bigint := coalesce(pg_snapshot_xmin(p_since)::text::bigint, 0);
-    v_soon timestamptz := howdah.now() + interval '1 day';
+    v_soon timestamptz := howdah.now() + interval '24 hours';
 begin
     return query
     with fresh as materialized (

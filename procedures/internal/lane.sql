@@ -18,7 +18,7 @@ begin
                where l.destination_id = p_destination_id and l.rank = p_rank and l.place = p_place and l.head is not null) then
         return;
     end if;
-    if pg_try_advisory_xact_lock(1213154371, p_destination_id * 30 + p_rank * 3 + p_place) then
+    if pg_try_advisory_xact_lock(howdah._lock_key('lane', p_destination_id || ':' || p_rank * 3 + p_place)) then
         v_id := nextval(pg_get_serial_sequence('howdah.lanes', 'id'));
         insert into howdah.lanes (id, destination_id, rank, place, head, search) overriding system value
         values (v_id, p_destination_id, p_rank, p_place, howdah._new_hint('head_' || v_id), howdah._new_hint('search_' || v_id));

@@ -1,6 +1,6 @@
--- howdah._option_kinds(): what each option of a queue, a topic or a listener may be.
+-- howdah._option_kinds(): what each option of a queue, a topic, a listener or the engine may be.
 --
--- Returns  what has it (queue, topic or listener); key; kind (integer, number, boolean, choice, name, selector); bounds of a number; the choices; whether it may be null.
+-- Returns  what has it (queue, topic, listener or engine); key; kind (integer, number, boolean, size, choice, name, function, selector); bounds of a number; the choices; whether it may be null.
 -- Role     internal
 create or replace function howdah._option_kinds()
 returns table (owner text, key text, kind text, lowest numeric, highest numeric, choices text[], nullable boolean)
@@ -33,6 +33,7 @@ as $$
         ('queue', 'process_expired', 'boolean', 0, 0, null, false),
         ('queue', 'log_table', 'boolean', 0, 0, null, false),
         ('queue', 'log_queue', 'name', 0, 0, null, true),
+        ('queue', 'poison_procedure', 'function', 0, 0, null, true),
         ('queue', 'quarantine_ms', 'integer', 0, 3155760000000, null, false),
         ('queue', 'quarantine_times', 'integer', 0, 1000000, null, false),
         ('queue', 'error_reply', 'boolean', 0, 0, null, false),
@@ -51,9 +52,11 @@ as $$
         ('queue', 'default_time_to_live_ms', 'integer', 1, 3155760000000, null, true),
         ('queue', 'journal_level', 'choice', 0, 0, array['off', 'exits', 'full'], false),
         ('queue', 'persistent', 'boolean', 0, 0, null, false),
+        ('queue', 'stamp_user', 'boolean', 0, 0, null, false),
         ('queue', 'message_groups', 'choice', 0, 0, array['none', 'transaction', 'sticky'], false),
         ('queue', 'delivery_policy', 'choice', 0, 0, array['shared', 'single', 'failover', 'round_robin'], false),
         ('topic', 'persistent', 'boolean', 0, 0, null, false),
+        ('topic', 'stamp_user', 'boolean', 0, 0, null, false),
         ('topic', 'max_message_bytes', 'integer', 1, 1073741823, null, false),
         ('topic', 'default_priority', 'integer', 0, 9, null, false),
         ('topic', 'default_time_to_live_ms', 'integer', 1, 3155760000000, null, true),
@@ -70,10 +73,26 @@ as $$
         ('listener', 'max_sessions', 'integer', 1, 1000, null, false),
         ('listener', 'stop_on_failure', 'boolean', 0, 0, null, false),
         ('listener', 'sequential_failures', 'integer', 0, 1000000, null, false),
-        ('listener', 'kind', 'choice', 0, 0, array['activation_specification', 'listener_port'], false)
+        ('listener', 'kind', 'choice', 0, 0, array['activation_specification', 'listener_port'], false),
+        ('engine', 'max_count', 'integer', -1, 999999999999999, null, true),
+        ('engine', 'max_size', 'size', 0, 0, null, true),
+        ('engine', 'max_message_bytes', 'size', 0, 0, null, true),
+        ('engine', 'yellow_threshold', 'integer', 1, 100, null, false),
+        ('engine', 'orange_threshold', 'integer', 1, 100, null, false),
+        ('engine', 'red_threshold', 'integer', 1, 100, null, false),
+        ('engine', 'orange_delay_ms', 'integer', 0, 60000, null, false),
+        ('engine', 'default_blocked_retry_ms', 'integer', 0, 3155760000000, null, false),
+        ('engine', 'redelivered_optimization', 'boolean', 0, 0, null, false),
+        ('engine', 'expiration_interval_seconds', 'integer', 0, 31536000, null, false),
+        ('engine', 'autorollback', 'boolean', 0, 0, null, false),
+        ('engine', 'topic_rotation_seconds', 'integer', 1, 31536000, null, false),
+        ('engine', 'journal_retention_days', 'integer', 1, 36500, null, false),
+        ('engine', 'incident_retention_days', 'integer', 1, 36500, null, false),
+        ('engine', 'archive', 'boolean', 0, 0, null, false),
+        ('engine', 'persistent', 'boolean', 0, 0, null, false)
 $$;
 
--- howdah._check_options(p_owner, p_options): refuse options of a queue, topic or listener that are unknown or wrong.
+-- howdah._check_options(p_owner, p_options): refuse options of a queue, topic, listener or the engine that are unknown or wrong.
 --
 -- Raises   HD003 a name is no queue name; HD004 an option is unknown or wrong.
 -- Role     internal
@@ -86,7 +105,8 @@ declare
 begin
     if p_options is null or jsonb_typeof(p_options) <> 'object' then
         raise exception using errcode = 'HD004', message = 'options must be a JSON object',
-            hint = case p_owner when 'queue' then 'For example {"max_failed_deliveries": 3}.' when 'topic' then 'For example {"retain_ms": 86400000}.' else 'For example {"sequential_failures": 3}.' end;
+            hint = case p_owner when 'queue' then 'For example {"max_failed_deliveries": 3}.' when 'topic' then 'For example {"retain_ms": 86400000}.'
+                when 'engine' then 'For example {"max_count": 100000}.' else 'For example {"sequential_failures": 3}.' end;
     end if;
     for v_option in
         select o.key, o.value, o.value #>> '{}' as text, jsonb_typeof(o.value) as type, k.kind, k.lowest, k.highest, k.choices, k.nullable
@@ -102,6 +122,7 @@ begin
                 and v_option.text::numeric % 1 = 0
             when 'number' then v_option.type = 'number' and v_option.text::numeric between v_option.lowest and v_option.highest
             when 'boolean' then v_option.type = 'boolean'
+            when 'size' then howdah._size(v_option.text) is not null
             when 'choice' then v_option.type = 'string' and v_option.text = any (v_option.choices)
             else v_option.type = 'string' end;
         if not v_right then
@@ -110,7 +131,9 @@ begin
                     when 'integer' then format('It is a whole number from %s to %s.', v_option.lowest, v_option.highest)
                     when 'number' then format('It is a number from %s to %s.', v_option.lowest, v_option.highest)
                     when 'boolean' then 'It is true or false.'
+                    when 'size' then 'It is a number of bytes, or a text such as "10k" or "5m"; 0 or -1: no limit.'
                     when 'choice' then format('It is one of: %s.', array_to_string(v_option.choices, ', '))
+                    when 'function' then 'It is the name of a function with its schema, such as "shop.poison".'
                     when 'selector' then 'It is a selector, such as "price > 100".'
                     else 'It is the name of a queue.' end;
         end if;
@@ -119,4 +142,15 @@ begin
         end if;
     end loop;
 end
+$$;
+
+-- howdah._size(p_size): a number of bytes from a text with the unit b, k or m.
+--
+-- Returns  bigint; NULL: it is none.
+-- Role     internal
+create or replace function howdah._size(p_size text) returns bigint
+language sql immutable
+as $$
+    select m.part[1]::bigint * case lower(m.part[2]) when 'k' then 1024 when 'm' then 1048576 else 1 end
+    from regexp_match(p_size, '^(-1|[0-9]{1,12})([bkmBKM]?)$') m(part)
 $$;

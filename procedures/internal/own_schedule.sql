@@ -1,14 +1,3 @@
--- howdah._is_member(p_role, p_of): whether a role is another one or a member of it; neither need exist any more.
---
--- Returns  boolean.
--- Role     internal
-create or replace function howdah._is_member(p_role text, p_of text) returns boolean
-language sql stable
-as $$
-    select exists (select from pg_roles a cross join pg_roles b
-                   where a.rolname = p_role and b.rolname = p_of and pg_has_role(a.oid, b.oid, 'MEMBER'))
-$$;
-
 -- howdah._may_change(p_schedule): whether the caller may cancel, pause or replace a schedule.
 --
 -- Returns  boolean.
@@ -16,9 +5,11 @@ $$;
 create or replace function howdah._may_change(p_schedule howdah.schedules) returns boolean
 language sql stable
 as $$
-    select howdah._is_member(howdah._caller(), p_schedule.created_by) or exists (
-        select from howdah.destination_grants g
-        where g.destination_id = p_schedule.destination_id and g.verb = 'admin' and howdah._is_member(howdah._caller(), g.role_name))
+    select exists (
+        select from pg_roles r
+        where (r.rolname = p_schedule.created_by or r.rolname in (
+                select g.role_name from howdah.destination_grants g where g.destination_id = p_schedule.destination_id and g.verb = 'admin'))
+          and howdah._has_role(r.rolname::text))
 $$;
 
 -- howdah._own_schedule(p_id): a schedule that the caller may change: its maker, or an administrator of what it sends to.
@@ -77,7 +68,7 @@ declare
     v_old howdah.schedules;
     v_new howdah.schedules;
 begin
-    perform pg_advisory_xact_lock(1213154382, hashtext(p_name));
+    perform pg_advisory_xact_lock(howdah._lock_key('schedule', p_name));
     select o.* into v_old from howdah.schedules s cross join lateral howdah._own_schedule(s.id) o where s.name = p_name
         and s.state <> 'cancelled';
     select s.* into v_new from howdah.schedules s where s.id = p_id;

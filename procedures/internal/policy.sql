@@ -49,6 +49,9 @@ declare
             then 'option backout_count "hardened" goes neither with message_groups "sticky" nor with a delivery_policy, which need consumers'
         when p_destination.kind = 'subscription' and (p_destination.message_groups <> 'none' or p_destination.delivery_policy <> 'shared')
             then 'options message_groups and delivery_policy are for queues, not for subscriptions'
+        when p_destination.poison_procedure is not null and (p_destination.decided_at = 'failure'
+            or p_destination.at_limit = 'move' and p_destination.exception_mode = 'none')
+            then 'option poison_procedure needs decided_at "receive", and a place for messages that the procedure leaves'
         when p_destination.log_queue = p_destination.name then 'a queue cannot be its own log_queue'
         when p_destination.disable_after > 0 and p_destination.journal_level = 'off'
             then 'option disable_after needs the journal, which tells successes from failures'
@@ -89,6 +92,11 @@ begin
     end if;
     if p_options ? 'preset' then
         v_options := howdah._preset(p_options ->> 'preset') || v_options;
+    end if;
+    if p_options ->> 'poison_procedure' is not null then
+        -- Decided at a failure the message would go before that failure is on record.
+        v_options := jsonb '{"decided_at": "receive"}' || v_options;
+        p_destination.poison_procedure_owner := howdah._check_poison_procedure(p_options ->> 'poison_procedure');
     end if;
     p_destination := jsonb_populate_record(p_destination, v_options);
     if v_options ? 'max_message_bytes' then

@@ -18,7 +18,7 @@ declare
     v_seqs bigint[] := coalesce(p_seqs, array(select nextval(p_topic.positions) from generate_series(1, cardinality(p_bodies))));
     v_ids bigint[] := array(select s.seq * 1000000 + p_topic.id from unnest(v_seqs) s(seq));
     v_now timestamptz := howdah.now();
-    v_expires_at timestamptz := v_now + coalesce(p_time_to_live, p_topic.default_time_to_live_ms * interval '1 millisecond');
+    v_expires_at timestamptz := v_now + coalesce(howdah._span(p_time_to_live), p_topic.default_time_to_live_ms * interval '1 millisecond');
     v_generation bigint;
 begin
     select t.* into v_topic from howdah.topics t where t.destination_id = p_topic.id;
@@ -43,7 +43,8 @@ begin
         perform howdah._wake(p_topic.id, p_topic.waiting, 'topic:');
     end if;
     if p_topic.journal_level = 'full' then
-        perform howdah._journal_sent(p_topic, v_ids, p_nonpersistent, v_expires_at, null, null, null, false);
+        perform howdah._journal_sent(p_topic, v_ids, p_nonpersistent, v_now, v_expires_at, null, null, p_priorities, false,
+            howdah._digests(p_bodies, p_headers, p_is_text, p_content_type, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids));
     end if;
     if v_topic.bridged then
         perform howdah._cross(p_topic, p_bodies, p_is_text, p_content_type, p_headers, p_priorities, p_correlation_ids, p_message_types,

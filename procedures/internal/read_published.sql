@@ -77,7 +77,8 @@ begin
                 c.expires_at, c.failures + 1, c.failures > 0, c.seq, 0, v_topic, null::text, null::timestamptz
             from counted c
             where not c.ended or howdah._bury_published(p_destination, c.message_id, c.sent_at, c.expires_at, c.rank, c.is_text,
-                c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.nonpersistent);
+                c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.nonpersistent,
+                v_now);
             get diagnostics v_taken = row_count;
             p_want := p_want - v_taken;
             v_last := howdah._cursor(p_ack.id);

@@ -10,7 +10,7 @@ language plpgsql volatile
 as $$
 begin
     if p_consumer is not null then
-        perform howdah._check_consumer(p_subscription, p_consumer::integer, howdah.now());
+        perform howdah._check_consumer(p_subscription, p_consumer, howdah.now());
     else
         perform howdah._check_no_consumer(p_subscription);
         perform howdah._check_not_leased(p_subscription);
@@ -62,7 +62,7 @@ create or replace function howdah._lock_subscription(p_subscription howdah.desti
 language plpgsql volatile
 as $$
 begin
-    if not pg_try_advisory_xact_lock(1213154375, p_subscription.id) then
+    if not pg_try_advisory_xact_lock(howdah._lock_key('subscription', p_subscription.id::text)) then
         raise exception using errcode = 'HD024', message = format('subscription %s is being read', quote_literal(p_subscription.name)),
             hint = 'Try again when its consumers have ended their transactions.';
     end if;

@@ -25,9 +25,9 @@ begin
         coalesce(array_agg(q.name order by q.id) filter (where q.allowed and not q.closed and q.idle), '{}'), count(*) filter (where q.allowed), count(*) > 0
     into v_busy, v_idle, v_allowed, v_any
     from (select d.name, d.id, d.receiving_paused or d.backout_count = 'hardened' or d.delivery_policy <> 'shared' or d.message_groups = 'sticky' as closed,
-              pg_has_role(howdah._caller()::name, d.receivers[1]::name, 'MEMBER') is true
+              howdah._has_role(d.receivers[1]) is true
                   or exists (select from howdah.destination_grants g
-                             where g.destination_id = d.id and g.verb = 'receive' and pg_has_role(howdah._caller()::name, g.role_name::name, 'MEMBER')) as allowed,
+                             where g.destination_id = d.id and g.verb = 'receive' and howdah._has_role(g.role_name)) as allowed,
               pg_sequence_last_value(d.special) is null and coalesce(pg_sequence_last_value(d.head), 0) >= coalesce(pg_sequence_last_value(d.positions), 0) as idle
           from howdah.destinations d
           where d.kind = 'queue' and d.dropped_at is null and howdah._matches(d.name, p_pattern) and not d.is_system) q;

@@ -5,7 +5,7 @@
 -- Raises   HD005 wrong argument.
 -- Role     internal
 --
--- An advisory lock by message orders the counting, so that two failures of one message are the first and the second.
+-- Those who record failures of one message take turns, so that two of them are the first and the second.
 create or replace function howdah._record_failure(p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean)
 returns table (incident_id bigint, attempt integer, outcome text)
 language plpgsql volatile
@@ -17,6 +17,8 @@ declare
     v_conversation uuid;
     v_group text;
     v_weight integer;
+    v_due_at timestamptz;
+    v_now timestamptz;
 begin
     begin
         select * into v_failure from jsonb_to_record(p_failure) f(
@@ -34,9 +36,9 @@ begin
                 'details is a JSON object; reject is true or false.';
     end;
     if p_destination.poison_handling and p_destination.disable_after > 0 then
-        perform pg_advisory_xact_lock(1213154372, p_destination.id);  -- before any message's, so that two calls cannot deadlock
+        perform howdah._await_recorders(p_destination.id, null);  -- before any message's, so that two calls cannot deadlock
     end if;
-    perform pg_advisory_xact_lock(1213154370, (v_failure.message_id & 2147483647)::integer);
+    perform howdah._await_recorders(null, v_failure.message_id);
     if v_failure.failure_key is null and p_destination.backout_count = 'hardened' then
         -- Told in the session that began the attempt, most likely of that attempt.
         select a.attempt_id into v_failure.failure_key from howdah._in_doubt(p_destination.id, 10) a
@@ -66,6 +68,10 @@ begin
     cross join (select case when exists (
         select from howdah.attempts a
         where a.attempt_id = v_failure.failure_key and a.message_id = v_failure.message_id) then 0 else 1 end as more) b;
+    -- On record before the message is let go, so that whoever comes to it first has it wait, as it would dispose of one at its limit.
+    if v_found.place is not null and howdah._verdict(p_destination, v_weight, v_failure.delay_ms::bigint) = 'delayed' then
+        v_due_at := howdah.now() + howdah._delay(p_destination, v_weight, v_failure.delay_ms::bigint);
+    end if;
     if v_found.place is null then
         outcome := 'gone';
     elsif p_in_hand then
@@ -74,16 +80,18 @@ begin
         outcome := 'held';
     else
         outcome := howdah._settle(p_destination, v_found.message, v_found.place, v_found.nonpersistent, v_weight,
-            v_failure.delay_ms::bigint);
+            v_failure.delay_ms::bigint, v_due_at);
     end if;
+    v_now := howdah.now();
     insert into howdah.poison_details as i (message_id, recorded_at, destination_id, attempt, duration_ms, stage, outcome,
         conversation_id, message_group, failure_key, error_class, error_text, sqlstate, traceback, worker, recorded_by, details,
-        rejected, delay_ms, fingerprint, dispose_at)
-    values (v_failure.message_id, howdah.now(), p_destination.id, attempt, v_failure.duration_ms, v_stage, outcome,
+        rejected, delay_ms, due_at, fingerprint, digest, dispose_at)
+    values (v_failure.message_id, v_now, p_destination.id, attempt, v_failure.duration_ms, v_stage, outcome,
         v_conversation, v_group, v_failure.failure_key, v_failure.error_class, v_failure.error_text, v_failure.sqlstate,
         v_failure.traceback, v_failure.worker,
-        howdah._caller(), nullif(v_failure.details, 'null'), coalesce(v_failure.reject, false), v_failure.delay_ms::bigint,
+        howdah._caller(), nullif(v_failure.details, 'null'), coalesce(v_failure.reject, false), v_failure.delay_ms::bigint, v_due_at,
         howdah._fingerprint(v_failure.error_class, v_failure.error_text, v_failure.sqlstate),
+        howdah._seal((select e.digest_secret from howdah.engine e), v_failure.message_id, v_now, v_failure.error_class, v_failure.error_text, v_failure.sqlstate),
         case when p_destination.decided_at = 'failure' and p_destination.count_by = 'message' and p_destination.backout_count <> 'volatile'
              then p_destination.dispose_at end)
     returning i.incident_id into incident_id;
@@ -93,4 +101,46 @@ begin
     end if;
     return next;
 end
+$$;
+
+-- howdah._await_recorders(p_destination_id, p_message_id): take turns with others that record failures of a message, or of a queue.
+--
+-- Role     internal
+--
+-- One of the two is NULL. The key of the lock changes with each incident: whoever has seen it in pg_locks cannot keep the next one waiting. An
+-- old snapshot would never see the change.
+create or replace function howdah._await_recorders(p_destination_id integer, p_message_id bigint) returns void
+language plpgsql volatile
+as $$
+declare
+    v_at bigint;
+    v_seen bigint := -1;
+begin
+    loop
+        if p_message_id is not null then
+            v_at := (select count(*) from howdah.poison_details p where p.message_id = p_message_id);
+        else
+            v_at := coalesce((select p.incident_id from howdah.poison_details p where p.destination_id = p_destination_id
+                              order by p.incident_id desc limit 1), 0);
+        end if;
+        exit when v_at = v_seen or v_seen >= 0 and howdah._has_old_snapshot();
+        perform pg_advisory_xact_lock(howdah._lock_key('failure', coalesce('queue ' || p_destination_id, p_message_id::text) || ':' || v_at));
+        v_seen := v_at;
+    end loop;
+end
+$$;
+
+-- howdah._seal(p_secret, p_message_id, p_recorded_at, p_error_class, p_error_text, p_sqlstate): what tells an incident from one that was changed.
+--
+-- Returns  16 bytes (bytea), as howdah._digest.
+-- Role     internal
+--
+-- The view of audits has the same expression, for a view calls functions in its reader's name.
+create or replace function howdah._seal(
+    p_secret uuid, p_message_id bigint, p_recorded_at timestamptz, p_error_class text, p_error_text text, p_sqlstate text
+) returns bytea
+language sql stable
+as $$
+    select substr(sha256(convert_to(
+        row(p_secret, p_message_id, extract(epoch from p_recorded_at), p_error_class, p_error_text, p_sqlstate)::text, 'UTF8')), 1, 16)
 $$;

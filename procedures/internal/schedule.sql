@@ -34,7 +34,8 @@ begin
         v_first := coalesce(p_starts_at, v_now) + coalesce(p_delay, case when p_starts_at is null then p_period end, interval '0');
     end if;
     if v_once and v_destination.kind = 'queue' and p_name is null then
-        return howdah._send_to(v_destination, p_body, p_is_text, p_content_type, p_headers, p_priority, p_correlation_id, p_reply_to,
+        return howdah._send_to(v_destination, p_body, p_is_text, p_content_type,
+            case when v_destination.stamp_user then howdah._stamped(p_headers, howdah._caller()) else p_headers end, p_priority, p_correlation_id, p_reply_to,
             p_message_type, p_conversation_id, p_time_to_live, greatest(v_first - v_now, interval '0'), p_delivery_mode, true, null);
     end if;
     v_row.id := nextval(v_destination.positions) * 1000000 + v_destination.id;
@@ -66,7 +67,7 @@ begin
     v_row.reply_to := p_reply_to;
     v_row.message_type := p_message_type;
     v_row.conversation_id := p_conversation_id;
-    v_row.time_to_live_ms := howdah._ms(p_time_to_live);
+    v_row.time_to_live_ms := case when p_time_to_live is not null then greatest(howdah._ms(p_time_to_live), 1) end;
     v_row.nonpersistent := p_delivery_mode = 'non-persistent';
     if v_row.next_at > v_row.ends_at then
         v_row.state := 'ended';
@@ -99,10 +100,10 @@ declare
             or extract(month from p_period) <> 0
             then 'a period is 1 ms or more, in days, hours, minutes and seconds; cron has months'
         when extract(year from p_delay) <> 0 or extract(month from p_delay) <> 0 then 'a delay is in days, hours, minutes and seconds'
-        when not isfinite(p_starts_at) or not isfinite(p_ends_at) or p_starts_at > howdah.now() + interval '100 years'
-            then 'starts_at and ends_at are points in time, within 100 years'
+        when not howdah._is_readable(p_starts_at) or not howdah._is_readable(p_ends_at) or p_starts_at > howdah.now() + interval '100 years'
+            then 'starts_at lies between 1970 and 100 years from now, and ends_at before the end of 9999'
         when p_ends_at <= coalesce(p_starts_at, howdah.now()) then 'ends_at lies before the beginning'
-        when p_misfire_grace < interval '1 millisecond' or p_misfire_grace > interval '100 years' then 'misfire_grace is positive'
+        when p_misfire_grace < interval '1 millisecond' or p_misfire_grace > interval '100 years' or howdah._ms(p_misfire_grace) < 1 then 'misfire_grace is positive'
         when p_name = '' or length(p_name) > 242 then 'a name has 1 to 242 characters'
         when p_time_zone is null or p_time_zone <> 'UTC' and not exists (select from pg_timezone_names z where z.name = p_time_zone)
             then format('there is no time zone %s', coalesce(quote_literal(left(p_time_zone, 100)), 'NULL'))

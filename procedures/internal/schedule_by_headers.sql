@@ -22,8 +22,8 @@ declare
     v_period interval;
     v_repeat integer;
 begin
-    if exists (select from unnest(v_number) n(text) where n.text !~ '^-?\d{1,12}$') or v_number[3]::bigint
-        not between -1 and 1000000000 then
+    if exists (select from unnest(v_number) n(text) where n.text !~ '^-?[0-9]{1,12}$')
+       or v_number[3] !~ '^(-1|[0-9]{1,9}|1000000000)$' then
         raise exception using errcode = 'HD005', message = 'AMQ_SCHEDULED_DELAY, _PERIOD and _REPEAT are whole numbers',
             hint = 'Milliseconds; and so many deliveries after the first, -1 for ever.';
     end if;

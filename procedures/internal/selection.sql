@@ -24,7 +24,7 @@ begin
         return v_row.condition;
     end if;
     v_condition := howdah._selector_sql(p_selector);
-    if v_condition is not null and pg_try_advisory_xact_lock(1213154382, hashtext(p_destination_id || p_selector))
+    if v_condition is not null and pg_try_advisory_xact_lock(howdah._lock_key('selector', p_destination_id || ':' || p_selector))
        and (select count(*) < 1000 from (select from howdah.selections s where s.destination_id = p_destination_id limit 1000) l) then
         insert into howdah.selections (destination_id, digest, rank, selector, condition, used_at)
         values (p_destination_id, md5(p_selector)::uuid, p_rank, p_selector, v_condition, howdah.now())
@@ -47,7 +47,7 @@ declare
     v_row tid;
     v_id bigint;
 begin
-    if not pg_try_advisory_xact_lock(1213154382, hashtext(p_destination_id || p_walk.selector)) then
+    if not pg_try_advisory_xact_lock(howdah._lock_key('selector', p_destination_id || ':' || p_walk.selector)) then
         return;
     end if;
     insert into howdah.selections as s (destination_id, digest, rank, selector, condition, used_at)

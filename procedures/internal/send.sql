@@ -42,7 +42,7 @@ begin
     v_message.stage := 0;
     v_message.sent_at := howdah.now();
     v_message.expires_at := v_message.sent_at
-        + coalesce(p_time_to_live, v_destination.default_time_to_live_ms * interval '1 millisecond');
+        + coalesce(howdah._span(p_time_to_live), v_destination.default_time_to_live_ms * interval '1 millisecond');
     v_message.is_text := p_is_text;
     v_message.content_type := p_content_type;
     v_message.body := p_body;
@@ -55,13 +55,12 @@ begin
         v_message := howdah._apart(v_message);
     end if;
     if p_delay > interval '0' then
-        perform howdah._park(v_message, v_nonpersistent, v_message.sent_at + p_delay, 'delay');
+        perform howdah._park(v_message, v_nonpersistent, v_message.sent_at + howdah._span(p_delay), 'delay');
     else
         perform howdah._put(v_message, v_nonpersistent, p_notify);
     end if;
     if v_destination.journal_level = 'full' then
-        perform howdah._journal_sent(v_destination, array[v_message.message_id], v_nonpersistent, v_message.expires_at, array[p_headers],
-            array[p_conversation_id], array[p_priority], p_delay > interval '0');
+        perform howdah._journal_one_sent(v_destination, v_message, p_body, v_nonpersistent, p_delay > interval '0');
     end if;
     return v_message.message_id;
 end
@@ -79,6 +78,8 @@ create or replace function howdah._send(
 ) returns bigint
 language plpgsql volatile
 as $$
+declare
+    v_destination howdah.destinations;
 begin
     if howdah._is_composite(p_queue) then
         return howdah._send_each(p_queue, p_body, p_is_text, p_content_type, p_headers, p_priority, p_correlation_id, p_reply_to, p_message_type,
@@ -88,7 +89,9 @@ begin
         return howdah._schedule_by_headers(p_queue, p_body, p_is_text, p_content_type, p_headers, p_priority, p_correlation_id, p_reply_to,
             p_message_type, p_conversation_id, p_time_to_live, p_delivery_mode);
     end if;
-    return howdah._send_to(howdah._destination(p_queue, 'send'), p_body, p_is_text, p_content_type, p_headers, p_priority, p_correlation_id,
+    v_destination := howdah._destination(p_queue, 'send');
+    return howdah._send_to(v_destination, p_body, p_is_text, p_content_type,
+        case when v_destination.stamp_user then howdah._stamped(p_headers, howdah._caller()) else p_headers end, p_priority, p_correlation_id,
         p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay, p_delivery_mode, p_notify, p_deduplication_key);
 end
 $$;
@@ -118,7 +121,7 @@ begin
         where c.name = p_queue and c.dropped_at is null and not c.sending_paused and octet_length(p_body) <= c.max_message_bytes
           and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
           and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
-          and pg_has_role(howdah._caller()::name, c.senders[1]::name, 'MEMBER')
+          and howdah._has_role(c.senders[1])
           and (pg_sequence_last_value(c.waiting) is null or p_notify is not true or howdah._wake(c.id, c.waiting))
     ) d
     returning message_id into v_message_id;

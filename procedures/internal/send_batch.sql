@@ -23,6 +23,7 @@ declare
     v_seqs bigint[];
     v_now timestamptz;
     v_expires_at timestamptz;
+    v_digests bytea[];
     v_nonpersistent boolean;
 begin
     if p_bodies is null then
@@ -61,7 +62,7 @@ begin
 
     v_nonpersistent := p_delivery_mode = 'non-persistent' or not p_destination.persistent;
     v_now := howdah.now();
-    v_expires_at := v_now + coalesce(p_time_to_live, p_destination.default_time_to_live_ms * interval '1 millisecond');
+    v_expires_at := v_now + coalesce(howdah._span(p_time_to_live), p_destination.default_time_to_live_ms * interval '1 millisecond');
     perform pg_current_xact_id();  -- before a position is drawn: howdah._mark
     v_seqs := coalesce(p_seqs, array(select nextval(p_destination.positions) from generate_series(1, v_count)));
     v_ids := array(select s.seq * 1000000 + p_destination.id from unnest(v_seqs) s(seq));
@@ -70,6 +71,9 @@ begin
             case when p_delay > interval '0' then 0 when v_nonpersistent then 1 else 2 end)
         from (select distinct coalesce(u.priority, p_destination.default_priority) as priority
               from unnest(p_bodies, p_priorities) u(body, priority)) b;
+    end if;
+    if p_destination.journal_level = 'full' then
+        v_digests := howdah._digests(p_bodies, p_headers, p_is_text, p_content_type, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
     end if;
     if howdah._is_large(v_longest) and not v_nonpersistent then
         perform howdah._keep_body(b.id, b.body) from unnest(v_ids, p_bodies) b(id, body) where howdah._is_large(octet_length(b.body));
@@ -86,7 +90,7 @@ begin
             b(seq, body, headers, priority, correlation_id, message_type, conversation_id)
     ), parked as (
         insert into howdah.parked
-        select m.*, v_now + p_delay, 'delay', case when v_nonpersistent then pg_postmaster_start_time() end
+        select m.*, v_now + howdah._span(p_delay), 'delay', case when v_nonpersistent then pg_postmaster_start_time() end
         from message m where p_delay > interval '0'
     ), nonpersistent as (
         insert into howdah.msgs_nonpersistent
@@ -99,8 +103,8 @@ begin
         perform howdah._wake(p_destination.id, p_destination.waiting);
     end if;
     if p_destination.journal_level = 'full' then
-        perform howdah._journal_sent(p_destination, v_ids, v_nonpersistent, v_expires_at, p_headers, p_conversation_ids, p_priorities,
-            p_delay > interval '0');
+        perform howdah._journal_sent(p_destination, v_ids, v_nonpersistent, v_now, v_expires_at, p_headers, p_conversation_ids, p_priorities,
+            p_delay > interval '0', v_digests);
     end if;
     return v_ids;
 end

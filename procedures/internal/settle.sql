@@ -34,7 +34,7 @@ create or replace function howdah._verdict(p_destination howdah.destinations, p_
 language sql immutable
 as $$
     select case
-        when p_failures >= 1000000
+        when p_failures >= 1000000 and p_destination.poison_procedure is null
             or p_failures >= howdah._limit(p_destination)
                and (p_destination.decided_at = 'failure' or p_destination.at_limit = 'move' and p_destination.exception_mode = 'none')
             then case p_destination.at_limit
@@ -60,13 +60,13 @@ as $$
                     then sign(random() - 0.5) * random() * p_destination.collision_avoidance_factor else 0 end))
 $$;
 
--- howdah._settle(p_destination, p_message, p_place, p_nonpersistent, p_failures, p_delay_ms): apply the policy to a message that the caller has locked.
+-- howdah._settle(p_destination, p_message, p_place, p_nonpersistent, p_failures, p_delay_ms, p_due_at): apply the policy to a message that the caller has locked.
 --
--- Returns  what was done, as howdah._verdict.
+-- Returns  what was done, as howdah._verdict. p_due_at: when the delay ends that was recorded; NULL: none was, it begins now.
 -- Role     internal
 create or replace function howdah._settle(
     p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer,
-    p_delay_ms bigint
+    p_delay_ms bigint, p_due_at timestamptz
 ) returns text
 language plpgsql volatile
 as $$
@@ -75,7 +75,8 @@ declare
 begin
     if v_verdict = 'delayed' then
         perform howdah._remove(p_message, p_place);
-        perform howdah._park(p_message, p_nonpersistent, howdah.now() + howdah._delay(p_destination, p_failures, p_delay_ms), 'redelivery');
+        perform howdah._park(p_message, p_nonpersistent,
+            coalesce(p_due_at, howdah.now() + howdah._delay(p_destination, p_failures, p_delay_ms)), 'redelivery');
     elsif v_verdict <> 'returned' then
         perform howdah._remove(p_message, p_place);
         return howdah._bury(p_destination, p_message, p_nonpersistent, howdah._why(p_failures));

@@ -15,7 +15,7 @@ begin
        and v_ring.generation = howdah._generation() or howdah._has_old_snapshot() then
         return;
     end if;
-    perform pg_advisory_xact_lock(1213154379, 0);
+    perform howdah._latch('ring');
     select max(r.truncations) as truncations, max(r.generation) filter (where r.state = 'open') as generation into v_ring from howdah.topic_ring r;
     if v_ring.truncations <> coalesce(pg_sequence_last_value('howdah.topic_truncations'::regclass), 0) then
         perform setval('howdah.topic_truncations'::regclass, v_ring.truncations);

@@ -18,6 +18,13 @@ begin
         admin_role = excluded.admin_role, producer_role = excluded.producer_role, consumer_role = excluded.consumer_role,
         browser_role = excluded.browser_role, auditor_role = excluded.auditor_role;
     update howdah.engine e set system_identifier = c.system_identifier from pg_control_system() c where e.system_identifier is null;
+    -- Drawn once for good: transactions that know another one would not exclude each other.
+    perform setval(s.secret, ('x' || encode(sha256(uuid_send(gen_random_uuid())), 'hex'))::bit(63)::bigint)
+    from unnest(array['howdah.lock_secret', 'howdah.ticket_secret']::regclass[]) s(secret)
+    where pg_sequence_last_value(s.secret) is null;
+    insert into howdah.latches (name) select n.name
+    from unnest(array['backlog', 'expired', 'lost', 'names', 'ring', 'subscribing', 'subscriptions']) n(name)
+    where not exists (select from howdah.latches l where l.name = n.name);
     insert into howdah.topic_ring (slot, generation, state, opened_at)
     select s.slot, 0, case s.slot when 0 then 'open' else 'empty' end, case s.slot when 0 then howdah.now() end
     from generate_series(0, 2) s(slot)
@@ -26,6 +33,7 @@ begin
     select n.* into v_system from howdah._new_destination((select '_SYSTEM.Exception.Destination.' || e.name from howdah.engine e)) n;
     if not exists (select from howdah.destinations d where d.name = v_system.name and d.dropped_at is null) then
         v_system.is_system := true;
+        v_system.journal_level := 'full';
         v_system.exception_mode := 'none';
         v_system.dispose_at := 1000000;
         perform howdah._add_destination(v_system);

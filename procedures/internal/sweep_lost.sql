@@ -11,7 +11,7 @@ declare
     v_boot timestamptz := pg_postmaster_start_time();
     v_lost record;
 begin
-    if exists (select from howdah.engine e where e.boot = v_boot) or not pg_try_advisory_xact_lock(1213154369, 1) then
+    if exists (select from howdah.engine e where e.boot = v_boot) or not howdah._try_latch('lost') then
         return;
     end if;
     for v_lost in

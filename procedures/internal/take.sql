@@ -13,7 +13,7 @@ create or replace function howdah._take(
 language plpgsql volatile
 as $$
 declare
-    v_key constant bigint := howdah._ticket_key(p_id, 63, 0);
+    v_key bigint;
     v_room constant bigint := coalesce(pg_sequence_last_value(p_room), 0);
 begin
     if howdah._reserve(p_id, p_room, p_tickets, p_messages, p_bytes) then
@@ -23,6 +23,7 @@ begin
         verdict := 'full';  -- a long count found it so just now
         return;
     end if;
+    v_key := howdah._ticket_key(p_id, 63, 0, howdah._ticket_mask(p_id));
     begin
         perform pg_advisory_lock(v_key);
         select r.verdict, r.over_messages, r.over_bytes, r.level into verdict, over_messages, over_bytes, level

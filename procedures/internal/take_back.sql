@@ -55,7 +55,8 @@ begin
     return query select t.message, t.nonpersistent from howdah._take_back(p_destination, p_message_ids, null) t
     order by (t.message).message_id;
     get diagnostics v_count = row_count;
-    if v_count < (select count(distinct i.id) from unnest(p_message_ids) i(id)) or array_position(p_message_ids, null) > 0 then
+    if v_count < (select count(distinct i.id) from unnest(p_message_ids) i(id)) 
+       or exists (select from unnest(p_message_ids) i(id) where i.id is null) then
         raise exception using errcode = 'HD013',
             message = format('not all of these messages are in queue %s', quote_literal(p_destination.name)),
             hint = format('See howdah.browse(queue); a message in somebody''s hands cannot be %s.', p_act);

@@ -36,8 +36,7 @@ begin
             end if;
             perform howdah._put(v_copy, not v_log.persistent, false);
             if v_log.journal_level = 'full' then
-                perform howdah._journal_sent(v_log, array[v_copy.message_id], not v_log.persistent, v_copy.expires_at, array[v_copy.headers],
-                    array[v_copy.conversation_id], array[9 - v_copy.rank], false);
+                perform howdah._journal_one_sent(v_log, v_copy, coalesce(v_copy.body, howdah._body(v_copy.message_id)), not v_log.persistent, false);
             end if;
         end if;
     end if;
@@ -63,7 +62,7 @@ $$;
 -- Any role can listen, so p_facts name no text of an error, which may quote the message; and they stay below the 8,000 bytes of a payload.
 create or replace function howdah._announce(p_event text, p_queue text, p_facts jsonb) returns void
 language sql volatile
-as $$ select pg_notify('howdah_events', (jsonb_build_object('event', p_event, 'queue', p_queue, 'at', howdah.now()) || p_facts)::text) $$;
+as $$ select pg_notify('howdah_events', (jsonb_build_object('event', p_event, 'queue', p_queue, 'at', howdah._utc(howdah.now())) || p_facts)::text) $$;
 
 -- howdah._advise(p_event, p_queue, p_facts): report an event to administrators, by the queue _SYSTEM.Advisory.
 --
@@ -82,11 +81,10 @@ begin
         return;
     end if;
     v_message := howdah._new_message(v_advisory, convert_to(
-        (jsonb_build_object('event', p_event, 'queue', p_queue, 'at', howdah.now()) || p_facts)::text, 'UTF8'), 'application/json', p_event);
+        (jsonb_build_object('event', p_event, 'queue', p_queue, 'at', howdah._utc(howdah.now())) || p_facts)::text, 'UTF8'), 'application/json', p_event);
     perform howdah._put(v_message, not v_advisory.persistent, false);
     if v_advisory.journal_level = 'full' then
-        perform howdah._journal_sent(v_advisory, array[v_message.message_id], not v_advisory.persistent, v_message.expires_at, array[v_message.headers],
-            array[v_message.conversation_id], array[9 - v_message.rank], false);
+        perform howdah._journal_one_sent(v_advisory, v_message, v_message.body, not v_advisory.persistent, false);
     end if;
 end
 $$;
@@ -117,8 +115,7 @@ begin
     v_message.conversation_id := p_conversation_id;
     perform howdah._put(v_message, not v_target.persistent, false);
     if v_target.journal_level = 'full' then
-        perform howdah._journal_sent(v_target, array[v_message.message_id], not v_target.persistent, v_message.expires_at, array[v_message.headers],
-            array[v_message.conversation_id], array[9 - v_message.rank], false);
+        perform howdah._journal_one_sent(v_target, v_message, v_message.body, not v_target.persistent, false);
     end if;
 end
 $$;

@@ -27,7 +27,7 @@ begin
         raise exception using errcode = 'HD010', message = format('the temporary queue %s belongs to another connection', quote_literal(p_destination.name)),
             hint = 'Only the connection that made it receives from it; see howdah.set_connection.';
     elsif p_verb = 'receive' then
-        perform pg_advisory_xact_lock_shared(1213154391, p_destination.id);
+        perform pg_advisory_xact_lock_shared(howdah._lock_key('temporary receiver', p_destination.id::text));
         if howdah._silent_ms(v_queue.alive) > 1000 then
             perform howdah._note_alive(v_queue.alive);
         end if;
@@ -63,7 +63,7 @@ create or replace function howdah._hold_temporary(p_destination howdah.destinati
 language plpgsql volatile
 as $$
 begin
-    perform pg_advisory_xact_lock_shared(1213154390, p_destination.id);
+    perform pg_advisory_xact_lock_shared(howdah._lock_key('temporary sender', p_destination.id::text));
     return exists (select from howdah.destinations d join howdah.temporary_queues t on t.destination_id = d.id
                    where d.id = p_destination.id and d.name = p_destination.name and d.dropped_at is null
                      and t.life = pg_sequence_last_value(t.lives));

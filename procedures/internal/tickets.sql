@@ -1,10 +1,21 @@
--- howdah._ticket_key(p_id, p_shift, p_block): the advisory lock of a block of tickets.
+-- howdah._ticket_key(p_id, p_shift, p_block, p_mask): the advisory lock of a block of tickets.
 --
--- Returns  bigint: a mark, the destination's number (0: the whole engine), how many tickets a block has (2 to the power of p_shift), the block.
+-- Returns  bigint, positive: a mark, the destination's number (0: the whole engine), how many tickets a block has (2 to the power of p_shift), the
+--          block; all of it hidden by a secret of the destination, p_mask.
 -- Role     internal
-create or replace function howdah._ticket_key(p_id integer, p_shift integer, p_block bigint) returns bigint
+create or replace function howdah._ticket_key(p_id integer, p_shift integer, p_block bigint, p_mask bigint) returns bigint
 language sql immutable
-as $$ select (1::bigint << 62) | (p_id::bigint << 42) | (p_shift::bigint << 36) | (p_block & 68719476735) $$;
+as $$ select ((1::bigint << 62) | (p_id::bigint << 42) | (p_shift::bigint << 36) | (p_block & 68719476735)) # p_mask $$;
+
+-- howdah._ticket_mask(p_id): what hides the keys of a destination's tickets, and what shows them again.
+--
+-- Returns  bigint, positive.
+-- Role     internal
+--
+-- A cheap hash, for each send to a limited queue needs it. Who knows a key can tell the secret from it, so it is one of the tickets' own.
+create or replace function howdah._ticket_mask(p_id integer) returns bigint
+language sql volatile
+as $$ select hashint8extended(p_id, pg_sequence_last_value('howdah.ticket_secret'::regclass)) & 9223372036854775807 $$;
 
 -- howdah._reserve(p_id, p_room, p_tickets, p_messages, p_bytes): draw tickets for messages about to be sent, if the last count left enough of them.
 --
@@ -26,6 +37,7 @@ declare
     v_next bigint;
     v_last bigint;
     v_held bigint;
+    v_mask bigint;
 begin
     if v_room is null or v_room >> 61 > 0 then
         return false;
@@ -35,7 +47,8 @@ begin
         return false;
     end if;
     if v_needed = 1 then
-        perform pg_advisory_xact_lock_shared(howdah._ticket_key(v_id, v_shift, v_next >> v_shift));
+        v_mask := howdah._ticket_mask(v_id);  -- cheaper by itself than within the next expression
+        perform pg_advisory_xact_lock_shared(howdah._ticket_key(v_id, v_shift, v_next >> v_shift, v_mask));
         v_last := nextval(p_tickets);
     else
         perform howdah._hold(v_id, v_shift, v_next, v_next + v_needed - 1);
@@ -55,8 +68,10 @@ $$;
 create or replace function howdah._hold(p_id integer, p_shift integer, p_first bigint, p_last bigint) returns void
 language plpgsql volatile
 as $$
+declare
+    v_mask constant bigint := howdah._ticket_mask(p_id);
 begin
-    perform pg_advisory_xact_lock_shared(howdah._ticket_key(p_id, p_shift, b.block)) from generate_series(p_first >> p_shift, p_last >> p_shift) b(block);
+    perform pg_advisory_xact_lock_shared(howdah._ticket_key(p_id, p_shift, b.block, v_mask)) from generate_series(p_first >> p_shift, p_last >> p_shift) b(block);
 end
 $$;
 
@@ -70,8 +85,8 @@ as $$
     select coalesce(sum(greatest(least(1::bigint << k.shift, p_last - (k.block << k.shift) + 1), 0)), 0)::bigint
     from (
         select distinct ((o.key >> 36) & 63)::integer as shift, o.key & 68719476735 as block
-        from (select (l.classid::bigint << 32) | l.objid::bigint as key
-              from pg_locks l
+        from (select ((l.classid::bigint << 32) | l.objid::bigint) # k.mask as key
+              from pg_locks l cross join (select howdah._ticket_mask(p_id) as mask offset 0) k
               where l.locktype = 'advisory' and l.objsubid = 1 and l.mode = 'ShareLock' and l.granted and l.pid is distinct from pg_backend_pid()
                 and l.database = (select d.oid from pg_database d where d.datname = current_database())) o
         where o.key >> 42 = (1::bigint << 20) | p_id

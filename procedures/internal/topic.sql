@@ -37,7 +37,7 @@ language sql stable
 as $$
     select exists (select from howdah.destination_grants g
                    where g.destination_id = p_destination_id and g.verb = p_verb
-                     and pg_has_role(howdah._caller()::name, g.role_name::name, 'MEMBER'))
+                     and howdah._has_role(g.role_name))
 $$;
 
 -- howdah._subscription(p_name, p_verb): a subscription that the caller may use so.
@@ -66,7 +66,7 @@ $$;
 -- Else a wildcard and a topic that it matches, made at the same time, would not know of each other.
 create or replace function howdah._lock_names() returns void
 language sql volatile
-as $$ select pg_advisory_xact_lock(1213154381, 1) $$;
+as $$ select howdah._latch('names') $$;
 
 -- howdah._matches(p_name, p_pattern): whether a name matches a wildcard.
 --
@@ -79,8 +79,8 @@ language sql immutable
 as $$
     select case
         when p_pattern = '>' then true
-        when p_pattern like '%.>' then p_name ~ ('^' || replace(replace(left(p_pattern, -2), '.', '\.'), '*', '[^.]+') || '(\..+)?$')
-        else p_name ~ ('^' || replace(replace(p_pattern, '.', '\.'), '*', '[^.]+') || '$') end
+        when p_pattern like '%.>' then p_name ~ ('^' || replace(replace(left(p_pattern, -2), '.', '[.]'), '*', '[^.]+') || '([.].+)?$')
+        else p_name ~ ('^' || replace(replace(p_pattern, '.', '[.]'), '*', '[^.]+') || '$') end
 $$;
 
 -- howdah._check_wildcard(p_pattern): refuse what is no wildcard.
@@ -91,7 +91,7 @@ create or replace function howdah._check_wildcard(p_pattern text) returns void
 language plpgsql immutable
 as $$
 begin
-    if p_pattern !~ '^([A-Za-z0-9_/-]+|\*)(\.([A-Za-z0-9_/-]+|\*))*(\.>)?$|^>$' then
+    if p_pattern !~ '^([A-Za-z0-9_/-]+|[*])([.]([A-Za-z0-9_/-]+|[*]))*([.]>)?$|^>$' then
         raise exception using errcode = 'HD003', message = format('%s is no wildcard', quote_literal(left(p_pattern, 250))),
             hint = 'Parts between dots; * stands for one part, > at the end for the rest: STOCKS.*.EU, STOCKS.>.';
     end if;

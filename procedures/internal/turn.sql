@@ -6,7 +6,7 @@
 --
 -- Consumers found dead are closed here, so failover needs no daemon.
 create or replace function howdah._turn(
-    p_queue howdah.destinations, p_consumer integer, p_now timestamptz,
+    p_queue howdah.destinations, p_consumer bigint, p_now timestamptz,
     out admitted boolean, out alone boolean, out share text
 ) returns record
 language plpgsql volatile
@@ -21,7 +21,7 @@ begin
     elsif p_consumer is not null then
         perform howdah._check_consumer(p_queue, p_consumer, p_now);
     end if;
-    perform howdah._close_dead(p_queue.id, p_now, p_consumer);
+    perform howdah._close_dead(p_queue.id, p_now, p_consumer::integer);
     v_first := howdah._active_consumer(p_queue);
     alone := v_first is not null;
     admitted := v_first is null or v_first is not distinct from p_consumer;
@@ -42,13 +42,13 @@ $$;
 -- Role     internal
 --
 -- A quarter of its time-out may pass unnoted, so that receivers write little.
-create or replace function howdah._check_consumer(p_destination howdah.destinations, p_consumer integer, p_now timestamptz) returns void
+create or replace function howdah._check_consumer(p_destination howdah.destinations, p_consumer bigint, p_now timestamptz) returns void
 language plpgsql volatile
 as $$
 declare
     v_kind text := case when p_destination.kind = 'subscription' then 'subscription' else 'queue' end;
 begin
-    perform pg_advisory_xact_lock_shared(1213154384, p_consumer);
+    perform pg_advisory_xact_lock_shared(howdah._lock_key('consumer', p_consumer::text));
     if not exists (select from howdah.consumers c where c.id = p_consumer and c.destination_id = p_destination.id) then
         raise exception using errcode = 'HD032',
             message = format('consumer %s of %s %s is not open', p_consumer, v_kind, quote_literal(p_destination.name)),
@@ -94,7 +94,7 @@ begin
               where c.destination_id = p_destination_id and c.id is distinct from p_but
                 and (c.own_session or c.seen_at < p_now - c.timeout_ms * interval '1 millisecond')
               offset 0) l
-        where pg_try_advisory_xact_lock(1213154384, l.id) and not howdah._is_own_session(l.id));
+        where pg_try_advisory_xact_lock(howdah._lock_key('consumer', l.id::text)) and not howdah._is_own_session(l.id));
     if cardinality(v_dead) = 0 then
         return 0;
     end if;
@@ -117,7 +117,7 @@ $$;
 create or replace function howdah._is_own_session(p_consumer integer) returns boolean
 language sql volatile
 as $$
-    select exists (select from pg_locks l
-                   where l.locktype = 'advisory' and l.classid = 1213154384 and l.objid = p_consumer::oid and l.objsubid = 2
+    select exists (select from pg_locks l cross join (select howdah._lock_key('consumer', p_consumer::text) as key) k
+                   where l.locktype = 'advisory' and (l.classid::bigint << 32 | l.objid::bigint) = k.key and l.objsubid = 1
                      and l.pid = pg_backend_pid() and l.mode = 'ShareLock' and l.granted)
 $$;

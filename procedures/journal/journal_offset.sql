@@ -73,13 +73,30 @@ create or replace function howdah._offset_snapshot(p_offset jsonb) returns pg_sn
 language plpgsql immutable
 as $$
 begin
-    if jsonb_typeof(p_offset) = 'object' and p_offset ->> 'snapshot' is not null and p_offset ->> 'dropped' ~ '\A[0-9]{1,18}\Z' then
+    if jsonb_typeof(p_offset) = 'object' and p_offset ->> 'snapshot' is not null and p_offset ->> 'dropped' ~ '^[0-9]{1,18}$' then
         return (p_offset ->> 'snapshot')::pg_snapshot;
     end if;
     raise invalid_text_representation;
 exception when invalid_text_representation then
     raise exception using errcode = 'HD005', message = format('%s is no offset of the journal', coalesce(quote_literal(p_offset::text), 'NULL')),
         hint = 'Offsets come from howdah.journal_offset and howdah.next_journal_offset.';
+end
+$$;
+
+-- howdah._check_all_here(): refuse to show a part for the whole on a standby, which has no non-persistent messages.
+--
+-- Raises   HD037 it is one.
+-- Role     internal
+--
+-- They are in UNLOGGED tables, which PostgreSQL does not let a standby read at all.
+create or replace function howdah._check_all_here() returns void
+language plpgsql stable
+as $$
+begin
+    if pg_is_in_recovery() then
+        raise exception using errcode = 'HD037', message = 'this server is a standby: non-persistent messages are on the primary alone',
+            hint = 'Ask the primary: target_session_attrs=primary in the DSN. What a standby answers is in docs/operations.md.';
+    end if;
 end
 $$;
 

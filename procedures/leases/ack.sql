@@ -21,7 +21,7 @@ declare
     v_done bigint;
 begin
     -- The usual case: in leased, and the lease goes on. Nobody else takes these rows.
-    select d.id, d.journal_level <> 'off' as journaled, l.rank, pg_has_role(howdah._caller()::name, d.receivers[1]::name, 'MEMBER') as allowed,
+    select d.id, d.journal_level <> 'off' as journaled, l.rank, howdah._has_role(d.receivers[1]) as allowed,
         message_ids is null and exists (select from howdah.parked p where p.destination_id = d.id and p.lease_id = lease) as parked
     into v_queue
     from howdah.destinations d left join howdah.leases l on l.lease_id = lease and l.destination_id = d.id and l.until > v_now
@@ -31,7 +31,7 @@ begin
     end if;
     with gone as (
         delete from howdah.leased m
-        where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq >= lease << 20 and m.seq < (lease + 1) << 20
+        where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq >= lease << 20 and m.seq <= (lease << 20 | 1048575)
           and (message_ids is null or m.message_id = any (message_ids))
         returning m.message_id, m.sent_at, m.body is null as apart
     ), listed as materialized (
@@ -120,7 +120,7 @@ language plpgsql volatile
 as $$
 begin
     if p_lease is null or p_done < (select count(distinct i.id) from unnest(p_message_ids) i(id)) or p_message_ids is null and p_done = 0
-       or array_position(p_message_ids, null) > 0 then
+       or exists (select from unnest(p_message_ids) i(id) where i.id is null) then
         raise exception using errcode = 'HD026',
             message = format('lease %s has not all of these messages of %s', coalesce(p_lease::text, 'NULL'), quote_literal(p_destination.name)),
             hint = 'It ran out and others have received them, or they were acknowledged or given back before. Whoever has them now decides.';

@@ -131,18 +131,21 @@ declare
     v_key uuid := md5(format('lease %s of %s', p_lease, p_message_id))::uuid;
     v_suspect boolean;
     v_text text := format('lease %s ended and was neither acknowledged nor extended', p_lease);
+    v_now timestamptz;
 begin
     if exists (select from howdah.poison_details p where p.failure_key = v_key) or not howdah._is_blamed(p_lease, p_message_id) then
         return;
     end if;
     perform nextval(d.failing) from howdah.destinations d where d.id = p_destination_id;
     v_suspect := howdah._is_suspect(p_lease);
+    v_now := howdah.now();
     insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome, conversation_id, message_group,
-        failure_key, error_class, error_text, recorded_by, rejected, uncounted, details, fingerprint)
-    values (p_message_id, howdah.now(), p_destination_id,
+        failure_key, error_class, error_text, recorded_by, rejected, uncounted, details, fingerprint, digest)
+    values (p_message_id, v_now, p_destination_id,
         1 + howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group), p_stage, 'returned', p_conversation_id,
         p_group, v_key, 'LeaseExpired', v_text, howdah._caller(), false, not v_suspect,
-        case when not v_suspect then jsonb '{"uncounted": true}' end, howdah._fingerprint('LeaseExpired', v_text, null));
+        case when not v_suspect then jsonb '{"uncounted": true}' end, howdah._fingerprint('LeaseExpired', v_text, null),
+        howdah._seal((select e.digest_secret from howdah.engine e), p_message_id, v_now, 'LeaseExpired', v_text, null));
 end
 $$;
 

@@ -68,7 +68,7 @@ begin
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) >= max_messages
             and not howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as backlog,
         exists (select from howdah.lanes l where l.destination_id = d.id and l.rank = d.main_rank and l.place = 0 and l.head is not null) as opened,
-        pg_has_role(howdah._caller()::name, d.receivers[1]::name, 'MEMBER') as allowed
+        howdah._has_role(d.receivers[1]) as allowed
     into v_queue
     from howdah.destinations d
     where d.name = queue and d.dropped_at is null and d.kind = 'queue' and not d.receiving_paused and d.main_rank >= 0
@@ -228,7 +228,7 @@ begin
         raise exception using errcode = 'HD005', message = format('a lease cannot last %s', coalesce(p_duration::text, 'NULL')),
             hint = 'It lasts 1 millisecond to 7 days; howdah.extend lengthens it.';
     end if;
-    return howdah.now() + p_duration;
+    return howdah.now() + howdah._span(p_duration);
 end
 $$;
 

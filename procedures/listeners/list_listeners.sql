@@ -1,6 +1,7 @@
 -- howdah.list_listeners(listener): every listener, or that one, with its options, counter and status, by name.
 --
 -- Returns  one row a listener; warning says if its limit contradicts the queue's.
+-- Raises   HD010 called out of a maintenance command.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 --
 -- stop_reason, which may quote an error, is shown to those who may browse the queue, as incidents are.
@@ -15,7 +16,7 @@ as $$
         l.stopped_at, l.stopped_by, l.stopped_message_id,
         case when exists (select from howdah.destination_grants g
                           where g.destination_id = d.id and g.verb = 'browse'
-                            and pg_has_role(howdah._caller()::name, g.role_name::name, 'MEMBER')) then l.stop_reason end,
+                            and howdah._has_role(g.role_name)) then l.stop_reason end,
         howdah._listener_warning(l), l.created_at, l.created_by
     from howdah.listeners l join howdah.destinations d on d.id = l.destination_id
     where list_listeners.listener is null or l.name = list_listeners.listener

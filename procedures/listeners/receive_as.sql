@@ -41,6 +41,6 @@ language sql volatile
 as $$
     select s.session
     from (select (pg_backend_pid() + n) % p_max_sessions as session from generate_series(0, p_max_sessions - 1) n) s
-    where pg_try_advisory_xact_lock(1213154375, p_listener_id % 2097152 * 1024 + s.session)
+    where pg_try_advisory_xact_lock(howdah._lock_key('listener', p_listener_id || ':' || s.session))
     limit 1
 $$;

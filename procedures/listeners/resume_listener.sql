@@ -1,9 +1,10 @@
--- howdah.resume_listener(listener): let a stopped listener receive again, its failures counted from 0.
+-- howdah.resume_listener(listener): let a stopped listener receive again; its counter goes on from where it is.
 --
 -- Returns  whether it was stopped (boolean).
 -- Raises   HD001 no such queue; HD010 not allowed; HD020 no such listener.
 -- Role     howdah_admin
 --
+-- As in WebSphere only a handled message sets the counter to 0: if the next delivery fails as well, the listener stops again.
 -- Receivers that wait for a message of the queue are woken when the transaction commits.
 create or replace function howdah.resume_listener(listener text) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
@@ -15,7 +16,7 @@ begin
     perform from howdah.listeners l where l.id = v_listener.id for no key update;
     select l.status = 'stopped' into v_stopped from howdah.listeners l where l.id = v_listener.id;
     update howdah.listeners l
-    set status = 'running', failures = 0, stopped_at = null, stopped_by = null, stopped_message_id = null, stop_reason = null
+    set status = 'running', stopped_at = null, stopped_by = null, stopped_message_id = null, stop_reason = null
     where l.id = v_listener.id;
     perform howdah._wake(d.id, d.waiting) from howdah.destinations d
     where d.id = v_listener.destination_id and pg_sequence_last_value(d.waiting) is not null;

@@ -37,7 +37,7 @@ begin
         where not exists (select from howdah.attempts a where a.attempt_id = g.attempt_id and a.message_id = g.message_id)
         limit max_attempts));
     -- No lease is longer than seven days, and one that is extended is proved anew by whoever hands its messages over.
-    delete from howdah.handed h where h.handed_at < howdah.now() - interval '8 days';
+    delete from howdah.handed h where h.handed_at < howdah.now() - interval '192 hours';
     return v_count;
 end
 $$;

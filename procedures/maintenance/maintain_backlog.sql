@@ -16,7 +16,7 @@ begin
     if lock_epoch is not null then
         perform howdah._fence('maintenance', lock_epoch);
     end if;
-    perform pg_advisory_xact_lock(1213154369, 3);
+    perform howdah._latch('backlog');
     with counted as materialized (
         select c.destination_id as id, sum(c.live)::bigint as live, sum(c.parked)::bigint as parked, min(c.oldest_sent_at) as oldest_sent_at
         from (

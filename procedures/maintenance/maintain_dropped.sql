@@ -1,7 +1,7 @@
 -- howdah.maintain_dropped(lock_epoch): move messages that reached a queue after it was dropped to the system exception destination.
 --
 -- Returns  their number (bigint).
--- Raises   HD014 the maintenance lock is not held with this epoch.
+-- Raises   HD010 called out of a maintenance command; HD014 the maintenance lock is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --
 -- It also drops the sequences of queues dropped over an hour ago. Such a message was sent by a transaction that committed after the drop, or given back by a receiver. lock_epoch NULL:

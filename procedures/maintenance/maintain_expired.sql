@@ -1,7 +1,7 @@
 -- howdah.maintain_expired(lock_epoch, max_messages): reclaim expired messages that nobody has met.
 --
 -- Returns  how many (bigint). As long as it is not 0 there may be more: call it again.
--- Raises   HD005 max_messages is not 1 to 1000000; HD014 the maintenance lock is not held with this epoch.
+-- Raises   HD005 max_messages is not 1 to 1000000; HD010 called out of a maintenance command; HD014 the maintenance lock is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --
 -- With lock_epoch a round begins every engine.expiration_interval_seconds; without, at once. No index serves it, for each send would pay
@@ -29,7 +29,7 @@ begin
         raise exception using errcode = 'HD005',
             message = format('max_messages must be 1 to 1000000, not %s', coalesce(max_messages::text, 'NULL'));
     end if;
-    if not pg_try_advisory_xact_lock(1213154369, 4) then
+    if not howdah._try_latch('expired') then
         return 0;
     end if;
     v_at := howdah._hint('howdah.expiry_walk');

@@ -11,8 +11,8 @@ create or replace function howdah.maintain_incidents(lock_epoch bigint default n
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set jit = off
 as $$
 declare
-    v_before timestamptz := howdah.now() - (select e.incident_retention_days from howdah.engine e) * interval '1 day';
-    v_acts_before timestamptz := howdah.now() - (select e.journal_retention_days from howdah.engine e) * interval '1 day';
+    v_before timestamptz := howdah.now() - (select e.incident_retention_days from howdah.engine e) * interval '24 hours';
+    v_acts_before timestamptz := howdah.now() - (select e.journal_retention_days from howdah.engine e) * interval '24 hours';
     v_archive boolean := (select e.archive from howdah.engine e);
     v_archived pg_snapshot := howdah._archived();
     v_count bigint;

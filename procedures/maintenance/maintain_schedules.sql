@@ -9,7 +9,7 @@ create or replace function howdah.maintain_schedules(lock_epoch bigint default n
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_before timestamptz := howdah.now() - (select e.journal_retention_days * interval '1 day' from howdah.engine e);
+    v_before timestamptz := howdah.now() - (select e.journal_retention_days * interval '24 hours' from howdah.engine e);
     v_count bigint;
 begin
     if lock_epoch is not null then

@@ -22,7 +22,7 @@ begin
         raise exception using errcode = 'HD005', message = 'howdah.maintain_subscriptions needs READ COMMITTED',
             hint = 'With an older snapshot it would not see where cursors stand.';
     end if;
-    if not pg_try_advisory_xact_lock(1213154380, 0) then
+    if not howdah._try_latch('subscriptions') then
         return '';
     end if;
     for v_row in
@@ -32,7 +32,7 @@ begin
     loop
         if not v_row.durable and v_row.silent > 60000 then
             -- A session that works off what it holds is heard of by its open consumer.
-            if pg_try_advisory_xact_lock(1213154375, (v_row.destination).id)
+            if pg_try_advisory_xact_lock(howdah._lock_key('subscription', (v_row.destination).id::text))
                and not howdah._has_leased((v_row.destination).id) and not howdah._has_consumer((v_row.destination).id) then
                 perform howdah._unsubscribe(v_row.destination, 'its subscriber went away');
                 v_done := v_done || format('ended %s', (v_row.destination).name);
@@ -101,7 +101,7 @@ begin
     elsif (v_row.topic).backlog_action = 'refuse' then
         update howdah.topics t set refused_for = p_destination.name where t.destination_id = (v_row.topic).destination_id and t.refused_for is null;
         return array[format('refused publishers to %s', v_row.name)];
-    elsif not pg_try_advisory_xact_lock(1213154375, p_destination.id) or howdah._has_leased(p_destination.id) then
+    elsif not pg_try_advisory_xact_lock(howdah._lock_key('subscription', p_destination.id::text)) or howdah._has_leased(p_destination.id) then
         return '{}';
     elsif (v_row.topic).backlog_action = 'drop_subscription' then
         perform howdah._advise('SUBSCRIPTION_DROPPED', p_destination.name, jsonb_build_object('topic', v_row.name, 'behind', v_row.behind));

@@ -28,7 +28,7 @@ begin
         where t.connection is null and exists (select from howdah.msgs_nonpersistent n where n.destination_id = t.destination_id)
     loop
         -- Nobody can take it into use between the lock and the end of this transaction.
-        if pg_try_advisory_xact_lock(1213154390, v_queue.destination_id)
+        if pg_try_advisory_xact_lock(howdah._lock_key('temporary sender', v_queue.destination_id::text))
            and exists (select from howdah.temporary_queues t where t.destination_id = v_queue.destination_id and t.connection is null) then
             perform howdah._clear_temporary(v_queue.destination_id);
         end if;

@@ -27,7 +27,7 @@ begin
         raise exception using errcode = 'HD005', message = 'howdah.maintain_topics needs READ COMMITTED',
             hint = 'With an older snapshot it would not see who still needs a table.';
     end if;
-    if not pg_try_advisory_xact_lock(1213154379, 0) then
+    if not howdah._try_latch('ring') then
         return '';
     end if;
     perform howdah._check_cluster();
@@ -52,7 +52,7 @@ begin
         v_reason := null;
         begin
             -- Who is subscribing holds the lock: what was published since then is needed, though nobody sees it yet.
-            if not pg_try_advisory_xact_lock(1213154381, 0) then
+            if not howdah._try_latch('subscribing') then
                 null;
             elsif not exists (select from howdah._needed(v_slot.slot) offset 10000) then
                 execute format('lock table only howdah.topic_msgs_%s, only howdah.topic_nonpersistent_%s in access exclusive mode', v_slot.slot, v_slot.slot);

@@ -16,7 +16,6 @@ begin
     if lock_epoch is not null then
         perform howdah._fence('maintenance', lock_epoch);
     end if;
-    perform pg_advisory_xact_lock(1213154369, 2);
     select e.totals_snapshot into v_since from howdah.engine e where e.id = 1 for no key update;
     v_until := howdah._snapshot();
     with gained as (

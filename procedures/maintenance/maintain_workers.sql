@@ -1,7 +1,7 @@
 -- howdah.maintain_workers(lock_epoch, seconds): forget workers that have been silent for longer than seconds.
 --
 -- Returns  how many were forgotten (bigint).
--- Raises   HD005 seconds is not positive; HD014 the maintenance lock is not held with this epoch.
+-- Raises   HD005 seconds is less than 60; HD014 the maintenance lock is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --
 -- Their messages need no care: their transactions ended with their connections. lock_epoch NULL: run by hand.
@@ -14,9 +14,10 @@ begin
     if lock_epoch is not null then
         perform howdah._fence('maintenance', lock_epoch);
     end if;
-    if seconds is null or seconds <= 0 or seconds > 1000000000 then
+    if seconds is null or seconds < 60 or seconds > 1000000000 then
         raise exception using errcode = 'HD005',
-            message = format('seconds must be positive, not %s', coalesce(seconds::text, 'NULL'));
+            message = format('seconds must be 60 or more, not %s', coalesce(seconds::text, 'NULL')),
+            hint = 'A worker is heard of every two seconds; one that is busy may miss some.';
     end if;
     delete from howdah.workers w where w.heartbeat_at < howdah.now() - seconds * interval '1 second';
     get diagnostics v_count = row_count;

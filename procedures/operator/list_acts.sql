@@ -31,7 +31,7 @@ begin
       and (before_act is null or a.act_id < before_act)
       and exists (select from howdah.destination_grants g
                   where g.destination_id = d.id and g.verb = 'browse'
-                    and pg_has_role(howdah._caller()::name, g.role_name::name, 'MEMBER'))
+                    and howdah._has_role(g.role_name))
     order by a.act_id desc
     limit max_acts;
 end

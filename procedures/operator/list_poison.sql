@@ -2,7 +2,7 @@
 --
 -- Returns  up to max_rows rows, the longest dead first. failures are all that were ever recorded for the message; due_at: it is
 --          parked until then; last_…: its last failure.
--- Raises   HD001 no such queue; HD005 max_rows is not 1 to 10000; HD010 not allowed; HD023 a wrong selector.
+-- Raises   HD001 no such queue; HD005 max_rows is not 1 to 10000; HD010 not allowed; HD023 a wrong selector; HD037 on a standby.
 -- Role     howdah_browser howdah_consumer howdah_admin
 --
 -- queue is the exception destination (NULL: the engine's), origin the queue they died in. error_class and fingerprint are those of
@@ -23,6 +23,7 @@ as $$
 declare
     v_destination howdah.destinations := howdah._queue(howdah._exception_queue(queue), 'browse');
 begin
+    perform howdah._check_all_here();
     if max_rows is null or max_rows not between 1 and 10000 then
         raise exception using errcode = 'HD005',
             message = format('max_rows must be 1 to 10000, not %s', coalesce(max_rows::text, 'NULL'));

@@ -1,52 +1,66 @@
--- howdah.move_messages(queue, message_ids, target, reason): put messages into another queue, remembering where they came from.
+-- howdah.move_messages(queue, message_ids, target, reason, origin, error_class, fingerprint, older_than, newer_than, selector, max_messages, dry_run): put messages into another queue, remembering where they came from.
 --
--- Returns  the number of messages moved (bigint).
--- Raises   HD001 no such queue; HD005 message_ids is NULL, or target is the queue itself or a topic; HD010 not allowed;
---          HD013 a message is not in the queue, or is in somebody's hands.
+-- Returns  the number of messages moved (bigint); with dry_run the number that would be, and nothing is moved.
+-- Raises   HD001 no such queue; HD005 neither message_ids nor a filter is given, or both, max_messages is negative, or target is the queue
+--          itself or a topic; HD010 not allowed; HD013 a message is not in the queue, or is in somebody's hands; HD023 a wrong selector.
 -- Role     howdah_admin
 --
--- All or none. Body, headers, identity, times and incidents stay; origin_queue stays or becomes queue, so that howdah.replay sends
--- them back; moved to their origin they are as before they left it. Failures count from 0, the place is the end of the target.
-create or replace function howdah.move_messages(queue text, message_ids bigint[], target text, reason text default null) returns bigint
-language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
+-- All the messages named, or none; or with message_ids NULL the dead ones that the filters of howdah.list_poison meet, at most
+-- max_messages, the longest dead first, without those in somebody's hands. Body, headers, identity, times and incidents stay; origin_queue
+-- stays or becomes queue, so that howdah.replay sends them back; moved to their origin they are as before they left it. Failures count
+-- from 0, the place is the end of the target.
+create or replace function howdah.move_messages(
+    queue text, message_ids bigint[] default null, target text default null, reason text default null, origin text default null,
+    error_class text default null, fingerprint text default null, older_than timestamptz default null, newer_than timestamptz default null, selector text default null,
+    max_messages bigint default null, dry_run boolean default false
+) returns bigint
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+    set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off
 as $$
 declare
     v_source howdah.destinations := howdah._queue(queue, 'admin');
     v_target howdah.destinations := howdah._queue(target, 'admin');
-    v_said text := concat_ws(': ', 'moved by ' || howdah._caller(), nullif(reason, ''));
-    v_taken record;
-    v_message howdah.msgs;
-    v_persistent bigint[];
-    v_nonpersistent bigint[];
+    v_chosen bigint[];
+    v_count bigint;
 begin
-    if v_source.id = v_target.id then
-        raise exception using errcode = 'HD005', message = format('the messages are in queue %s already', quote_literal(queue)),
-            hint = 'Name another target.';
+    perform howdah._check_apart(v_source, v_target);
+    v_chosen := howdah._chosen(v_source, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than, selector);
+    perform howdah._check_chosen(v_chosen);
+    if dry_run then
+        v_count := (select count(*) from howdah._takeable(v_source, v_chosen, max_messages));
+    else
+        v_count := howdah._move(v_source, v_target, v_chosen, max_messages, reason);
     end if;
-    for v_taken in select t.message, t.nonpersistent from howdah._take_these(v_source, message_ids, 'moved') t loop
-        v_message := v_taken.message;
-        v_message.origin_id := nullif(coalesce(v_message.origin_id, v_source.id), v_target.id);
-        v_message.destination_id := v_target.id;
-        v_message.seq := nextval(v_target.positions);
-        v_message.stage := least(v_message.stage + 1, 32767);
-        if v_message.origin_id is null then
-            v_message.dead_at := null;
-            v_message.dead_reason := null;
-        elsif v_message.dead_at is not null or v_target.is_system then
-            v_message.dead_at := coalesce(v_message.dead_at, howdah.now());
-            v_message.dead_reason := concat_ws('; ', v_message.dead_reason, v_said);
-            v_message.expires_at := null;
-        end if;
-        perform howdah._put(v_message, v_taken.nonpersistent, true);
-        if v_taken.nonpersistent then
-            v_nonpersistent := v_nonpersistent || v_message.message_id;
-        else
-            v_persistent := v_persistent || v_message.message_id;
-        end if;
-    end loop;
-    perform howdah._journal(v_source, 'moved', v_persistent, false, v_target.id, v_said);
-    perform howdah._journal(v_source, 'moved', v_nonpersistent, true, v_target.id, v_said);
-    perform howdah._act('moved', v_source.id, v_persistent || v_nonpersistent, v_target.id, reason);
-    return coalesce(cardinality(v_persistent || v_nonpersistent), 0);
+    perform howdah._check_all_taken(v_source, message_ids, v_count, 'moved');
+    return v_count;
+end
+$$;
+
+-- howdah.move_all(queue, target, max_messages, reason, dry_run): put the messages of a queue into another one, live, parked and dead.
+--
+-- Returns  the number of messages moved (bigint); with dry_run the number that would be, and nothing is moved.
+-- Raises   HD001 no such queue; HD005 max_messages is negative, or target is the queue itself or a topic; HD010 not allowed.
+-- Role     howdah_admin
+--
+-- At most max_messages, the oldest first; those in somebody's hands stay. They remember where they came from, as with howdah.move_messages. Of
+-- a subscription's only what was set aside for it. Parked ones can be received at once in the target.
+create or replace function howdah.move_all(
+    queue text, target text, max_messages bigint default null, reason text default null, dry_run boolean default false
+) returns bigint
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+    set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off
+as $$
+declare
+    v_source howdah.destinations := howdah._queue(queue, 'admin');
+    v_target howdah.destinations := howdah._queue(target, 'admin');
+begin
+    perform howdah._check_apart(v_source, v_target);
+    if max_messages < 0 then
+        raise exception using errcode = 'HD005', message = format('max_messages %s is negative', max_messages);
+    end if;
+    if dry_run then
+        return (select count(*) from howdah._takeable(v_source, null, max_messages));
+    end if;
+    return howdah._move(v_source, v_target, null, max_messages, reason);
 end
 $$;

@@ -24,7 +24,7 @@ begin
     if delay <= interval '0' or delay > interval '100 years' then
         raise exception using errcode = 'HD005', message = format('delay %s is not positive or over 100 years', delay);
     end if;
-    v_due := coalesce(until, v_now + delay, timestamptz '9999-12-31 00:00:00+00');
+    v_due := coalesce(until, v_now + howdah._span(delay), timestamptz '9999-12-31 00:00:00+00');
     if v_due <= v_now or v_due > timestamptz '9999-12-31 00:00:00+00' then
         raise exception using errcode = 'HD005', message = format('until %s is not in the future, or too far in it', until),
             hint = 'Leave it out to park until howdah.retry(queue, message_ids).';

@@ -2,7 +2,7 @@
 --
 -- Returns  one row a fingerprint, the one with most messages first: how many failures of how many messages, since when and until when,
 --          how many messages lie dead now whose last failure this was, and the newest failure as a sample.
--- Raises   HD001 no such queue; HD005 max_causes is not 1 to 10000; HD010 not allowed.
+-- Raises   HD001 no such queue; HD005 max_causes is not 1 to 10000; HD010 not allowed; HD037 on a standby.
 -- Role     howdah_browser howdah_consumer howdah_admin
 --
 -- queue is where the deliveries failed (NULL: every queue the caller may browse). Only failures recorded from since on are counted;
@@ -18,6 +18,7 @@ as $$
 declare
     v_id integer;
 begin
+    perform howdah._check_all_here();
     if max_causes is null or max_causes not between 1 and 10000 then
         raise exception using errcode = 'HD005',
             message = format('max_causes must be 1 to 10000, not %s', coalesce(max_causes::text, 'NULL'));
@@ -31,7 +32,7 @@ begin
         where (v_id is null or d.id = v_id)
           and exists (select from howdah.destination_grants g
                       where g.destination_id = d.id and g.verb = 'browse'
-                        and pg_has_role(howdah._caller()::name, g.role_name::name, 'MEMBER'))
+                        and howdah._has_role(g.role_name))
     ), cause as (
         select p.fingerprint, count(*) as incidents, count(distinct p.message_id) as messages, min(p.recorded_at) as first_at,
             max(p.recorded_at) as last_at, max(p.incident_id) as sample

@@ -2,7 +2,7 @@
 --
 -- Returns  one row (of a topic's message one for each subscription that it was set aside for): the message (howdah.message), its state (live, parked or dead), and of a parked one until when and why.
 --          None if it is gone. A message in somebody's hands is still shown where it was.
--- Raises   HD001 no such queue; HD010 not allowed.
+-- Raises   HD001 no such queue; HD010 not allowed; HD037 on a standby.
 -- Role     howdah_browser howdah_consumer howdah_admin
 --
 -- Looked for where it was sent to, in exception destinations and in the queues where it failed, as far as the caller may browse them;
@@ -18,6 +18,7 @@ declare
     v_places integer[];
     v_seqs bigint[] := array(select v_number / 1000000 union select o.seq from howdah.moved o where o.message_id = v_number);
 begin
+    perform howdah._check_all_here();
     v_places := array(
         select d.id from howdah.destinations d
         where d.dropped_at is null and d.kind <> 'topic'
@@ -28,7 +29,7 @@ begin
                        or exists (select from howdah.parked w where w.destination_id = d.id and w.message_id = v_number) end
           and exists (select from howdah.destination_grants g
                       where g.destination_id = d.id and g.verb = 'browse'
-                        and pg_has_role(howdah._caller()::name, g.role_name::name, 'MEMBER')));
+                        and howdah._has_role(g.role_name)));
     -- Where it was sent to, by its key: a message that never moved is found without a search.
     return query
     select howdah._message(m, howdah._name(m.destination_id), false, howdah._failures(m.destination_id, m.message_id, m.stage, m.conversation_id,

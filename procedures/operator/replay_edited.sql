@@ -72,8 +72,7 @@ begin
     end if;
     perform howdah._put(v_message, v_found.nonpersistent, true);
     if v_target.journal_level = 'full' then
-        perform howdah._journal_sent(v_target, array[v_message.message_id], v_found.nonpersistent, v_message.expires_at,
-            array[v_message.headers], array[v_message.conversation_id], array[9 - v_message.rank], false);
+        perform howdah._journal_one_sent(v_target, v_message, coalesce(v_message.body, howdah._body(v_message.message_id)), v_found.nonpersistent, false);
     end if;
     perform howdah._act('edited', v_source.id, array[replay_edited.message_id, v_message.message_id], v_target.id, reason);
     return v_message.message_id;

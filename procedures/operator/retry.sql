@@ -32,7 +32,7 @@ begin
     end loop;
     perform howdah._search_from(v_destination.id, r.rank, v_least[r.rank]) from generate_series(0, 9) r(rank) where v_least[r.rank] is not null;
     if coalesce(cardinality(v_ids), 0) < (select count(distinct i.id) from unnest(message_ids) i(id))
-       or array_position(message_ids, null) > 0 then
+       or exists (select from unnest(message_ids) i(id) where i.id is null) then
         raise exception using errcode = 'HD013',
             message = format('not all of these messages are parked in queue %s', quote_literal(queue)),
             hint = 'See howdah.poison_message(message_id); a message in somebody''s hands cannot be released.';

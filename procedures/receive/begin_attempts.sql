@@ -1,7 +1,7 @@
 -- howdah.begin_attempts(queue, max_messages, attempt_id): put attempts at delivery on record, before their messages are received.
 --
 -- Returns  attempt_id, message_id, priority and position of up to max_messages messages; none if there is none to give.
--- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000, or attempt_id for more than one, or the transaction is not READ COMMITTED; HD009 receiving is paused; HD010 not
+-- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000, or attempt_id for more than one or of an attempt that there is already, or the transaction is not READ COMMITTED; HD009 receiving is paused; HD010 not
 --          allowed; HD016 failures in a row disabled the queue; HD003, HD019, HD023, HD024, HD025, HD032 as howdah.receive.
 -- Role     howdah_consumer howdah_admin
 --
@@ -28,6 +28,9 @@ begin
     end if;
     if attempt_id is not null and max_messages <> 1 then
         raise exception using errcode = 'HD005', message = 'attempt_id can be given for one message only';
+    elsif exists (select from howdah.attempts a where a.attempt_id = begin_attempts.attempt_id) then
+        raise exception using errcode = 'HD005', message = format('attempt %s was begun before', begin_attempts.attempt_id),
+            hint = 'Choose a new number for each attempt, or leave it out.';
     end if;
     if howdah._has_old_snapshot() then
         raise exception using errcode = 'HD005', message = 'howdah.begin_attempts needs READ COMMITTED',

@@ -72,7 +72,7 @@ begin
         pg_sequence_last_value(d.special) is null as plain, d.message_groups = 'transaction' as grouped,
         max_messages = 1 and not hold and selector is null and consumer is null and not d.receiving_paused
             and not howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp()))
-            and pg_has_role(howdah._caller()::name, d.receivers[1]::name, 'MEMBER') as usual
+            and howdah._has_role(d.receivers[1]) as usual
     into v_queue
     from howdah.destinations d where d.name = queue and d.dropped_at is null;
     if v_queue.usual and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
@@ -127,7 +127,7 @@ begin
     if v_queue.kind is null and queue ~ '[*>]' and strpos(queue, ':') = 0 then
         return query select * from howdah._receive_any(queue, max_messages, hold, selector);
         return;
-    elsif v_queue.kind = 'queue' and pg_has_role(howdah._caller()::name, v_queue.receivers[1]::name, 'MEMBER') is not true or v_queue.kind is null then
+    elsif v_queue.kind = 'queue' and howdah._has_role(v_queue.receivers[1]) is not true or v_queue.kind is null then
         perform howdah._destination(queue, 'receive');
     end if;
     if max_messages is null or max_messages not between 1 and 10000 then

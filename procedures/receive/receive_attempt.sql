@@ -1,6 +1,6 @@
 -- howdah.receive_attempt(queue, attempt_id): take the message of an attempt that was begun and committed.
 --
--- Returns  the message as howdah.receive; none if it is gone or in other hands, and then the attempt does not count.
+-- Returns  the message as howdah.receive; none if it is gone, in other hands or not due, and then the attempt does not count.
 -- Raises   HD001 no such queue; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled the queue; HD022 there is no such attempt, it was begun in this transaction or before the server was started, or it was taken before.
 -- Role     howdah_consumer howdah_admin
 --
@@ -29,7 +29,7 @@ begin
         raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused', quote_literal(queue)),
             hint = 'An administrator resumes it with howdah.resume(queue).';
     end if;
-    if v_destination.strict_order and not pg_try_advisory_xact_lock(1213154373, v_destination.id) then
+    if v_destination.strict_order and not pg_try_advisory_xact_lock(howdah._lock_key('turn', v_destination.id::text)) then
         delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
         return;  -- another consumer is at work, as howdah._admit has it
     end if;
@@ -44,6 +44,7 @@ begin
        or v_group is not null and not howdah._lock_group(v_destination.id, v_group)
        or (v_found.message).expires_at <= howdah.now()
        or exists (select from howdah.parked w where w.destination_id = v_destination.id and w.message_id = v_attempt.message_id and w.due_at > howdah.now())
+       or howdah._waits_until(v_destination.id, v_attempt.message_id, v_attempt.stage) > howdah.now()
        or exists (select from howdah.poison_details p where p.failure_key = v_attempt.attempt_id) then
         delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
         return;

@@ -1,7 +1,7 @@
 -- howdah.check_server(): settings of this server and engine that are for learning, not for work.
 --
 -- Returns  one row for each: setting and value; danger: loss (a crash of the machine loses what was committed), stall or slow;
---          advice. None: nothing to say.
+--          advice. None: nothing to say. One role that owns and uses everything (migrate --one-role) is no setting for learning.
 -- Role     howdah_admin howdah_auditor
 create or replace function howdah.check_server() returns table (setting text, value text, danger text, advice text)
 language sql volatile security definer set search_path = pg_catalog, howdah, pg_temp
@@ -17,8 +17,15 @@ as $$
     ) c(setting, learning, danger, advice)
     where current_setting(c.setting) = any (c.learning)
     union all
+    select 'profile', 'development', 'slow',
+        'The embedded server shares this machine with what uses it, and nobody backs it up. Production needs a server of its own.'
+    where current_setting('howdah.embedded', true) = 'on'
+    union all
+    select 'engine', 'persistent: false', 'loss', 'Every message is non-persistent, and every restart of the server loses it: howdah engine alter -o persistent=true.'
+    from howdah.engine e where not e.persistent
+    union all
     select 'destination ' || d.name, 'persistent: false', 'loss', 'Memory mode: every restart of the server empties it.'
-    from howdah.destinations d where d.dropped_at is null and not d.persistent and not d.name ^@ '_TEMP.'
+    from howdah.destinations d where d.dropped_at is null and not d.own_persistent and not d.name ^@ '_TEMP.'
     union all
     select 'destination ' || d.name, 'journal_level: off', 'loss', 'What became of its messages is not recorded; an audit can prove nothing.'
     from howdah.destinations d where d.dropped_at is null and d.journal_level = 'off' and d.kind <> 'subscription' and not d.name ^@ '_TEMP.'
@@ -33,8 +40,5 @@ as $$
     select 'audit', r.severity || ' ' || r.finished_at, case r.severity when 'error' then 'loss' else 'stall' end,
         case r.severity when 'error' then 'Not every message is accounted for: howdah audit --last.'
             else 'The last audit could not be made: ' || coalesce(r.reason, 'howdah audit --last') end
-    from (select * from howdah.audit_runs order by run_id desc limit 1) r where r.severity in ('error', 'failed')
-    union all
-    select 'roles', e.admin_role, 'loss', 'One role owns and uses everything; howdah migrate without --one-role makes six.'
-    from howdah.engine e where e.admin_role = e.producer_role
+    from (select * from howdah.audit_runs order by run_id desc limit 1) r where r.severity in ('error', 'failed');
 $$;

@@ -1,6 +1,6 @@
 -- howdah.cancel_schedule(schedule_id): let a schedule, and the series that it began, fire no more.
 --
--- Raises   HD029 there is no such schedule, or it is somebody else's.
+-- Raises   HD010 called out of a maintenance command; HD029 there is no such schedule, or it is somebody else's.
 -- Role     howdah_producer howdah_admin
 --
 -- A scheduler that is just firing it is waited for. What was sent stays sent.

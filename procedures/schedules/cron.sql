@@ -9,7 +9,7 @@ create or replace function howdah._check_cron(p_cron text) returns void
 language plpgsql immutable
 as $$
 declare
-    v_fields text[] := regexp_split_to_array(btrim(p_cron), '\s+');
+    v_fields text[] := regexp_split_to_array(btrim(p_cron), '[[:space:]]+');
     v_names constant text[] := array['minute', 'hour', 'day of the month', 'month', 'day of the week'];
     v_lowest constant integer[] := array[0, 0, 1, 1, 0];
     v_highest constant integer[] := array[59, 23, 31, 12, 7];
@@ -22,7 +22,7 @@ begin
         from unnest(v_fields) with ordinality f(field, n)
         cross join lateral regexp_split_to_table(f.field, ',') p(part)
         cross join lateral (
-            select regexp_match(lower(p.part), '^(?:\*|([a-z]{3}|\d{1,2})(?:-([a-z]{3}|\d{1,2}))?)(?:/(\d{1,2}))?$') as found) m
+            select regexp_match(lower(p.part), '^(?:[*]|([a-z]{3}|[0-9]{1,2})(?:-([a-z]{3}|[0-9]{1,2}))?)(?:/([0-9]{1,2}))?$') as found) m
         cross join lateral (select howdah._cron_number(m.found[1], f.n) as first, howdah._cron_number(m.found[2], f.n) as last) v
         where m.found is null or m.found[3]::integer = 0
            or m.found[1] is not null and (v.first between v_lowest[f.n] and v_highest[f.n]) is not true
@@ -45,7 +45,7 @@ $$;
 create or replace function howdah._cron_number(p_word text, p_field bigint) returns integer
 language sql immutable
 as $$
-    select case when p_word ~ '^\d' then p_word::integer
+    select case when p_word ~ '^[0-9]' then p_word::integer
         when p_field = 4 then array_position(array['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'],
             p_word)
         when p_field = 5 then array_position(array['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'], p_word) - 1 end

@@ -25,6 +25,15 @@ begin
         raise exception using errcode = 'HD005', message = 'plans must be a JSON array, max_schedules 1 to 100000',
             hint = 'Leave them out to fire what has a period.';
     end if;
+    begin
+        if exists (select from jsonb_to_recordset(plans) p(schedule_id bigint, was timestamptz, times timestamptz[], next_at timestamptz, error text)
+                   where p.schedule_id is null or not howdah._is_readable(p.next_at)) then
+            raise data_exception;
+        end if;
+    exception when data_exception then
+        raise exception using errcode = 'HD005', message = 'plans must be a JSON array of objects with a schedule_id and times between 1970 and 9999',
+            hint = 'For each schedule of howdah.due_schedules(): {"schedule_id", "was", "times": [...], "next_at"}, or "error".';
+    end;
     fired := 0;
     for v_plan in
         select s as schedule, p.times, p.next_at, p.error
@@ -50,14 +59,21 @@ $$;
 -- howdah.due_schedules(max_schedules): the cron schedules that are due, for a scheduler to plan; nothing is locked.
 --
 -- Returns  one row each; next_at NULL: its first firing is to be found, on or after from_at. now is the database's clock.
+-- Raises   HD005 max_schedules is not 1 to 100000.
 -- Role     howdah_consumer howdah_admin
 create or replace function howdah.due_schedules(max_schedules integer default 1000) returns table (
     schedule_id bigint, cron text, time_zone text, next_at timestamptz, from_at timestamptz, catch_up boolean, now timestamptz
 )
-language sql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off set jit = off
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off set jit = off
 as $$
+begin
+    if (max_schedules between 1 and 100000) is not true then
+        raise exception using errcode = 'HD005', message = format('max_schedules must be 1 to 100000, not %s', coalesce(max_schedules::text, 'NULL'));
+    end if;
+    return query
     select s.id, s.cron, s.time_zone, s.next_at, greatest(s.changed_at, s.starts_at), s.catch_up, n.now
     from howdah.now() n(now) join howdah.schedules s on s.due_at <= n.now
     where s.cron is not null
-    order by s.due_at limit max_schedules
+    order by s.due_at limit max_schedules;
+end
 $$;

@@ -1,7 +1,7 @@
 -- howdah.list_schedules(queue, all_states): the schedules of a queue or topic, or of all that the caller may send to or look at.
 --
 -- Returns  one row each, by the time of the next firing; without all_states only those that are active, paused or failed.
--- Raises   HD001 no such queue.
+-- Raises   HD001 no such queue; HD010 called out of a maintenance command.
 -- Role     howdah_producer howdah_admin howdah_browser howdah_auditor
 --
 -- next_at NULL in an active one: no scheduler has computed it yet. remaining: firings still to come, of cron those of each series; NULL:
@@ -24,9 +24,8 @@ begin
         s.parent_id, s.message_type, s.correlation_id, s.created_at, s.created_by
     from howdah.schedules s join howdah.destinations d on d.id = s.destination_id
     where (queue is null or d.name = queue and d.dropped_at is null) and (all_states or s.state in ('active', 'paused', 'failed'))
-      and exists (select from howdah.destination_grants g
-                  where g.destination_id = d.id and g.verb in ('send', 'browse', 'admin')
-                    and howdah._is_member(howdah._caller(), g.role_name))
+      and exists (select from howdah.destination_grants g join pg_roles r on r.rolname = g.role_name
+                  where g.destination_id = d.id and g.verb in ('send', 'browse', 'admin') and howdah._has_role(r.rolname::text))
     order by s.next_at nulls last, s.id;
 end
 $$;

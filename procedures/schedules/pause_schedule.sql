@@ -1,7 +1,7 @@
 -- howdah.pause_schedule(schedule_id): let a schedule fire no more until howdah.resume_schedule.
 --
 -- Returns  whether it was active (boolean); if not, nothing changes.
--- Raises   HD029 there is no such schedule, or it is somebody else's.
+-- Raises   HD010 called out of a maintenance command; HD029 there is no such schedule, or it is somebody else's.
 -- Role     howdah_producer howdah_admin
 --
 -- Series that it began go on.
@@ -20,7 +20,7 @@ $$;
 -- howdah.resume_schedule(schedule_id): let a schedule that was paused, or that failed, fire again.
 --
 -- Returns  whether it was paused or had failed (boolean); if not, nothing changes.
--- Raises   HD029 there is no such schedule, or it is somebody else's.
+-- Raises   HD010 called out of a maintenance command; HD029 there is no such schedule, or it is somebody else's.
 -- Role     howdah_producer howdah_admin
 --
 -- From the next time on that lies ahead; what would have fired meanwhile is neither made up for nor counted, and repeats are still to come.

@@ -28,10 +28,8 @@ $$;
 -- Returns  numeric: the shortest decimal that reads as that double, of scale 1 or more; Infinity beyond the largest; 0.0 below the
 --          smallest normal one.
 -- Role     internal
---
--- A session that sets extra_float_digits below 1 gets doubles of 15 digits.
 create or replace function howdah._selector_double(p_number numeric) returns numeric
-language plpgsql immutable strict parallel safe
+language plpgsql immutable strict parallel safe set extra_float_digits = 1
 as $$
 begin
     if p_number = 'NaN' or abs(p_number) > 1.797693134862315e308 then
@@ -52,7 +50,7 @@ $$;
 -- Doubles are IEEE 754's: 1.0 / 0 is Infinity. NaN, which has no type, comes of 0.0 / 0 and of what is no number. PostgreSQL's float8
 -- raises on overflow and underflow, so both are asked for first, a little within the bounds.
 create or replace function howdah._selector_arithmetic(p_op text, p_left numeric, p_right numeric) returns numeric
-language plpgsql immutable strict parallel safe
+language plpgsql immutable strict parallel safe set extra_float_digits = 1
 as $$
 declare
     v_result numeric;

@@ -46,7 +46,7 @@ begin
             where c.name = queue and c.dropped_at is null and not c.sending_paused and octet_length(send.body) <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(send.body)))
-              and pg_has_role(howdah._caller()::name, c.senders[1]::name, 'MEMBER')
+              and howdah._has_role(c.senders[1])
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;
@@ -96,7 +96,7 @@ begin
             where c.name = queue and c.dropped_at is null and not c.sending_paused and octet_length(send.body::text) <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(send.body::text)))
-              and pg_has_role(howdah._caller()::name, c.senders[1]::name, 'MEMBER')
+              and howdah._has_role(c.senders[1])
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;
@@ -146,7 +146,7 @@ begin
             where c.name = queue and c.dropped_at is null and not c.sending_paused and octet_length(send.body) <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(send.body)))
-              and pg_has_role(howdah._caller()::name, c.senders[1]::name, 'MEMBER')
+              and howdah._has_role(c.senders[1])
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
         returning message_id into v_message_id;

@@ -53,8 +53,8 @@ begin
         select t.* into v_free from howdah.temporary_queues t
         where t.connection is null and t.destination_id > v_last
         order by t.connection, t.destination_id limit 1 for update skip locked;
-        if not found or pg_try_advisory_xact_lock(1213154390, v_free.destination_id)
-            and pg_try_advisory_xact_lock(1213154391, v_free.destination_id) then
+        if not found or pg_try_advisory_xact_lock(howdah._lock_key('temporary sender', v_free.destination_id::text))
+            and pg_try_advisory_xact_lock(howdah._lock_key('temporary receiver', v_free.destination_id::text)) then
             return v_free;
         end if;
         v_last := v_free.destination_id;
@@ -66,7 +66,7 @@ $$;
 -- howdah._new_temporary(): make the destination of a temporary queue, with its sequences.
 --
 -- Returns  howdah.temporary_queues.
--- Raises   HD002 no room for one more queue.
+-- Raises   HD002 no room for one more queue, or 100,000 temporary ones.
 -- Role     internal
 create or replace function howdah._new_temporary() returns howdah.temporary_queues
 language plpgsql volatile
@@ -75,6 +75,10 @@ declare
     v_destination howdah.destinations := howdah._new_destination('_TEMP.' || gen_random_uuid());
     v_queue howdah.temporary_queues;
 begin
+    if (select count(*) >= 100000 from howdah.temporary_queues) then
+        raise exception using errcode = 'HD002', message = 'there are 100,000 temporary queues, and none of them is free',
+            hint = 'End connections that need theirs no longer: howdah.close_connection().';
+    end if;
     v_destination.persistent := false;
     v_destination.journal_level := 'off';
     v_destination.exception_mode := 'none';

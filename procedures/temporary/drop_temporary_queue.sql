@@ -14,7 +14,7 @@ begin
     if not found then
         raise exception using errcode = 'HD005', message = format('%s is no temporary queue', quote_literal(queue)),
             hint = 'An administrator drops queues with howdah.drop_queue(queue).';
-    elsif not pg_try_advisory_xact_lock(1213154391, v_destination.id)
+    elsif not pg_try_advisory_xact_lock(howdah._lock_key('temporary receiver', v_destination.id::text))
        or exists (select from howdah.parked p where p.destination_id = v_destination.id and p.lease_id is not null and p.due_at > howdah.now()) then
         raise exception using errcode = 'HD030', message = format('the temporary queue %s has an active consumer', quote_literal(queue)),
             hint = 'End the transaction that receives from it, and its leases, first.';

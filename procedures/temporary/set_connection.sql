@@ -10,7 +10,7 @@ create or replace function howdah.set_connection(connection text, local boolean 
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
-    if connection !~ '\A[A-Za-z0-9_.-]{16,200}\Z' then
+    if connection !~ '^[A-Za-z0-9_.-]{16,200}$' then
         raise exception using errcode = 'HD005', message = 'that is no token of a connection',
             hint = 'It has 16 to 200 characters out of A-Z a-z 0-9 . _ - that nobody can guess, such as a random UUID.';
     end if;

@@ -9,7 +9,7 @@ create or replace function howdah.set_client_id(client_id text, local boolean de
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
-    if client_id !~ '\A[A-Za-z0-9_.-]{1,200}\Z' then
+    if client_id !~ '^[A-Za-z0-9_.-]{1,200}$' then
         raise exception using errcode = 'HD003', message = 'bad client id', hint = 'It has up to 200 characters out of A-Z a-z 0-9 . _ -';
     end if;
     perform set_config('howdah.client_id', coalesce(client_id, ''), coalesce(local, false));
@@ -46,12 +46,12 @@ begin
         raise exception using errcode = 'HD003', message = 'a client id to be claimed cannot be NULL', hint = 'Call howdah.release_client_id() to give one back.';
     end if;
     perform howdah.set_client_id(client_id);
-    if v_claimed = hashtext(client_id) then
+    if v_claimed = (howdah._lock_key('client id', client_id) & 2147483647)::integer then
         return;
     elsif v_claimed is not null then
         raise exception using errcode = 'HD005', message = 'this session has claimed another client id',
             hint = 'A client has one client id: call howdah.release_client_id() first, or claim the other one in a session of its own.';
-    elsif not pg_try_advisory_lock(1213154386, hashtext(client_id)) then
+    elsif not pg_try_advisory_lock(1213154386, (howdah._lock_key('client id', client_id) & 2147483647)::integer) then
         raise exception using errcode = 'HD038', message = format('client id %s is in use', quote_literal(client_id)),
             hint = 'Another session has claimed it. Choose another one, or wait until that session ends or calls howdah.release_client_id().';
     end if;

@@ -36,7 +36,7 @@ begin
     if topic like 'VirtualTopic.%' then
         insert into howdah.bridges (topic_id, queue_id)
         select v_topic.id, d.id from howdah.destinations d
-        where d.kind = 'queue' and d.dropped_at is null and d.name ~ ('^Consumer\.[^.]+\.' || replace(topic, '.', '\.') || '$');
+        where d.kind = 'queue' and d.dropped_at is null and d.name ~ ('^Consumer[.][^.]+[.]' || replace(topic, '.', '[.]') || '$');
     end if;
     perform howdah._note_readers(v_topic.id);
     return v_topic.id;
@@ -57,6 +57,7 @@ declare
 begin
     perform howdah._hold_limits();
     select d.* into v_destination from howdah.destinations d where d.id = p_topic_id;
+    v_destination.persistent := v_destination.own_persistent;
     v_destination := jsonb_populate_record(v_destination, p_options);
     select t.* into v_old from howdah.topics t where t.destination_id = p_topic_id;
     v_new := jsonb_populate_record(v_old, p_options);
@@ -71,7 +72,8 @@ begin
     set own_max_message_bytes = case when p_options ? 'max_message_bytes' then v_destination.max_message_bytes else d.own_max_message_bytes end,
         default_priority = v_destination.default_priority,
         default_time_to_live_ms = v_destination.default_time_to_live_ms,
-        deduplication_window_ms = v_destination.deduplication_window_ms, persistent = v_destination.persistent, journal_level = v_destination.journal_level,
+        deduplication_window_ms = v_destination.deduplication_window_ms, own_persistent = v_destination.persistent, stamp_user = v_destination.stamp_user,
+        persistent = v_destination.persistent and (select e.persistent from howdah.engine e), journal_level = v_destination.journal_level,
         journal_level_at = case when d.journal_level <> v_destination.journal_level then howdah.now() else d.journal_level_at end
     where d.id = p_topic_id;
     update howdah.topics t
@@ -80,6 +82,7 @@ begin
         backlog_action = v_new.backlog_action,
         refused_for = case when v_new.backlog_action = 'refuse' then t.refused_for end
     where t.destination_id = p_topic_id;
+    perform howdah._copy_grants_of(p_topic_id) where p_options ? 'stamp_user';
     perform howdah._set_room(p_topic_id);
     perform howdah._note_readers(p_topic_id);
 end
@@ -109,7 +112,7 @@ as $$
 declare
     v_topic jsonb;
 begin
-    select to_jsonb(d) || to_jsonb(t) || jsonb_build_object('max_message_bytes', d.own_max_message_bytes) into v_topic
+    select to_jsonb(d) || to_jsonb(t) || jsonb_build_object('max_message_bytes', d.own_max_message_bytes, 'persistent', d.own_persistent) into v_topic
     from howdah.destinations d join howdah.topics t on t.destination_id = d.id
     where d.name = topic and d.dropped_at is null;
     if not found then

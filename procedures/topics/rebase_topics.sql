@@ -27,7 +27,7 @@ begin
         raise exception using errcode = 'HD005', message = 'howdah.rebase_topics needs READ COMMITTED',
             hint = 'With an older snapshot it would not see all that was published.';
     end if;
-    perform pg_advisory_xact_lock(1213154379, 0);
+    perform howdah._latch('ring');
     lock table howdah.topic_msgs_0, howdah.topic_msgs_1, howdah.topic_msgs_2, howdah.topic_nonpersistent_0, howdah.topic_nonpersistent_1,
         howdah.topic_nonpersistent_2, howdah.ack_cursors, howdah.acked in access exclusive mode;
     delete from howdah.acked a where a.lease_id is not null;

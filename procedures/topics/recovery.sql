@@ -119,7 +119,7 @@ $$;
 -- howdah.topic_history(topic, since, max_messages): look at the messages of a topic that are still stored, without receiving them.
 --
 -- Returns  howdah.message, oldest first: of those sent from since on (NULL: all) the first max_messages.
--- Raises   HD001 no such topic; HD005 max_messages is not positive; HD010 not allowed.
+-- Raises   HD001 no such topic; HD005 max_messages is not positive; HD010 not allowed; HD037 on a standby.
 -- Role     howdah_browser howdah_admin
 create or replace function howdah.topic_history(topic text, since timestamptz default null, max_messages integer default 100)
 returns setof howdah.message
@@ -128,6 +128,7 @@ as $$
 declare
     v_id integer := (howdah._topic(topic, 'browse')).id;
 begin
+    perform howdah._check_all_here();
     if (max_messages > 0) is not true then
         raise exception using errcode = 'HD005', message = 'max_messages must be positive';
     end if;

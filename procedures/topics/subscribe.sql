@@ -31,9 +31,9 @@ declare
 begin
     perform howdah._check_cluster();
     -- From here to the commit no table is emptied (howdah.maintain_topics), and no topic made that a wildcard would miss.
-    perform pg_advisory_xact_lock_shared(1213154381, 0);
+    perform howdah._share_latch('subscribing');
     if topic ~ '[*>]' then
-        perform pg_advisory_xact_lock_shared(1213154381, 1);
+        perform howdah._share_latch('names');
     end if;
     v_topics := howdah._topics_for(topic, 'receive');
     perform from howdah.destinations d where d.id = any (v_topics) for key share;
@@ -55,7 +55,7 @@ begin
     if length(v_row.name) > 242 then
         raise exception using errcode = 'HD003', message = 'topic, client id and name of a subscription have 240 characters at most together';
     end if;
-    perform pg_advisory_xact_lock(1213154378, hashtext(v_new.client_id || ':' || v_new.name));
+    perform pg_advisory_xact_lock(howdah._lock_key('subscription name', v_new.client_id || ':' || v_new.name));
     select s.* into v_old
     from howdah.subscriptions s join howdah.destinations d on d.id = s.destination_id
     where d.dropped_at is null and s.client_id = v_new.client_id and s.name = v_new.name and s.durable = v_new.durable;
@@ -142,7 +142,7 @@ declare
         when p_no_local and p_client_id = '' then 'no_local needs a client_id'
     end;
 begin
-    if p_name !~ '\A[A-Za-z0-9_.-]{1,200}\Z' or p_client_id !~ '\A[A-Za-z0-9_.-]{0,200}\Z' then
+    if p_name !~ '^[A-Za-z0-9_.-]{1,200}$' or p_client_id !~ '^[A-Za-z0-9_.-]{0,200}$' then
         raise exception using errcode = 'HD003', message = 'bad name or client id of a subscription',
             hint = 'They have up to 200 characters out of A-Z a-z 0-9 . _ -';
     elsif v_wrong is not null then

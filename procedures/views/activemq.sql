@@ -1,15 +1,28 @@
+-- howdah.may_browse(destination_id): whether the caller may read the bodies of a destination's messages.
+--
+-- Returns  boolean; false for a temporary queue, which only its own connection browses.
+-- Raises   HD010 called out of a maintenance command.
+-- Role     howdah_auditor howdah_admin
+create or replace function howdah.may_browse(destination_id integer) returns boolean
+language sql stable security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+    select howdah._may(may_browse.destination_id, 'browse')
+        and not exists (select from howdah.temporary_queues t where t.destination_id = may_browse.destination_id)
+$$;
+
 -- activemq_msgs, activemq_acks, activemq_lock: the store as ActiveMQ's JDBC adapter lays it out, read-only.
 --
 -- Role     howdah_auditor howdah_admin
 --
--- Columns as in ActiveMQ's DDL for PostgreSQL. XID is NULL: a prepared transaction's rows are invisible to SQL.
+-- Columns as in ActiveMQ's DDL for PostgreSQL. As there a message is a row until it is acknowledged, whoever has it in hand. MSG is
+-- NULL where the caller may not browse the container. XID is NULL: a prepared transaction's rows are invisible to SQL.
 create or replace view howdah.activemq_msgs as
 select m.message_id as id,
     d.kind || '://' || d.name as container,
     'ID:howdah-' || e.name as msgid_prod,
     m.message_id as msgid_seq,
     coalesce((extract(epoch from m.expires_at) * 1000)::bigint, 0) as expiration,
-    coalesce(m.body, (select b.body from howdah.bodies b where b.message_id = m.message_id)) as msg,
+    case when d.shown then coalesce(m.body, (select b.body from howdah.bodies b where b.message_id = m.message_id)) end as msg,
     (9 - m.rank)::bigint as priority,
     null::text as xid
 from (
@@ -17,6 +30,11 @@ from (
     union all
     select c.destination_id, c.message_id, c.rank, c.expires_at, c.body from howdah.msgs_nonpersistent c
     where c.boot = pg_postmaster_start_time()
+    union all
+    select c.destination_id, c.message_id, c.rank, c.expires_at, c.body from howdah.leased c
+    union all
+    select c.destination_id, c.message_id, c.rank, c.expires_at, c.body from howdah.parked c
+    where c.boot is null or c.boot = pg_postmaster_start_time()
     union all
     select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_msgs_0 t
     union all
@@ -33,9 +51,10 @@ from (
     select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_nonpersistent_2 t
     where t.boot = pg_postmaster_start_time()
 ) m
-join howdah.destinations d on d.id = m.destination_id
+-- The right is asked for once a destination, and not at all where no body is asked for.
+join (select s.id, s.kind, s.name, howdah.may_browse(s.id) as shown from howdah.destinations s offset 0) d on d.id = m.destination_id
 cross join howdah.engine e;
-comment on view howdah.activemq_msgs is 'Ready messages of queues, and stored ones of topics, with the columns of ActiveMQ''s ACTIVEMQ_MSGS.';
+comment on view howdah.activemq_msgs is 'Messages of queues until they are acknowledged, ready, parked or leased, and stored ones of topics, with the columns of ActiveMQ''s ACTIVEMQ_MSGS.';
 
 create or replace view howdah.activemq_acks as
 select 'topic://' || d.name as container,

@@ -4,7 +4,8 @@
 create or replace view howdah.archive_incidents as
 select p.traceback, p.details::text as details, p.failure_key::text as failure_key, p.fingerprint as cause, p.boot, p.rejected, p.delay_ms,
     p.uncounted, p.message_group, a.incident_id, a.message_id, a.destination_id, a.queue, a.stage, a.attempt, a.outcome, a.error_class, a.error_text,
-    a.sqlstate, a.worker, a.duration_ms, a.recorded_at, a.recorded_by, a.conversation_id, a.fingerprint, a.xid, a.place, a.dispose_at, a.group_key
+    a.sqlstate, a.worker, a.duration_ms, a.recorded_at, a.recorded_by, a.conversation_id, a.fingerprint, a.xid, a.place, a.dispose_at, a.group_key,
+    a.due_at, a.unchanged
 from howdah.audit_incidents a
 join howdah.poison_details p on p.incident_id = a.incident_id;
 comment on view howdah.archive_incidents is 'Every failed delivery with all that was recorded of it.';

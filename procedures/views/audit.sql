@@ -8,7 +8,7 @@ select d.id as destination_id, d.name as queue, d.kind, d.is_system, d.journal_l
     d.dropped_at, case when d.dispose_at < 1000000 and d.backout_count <> 'volatile' then d.dispose_at else 0 end as max_failed_deliveries,
     d.exception_mode, b.server_started_at,
     k.journal_kept_from, d.message_groups, d.delivery_policy, d.groups_at, howdah.now() as read_at,
-    howdah.now() - least(e.journal_retention_days, e.incident_retention_days) * interval '1 day' as incidents_kept_from,
+    howdah.now() - least(e.journal_retention_days, e.incident_retention_days) * interval '24 hours' as incidents_kept_from,
     d.count_by, d.backout_count,
     -- The transaction that wrote the row last, with the epoch that xmin lacks: as the policy is now it has been since.
     x.next - (x.next - d.xmin::text::bigint) % 4294967296 as policy_xid, current_setting('max_connections')::integer as max_connections
@@ -33,37 +33,45 @@ select g.message_id, g.destination_id, d.name as queue, g.state, 9 - g.rank as p
     coalesce(octet_length(g.body), (select octet_length(b.body) from howdah.bodies b where b.message_id = g.message_id)) as body_bytes,
     g.content_type, g.correlation_id, g.message_type, g.place,
     case when g.dead_at is not null then g.conversation_id::text end as conversation_id,
-    case when g.dead_at is not null then coalesce(g.headers ->> 'JMSXGroupID', g.conversation_id::text) end as group_key
+    case when g.dead_at is not null then coalesce(g.headers ->> 'JMSXGroupID', g.conversation_id::text) end as group_key,
+    -- Where its send may be on record with a digest of its content (howdah._digest).
+    case when h.journal_level = 'full' or h.journal_level_at > h.created_at then encode(substr(sha256(
+        convert_to(row(e.digest_secret, nullif(g.headers - array['originalExpiration', 'originalDeliveryMode', 'dlqDeliveryFailureCause'], '{}'),
+            g.is_text, g.content_type, g.correlation_id, g.reply_to, g.message_type, g.conversation_id)::text, 'UTF8')
+        || w.body || int4send(octet_length(w.body))), 1, 16), 'hex') end as digest
 from (
     select m.message_id, m.destination_id, m.rank, m.sent_at, m.expires_at, m.stage, m.origin_id, m.dead_reason, m.dead_at,
-        m.body, m.content_type, m.correlation_id, m.message_type, false as nonpersistent, null::timestamptz as due_at,
+        m.body, m.content_type, m.correlation_id, m.message_type, m.is_text, m.reply_to, false as nonpersistent, null::timestamptz as due_at,
         case when m.dead_at is null then 'live' else 'dead' end as state, m.ctid as place, m.headers, m.conversation_id
     from howdah.msgs m
     union all
     select m.message_id, m.destination_id, m.rank, m.sent_at, m.expires_at, m.stage, m.origin_id, m.dead_reason, m.dead_at,
-        m.body, m.content_type, m.correlation_id, m.message_type, false, l.until, 'parked', m.ctid, m.headers, m.conversation_id
+        m.body, m.content_type, m.correlation_id, m.message_type, m.is_text, m.reply_to, false, l.until, 'parked', m.ctid, m.headers, m.conversation_id
     from howdah.leased m left join howdah.leases l on l.lease_id = m.seq >> 20
     union all
     select n.message_id, n.destination_id, n.rank, n.sent_at, n.expires_at, n.stage, n.origin_id, n.dead_reason, n.dead_at,
-        n.body, n.content_type, n.correlation_id, n.message_type, true, null,
+        n.body, n.content_type, n.correlation_id, n.message_type, n.is_text, n.reply_to, true, null,
         case when n.dead_at is null then 'live' else 'dead' end, n.ctid, n.headers, n.conversation_id
     from howdah.msgs_nonpersistent n where n.boot = pg_postmaster_start_time()
     union all
     select p.message_id, p.destination_id, p.rank, p.sent_at, p.expires_at, p.stage, p.origin_id, p.dead_reason, p.dead_at,
-        p.body, p.content_type, p.correlation_id, p.message_type, p.boot is not null, p.due_at, 'parked', p.ctid, p.headers, p.conversation_id
+        p.body, p.content_type, p.correlation_id, p.message_type, p.is_text, p.reply_to, p.boot is not null, p.due_at, 'parked', p.ctid, p.headers, p.conversation_id
     from howdah.parked p where p.boot is null or p.boot = pg_postmaster_start_time()
 ) g
 join howdah.destinations d on d.id = g.destination_id
-left join howdah.destinations o on o.id = g.origin_id;
+left join howdah.destinations o on o.id = g.origin_id
+left join howdah.destinations h on h.id = g.message_id % 1000000
+cross join howdah.engine e
+cross join lateral (select coalesce(g.body, (select b.body from howdah.bodies b where b.message_id = g.message_id)) as body) w;
 comment on view howdah.audit_messages is 'Every message present, by state: live, parked or dead; of dead ones their conversation and group.';
 
 create or replace view howdah.audit_journal as
 select j.at, j.destination_id, d.name as queue, j.event, i.message_id, j.nonpersistent, j.other_destination_id,
-    o.name as other_queue, j.reason, j.xid, j.oldest_sent_at, i.expires_at, i.group_id, i.priority::integer as priority, j.settled_xid, j.ctid as place
+    o.name as other_queue, j.reason, j.xid, j.oldest_sent_at, i.expires_at, i.group_id, i.priority::integer as priority, j.settled_xid, encode(i.digest, 'hex') as digest, j.ctid as place
 from howdah.journal j
 cross join lateral unnest(
     case when j.last_id is null then j.message_ids else array(select generate_series(j.message_ids[1], j.last_id, 1000000)) end,
-    j.expires_at, j.group_ids, j.priorities) i(message_id, expires_at, group_id, priority)
+    j.expires_at, j.group_ids, j.priorities, j.digests) i(message_id, expires_at, group_id, priority, digest)
 join howdah.destinations d on d.id = j.destination_id
 left join howdah.destinations o on o.id = j.other_destination_id;
 comment on view howdah.audit_journal is 'The journal unfolded to one row for each message and event.';
@@ -81,9 +89,13 @@ create or replace view howdah.audit_incidents as
 select p.incident_id, p.message_id, p.destination_id, d.name as queue, p.stage::integer as stage, p.attempt, p.outcome,
     p.error_class, p.error_text, p.sqlstate, p.worker, p.duration_ms, p.recorded_at, p.recorded_by,
     p.conversation_id::text as conversation_id, p.fingerprint, p.xid, p.ctid as place, p.dispose_at, p.message_group as group_key,
-    p.uncounted
+    p.uncounted, p.due_at,
+    -- As howdah._seal.
+    p.digest = substr(sha256(convert_to(
+        row(e.digest_secret, p.message_id, extract(epoch from p.recorded_at), p.error_class, p.error_text, p.sqlstate)::text, 'UTF8')), 1, 16) as unchanged
 from howdah.poison_details p
-join howdah.destinations d on d.id = p.destination_id;
+join howdah.destinations d on d.id = p.destination_id
+cross join howdah.engine e;
 comment on view howdah.audit_incidents is 'Every failed delivery.';
 
 create or replace view howdah.audit_acts as
