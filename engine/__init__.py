@@ -22,7 +22,7 @@ from .prefetch import Prefetch
 from .producer import Browser, Consumer, Producer
 from .requests import Requestor
 from .session import Session
-from .typed_map import TypedMap
+from .typed_map import TypedMap, TypedStream
 
 __all__ = [
     "AckConsumer",
@@ -47,6 +47,7 @@ __all__ = [
     "Retry",
     "Session",
     "TypedMap",
+    "TypedStream",
     "connect",
     "is_innocent",
 ]

@@ -7,12 +7,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 
 from . import calls, lease_calls
 from .errors import BadArgument, HowdahError, IllegalState
+from .functions import check_listener
 from .holding import Delivery, Holding
 from .modes import AckMode, AckType
 from .prefetch import BATCH_MAX, Window
@@ -22,11 +23,11 @@ from .waiting import Idle
 if TYPE_CHECKING:
     from .ack_session import AckSession
 
-Listener = Callable[[Delivery], None]
+Listener = Callable[[Delivery], Any]
 
 
 class AckConsumer:
-    """Receives from one queue or subscription. Its methods are for the session's thread; ``close`` is for any."""
+    """Receives from one queue or subscription. Its methods are for one thread; ``close`` is for any."""
 
     def __init__(self, session: AckSession, window: Window, seat: Seat, selector: str | None = None) -> None:
         self.session = session
@@ -275,6 +276,7 @@ class AckConsumer:
     @listener.setter
     def listener(self, function: Listener | None) -> None:
         if function is not None:
+            check_listener(function)
             if self.closed:
                 raise IllegalState("the consumer is closed")
             if self.prefetch == 0:

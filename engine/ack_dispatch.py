@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from .dispatch import PAUSE_MAX_FAILING
+from .functions import check_ran
 from .holding import Delivery
 from .modes import AckMode
 from .waiting import PAUSE_MIN, Idle
@@ -70,7 +71,7 @@ class AckDispatcher(threading.Thread):
             with self._session.lock:
                 consumer.deliver(message)
             try:
-                listener(message)
+                check_ran(listener(message))
             except (Exception, SystemExit) as error:  # noqa: BLE001 - a listener may raise anything
                 self._failed(consumer, message, error)
             else:

@@ -34,7 +34,9 @@ T = TypeVar("T")
 
 
 class AckSession:
-    """Made by ``Connection.create_session``; its mode never changes. One thread uses it at a time; any thread may close it.
+    """Made by ``Connection.create_session``; its mode never changes. Any thread may close it.
+
+    Its listeners are called one at a time. Unless it is transacted, its consumers may be asked in parallel, by a thread each.
 
     Messages come under leases, which the connection renews while the session lives. If its process dies, they run out, and what
     the session held comes again to others.

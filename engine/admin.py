@@ -89,12 +89,17 @@ class Admin(Topics):
         options: Call[dict[str, Any]] = scalar("queue_options", queue=("text", queue))
         return self._run(options)
 
+    def default_options(self, preset: str = "howdah") -> dict[str, Any]:
+        """Every option of a queue that is created with a preset and nothing else."""
+        options: Call[dict[str, Any]] = scalar("default_options", preset=("text", preset))
+        return self._run(options)
+
     def alter_engine(self, **options: Any) -> None:
-        """Change limits of the whole engine, such as max_count, max_size ("5m") and max_message_bytes ("1m"). Raises BadOption."""
+        """Change properties of the whole engine, such as max_size ("5m") and default_blocked_retry_ms. Raises BadOption."""
         self._run(scalar("alter_engine", options=("jsonb", to_json(options))))
 
     def engine_options(self) -> dict[str, Any]:
-        """The options of the whole engine."""
+        """The properties of the whole engine."""
         options: Call[dict[str, Any]] = scalar("engine_options")
         return self._run(options)
 
@@ -184,9 +189,9 @@ class Admin(Topics):
         epoch: Call[int | None] = scalar("acquire_lock", **arguments)
         return self._run(epoch)
 
-    def release_lock(self, name: str, epoch: int) -> None:
+    def release_lock(self, name: str, epoch: int, holder: str) -> None:
         """Give a lease up. Raises LockLost if it is not the caller's any more."""
-        self._run(scalar("release_lock", name=("text", name), epoch=("bigint", epoch)))
+        self._run(scalar("release_lock", name=("text", name), epoch=("bigint", epoch), holder=("text", holder)))
 
     def maintain(self, service: str, epoch: int | None = None) -> int | str:
         """Run one of SERVICES; returns what the procedure counts, or says that it did."""

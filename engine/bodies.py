@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 
 from .arrays import BytesArray, JsonArray, TextArray
 from .errors import BadArgument
-from .typed_map import TypedMap
+from .typed_map import TypedMap, TypedStream
 
 Body = str | bytes | bytearray | memoryview | dict[str, Any] | list[Any] | int | float | bool
 
@@ -68,8 +68,8 @@ def _kind(body: Any) -> tuple[str, str | None]:
         return "text", None
     if isinstance(body, bytes | bytearray | memoryview):
         return "bytea", None
-    return "jsonb", TypedMap.CONTENT_TYPE if isinstance(body, TypedMap) else None
+    return "jsonb", body.CONTENT_TYPE if isinstance(body, TypedMap | TypedStream) else None
 
 
 def _text(body: Any) -> str:
-    return json_text(body.tagged() if isinstance(body, TypedMap) else body)
+    return json_text(body.tagged() if isinstance(body, TypedMap | TypedStream) else body)

@@ -19,6 +19,7 @@ from .arrays import TextArray, with_arrays
 from .bodies import Body, encode, encode_all, headers_array, to_json
 from .errors import BadArgument
 from .message import COLUMNS, Message, as_messages
+from .moments import lenient
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -326,11 +327,17 @@ def _keys(messages: Sequence[Message]) -> tuple[list[int], list[int], list[int]]
 
 
 def table(function: str, columns: str, **arguments: tuple[str, Any]) -> Call[list[dict[str, Any]]]:
-    """Rows of a set-returning procedure as dictionaries; arguments are (SQL type, value), None meaning the default."""
+    """Rows of a set-returning procedure as dictionaries; arguments are (SQL type, value), None meaning the default.
+
+    A time that Python has not, before the year 1 or after 9999, is text.
+    """
     invocation, values = _invoke(function, {}, arguments)
     names = [name.strip().strip('"') for name in columns.split(",")]
     return Call(
-        f"select {columns} from {invocation}", values, lambda rows: [dict(zip(names, row, strict=True)) for row in rows]
+        f"select {columns} from {invocation}",
+        values,
+        lambda rows: [dict(zip(names, row, strict=True)) for row in rows],
+        lenient,
     )
 
 

@@ -6,13 +6,14 @@ import logging
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 
 from . import calls
 from .errors import HowdahError
 from .failure import failure_of, is_blamed
+from .functions import check_ran
 from .message import Message
 from .outcomes import Rules
 from .waiting import PAUSE_MIN, Idle
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("howdah.listener")
 
-Listener = Callable[[Message], None]
+Listener = Callable[[Message], Any]
 
 #: After errors: a lost server comes back no sooner for being asked often.
 PAUSE_MAX_FAILING = 5.0
@@ -90,7 +91,7 @@ class Dispatcher(threading.Thread):
             if not messages:
                 return False
             try:
-                listener(messages[0])
+                check_ran(listener(messages[0]))
                 self._session.commit()
             except (Exception, SystemExit) as error:
                 # Whatever a listener raises is a failed delivery, and so is a commit refused by a deferred constraint.

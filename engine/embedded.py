@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
-from .embedded_data import DATABASE, SUPERUSER, give_space_back, make_data
+from .embedded_data import DATABASE, EMBEDDED, SUPERUSER, give_space_back, make_data
 from .embedded_layout import (
     EmbeddedServerError,
     Layout,
@@ -28,6 +28,7 @@ from .embedded_layout import (
     is_postmaster,
 )
 from .embedded_programs import Account, packaged_bin, server_bin
+from .errors import CannotConnect
 
 __all__ = [
     "EmbeddedServer",
@@ -36,6 +37,7 @@ __all__ = [
     "StopMode",
     "default_dsn",
     "default_folder",
+    "running",
 ]
 
 DEFAULT_VERSION = 18
@@ -207,7 +209,7 @@ class EmbeddedServer:
             start = account.run(
                 *(programs / "pg_ctl", "start", "--wait", f"--timeout={START_LIMIT}"),
                 *("--pgdata=data", "--log=log/startup.log"),
-                f"--options=-p {port} -k {socket_dir}",
+                f"--options=-p {port} -k {socket_dir} -c {EMBEDDED}=on",
                 cwd=self.folder,
             )
             found = self._layout.postmaster()
@@ -231,6 +233,18 @@ class EmbeddedServer:
                 )
 
 
+def running(server: EmbeddedServer) -> ServerInfo:
+    """The server, which nobody is surprised by: it was started on purpose. Raises CannotConnect if it does not run."""
+    info = server.status()
+    if info is None:
+        raise CannotConnect(
+            f"no server runs in {server.folder}",
+            "howdah server start starts it. A server in another folder is named with HOWDAH_HOME,"
+            " any other database with --dsn or HOWDAH_DSN.",
+        )
+    return info
+
+
 def default_dsn() -> str:
-    """HOWDAH_DSN, else the DSN of the embedded server in the default folder, started if need be."""
-    return os.environ.get("HOWDAH_DSN") or EmbeddedServer().start().dsn
+    """HOWDAH_DSN, else the DSN of the embedded server in the default folder. Raises CannotConnect if it does not run."""
+    return os.environ.get("HOWDAH_DSN") or running(EmbeddedServer()).dsn

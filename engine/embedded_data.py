@@ -15,6 +15,8 @@ from .embedded_programs import Account
 
 DATABASE = "howdah"
 SUPERUSER = "postgres"
+# A setting that tells howdah migrate whose server this is: that of who may use all queues.
+EMBEDDED = "howdah.embedded"
 
 # Written into postgresql.conf, where the folder's owner may change them afterwards.
 SETTINGS = {

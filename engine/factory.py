@@ -9,12 +9,13 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.conninfo import make_conninfo
 from psycopg_pool import ConnectionPool
 
+from ..text.dsn import BadDsnError, canonical, read
 from .client_id import ClaimedClientId
 from .connection import Connection
-from .errors import BadArgument, cannot_connect, translated
+from .errors import CHECK_DSN, BadArgument, CannotConnect, cannot_connect, translated
 from .loans import PgConnection
 from .prefetch import Prefetch
 from .waking import KEEPALIVES
@@ -37,7 +38,7 @@ def connect(
     lease_duration: float = 60,
     client_id: str | None = None,
 ) -> Connection:
-    """Connect by DSN (libpq's form; None: HOWDAH_DSN, else the embedded server) or by the application's own pool.
+    """Connect by DSN (libpq's or SQLAlchemy's form; None: HOWDAH_DSN, else the embedded server, if it runs) or by the application's own pool.
 
     min_size, max_size: database connections kept and allowed; timeout: seconds to wait for one.
     role: SET ROLE on each connection. prepare: False where a pooler in transaction mode (PgBouncer before 1.21) loses
@@ -145,12 +146,11 @@ def complete(dsn: str | None, timeout: float) -> str:
         from .embedded import default_dsn
 
         dsn = default_dsn()
+    defaults: dict[str, Any] = {"connect_timeout": max(2, int(timeout)), "fallback_application_name": "howdah"}
     try:
-        given = conninfo_to_dict(dsn)
-        defaults: dict[str, Any] = {"connect_timeout": max(2, int(timeout)), "fallback_application_name": "howdah"}
-        return make_conninfo(dsn, **{name: value for name, value in defaults.items() if name not in given})
-    except psycopg.Error as error:
-        raise cannot_connect(error) from error
+        return canonical(dsn, **(defaults | read(dsn)))
+    except BadDsnError as error:
+        raise CannotConnect(str(error), CHECK_DSN) from None
 
 
 def pool_settings(prepare: bool) -> dict[str, Any]:

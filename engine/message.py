@@ -15,7 +15,7 @@ from uuid import UUID
 import psycopg
 from psycopg.types.numeric import Int8BinaryLoader
 
-from .typed_map import TypedMap
+from .typed_map import TypedMap, TypedStream
 
 #: What is selected of ``howdah.message``: the order of the places that Message's fields read.
 COLUMNS = (
@@ -163,6 +163,8 @@ class Message:
         kind = self.content_type.split(";")[0].strip().lower()
         if kind == TypedMap.CONTENT_TYPE:
             return TypedMap.from_tagged(json.loads(self.body))
+        if kind == TypedStream.CONTENT_TYPE:
+            return TypedStream.from_tagged(json.loads(self.body))
         if kind == "application/json" or kind.endswith("+json"):
             return json.loads(self.body)
         return self.body

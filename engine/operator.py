@@ -134,11 +134,12 @@ class Operator:
         target: str | None = None,
         max_messages: int | None = None,
         reason: str | None = None,
+        dry_run: bool = False,
         **which: Unpack[Which],
     ) -> int:
         """Send dead messages back to where they came from, or to ``target``; returns how many.
 
-        Those named, or all, or those that ``list_poison`` shows with the same filters.
+        Those named, or all, or those that ``list_poison`` shows with the same filters. ``dry_run``: only says how many.
         """
         arguments: dict[str, tuple[str, Any]] = {
             "queue": ("text", queue),
@@ -146,6 +147,7 @@ class Operator:
             "target": ("text", target),
             "max_messages": ("bigint", max_messages),
             "reason": ("text", reason),
+            "dry_run": ("boolean", dry_run),
         }
         return self._run(scalar("replay", **arguments, **_which(which)).then(int))
 
@@ -176,15 +178,49 @@ class Operator:
         }
         return self._run(scalar("replay_edited", **arguments).then(int))
 
-    def move_messages(self, queue: str, message_ids: Sequence[int], target: str, reason: str | None = None) -> int:
-        """Put messages into another queue, all or none; they remember where they came from."""
-        arguments = {
+    def move_messages(
+        self,
+        queue: str,
+        message_ids: Sequence[int] | None,
+        target: str,
+        reason: str | None = None,
+        *,
+        max_messages: int | None = None,
+        dry_run: bool = False,
+        **which: Unpack[Which],
+    ) -> int:
+        """Put messages into another queue; they remember where they came from. Returns how many.
+
+        All those named or none; or those that ``list_poison`` shows with the same filters. ``dry_run``: only says how many.
+        """
+        arguments: dict[str, tuple[str, Any]] = {
             "queue": ("text", queue),
             "message_ids": _ids(message_ids),
             "target": ("text", target),
             "reason": ("text", reason),
+            "max_messages": ("bigint", max_messages),
+            "dry_run": ("boolean", dry_run),
         }
-        return self._run(scalar("move_messages", **arguments).then(int))
+        return self._run(scalar("move_messages", **arguments, **_which(which)).then(int))
+
+    def move_all(
+        self,
+        queue: str,
+        target: str,
+        *,
+        max_messages: int | None = None,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> int:
+        """Put all messages of a queue that nobody has in hand into another one; returns how many."""
+        arguments: dict[str, tuple[str, Any]] = {
+            "queue": ("text", queue),
+            "target": ("text", target),
+            "max_messages": ("bigint", max_messages),
+            "reason": ("text", reason),
+            "dry_run": ("boolean", dry_run),
+        }
+        return self._run(scalar("move_all", **arguments).then(int))
 
     def park_messages(
         self,
@@ -210,10 +246,28 @@ class Operator:
         arguments = {"queue": ("text", queue), "message_ids": _ids(message_ids), "reason": ("text", reason)}
         return self._run(scalar("retry", **arguments).then(int))
 
-    def discard(self, queue: str, message_ids: Sequence[int], reason: str | None = None) -> int:
-        """Throw messages away for good; returns how many."""
-        arguments = {"queue": ("text", queue), "message_ids": _ids(message_ids), "reason": ("text", reason)}
-        return self._run(scalar("discard", **arguments).then(int))
+    def discard(
+        self,
+        queue: str,
+        message_ids: Sequence[int] | None = None,
+        reason: str | None = None,
+        *,
+        max_messages: int | None = None,
+        dry_run: bool = False,
+        **which: Unpack[Which],
+    ) -> int:
+        """Throw messages away for good; returns how many.
+
+        All those named or none; or those that ``list_poison`` shows with the same filters. ``dry_run``: only says how many.
+        """
+        arguments: dict[str, tuple[str, Any]] = {
+            "queue": ("text", queue),
+            "message_ids": _ids(message_ids),
+            "reason": ("text", reason),
+            "max_messages": ("bigint", max_messages),
+            "dry_run": ("boolean", dry_run),
+        }
+        return self._run(scalar("discard", **arguments, **_which(which)).then(int))
 
 
 def _found(message_id: int, queue: str | None) -> Call[Found | None]:

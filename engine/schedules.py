@@ -17,7 +17,9 @@ COLUMNS = (
     "schedule_id, name, queue_name, state, cron, time_zone, period, remaining, next_at, starts_at, ends_at, catch_up,"
     " misfire_grace, fired, missed, last_fired_at, last_error, parent_id, message_type, correlation_id, created_at, created_by"
 )
-DELAYED_COLUMNS = "message_id, due_at, sent_at, expires_at, priority, message_type, correlation_id, headers, bytes"
+DELAYED_COLUMNS = (
+    "message_id, due_at, sent_at, expires_at, priority, message_type, correlation_id, headers, bytes, reason"
+)
 
 
 class Schedules:
@@ -62,7 +64,7 @@ class Schedules:
         return self.run(scalar("resume_schedule", schedule_id=("bigint", schedule_id)).then(bool))
 
     def delayed(self, queue: str, max_messages: int = 100) -> Rows:
-        """Messages that were sent with a delay and are not due yet, the next one first."""
+        """Messages that wait for their time, sent with a delay or put back after a failure; the next one first."""
         arguments: dict[str, tuple[str, Any]] = {"queue": ("text", queue), "max_messages": ("integer", max_messages)}
         return self.run(table("list_delayed", DELAYED_COLUMNS, **arguments))
 

@@ -18,6 +18,7 @@ from .bodies import Body
 from .calls import Call
 from .dispatch import Dispatcher, Listener
 from .errors import ConnectionLost, HowdahError, IllegalState, lost_translated
+from .functions import check_listener
 from .loans import Loans, PgConnection
 from .message import Message
 from .outcomes import Rule, Rules
@@ -314,9 +315,12 @@ class Session:
 
         The session belongs to that thread from then on. A listener that returns commits; one that raises rolls back,
         and the failure is recorded outside. It may raise Reject or Retry; ``rules`` name outcomes by class of exception,
-        such as (ValueError, Reject). ``consumer`` tells two listeners of one queue apart. Raises BadArgument for what is no rule.
+        such as (ValueError, Reject). ``consumer`` tells two listeners of one queue apart. Raises BadArgument for what is no rule,
+        and for an async def or generator function, a call of which would run nothing.
         """
         checked = Rules(rules)
+        if listener is not None:
+            check_listener(listener)
         if self._connection is None or self._closing:
             raise IllegalState("the session is closed")
         if self._loans is None or not self._transacted:

@@ -1,4 +1,4 @@
-"""A map body whose entries keep their types, as JMS's MapMessage has it."""
+"""Bodies whose values keep their types, by name or in order, as JMS's MapMessage and StreamMessage have them."""
 
 from __future__ import annotations
 
@@ -30,6 +30,9 @@ _TYPES: tuple[tuple[str, type, Callable[[Any], Any], Callable[[Any], Any]], ...]
     ("null", type(None), lambda value: value, lambda value: None),
 )
 
+_BACK = {tag: back for tag, _, _, back in _TYPES}
+_WRONG = (AttributeError, KeyError, TypeError, ValueError, ArithmeticError, binascii.Error)
+
 
 class TypedMap(dict[str, Any]):
     """Names and values; sent as a body, it comes back from ``Message.data`` with the same types.
@@ -47,11 +50,31 @@ class TypedMap(dict[str, Any]):
     @classmethod
     def from_tagged(cls, tagged: Any) -> Self:
         """From the JSON form. Raises BadArgument if it is not that."""
-        backs = {tag: back for tag, _, _, back in _TYPES}
         try:
-            return cls({name: backs[tag](value) for name, (tag, value) in tagged.items()})
-        except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError, binascii.Error) as error:
+            return cls({name: _BACK[tag](value) for name, (tag, value) in tagged.items()})
+        except _WRONG as error:
             raise BadArgument(f"this is no typed map: {error!r}") from error
+
+
+class TypedStream(list[Any]):
+    """Values in order; sent as a body, it comes back from ``Message.data`` with the same types.
+
+    In the database it is JSON, [["double", 65.2], ["string", "IBM"]]. A plain list is plain JSON.
+    """
+
+    CONTENT_TYPE = "application/vnd.howdah.stream+json"
+
+    def tagged(self) -> list[list[Any]]:
+        """The JSON form. Raises BadArgument for a value of another type."""
+        return [_tag(f"value {number}", value) for number, value in enumerate(self)]
+
+    @classmethod
+    def from_tagged(cls, tagged: Any) -> Self:
+        """From the JSON form. Raises BadArgument if it is not that."""
+        try:
+            return cls(_BACK[tag](value) for tag, value in tagged)
+        except _WRONG as error:
+            raise BadArgument(f"this is no typed stream: {error!r}") from error
 
 
 def _name(name: Any) -> str:
@@ -65,4 +88,4 @@ def _tag(name: str, value: Any) -> list[Any]:
         if isinstance(value, kind):
             return [tag, to_json(value)]
     known = ", ".join(kind.__name__ for _, kind, _, _ in _TYPES)
-    raise BadArgument(f"{name} in a typed map is of type {type(value).__name__}", f"Known are: {known}.")
+    raise BadArgument(f"{name} of a typed body is of type {type(value).__name__}", f"Known are: {known}.")

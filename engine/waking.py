@@ -20,6 +20,8 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
+from ..text.dsn import canonical
+
 log = logging.getLogger("howdah.waking")
 
 CHANNEL = "howdah"
@@ -58,7 +60,7 @@ class Waking:
         """The process's one for a DSN and arguments of ``psycopg.connect``; to be released at the end."""
         keywords = {option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults()}
         given = {name: value for name, value in (parameters or {}).items() if name in keywords and value is not None}
-        conninfo = make_conninfo(dsn, **given)
+        conninfo = canonical(dsn, **given)
         with cls._sharing:
             if conninfo not in cls._shared:
                 cls._shared[conninfo] = cls(conninfo)

@@ -1,0 +1,23 @@
+"""Times as psycopg reads them, and as text where Python has no such time: one row must not hide all others of a list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+from psycopg.types.datetime import TimestamptzLoader
+
+
+class _Lenient(TimestamptzLoader):
+    """Before the year 1 and after 9999, as text; PostgreSQL's times reach further than Python's."""
+
+    def load(self, data: Any) -> Any:
+        try:
+            return super().load(data)
+        except psycopg.DataError:
+            return bytes(data).decode()
+
+
+def lenient(cursor: psycopg.Cursor[Any] | psycopg.AsyncCursor[Any]) -> None:
+    """Have a cursor fetch a time that Python has not as text."""
+    cursor.adapters.register_loader("timestamptz", _Lenient)
