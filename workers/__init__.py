@@ -9,6 +9,18 @@ from __future__ import annotations
 from ..engine import Message, Reject, Retry
 from ..engine.outcomes import Rule
 from .app import App, AppError, Transaction, load
+from .limits import HandlerTimeout
 from .supervisor import Supervisor
 
-__all__ = ["App", "AppError", "Message", "Reject", "Retry", "Rule", "Supervisor", "Transaction", "load"]
+__all__ = [
+    "App",
+    "AppError",
+    "HandlerTimeout",
+    "Message",
+    "Reject",
+    "Retry",
+    "Rule",
+    "Supervisor",
+    "Transaction",
+    "load",
+]

@@ -1,4 +1,4 @@
-"""What an application registers: a plain function for each queue, or for each type of message in it."""
+"""What an application registers: a function, plain or async, for each queue, or for each type of message in it."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from ..engine.errors import BadArgument, ConnectionLost
 from ..engine.outcomes import Rule, Rules
 from ..engine.schedules import schedule
 from ..engine.topics import Subscription, subscription_name
+from .asynchronous import runnable
 from .guard import HandlerConnection
 
 # A plain number: looked at after each handler, and the driver's enumeration would be made of it each time.
@@ -73,7 +74,7 @@ class Transaction:
 
 
 Handler = Callable[[Message, Transaction], Any]
-"""What it returns is an answer where the handler was registered with ``reply``, else nothing is made of it."""
+"""What it returns is an answer where the handler was registered with ``reply``, else nothing is made of it. May be ``async def``."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,8 @@ class Binding:
     handlers: dict[str | None, Handler] = field(default_factory=dict)
     #: What is to become of messages by the class of their handler's exception.
     rules: dict[str | None, Rules] = field(default_factory=dict)
+    #: Seconds that a handler may take, where it has a limit of its own.
+    time_limits: dict[str | None, float] = field(default_factory=dict)
     #: What is subscribed to before it is received from; None: the queue is there, or is not.
     subscription: Subscription | None = None
 
@@ -114,6 +117,10 @@ class Binding:
                 f"no handler for message type {message.message_type!r}", f"Registered are: {known}."
             )
         return handler
+
+    def time_limit_for(self, message: Message) -> float | None:
+        """The time limit of the handler that handles the message."""
+        return self.time_limits.get(message.message_type if message.message_type in self.handlers else None)
 
     def rules_for(self, message: Message) -> Rules | None:
         """The rules of the handler that handles the message."""
@@ -152,6 +159,7 @@ class App:
         sequential_failures: int | None = None,
         rules: Iterable[Rule] = (),
         reply: bool = False,
+        time_limit: float | None = None,
     ) -> Callable[[Handler], Handler]:
         """Register the decorated function for a queue (and message type); ``batch`` is the most received at once.
 
@@ -160,10 +168,14 @@ class App:
         options are for its creation, should it not exist: an administrator's values count. ``rules`` say what is to become
         of a message by the class of its exception: (ValueError, Reject), (TimeoutError, Retry(after=30)).
         ``reply``: what the function returns is the answer to the message, sent in its transaction to where the message wants it; None
-        is no answer. Raises AppError for what is no rule.
+        is no answer. ``time_limit``: seconds after which a call is a failed delivery, HandlerTimeout; what it does in SQL is cancelled then,
+        and an ``async def`` altogether. That runs to its end in the event loop of its session's thread. Raises AppError for what is no rule
+        or limit, and for a generator function, a call of which would run nothing.
         """
         if batch is not None and not 1 <= batch <= 10000:
             raise AppError(f"batch must be 1 to 10000, not {batch}")
+        if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit > 0):
+            raise AppError(f"time_limit must be a number of seconds above 0, not {time_limit!r}")
         options = {
             name: value
             for name, value in (
@@ -183,11 +195,19 @@ class App:
             raise AppError(f"handler of queue {queue}: {error.message}", error.hint) from error
 
         def register(function: Handler) -> Handler:
+            try:
+                handle = runnable(function)
+            except TypeError as error:
+                raise AppError(
+                    f"handler of queue {queue}: {error}", "A handler is a function, plain or async, without yield."
+                ) from error
             binding = self.bindings.setdefault(queue, Binding(queue))
             if message_type in binding.handlers:
                 raise AppError(f"queue {queue} has a handler for message type {message_type!r} already")
-            binding.handlers[message_type] = _replying(function) if reply else function
+            binding.handlers[message_type] = _replying(handle) if reply else handle
             binding.rules[message_type] = checked
+            if time_limit is not None:
+                binding.time_limits[message_type] = time_limit
             if batch is not None:
                 binding.batch = batch
             if listener is not None:
@@ -224,7 +244,12 @@ class App:
         durable: bool = True,
         no_local: bool = False,
         since: datetime | None = None,
+        listener: str | None = None,
+        max_sessions: int | None = None,
+        stop_on_failure: bool | None = None,
+        sequential_failures: int | None = None,
         rules: Iterable[Rule] = (),
+        time_limit: float | None = None,
         **options: Any,
     ) -> Callable[[Handler], Handler]:
         """Register the decorated function for a subscription to a topic, or to a wildcard of topics.
@@ -233,7 +258,8 @@ class App:
         anew. ``shared``: all sessions receive at once, each message goes to one of them; False: one session at a time receives,
         in the order of publishing. ``durable`` False: it ends with the last worker that has it. ``since``: also what was sent from
         that time on and is still stored. ``options``: prioritized, and the poison policy as of create_queue. The others are
-        as of ``handler``. Raises AppError for a second definition.
+        as of ``handler``: with ``listener`` the subscription is received through it, by ``max_sessions`` at once, until failures
+        stop it; the listener ends with its subscription. Raises AppError for a second definition.
         """
         if no_local and shared:
             raise AppError("no_local does not go with a shared subscription", "Say shared=False.")
@@ -242,7 +268,17 @@ class App:
         bound = self.bindings.get(queue)
         if bound is not None and bound.subscription != wanted:
             raise AppError(f"subscription {queue} has another definition already, or is handled as a queue")
-        registered = self.handler(queue, message_type=message_type, batch=batch, rules=rules)
+        registered = self.handler(
+            queue,
+            message_type=message_type,
+            batch=batch,
+            listener=listener,
+            max_sessions=max_sessions,
+            stop_on_failure=stop_on_failure,
+            sequential_failures=sequential_failures,
+            rules=rules,
+            time_limit=time_limit,
+        )
 
         def register(function: Handler) -> Handler:
             registered(function)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any
 from uuid import UUID
 
@@ -21,12 +21,14 @@ from ..engine.failure import failure_of, is_blamed
 from ..engine.runner import run
 from ..engine.waiting import Idle
 from . import events
-from .app import Binding, Transaction
+from .app import Binding, Handler, Transaction
 from .burst import SAVE, Burst
 from .figures import Tally
 from .guard import HandlerConnection
 from .hands import Hands
 from .hardened import HardenedBurst
+from .limits import Limits
+from .logs import IN_HAND
 from .pace import Pace
 from .recorder import Failures
 from .seat import Seat
@@ -60,7 +62,9 @@ class Delivery:
         record: Record,
         stopping: Callable[[], bool] = lambda: False,
         idle: Idle | None = None,
+        limits: Limits | None = None,
     ) -> None:
+        self.queue = binding.queue
         self._binding = binding
         self._queue_index = queue_index
         self._worker = worker
@@ -70,6 +74,8 @@ class Delivery:
         self._stopping = stopping
         self._pace = Pace(binding.batch)
         self._idle = idle
+        #: None where no handler has a time limit: then they are called without more ado.
+        self._limits = limits if limits is not None and (binding.time_limits or limits.default is not None) else None
         self._way = Way.TOGETHER
         self._singly_left = 0
         #: Of a hardened queue: the attempt that is on record for the message in hand.
@@ -243,9 +249,15 @@ class Delivery:
         self._hands.take(self._slot, self._queue_index, message, started, self._attempt_id)
         called = time.perf_counter()
         try:
+            IN_HAND.set(message)
             try:
-                self._binding.handler_for(message)(message, transaction)
+                handler = self._binding.handler_for(message)
+                if self._limits is None:
+                    handler(message, transaction)
+                else:
+                    self._call_limited(self._limits, handler, message, transaction)
             finally:
+                IN_HAND.set(None)
                 self.tally.call(time.perf_counter() - called)
             transaction.check()
         except BaseException as error:
@@ -254,6 +266,12 @@ class Delivery:
                 raise
             raise Blamed(message, self._failure(message, error, started)) from error
         self._hands.leave(self._slot)
+
+    def _call_limited(self, limits: Limits, handler: Handler, message: Message, transaction: Transaction) -> None:
+        """Call the handler within its time limit, if it has one. Raises HandlerTimeout, and whatever the handler raises."""
+        limit = self._binding.time_limit_for(message)
+        with limits.watched(self._slot, transaction.connection, limit) or nullcontext():
+            handler(message, transaction)
 
     def _failure(self, message: Message, error: BaseException, started: float) -> dict[str, Any]:
         return failure_of(message, error, self._binding.rules_for(message)) | {

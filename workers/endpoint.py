@@ -52,6 +52,10 @@ class Endpoint:
         if warning:
             events.listener_contradicts(self._worker, self.name, warning)
 
+    def gone(self) -> None:
+        """It does not exist any more, and is to be made again."""
+        self._ensured = False
+
     def look(self, connection: psycopg.Connection[Any], *, at_once: bool) -> None:
         """Log whether the listener was stopped or resumed since the last look; at the latter's own pace or at once."""
         with self._lock:

@@ -1,17 +1,14 @@
 """The log vocabulary: every line that workers write, in one place.
 
-Code calls these functions; ``configure`` decides whether a line is text for people or JSON for machines.
+Code calls these functions; ``logs.configure`` decides whether a line is text for people or JSON for machines.
 """
 
 from __future__ import annotations
 
-import json
 import logging
-import sys
-import threading
-import time
-from pathlib import Path
 from typing import Any
+
+from ..engine.errors import is_servers
 
 log = logging.getLogger("howdah.worker")
 
@@ -20,9 +17,9 @@ def _emit(level: int, event: str, **fields: Any) -> None:
     log.log(level, event, extra={"fields": {name: value for name, value in fields.items() if value is not None}})
 
 
-def worker_started(worker: str, sessions: int, queues: list[str]) -> None:
-    """A worker process is ready."""
-    _emit(logging.INFO, "worker started", worker=worker, sessions=sessions, queues=queues)
+def worker_started(worker: str, sessions: int, queues: list[str], database: str) -> None:
+    """A worker process is ready, in which database."""
+    _emit(logging.INFO, "worker started", worker=worker, sessions=sessions, queues=queues, database=database)
 
 
 def worker_stopping(worker: str, signal: str) -> None:
@@ -35,6 +32,11 @@ def worker_stopped(worker: str, handled: int, failed: int) -> None:
     _emit(logging.INFO, "worker stopped", worker=worker, handled=handled, failed=failed)
 
 
+def queues_empty(queues: list[str]) -> None:
+    """All queues are empty, and the workers end (until empty)."""
+    _emit(logging.INFO, "queues empty", queues=queues)
+
+
 def not_started(target: str, error: BaseException) -> None:
     """A worker process does not find its application."""
     _emit(logging.ERROR, "worker not started", target=target, error=str(error))
@@ -43,6 +45,16 @@ def not_started(target: str, error: BaseException) -> None:
 def worker_died(worker: str, pid: int, code: int) -> None:
     """A worker process ended by itself or was killed; code is negative for a signal."""
     _emit(logging.ERROR, "worker died", worker=worker, pid=pid, code=code)
+
+
+def reloading(files: list[str]) -> None:
+    """Files of the application have changed: its workers are started anew."""
+    _emit(logging.INFO, "reloading", files=files)
+
+
+def handler_over_time(worker: str, seconds: float) -> None:
+    """A handler is over its time limit: the statement that it runs is cancelled."""
+    _emit(logging.WARNING, "handler over its time limit", worker=worker, seconds=seconds)
 
 
 def failure_recorded(worker: str, queue: str, message_id: int, attempt: int, outcome: str, error: str) -> None:
@@ -65,8 +77,9 @@ def failures_lost(worker: str, queue: str, messages: list[int], error: BaseExcep
 
 
 def retried(worker: str, queue: str, error: BaseException) -> None:
-    """A transaction failed for a reason that blames no message."""
-    _emit(logging.INFO, "transaction retried", worker=worker, queue=queue, error=f"{type(error).__name__}: {error}")
+    """A transaction failed for a reason that blames no message. A warning where an administrator has to help."""
+    level = logging.WARNING if is_servers(error) else logging.INFO
+    _emit(level, "transaction retried", worker=worker, queue=queue, error=f"{type(error).__name__}: {error}")
 
 
 def connection_lost(worker: str, error: BaseException, pause: float) -> None:
@@ -138,43 +151,3 @@ def schedule_refused(worker: str, schedule: str, error: BaseException) -> None:
 def scheduler_failed(worker: str, error: BaseException) -> None:
     """A pass of the scheduler failed; what is due stays due."""
     _emit(logging.WARNING, "scheduler failed", worker=worker, error=str(error))
-
-
-class LineFormatter(logging.Formatter):
-    """One line a record: JSON, or text with name=value pairs."""
-
-    converter = staticmethod(time.gmtime)
-
-    def __init__(self, as_json: bool) -> None:
-        super().__init__(datefmt="%Y-%m-%dT%H:%M:%S")
-        self._as_json = as_json
-
-    def format(self, record: logging.LogRecord) -> str:
-        fields = getattr(record, "fields", {})
-        at = f"{self.formatTime(record, self.datefmt)}.{int(record.msecs):03d}Z"
-        if record.exc_info:
-            fields = {**fields, "traceback": self.formatException(record.exc_info)}
-        if self._as_json:
-            head = {"at": at, "level": record.levelname.lower(), "event": record.getMessage()}
-            return json.dumps(head | fields, default=str)
-        pairs = " ".join(f"{name}={value!s}" for name, value in fields.items())
-        return " ".join(f"{at} {record.levelname.lower():7} {record.getMessage()} {pairs}".split())
-
-
-def configure(*, as_json: bool, level: str = "INFO", path: Path | None = None) -> None:
-    """Write the log to a file, or to standard error if none is given.
-
-    Whatever else is said in the process, by libraries or a dying thread, takes the same form.
-    """
-    handler = logging.FileHandler(path, encoding="utf-8") if path else logging.StreamHandler(sys.stderr)
-    handler.setFormatter(LineFormatter(as_json))
-    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
-    logging.captureWarnings(True)
-    logging.getLogger("howdah").setLevel(level.upper())
-    threading.excepthook = _thread_died
-
-
-def _thread_died(died: threading.ExceptHookArgs) -> None:
-    if died.exc_value is not None:
-        name = died.thread.name if died.thread else None
-        log.error("thread died", exc_info=died.exc_value, extra={"fields": {"thread": name}})

@@ -7,6 +7,7 @@ no such harm and is allowed; the worker learns of it, so that what follows it is
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, Self, cast
 
 import psycopg
@@ -54,6 +55,8 @@ class HandlerConnection(psycopg.Connection[Any]):
     rolled_back = False
     #: The error of the last statement that failed.
     last_error: psycopg.Error | None = None
+    #: What cancels an async handler, while one runs; called from any thread.
+    interrupt: Callable[[], object] | None = None
 
     @classmethod
     def open(cls, dsn: str, name: str) -> HandlerConnection:

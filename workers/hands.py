@@ -17,13 +17,13 @@ from pathlib import Path
 from ..engine import Message
 
 _HEADER = 8
-_STARTED_AT, _ABANDONED_AT = 0, 1
-_SLOT = struct.Struct("<?xhhhqqd16sHxxI")
+_STARTED_AT, _ABANDONED_AT, _ACCUSED_AT = 0, 1, 2
+_SLOT = struct.Struct("<?xhhhqqd16sHBxI")
 """flag, queue of the message, its priority, stage, number, position, start (Unix seconds) and failure key; then the queue
-that messages are held of, and how many."""
+that messages are held of, whether this session alone is to blame, and how many are held."""
 _MESSAGE = struct.Struct("<xhhhqqd8sQ")
 """The same from behind the flag to the key, which is written in two parts."""
-_HELD = struct.Struct("<HxxI")
+_HELD = struct.Struct("<HBxI")
 _HELD_AT = _SLOT.size - _HELD.size
 _KEY_AT = 1 + _MESSAGE.size - 16
 
@@ -71,6 +71,12 @@ class Hands:
         """The process rolls everything back and ends: no message is to blame, whatever the slots say from now on."""
         self._memory[_ABANDONED_AT] = 1
 
+    def accuse(self, slots: list[int]) -> None:
+        """The process ends because of these sessions' messages: those in other hands are not to blame."""
+        for slot in slots:
+            self._memory[self._at(slot) + _HELD_AT + 2] = 1
+        self._memory[_ACCUSED_AT] = 1
+
     def take(self, slot: int, queue_index: int, message: Message, started: float, key: uuid.UUID | None = None) -> None:
         """The session begins to handle a message; ``key`` is that of its attempt, where one is on record."""
         memory, at = self._memory, _HEADER + slot * _SLOT.size
@@ -102,24 +108,24 @@ class Hands:
 
     def hold(self, slot: int, queue_index: int, messages: int) -> None:
         """How many messages of a queue the session has received and not yet committed."""
-        _HELD.pack_into(self._memory, self._at(slot) + _HELD_AT, queue_index, messages)
+        _HELD.pack_into(self._memory, self._at(slot) + _HELD_AT, queue_index, 0, messages)
 
     def held(self) -> list[tuple[int, int]]:
         """Queue index and number of messages that each session holds."""
         found = []
         for slot in range(self._sessions):
-            queue_index, messages = _HELD.unpack_from(self._memory, self._at(slot) + _HELD_AT)
+            queue_index, _, messages = _HELD.unpack_from(self._memory, self._at(slot) + _HELD_AT)
             found.append((queue_index, messages))
         return found
 
     def read(self) -> list[Hand]:
-        """The messages that are inside handlers; none if the process rolled back on purpose."""
+        """The messages that are inside handlers; none if the process rolled back on purpose, the accused ones if there are any."""
         found = []
         for slot in range(self._sessions):
-            flag, queue, priority, stage, message_id, position, started, key, _, _ = _SLOT.unpack_from(
+            flag, queue, priority, stage, message_id, position, started, key, _, accused, _ = _SLOT.unpack_from(
                 self._memory, self._at(slot)
             )
-            if flag and not self._memory[_ABANDONED_AT]:
+            if flag and not self._memory[_ABANDONED_AT] and accused >= self._memory[_ACCUSED_AT]:
                 found.append(Hand(queue, message_id, priority, position, stage, started, uuid.UUID(bytes=key)))
         return found
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -17,14 +15,17 @@ from ..engine.waiting import Idle
 from ..engine.waking import Waking
 from . import events
 from .app import App
+from .asynchronous import close_loop
 from .backoff import Backoff
+from .deliveries import deliveries_of
 from .delivery import Delivery
-from .endpoint import Endpoint, EndpointDelivery, endpoints_of
+from .endpoint import Endpoint, endpoints_of
 from .figures import Tally
 from .guard import HandlerConnection
 from .hands import Hands
+from .limits import Limits
 from .recorder import RETRY_SECONDS_MAX, RETRY_SECONDS_MIN, Recorder
-from .subscriptions import Subscriber, SubscriptionDelivery, subscribers_of
+from .subscriptions import Subscriber, subscribers_of
 
 REFUSED_SECONDS = 0.5
 """How long a paused, missing or forbidden queue is left alone."""
@@ -60,8 +61,9 @@ class SessionLoop(threading.Thread):
         waking: Waking | None = None,
         endpoints: dict[str, Endpoint] | None = None,
         subscribers: dict[str, Subscriber] | None = None,
+        limits: Limits | None = None,
     ) -> None:
-        """endpoints, subscribers: by queue, shared by the sessions of a process."""
+        """endpoints, subscribers: by queue, shared by the sessions of a process, as the watch over time limits is."""
         super().__init__(name=f"session-{slot}", daemon=True)
         self.handled = 0
         self.failed = 0
@@ -74,24 +76,19 @@ class SessionLoop(threading.Thread):
         self._idle = Idle(waking, self.wake)
         endpoints = endpoints_of(app, worker) if endpoints is None else endpoints
         subscribers = subscribers_of(app) if subscribers is None else subscribers
-        self._turns = []
-        for index, binding in enumerate(app.bindings.values()):
-            made: Callable[..., Delivery] = Delivery
-            if (endpoint := endpoints.get(binding.queue)) is not None:
-                made = partial(EndpointDelivery, endpoint)
-            elif (subscriber := subscribers.get(binding.queue)) is not None:
-                made = partial(SubscriptionDelivery, subscriber)
-            delivery = made(
-                binding,
-                index,
-                worker=self._worker,
-                hands=hands,
-                slot=slot,
-                record=self._recorder.record,
-                stopping=stopping.is_set,
-                idle=self._idle,
-            )
-            self._turns.append(_Turn(binding.queue, delivery))
+        deliveries = deliveries_of(
+            app,
+            endpoints,
+            subscribers,
+            worker=self._worker,
+            hands=hands,
+            slot=slot,
+            record=self._recorder.record,
+            stopping=stopping.is_set,
+            idle=self._idle,
+            limits=limits,
+        )
+        self._turns = [_Turn(delivery.queue, delivery) for delivery in deliveries]
 
     @property
     def tallies(self) -> list[Tally]:
@@ -123,6 +120,7 @@ class SessionLoop(threading.Thread):
                     turn.delivery.leave(self._connection)
             self._connection.close()
         self._recorder.close()
+        close_loop()
 
     def _connect(self) -> HandlerConnection:
         connection = self._connection

@@ -137,7 +137,7 @@ class Maintenance:
                 return
             with contextlib.suppress(HowdahError, psycopg.Error):
                 if self._epoch is not None:
-                    self._admin().release_lock(LOCK, self._epoch)
+                    self._admin().release_lock(LOCK, self._epoch, self._holder)
             self._connection.close()
 
     def _admin(self) -> Admin:

@@ -1,7 +1,7 @@
 """One worker process: its sessions, heartbeat, maintenance and signals. Started by the supervisor, as a module.
 
-Exit code 0 after an orderly stop, 143 after a second SIGTERM rolled back what was in hand, 2 if it could not start, 1 if a
-session ended by itself.
+Exit code 0 after an orderly stop, 143 after a second SIGTERM rolled back what was in hand, 2 if it could not start, 124 if
+a handler went on after its time limit, 1 if a session ended by itself.
 """
 
 from __future__ import annotations
@@ -12,21 +12,25 @@ import signal
 import socket
 import sys
 import threading
+import time
 from pathlib import Path
 from types import FrameType
 
 from ..engine.waking import Waking
-from . import events
+from ..text.dsn import shown
+from . import events, logs
 from .app import App, AppError, load
 from .endpoint import endpoints_of
 from .figures import Figures
 from .hands import Hands
+from .limits import GRACE_SECONDS, Limits
 from .loop import SessionLoop
 from .maintenance import Maintenance
 from .registration import Registration
 from .scheduler import Scheduler
+from .selection import select
 from .subscriptions import subscribers_of
-from .supervisor import EXIT_NOT_STARTED, EXIT_ROLLED_BACK
+from .supervisor import EXIT_NOT_STARTED, EXIT_ROLLED_BACK, EXIT_TIME_LIMIT
 
 TICK_SECONDS = 0.5
 TICK_SECONDS_STOPPING = 0.02
@@ -35,14 +39,29 @@ TICK_SECONDS_STOPPING = 0.02
 class WorkerProcess:
     """The sessions of one process, from its registration to its end."""
 
-    def __init__(self, app: App, dsn: str, *, sessions: int, hands: Hands, parent: int, maintain: bool = True) -> None:
+    def __init__(
+        self,
+        app: App,
+        dsn: str,
+        *,
+        sessions: int,
+        hands: Hands,
+        parent: int,
+        maintain: bool = True,
+        time_limit: float | None = None,
+        grace: float = GRACE_SECONDS,
+    ) -> None:
         self.name = f"{socket.gethostname()}:{app.name}:{os.getpid()}"
         self._queues = list(app.bindings)
         self._hands = hands
         self._parent = parent
         self._stopping = threading.Event()
         self._signals = 0
+        self._database = shown(dsn)
+        self._grace = grace
+        self._ends_at: float | None = None
         self._waking = Waking.of(dsn)
+        self._limits = Limits(self.name, self._stuck, default=time_limit, grace=grace)
         endpoints = endpoints_of(app, self.name)
         subscribers = subscribers_of(app)
         self._loops = [
@@ -56,6 +75,7 @@ class WorkerProcess:
                 waking=self._waking,
                 endpoints=endpoints,
                 subscribers=subscribers,
+                limits=self._limits,
             )
             for slot in range(sessions)
         ]
@@ -74,7 +94,7 @@ class WorkerProcess:
         if self._maintenance is not None:
             self._maintenance.start()
         self._scheduler.start()
-        events.worker_started(self.name, len(self._loops), self._queues)
+        events.worker_started(self.name, len(self._loops), self._queues, self._database)
         code = self._watch()
         self._scheduler.stop()
         if self._maintenance is not None:
@@ -94,6 +114,7 @@ class WorkerProcess:
                     self._stop("a session ended by itself")
                 elif os.getppid() != self._parent:
                     self._stop("supervisor gone")
+            self._end_if_stuck()
             self._registration.beat()
             if self._stopping.is_set():
                 for loop in self._loops:
@@ -102,6 +123,22 @@ class WorkerProcess:
             else:
                 self._stopping.wait(TICK_SECONDS)
         return code
+
+    def _stuck(self, slot: int) -> None:
+        """A handler does not end: the others may finish what they have in hand. In the thread that watches time limits."""
+        if self._ends_at is None:
+            self._ends_at = time.monotonic() + self._grace
+            self._stop("a handler goes on after its time limit")
+
+    def _end_if_stuck(self) -> None:
+        """End the process once only handlers without an end are left, or after the grace; the supervisor records those."""
+        if self._ends_at is None:
+            return
+        stuck = self._limits.stuck()
+        alive = [slot for slot, loop in enumerate(self._loops) if loop.is_alive()]
+        if stuck and (set(alive) <= set(stuck) or time.monotonic() > self._ends_at):
+            self._hands.accuse(stuck)
+            os._exit(EXIT_TIME_LIMIT)
 
     def _stop(self, reason: str) -> None:
         events.worker_stopping(self.name, reason)
@@ -125,16 +162,27 @@ def main() -> int:
     parser.add_argument("--parent", type=int, required=True)
     parser.add_argument("--log-level", default="INFO")
     parser.add_argument("--log-json", action="store_true")
+    parser.add_argument("--log-config", type=Path)
+    parser.add_argument("--time-limit", type=float)
+    parser.add_argument("--time-limit-grace", type=float, default=GRACE_SECONDS)
+    parser.add_argument("--queue", action="append", default=[])
     options = parser.parse_args()
-    events.configure(as_json=options.log_json, level=options.log_level)
+    logs.configure(as_json=options.log_json, level=options.log_level, config=options.log_config)
     try:
-        app = load(options.app)
+        app = select(load(options.app), options.queue)
     except AppError as error:
         events.not_started(options.app, error)
         return EXIT_NOT_STARTED
+    logs.enable()
     hands = Hands(options.hands, options.sessions)
     return WorkerProcess(
-        app, os.environ["HOWDAH_DSN"], sessions=options.sessions, hands=hands, parent=options.parent
+        app,
+        os.environ["HOWDAH_DSN"],
+        sessions=options.sessions,
+        hands=hands,
+        parent=options.parent,
+        time_limit=options.time_limit,
+        grace=options.time_limit_grace,
     ).run()
 
 

@@ -45,12 +45,13 @@ class Recorder:
         """
         retry = Backoff(RETRY_SECONDS_MIN, RETRY_SECONDS_MAX)
         patience = PATIENCE_STOPPING
+        listener = self._listeners.get(queue)
         while True:
             try:
-                incidents = run(self._connect(), self._call(queue, failures, in_hand))
+                incidents = run(self._connect(), _recording(queue, listener, failures, in_hand))
                 break
-            except NoSuchListener:  # dropped: its queue's failures are what counts
-                del self._listeners[queue]
+            except NoSuchListener:  # dropped: its queue's failures are what counts, until it is made again
+                listener = None
             except (HowdahError, psycopg.Error) as error:
                 if in_hand and isinstance(error, psycopg.errors.LockNotAvailable):
                     raise
@@ -68,12 +69,6 @@ class Recorder:
         self._report(queue, failures, incidents)
         return incidents
 
-    def _call(self, queue: str, failures: Failures, in_hand: bool) -> Call[list[Incident]]:
-        listener = self._listeners.get(queue)
-        if listener is None:
-            return calls.record_failures(queue, failures, in_hand=in_hand)
-        return listening.record_failures_as(listener, failures, in_hand=in_hand)
-
     def close(self) -> None:
         """Close the connection, if there is one."""
         if self._connection is not None:
@@ -90,3 +85,9 @@ class Recorder:
         for incident in incidents:
             error = errors[incident.message_id].splitlines()[0][:200]
             events.failure_recorded(self._worker, queue, incident.message_id, incident.attempt, incident.outcome, error)
+
+
+def _recording(queue: str, listener: str | None, failures: Failures, in_hand: bool) -> Call[list[Incident]]:
+    if listener is None:
+        return calls.record_failures(queue, failures, in_hand=in_hand)
+    return listening.record_failures_as(listener, failures, in_hand=in_hand)

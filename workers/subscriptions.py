@@ -10,11 +10,12 @@ import threading
 import time
 from typing import Any
 
-from ..engine.errors import NoSuchQueue, SubscriptionInUse
+from ..engine.errors import NoSuchListener, NoSuchQueue, SubscriptionInUse
 from ..engine.runner import run
 from ..engine.topics import Subscription
 from .app import App
 from .delivery import Delivery
+from .endpoint import EndpointDelivery
 from .guard import HandlerConnection
 from .ways import Done
 
@@ -80,4 +81,18 @@ class SubscriptionDelivery(Delivery):
             return Done()
         except NoSuchQueue:
             self._subscriber.gone()
+            raise
+
+
+class ListenedSubscriptionDelivery(SubscriptionDelivery, EndpointDelivery):
+    """Delivers the messages of a subscription through a listener, which is made after it and ends with it."""
+
+    def run_once(self, connection: HandlerConnection) -> Done:
+        """As both. Of a subscription that is not durable the listener is made again, too; whoever dropped another one meant it."""
+        try:
+            return super().run_once(connection)
+        except (NoSuchQueue, NoSuchListener):
+            self._subscriber.gone()
+            if not self._subscriber.subscription.durable:
+                self._endpoint.gone()
             raise

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -17,18 +18,26 @@ from types import FrameType
 import psycopg
 
 from ..engine import HowdahError
+from ..text.dsn import canonical
 from . import events
 from .app import App, load
 from .backoff import Backoff
+from .emptiness import Emptiness
 from .hands import Hand, Hands
+from .limits import GRACE_SECONDS
 from .recorder import Recorder
+from .selection import select
 
 CHECK_SECONDS = 0.05
+LOOK_SECONDS = 0.25
+"""How often is looked whether the queues are empty, where that ends the workers."""
 STEADY_SECONDS = 10.0
 """A process that lives so long is replaced without delay when it dies."""
 KILL_SECONDS = 2.0
 """A process that a second signal has not ended by then (its handler holds the interpreter) is killed."""
 EXIT_NOT_STARTED = 2
+EXIT_TIME_LIMIT = 124
+"""Exit code of a process whose handler went on after its time limit: what that held counts as HandlerTimeout."""
 EXIT_ROLLED_BACK = 143
 """Exit code of a process that a second SIGTERM made roll back: what it held blames nobody."""
 
@@ -61,20 +70,40 @@ class Supervisor:
         *,
         processes: int = 1,
         sessions: int = 4,
+        isolate: bool = False,
         log_json: bool = False,
         log_level: str = "INFO",
         log_file: Path | None = None,
+        log_config: Path | None = None,
+        queues: Sequence[str] = (),
+        until_empty: bool = False,
+        time_limit: float | None = None,
+        time_limit_grace: float = GRACE_SECONDS,
     ) -> None:
-        """target: MODULE:APP; log_file: where the processes' log goes (None: standard error).
+        """target: MODULE:APP; log_file: where the processes' log goes (None: standard error); log_config: of logging.config;
+        queues: serve these only; until_empty: end as soon as nothing is ready or in hand in any of them;
+        time_limit: seconds, of handlers that have none of their own; time_limit_grace: how long they may go on after it;
+        isolate: as many sessions, each in a process of its own, so that a process that is killed blames only the message in its own hand.
 
         Raises AppError at once if the target does not load.
         """
-        self._app: App = load(target)
+        self._app: App = select(load(target), queues)
         self._target = target
-        self._dsn = dsn
+        self._dsn = canonical(dsn)
+        if isolate:
+            processes, sessions = processes * sessions, 1
         self._places = [_Place() for _ in range(processes)]
         self._sessions = sessions
         self._options = ["--log-level", log_level, *(["--log-json"] if log_json else [])]
+        if log_config is not None:
+            self._options += ["--log-config", str(log_config)]
+        for queue in queues:
+            self._options += ["--queue", queue]
+        self._options += ["--time-limit-grace", str(time_limit_grace)]
+        if time_limit is not None:
+            self._options += ["--time-limit", str(time_limit)]
+        self._emptiness = Emptiness(self._app, self._dsn) if until_empty else None
+        self._look_at = 0.0
         self._log_file = log_file
         self._folder = tempfile.TemporaryDirectory(prefix="howdah-worker-")
         self._made = 0
@@ -106,6 +135,8 @@ class Supervisor:
                     place.restart.reset()
             if place.child is None and place.fill_at is not None and now >= place.fill_at and not self._signals:
                 place.child = self._spawn()
+        if not self._signals:
+            self._look_whether_empty(now)
         self._signal()
         self._recording = [thread for thread in self._recording if thread.is_alive()]
         if self._signals:
@@ -139,7 +170,19 @@ class Supervisor:
                 place.child.process.wait()
                 self._forget(place.child)
             place.child = None
+        if self._emptiness is not None:
+            self._emptiness.close()
         self._folder.cleanup()
+
+    def _look_whether_empty(self, now: float) -> None:
+        """Stop once all queues are empty, if that was asked for and every process has begun."""
+        ready = self._children() and all(child.hands.started for child in self._children()) and not self._recording
+        if self._emptiness is None or not ready or now < self._look_at:
+            return
+        if self._emptiness.look():
+            events.queues_empty(list(self._app.bindings))
+            self.stop()
+        self._look_at = time.monotonic() + LOOK_SECONDS
 
     def _children(self) -> list[_Child]:
         return [place.child for place in self._places if place.child is not None]
@@ -194,6 +237,10 @@ class Supervisor:
     def _record(self, hands: list[Hand], pid: int, code: int) -> None:
         """Record the messages that were inside handlers when the process died. Runs beside the supervisor's watch."""
         cause = f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+        error_class, error_text = "WorkerDied", f"the worker process {cause}"
+        if code == EXIT_TIME_LIMIT:
+            error_class = "HandlerTimeout"
+            error_text = "the handler went on after its time limit and could not be interrupted; its process was ended"
         worker = f"{self._app.name}:{pid}"
         queues = list(self._app.bindings)
         recorder = Recorder(self._dsn, worker, self._stopping, self._app.listeners)
@@ -204,8 +251,8 @@ class Supervisor:
                 "position": hand.position,
                 "stage": hand.stage,
                 "failure_key": str(hand.failure_key),
-                "error_class": "WorkerDied",
-                "error_text": f"the worker process {cause}",
+                "error_class": error_class,
+                "error_text": error_text,
                 "worker": worker,
                 "duration_ms": max(0, round((time.time() - hand.started) * 1000)),
             }

@@ -1,0 +1,112 @@
+"""Handlers that are ``async def``: each call runs to its end in the event loop of the session's thread.
+
+The loop is made for the first call and stays for the thread's later ones, so that an application may keep clients which belong to it.
+Nothing else of the session runs meanwhile: the message's transaction is open, and is committed only after the call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial, wraps
+from typing import Any
+
+from ..engine import HowdahError, Message
+from ..engine.functions import check_ran, kind_of
+from .guard import HandlerConnection
+
+
+class TasksLeft(HowdahError):
+    """An async handler returned while tasks that it had started were running; they were cancelled."""
+
+
+class _Loop(threading.local):
+    """The event loop of each thread."""
+
+    runner: asyncio.Runner | None = None
+
+
+_loop = _Loop()
+
+
+def runnable(function: Callable[..., Any]) -> Callable[[Message, Any], Any]:
+    """The handler as a plain function, which returns once it has run. Raises TypeError, with a text, for what cannot be run."""
+    if not callable(function):
+        raise TypeError(f"{function!r} is not callable")
+    kind = kind_of(function)
+    if kind in ("generator", "async generator"):
+        raise TypeError(
+            f"{_name(function)} is a{'n' * kind.startswith('a')} {kind} function: a call of it runs nothing"
+        )
+    if kind == "coroutine":
+
+        @wraps(function)
+        def handle(message: Message, transaction: Any) -> Any:
+            result = _run(function(message, transaction), transaction.connection)
+            check_ran(result)
+            return result
+
+    else:
+
+        @wraps(function)
+        def handle(message: Message, transaction: Any) -> Any:
+            result = function(message, transaction)
+            check_ran(result)
+            return result
+
+    return handle
+
+
+def close_loop() -> None:
+    """End the event loop of this thread, if it has one."""
+    runner, _loop.runner = _loop.runner, None
+    if runner is not None:
+        runner.close()
+
+
+def _run(coroutine: Coroutine[Any, Any, Any], connection: HandlerConnection) -> Any:
+    """Run it in this thread's loop; if one is running here already, as in an async test, in one of another thread."""
+    context = copy_context()
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        if _loop.runner is None:
+            _loop.runner = asyncio.Runner()
+        try:
+            return _loop.runner.run(_alone(coroutine, connection), context=context)
+        finally:
+            if asyncio.all_tasks(
+                _loop.runner.get_loop()
+            ):  # the handler stopped the loop, and would be met by the next one
+                close_loop()
+    with ThreadPoolExecutor(1, "howdah-handler") as threads:
+        return threads.submit(context.run, asyncio.run, _alone(coroutine, connection)).result()
+
+
+async def _alone(coroutine: Coroutine[Any, Any, Any], connection: HandlerConnection) -> Any:
+    """Await it. Raises TasksLeft if other tasks outlive it: they would go on in the transaction of a later message."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+    connection.interrupt = partial(loop.call_soon_threadsafe, task.cancel)
+    try:
+        result = await coroutine
+    finally:
+        connection.interrupt = None
+        left = asyncio.all_tasks() - {task}
+        for other in left:
+            other.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+    if left:
+        names = ", ".join(sorted(other.get_name() for other in left))
+        raise TasksLeft(
+            f"the handler returned while tasks that it had started were running: {names}",
+            "Await them, or start them in an asyncio.TaskGroup.",
+        )
+    return result
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return str(getattr(function, "__qualname__", type(function).__qualname__))

@@ -1,0 +1,68 @@
+"""What delivers each queue of an app over one connection, by the way its handlers were registered; and whether a queue is empty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import psycopg
+
+from ..engine import calls
+from ..engine.runner import run
+from ..engine.waiting import Idle
+from .app import App
+from .delivery import Delivery, Record
+from .endpoint import Endpoint, EndpointDelivery
+from .hands import Hands
+from .limits import Limits
+from .subscriptions import ListenedSubscriptionDelivery, Subscriber, SubscriptionDelivery
+
+
+def deliveries_of(
+    app: App,
+    endpoints: Mapping[str, Endpoint],
+    subscribers: Mapping[str, Subscriber],
+    *,
+    worker: str,
+    hands: Hands,
+    slot: int,
+    record: Record,
+    stopping: Callable[[], bool] = lambda: False,
+    idle: Idle | None = None,
+    limits: Limits | None = None,
+) -> list[Delivery]:
+    """One for each queue, in the order of registration; endpoints and subscribers are those of the whole process."""
+    made: list[Delivery] = []
+    for index, binding in enumerate(app.bindings.values()):
+        kind: Callable[..., Delivery] = Delivery
+        endpoint, subscriber = endpoints.get(binding.queue), subscribers.get(binding.queue)
+        if endpoint is not None and subscriber is not None:
+            kind = partial(ListenedSubscriptionDelivery, subscriber, endpoint)
+        elif endpoint is not None:
+            kind = partial(EndpointDelivery, endpoint)
+        elif subscriber is not None:
+            kind = partial(SubscriptionDelivery, subscriber)
+        made.append(
+            kind(
+                binding,
+                index,
+                worker=worker,
+                hands=hands,
+                slot=slot,
+                record=record,
+                stopping=stopping,
+                idle=idle,
+                limits=limits,
+            )
+        )
+    return made
+
+
+def is_empty(connection: psycopg.Connection[Any], queue: str) -> bool:
+    """Whether nothing is ready in a queue, nor in anybody's hands. An empty receive does not say that: it looks at a part.
+
+    What waits for a time does not count. Raises HowdahError for who may not browse.
+    """
+    with connection.transaction():
+        return not run(connection, calls.browse(queue, 1))

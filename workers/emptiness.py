@@ -1,0 +1,71 @@
+"""Whether an application's queues are empty: nothing is ready, and nothing is in anybody's hands."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import psycopg
+
+from ..engine import Admin, HowdahError, calls, is_innocent
+from ..engine.errors import NoSuchQueue
+from ..engine.runner import run
+from . import events
+from .app import App
+
+NAME = "howdah until empty"
+
+
+class Emptiness:
+    """Looks at all queues of an application in one snapshot.
+
+    A handler's messages are committed with the consumption of its own, so that work that passes from queue to queue is seen
+    in one of them. What waits for a time (a delay, a redelivery) does not count, nor what a stopped listener leaves.
+    """
+
+    def __init__(self, app: App, dsn: str) -> None:
+        self._app = app
+        self._dsn = dsn
+        self._connection: psycopg.Connection[Any] | None = None
+
+    def look(self) -> bool:
+        """Whether all are empty; not as long as the database does not answer. Raises what a repetition would not cure."""
+        try:
+            connection = self._open()
+            with connection.transaction():
+                connection.execute("set transaction isolation level repeatable read")
+                stopped = self._stopped(connection)
+                return all(self._is_empty(connection, queue) for queue in self._app.bindings if queue not in stopped)
+        except (HowdahError, psycopg.Error) as error:
+            if not is_innocent(error):
+                raise
+            events.retried(NAME, ", ".join(self._app.bindings), error)
+            self.close()
+            return False
+
+    def close(self) -> None:
+        """Close the connection, if there is one."""
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+
+    def _is_empty(self, connection: psycopg.Connection[Any], queue: str) -> bool:
+        if self._app.bindings[queue].subscription is not None:
+            with suppress(NoSuchQueue), connection.transaction():
+                return not run(connection, calls.browse(queue, 1))
+            return False  # the worker is about to subscribe
+        return not run(connection, calls.browse(queue, 1))
+
+    def _stopped(self, connection: psycopg.Connection[Any]) -> set[str]:
+        """Queues whose listener is stopped: nobody receives what is left there."""
+        admin = Admin(lambda call: run(connection, call))
+        return {
+            queue
+            for queue, listener in self._app.listeners.items()
+            if [row["status"] for row in admin.list_listeners(listener)] == ["stopped"]
+        }
+
+    def _open(self) -> psycopg.Connection[Any]:
+        if self._connection is None or self._connection.closed:
+            self._connection = psycopg.connect(self._dsn, autocommit=True, application_name=NAME)
+        return self._connection

@@ -1,0 +1,131 @@
+"""The log of a worker process: text for people or JSON for machines, and which message each line was written for.
+
+The application's own loggers write to the same log. Every record that is made while a handler runs knows the handler's
+message, also one of the handler's coroutines and of threads that got a copy of its context.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import logging.config
+import sys
+import threading
+import time
+import tomllib
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+from ..engine import HowdahError, Message
+from ..text.controls import printable
+
+IN_HAND: ContextVar[Message | None] = ContextVar("howdah_message", default=None)
+"""The message that a handler of this context handles."""
+
+OWN = "howdah"
+QUIET = ("alembic", "apscheduler", "psycopg")
+"""Libraries of ours whose INFO is of no use to whoever runs a worker."""
+
+_STANDARD = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName", "fields"}
+_make_before: Any = logging.LogRecord
+
+
+class BadLogConfig(HowdahError):
+    """A file of --log-config that cannot be used."""
+
+
+def _make_record(*arguments: Any, **options: Any) -> logging.LogRecord:
+    """A record with the message in hand, for our formatter and for anybody's: %(howdah_message_id)s."""
+    record: logging.LogRecord = _make_before(*arguments, **options)
+    message = IN_HAND.get()
+    record.howdah_queue = None if message is None else message.queue
+    record.howdah_message_id = None if message is None else message.message_id
+    record.howdah_correlation_id = None if message is None else message.correlation_id
+    return record
+
+
+def _in_hand(record: logging.LogRecord) -> dict[str, Any]:
+    found = {
+        "queue": getattr(record, "howdah_queue", None),
+        "message": getattr(record, "howdah_message_id", None),
+        "correlation_id": getattr(record, "howdah_correlation_id", None),
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+class LineFormatter(logging.Formatter):
+    """One line a record: JSON, or text with name=value pairs."""
+
+    converter = staticmethod(time.gmtime)
+
+    def __init__(self, as_json: bool = True) -> None:
+        super().__init__(datefmt="%Y-%m-%dT%H:%M:%S")
+        self._as_json = as_json
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields = _in_hand(record) | getattr(record, "fields", {})
+        at = f"{self.formatTime(record, self.datefmt)}.{int(record.msecs):03d}Z"
+        if record.exc_info:
+            fields["traceback"] = self.formatException(record.exc_info)
+        if self._as_json:
+            extra = {
+                name: value
+                for name, value in vars(record).items()
+                if name not in _STANDARD and not name.startswith("howdah_")
+            }
+            head = {"at": at, "level": record.levelname.lower(), "event": record.getMessage(), "logger": record.name}
+            return json.dumps(extra | head | fields, default=str)
+        if record.name.partition(".")[0] != OWN:
+            fields = {"logger": record.name} | fields
+        pairs = " ".join(f"{name}={value!s}" for name, value in fields.items())
+        # Texts of others, such as an exception's, stay on the line and do not steer the terminal that shows it.
+        return printable(" ".join(f"{at} {record.levelname.lower():7} {record.getMessage()} {pairs}".split()))
+
+
+def configure(*, as_json: bool, level: str = "INFO", path: Path | None = None, config: Path | None = None) -> None:
+    """Write the log to a file, or to standard error if none is given; everything from ``level`` on, whoever says it.
+
+    ``config`` is a file of logging.config, .json or .toml (dictConfig) or else fileConfig's: what it does not say stays as it
+    is without it. Raises BadLogConfig.
+    """
+    global _make_before
+    if (before := logging.getLogRecordFactory()) is not _make_record:
+        _make_before = before
+        logging.setLogRecordFactory(_make_record)
+    handler = logging.FileHandler(path, encoding="utf-8") if path else logging.StreamHandler(sys.stderr)
+    handler.setFormatter(LineFormatter(as_json))
+    wanted = logging.getLevelNamesMapping()[level.upper()]
+    logging.basicConfig(handlers=[handler], level=wanted, force=True)
+    logging.captureWarnings(True)
+    logging.getLogger(OWN).setLevel(wanted)
+    for name in QUIET:
+        logging.getLogger(name).setLevel(max(wanted, logging.WARNING))
+    threading.excepthook = _thread_died
+    if config is not None:
+        _apply(config)
+
+
+def _apply(config: Path) -> None:
+    try:
+        if config.suffix not in (".json", ".toml"):
+            logging.config.fileConfig(config, disable_existing_loggers=False, encoding="utf-8")
+            return
+        text = config.read_text(encoding="utf-8")
+        settings = json.loads(text) if config.suffix == ".json" else tomllib.loads(text)
+        logging.config.dictConfig({"version": 1, "disable_existing_loggers": False} | settings)
+    except Exception as error:  # of whatever class a handler that is made there raises
+        cause = f": {error.__cause__}" if error.__cause__ is not None else ""
+        raise BadLogConfig(f"{config} is no configuration of a log: {error}{cause}") from error
+
+
+def enable() -> None:
+    """An application that configures logging when it is loaded switches off loggers it does not know: not the worker's."""
+    logging.getLogger("howdah.worker").disabled = False
+
+
+def _thread_died(died: threading.ExceptHookArgs) -> None:
+    if died.exc_value is not None:
+        name = died.thread.name if died.thread else None
+        fields = {"fields": {"thread": name}}
+        logging.getLogger("howdah.worker").error("thread died", exc_info=died.exc_value, extra=fields)

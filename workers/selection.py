@@ -1,0 +1,30 @@
+"""A part of an application: the handlers of some of its queues."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from .app import App, AppError
+
+
+class UnknownQueue(AppError):
+    """A queue was chosen that the application has no handler for."""
+
+
+def select(app: App, queues: Collection[str]) -> App:
+    """The application with the handlers of these queues only, in its own order; all of it if none is named.
+
+    Its schedules stay: each worker makes all of them. Raises UnknownQueue.
+    """
+    if not queues:
+        return app
+    unknown = [queue for queue in queues if queue not in app.bindings]
+    if unknown:
+        raise UnknownQueue(
+            f"app {app.name} has no handler for queue {', '.join(unknown)}",
+            f"It has handlers for {', '.join(app.bindings)}.",
+        )
+    part = App(app.name)
+    part.bindings = {queue: binding for queue, binding in app.bindings.items() if queue in queues}
+    part.schedules = app.schedules
+    return part
