@@ -7,7 +7,7 @@ from functools import reduce
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from . import rules_delivery, rules_incidents, rules_ledger, rules_locks, rules_time, rules_topics
+from . import rules_altered, rules_delivery, rules_incidents, rules_ledger, rules_locks, rules_time, rules_topics
 from .rule import FINDING, Evidence, Rule
 from .since import unexplained_since
 
@@ -23,6 +23,7 @@ RULES = (
     *rules_ledger.RULES,
     *rules_delivery.RULES,
     *rules_topics.RULES,
+    *rules_altered.RULES,
     *rules_incidents.RULES,
     *rules_locks.RULES,
     *rules_time.RULES,

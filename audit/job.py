@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -59,6 +59,7 @@ def run_audit(
     bucket_seconds: int | None = None,
     archive: Path | None = None,
     previous: Previous | None = None,
+    on_stage: Callable[[str], None] = lambda stage: None,
 ) -> AuditResult:
     """Audit the database at ``dsn`` (libpq's form, over TCP, a primary).
 
@@ -69,6 +70,7 @@ def run_audit(
     spark: a session of the caller's, left running; it needs the JDBC driver, and master, jdbc_jar are not used.
     archive: the folder of the database's archive; then journal and incidents are those it has and the live ones beyond.
     previous: an audit to count on from (rule since_last_audit).
+    on_stage: is told what begins, in words for people.
     Findings are in the result. Raises AuditError if there could be no audit.
     """
     if partitions < 1:
@@ -83,10 +85,13 @@ def run_audit(
         folder = stack.enter_context(_folder(output))
         origin = read_origin(dsn) if pages else None
         try:
+            on_stage("starting Spark")
             session = spark or stack.enter_context(spark_session(master, partitions, jdbc_jar))
             _reachable(session, output)
+            on_stage("reading the snapshot")
             taken = _keep_views(session, dsn, folder, partitions, archive)
             read_seconds = round(time.monotonic() - started, 3)
+            on_stage("following every message")
             queues, periods, rules = _prove(taken.views, folder, previous)
             result = AuditResult(
                 queues=queues,
@@ -103,6 +108,7 @@ def run_audit(
             )
             if not pages:
                 return result
+            on_stage("making the reports")
             reports = shown(
                 make_reports(
                     taken.views, _read(session, folder / "identity"), taken.at, folder / "reports", bucket_seconds
@@ -110,6 +116,7 @@ def run_audit(
             )
         except (PySparkException, Py4JError) as error:
             raise AuditError(f"Spark failed: {reason(error)}") from error
+        on_stage("writing the page")
         result = replace(
             result,
             evidence=digest(folder) if output else "",

@@ -77,7 +77,8 @@ def occurrences(journal: DataFrame, messages: DataFrame) -> DataFrame:
 def count_rows(occurred: DataFrame) -> DataFrame:
     """The ledger without judgement, from ``occurrences``.
 
-    Columns: destination_id, message_id, one count for each kind, entered, exited, present, nonpersistent, entered_at
+    Columns: destination_id, message_id, one count for each kind, entered, exited, present, nonpersistent and always_nonpersistent (whether any
+    of that was, and whether all), entered_at
     (the last recorded entry), left_first (the first recorded exit), sent_at, came_at and stage (of a present message),
     ends_everywhere (how often, in all queues together, the message ended or is present: at most 1 in a sound database),
     sent_everywhere (likewise) and sent_first (when its first send was recorded, in whichever destination that was).
@@ -90,6 +91,7 @@ def count_rows(occurred: DataFrame) -> DataFrame:
         .agg(
             *counts,
             F.max("nonpersistent").alias("nonpersistent"),
+            F.min("nonpersistent").alias("always_nonpersistent"),
             F.min("at").alias("entered_first"),
             F.max("at").alias("entered_at"),
             F.min("left_at").alias("left_first"),
@@ -111,6 +113,7 @@ def count_rows(occurred: DataFrame) -> DataFrame:
         total(EXITS).alias("exited"),
         total(STATES).alias("present"),
         "nonpersistent",
+        "always_nonpersistent",
         "entered_at",
         "left_first",
         "sent_at",
@@ -153,10 +156,7 @@ def queue_policies(destinations: DataFrame) -> DataFrame:
         "server_started_at",
         "dropped_at",
         F.greatest(level_from, kept_from).alias("recorded_from"),
-        # Nobody can send to a system destination: each of its messages was moved there.
-        (((F.col("journal_level") == "full") & (F.col("kind") != "subscription")) | F.col("is_system")).alias(
-            "records_sends"
-        ),
+        ((F.col("journal_level") == "full") & (F.col("kind") != "subscription")).alias("records_sends"),
         (F.sum(silent.cast("int")).over(whole) > silent.cast("int")).alias("silent_moves"),
         F.when(ordered, F.greatest(changed_groups, "incidents_kept_from")).alias("ordered_from"),
         ((F.col("count_by") == "message") & (F.col("backout_count") != "hardened")).alias("counts_alone"),
@@ -225,6 +225,8 @@ def judge_rows(counted: DataFrame, policies: DataFrame) -> DataFrame:
         "present",
         F.when(published, F.lit(1)).otherwise(F.col("ends_everywhere")).alias("ends_everywhere"),
         F.when(published, F.lit(1)).otherwise(F.col("sent_everywhere")).alias("sent_everywhere"),
+        "nonpersistent",
+        "always_nonpersistent",
         "left_first",
         "sent_first",
         "queue",

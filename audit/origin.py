@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import psycopg
 
+from .database import opened
 from .errors import AuditError
 
 
@@ -33,7 +34,7 @@ class Origin:
 def read_origin(dsn: str) -> Origin:
     """Ask the database at ``dsn`` and this machine. Raises AuditError if it does not answer."""
     try:
-        with psycopg.connect(dsn, autocommit=True, application_name="howdah audit") as connection:
+        with opened(dsn, "howdah audit") as connection:
             row = connection.execute(
                 "select current_database()::text, current_user::text, current_setting('server_version'),"
                 " clock_timestamp()"

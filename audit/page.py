@@ -11,13 +11,16 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..text.extras import how_to_install
 from .errors import AuditError
 from .evidence import COMMAND
+from .headline import headline
 from .page_parts import Cell, Table, at, clean, count, identifier, table, text
 from .page_sections import sections
 from .report import SIDES
 from .reports.shown import Shown
 from .result import AuditResult, Queue
+from .unseen import LEAD, UNSEEN
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -34,7 +37,8 @@ def environment() -> Environment:
         import matplotlib  # noqa: F401
         from jinja2 import Environment, FunctionLoader, StrictUndefined
     except ModuleNotFoundError as error:
-        raise AuditError(f"the page needs {error.name}, which is not installed: pip install 'howdah[audit]'") from error
+        missing = f"the page needs {error.name}, which is not installed"
+        raise AuditError(f"{missing}: {how_to_install('audit')}") from error
     return Environment(
         autoescape=True,
         undefined=StrictUndefined,
@@ -53,7 +57,9 @@ def write_page(result: AuditResult, shown: Shown, paths: list[Path]) -> None:
         .get_template("page.html.jinja")
         .render(
             result=result,
-            verdict=verdict(result),
+            headline=headline(result),
+            unseen_lead=LEAD,
+            unseen=UNSEEN,
             facts=facts(result, shown),
             unproved=unproved(result, shown),
             proof=[_rules(result), *_identity(result)],
@@ -69,17 +75,6 @@ def write_page(result: AuditResult, shown: Shown, paths: list[Path]) -> None:
             os.replace(beside, path)
         except OSError as error:
             raise AuditError(f"cannot write {path}: {error.strerror}") from error
-
-
-def verdict(result: AuditResult) -> tuple[str, str]:
-    """The verdict in a sentence, and the class of the style that it has."""
-    warnings = sum(1 for rule in result.rules if rule.count and rule.severity == "warning")
-    if not result.ok:
-        broken = sum(1 for rule in result.rules if rule.count and rule.severity == "error")
-        return f"Not every message is accounted for: {broken} rule{'s' if broken != 1 else ''} broken.", "bad"
-    if warnings:
-        return f"Every message is accounted for, with {warnings} warning{'s' if warnings != 1 else ''}.", "warn"
-    return "Every message is accounted for.", "good"
 
 
 def facts(result: AuditResult, shown: Shown) -> list[tuple[str, str]]:
@@ -124,10 +119,6 @@ def unproved(result: AuditResult, shown: Shown) -> list[str]:
         found.append(f"What happened before {at(shown.journal_kept_from)} UTC: the journal is not kept so long.")
     if not result.locked:
         found.append("That no table was emptied while it was read: the role may not lock them.")
-    found.append(
-        "That nobody wrote to the tables past the functions: who may do so (the owner, a superuser) can make both sides of an"
-        " account agree."
-    )
     return found
 
 

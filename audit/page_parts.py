@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from ..plots import look
+from ..text.controls import printable
 
 ROWS_MAX = 25
 """Rows of a table; what would be more is summed in one."""
@@ -16,9 +16,6 @@ NOTHING = "\N{EM DASH}"
 """A figure that is not known."""
 TEXT_MAX = 300
 """Characters shown of a text that somebody else wrote."""
-
-# They would steer what is around them, or be seen by nobody.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
 @dataclass(frozen=True)
@@ -86,7 +83,7 @@ def keys_of(names: Iterable[str]) -> list[Key]:
 
 def clean(text: object, limit: int = TEXT_MAX) -> str:
     """A text of somebody else's, on one line, without characters that steer, and not too long. Escaping is the page's."""
-    said = _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", " ".join(str(text).split()))
+    said = printable(" ".join(str(text).split()))
     return said if len(said) <= limit else said[: limit - 1] + "…"
 
 

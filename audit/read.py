@@ -21,15 +21,15 @@ COLUMNS = {
     "audit_messages": (
         "message_id, destination_id, queue, state, priority, nonpersistent, sent_at, expires_at, due_at, stage,"
         " origin_queue, dead_reason, dead_at, body_bytes, content_type, correlation_id, message_type, conversation_id,"
-        " group_key"
+        " group_key, digest"
     ),
     "audit_journal": (
         "at, destination_id, queue, event, message_id, nonpersistent, other_destination_id, other_queue, reason, xid, oldest_sent_at,"
-        " expires_at, group_id, priority, settled_xid"
+        " expires_at, group_id, priority, settled_xid, digest"
     ),
     "audit_incidents": (
         "incident_id, message_id, destination_id, queue, stage, attempt, outcome, error_class, error_text, sqlstate,"
-        " worker, duration_ms, recorded_at, recorded_by, conversation_id, fingerprint, dispose_at, xid, group_key, uncounted"
+        " worker, duration_ms, recorded_at, recorded_by, conversation_id, fingerprint, dispose_at, xid, group_key, uncounted, due_at, unchanged"
     ),
     "audit_workers": (
         "figure_id, worker, queue, listener, from_at, until_at, handled, failed, busy_seconds, handling_counts"

@@ -16,6 +16,7 @@ from ..engine.audits import Audits
 from ..engine.calls import Call
 from ..engine.errors import HowdahError
 from ..engine.runner import run
+from .database import opened
 from .errors import AuditError
 from .job import run_audit
 from .result import AuditResult
@@ -48,7 +49,7 @@ def run_recorded(
     with _held(audits, holder) as epoch:
         started = datetime.now(UTC)
         try:
-            previous = Previous.of(audits.last(made=True))
+            previous = _previous(audits)
             result = run_audit(dsn, previous=previous, **options)
         except BaseException as error:
             interrupted = not isinstance(error, Exception)
@@ -92,6 +93,16 @@ def as_run(result: AuditResult) -> dict[str, Any]:
     }
 
 
+def _previous(audits: Audits) -> Previous | None:
+    """The last audit that was made, to count on from. Raises AuditError if what is on record cannot be read."""
+    try:
+        return Previous.of(audits.last(made=True))
+    except (psycopg.Error, LookupError, TypeError, ValueError) as error:
+        raise AuditError(
+            f"the last audit on record cannot be read: {str(error).strip() or type(error).__name__}; see howdah.audit_runs"
+        ) from error
+
+
 @contextmanager
 def _held(audits: Audits, holder: str) -> Iterator[int]:
     """The right to audit, renewed in the background; record gives it up, and so does the end of the block."""
@@ -118,11 +129,7 @@ def _held(audits: Audits, holder: str) -> Iterator[int]:
 
 def _run(dsn: str, call: Call[Any]) -> Any:
     """Run a call on a connection of its own: an audit takes long, and one held would be cut."""
-    try:
-        connection = psycopg.connect(dsn, autocommit=True, application_name="howdah audit record")
-    except psycopg.Error as error:
-        raise AuditError(f"cannot connect: {str(error).strip()}") from error
-    with connection:
+    with opened(dsn, "howdah audit record") as connection:
         return run(connection, call)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ..text.controls import printable
+from .headline import headline
 from .result import AuditResult, Queue, RuleResult, Sample
 
 SIDES = {
@@ -28,8 +31,11 @@ SIDES = {
     },
     "there now": {"live": "live", "parked": "parked", "dead": "dead"},
 }
+VERDICT_WIDTH = 24
 TITLES = {"error": "Broken rules", "warning": "Warnings", "notice": "Notices"}
 """By the gravest of the rules that are broken."""
+STYLES = {"good": "bold green", "warn": "bold yellow", "bad": "bold red"}
+"""By the kind of the headline."""
 
 
 def print_report(result: AuditResult, console: Console | None = None) -> None:
@@ -40,7 +46,7 @@ def print_report(result: AuditResult, console: Console | None = None) -> None:
     if broken:
         out.print(_rules_table(broken))
     for line in result.highlights:
-        out.print(Text(f"  {line}"))
+        out.print(Text(printable(f"  {line}")))
     out.print(_summary(result))
     if result.page is not None:
         out.print(Text(f"The page: {result.page}"))
@@ -52,25 +58,27 @@ def to_dict(result: AuditResult) -> dict[str, Any]:
 
 
 def _identity_table(result: AuditResult) -> Table:
-    """A row for each queue; each side of its identity names the terms that are not 0, one a line."""
+    """A row for each queue, its name whole; each side of its identity names the terms that are not 0, one a line."""
     table = Table(title=f"Every message at {result.taken_at}", title_justify="left", show_lines=True)
-    table.add_column("queue", overflow="fold")
+    # The verdict stands below the name: with a column of its own, names would be broken in a terminal of 80 columns.
+    table.add_column("queue and verdict", no_wrap=True, overflow="ignore")
     for side in SIDES:
-        table.add_column(side, justify="right", no_wrap=True)
-    table.add_column("verdict")
+        table.add_column(side, justify="right")
     for queue in result.queues:
         cells = [
             "\n".join(f"{getattr(queue, term):,} {name}" for term, name in terms.items() if getattr(queue, term))
             for terms in SIDES.values()
         ]
-        table.add_row(Text(queue.queue), *cells, _verdict(queue))
+        table.add_row(Text("\n").join([Text(queue.queue), *_verdict(queue)]), *cells)
     return table
 
 
-def _verdict(queue: Queue) -> Text:
+def _verdict(queue: Queue) -> list[Text]:
+    """The verdict in lines that are no longer than names usually are."""
+    text, style = queue.verdict, "green" if queue.verdict == "proved" else ""
     if not queue.balanced:
-        return Text(f"{queue.verdict}: {queue.faults:,} faults", style="bold red")
-    return Text(queue.verdict, style="green" if queue.verdict == "proved" else "")
+        text, style = f"{queue.verdict}: {queue.faults:,} faults", "bold red"
+    return [Text(line, style=style) for line in textwrap.wrap(text, VERDICT_WIDTH)]
 
 
 def _rules_table(broken: list[RuleResult]) -> Table:
@@ -83,7 +91,8 @@ def _rules_table(broken: list[RuleResult]) -> Table:
         style = "bold red" if rule.severity == "error" else "yellow"
         samples = "\n".join(_sample(sample) for sample in rule.rows)
         table.add_row(
-            Text(rule.name, style=style), rule.meaning, Text(", ".join(rule.queues)), samples, f"{rule.count:,}"
+            *(Text(rule.name, style=style), rule.meaning, Text(", ".join(rule.queues))),
+            *(Text(printable(samples)), f"{rule.count:,}"),
         )
     return table
 
@@ -94,10 +103,8 @@ def _sample(sample: Sample) -> str:
 
 def _summary(result: AuditResult) -> Text:
     rows = ", ".join(f"{count:,} {name}" for name, count in result.rows.items() if name != "destinations")
-    warnings = sum(1 for rule in result.rules if rule.count and rule.severity == "warning")
-    verdict = "Every message is accounted for" if result.ok else "Not every message is accounted for"
-    if result.ok and warnings:
-        verdict += f" ({warnings} warning{'s' if warnings > 1 else ''})"
-    text = Text(f"{verdict}.", style="bold green" if result.ok else "bold red")
+    first = headline(result)
+    text = Text(first.verdict, style=STYLES[first.kind])
     facts = f" {len(result.rules)} rules over {rows}, in one snapshot, {result.seconds:.1f} s."
-    return text.append(facts, style="not bold default")
+    text.append(facts, style="not bold default")
+    return text.append(f"\n{first.advice}", style="not bold default") if first.advice else text

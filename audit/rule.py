@@ -24,7 +24,7 @@ class Facts:
     """What is known of the evidence beforehand, so that no rule looks for what cannot be there.
 
     read_at: the database's clock when it was read. journal, incidents: their number. expiring, grouped: messages whose send is
-    recorded with an expiry, with a group. latest: the latest time of the journal. first_xid, last_xid: its transactions;
+    recorded with an expiry, with a group. expired: how many ended so. latest: the latest time of the journal. first_xid, last_xid: its transactions;
     latest and these two are None if the journal is empty.
     """
 
@@ -32,6 +32,7 @@ class Facts:
     journal: int
     incidents: int
     expiring: int
+    expired: int
     grouped: int
     latest: datetime | None
     first_xid: int | None
@@ -85,6 +86,7 @@ def facts_of(policies: DataFrame, journal: DataFrame, incidents: DataFrame) -> F
     (told,) = journal.agg(
         F.count(F.lit(1)).alias("journal"),
         F.count("expires_at").alias("expiring"),
+        F.count(F.when(F.col("event") == "expired", 1)).alias("expired"),
         F.count("group_id").alias("grouped"),
         F.max("at").alias("latest"),
         F.min("xid").alias("first_xid"),

@@ -15,12 +15,16 @@ LANE = ("destination_id", "group_id", "priority", "nonpersistent")
 """Messages of one lane come in the order of their numbers."""
 
 
-def _expiring(evidence: Evidence) -> DataFrame:
-    """When each message that expires does so, by the record of its send."""
+def _expiring(evidence: Evidence, event: str) -> DataFrame:
+    """When each message expires, by the record of its send; NULL: never, of interest where it is on record as expired.
+
+    Sends of before their time was recorded do not say never.
+    """
     first = F.col("message_id") % DESTINATIONS == F.col("destination_id")
-    return evidence.journal.where((F.col("event") == "sent") & F.col("expires_at").isNotNull() & first).select(
-        "message_id", "expires_at"
-    )
+    known = F.col("expires_at").isNotNull()
+    if event == "expired":
+        known |= F.col("oldest_sent_at").isNotNull()
+    return evidence.journal.where((F.col("event") == "sent") & known & first).select("message_id", "expires_at")
 
 
 def _stayed(evidence: Evidence) -> DataFrame:
@@ -31,14 +35,14 @@ def _stayed(evidence: Evidence) -> DataFrame:
 
 
 def _ended(evidence: Evidence, event: str, wrong: Column) -> DataFrame | None:
-    if not evidence.facts.expiring:
+    if not (evidence.facts.expired if event == "expired" else evidence.facts.expiring):
         return None
     # What was held when it was consumed may have been delivered in time.
     ends = evidence.journal.where((F.col("event") == event) & ~F.col("reason").eqNullSafe("held")).select(
         "destination_id", "message_id", "at"
     )
     return (
-        _expiring(evidence)
+        _expiring(evidence, event)
         .join(ends, on="message_id", how="inner")
         .where(wrong)
         .join(_stayed(evidence), on=["destination_id", "message_id"], how="left_semi")
@@ -55,7 +59,8 @@ def _consumed_late(evidence: Evidence) -> DataFrame | None:
 
 
 def _expired_early(evidence: Evidence) -> DataFrame | None:
-    return _ended(evidence, "expired", F.col("at") < F.col("expires_at") - F.expr(EXPIRY_GRACE))
+    early = F.col("at") < F.col("expires_at") - F.expr(EXPIRY_GRACE)
+    return _ended(evidence, "expired", F.coalesce(early, F.lit(True)))
 
 
 def _out_of_order(evidence: Evidence) -> DataFrame | None:

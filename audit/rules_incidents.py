@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from .ledger import DESTINATIONS
-from .rule import Evidence, Rule, text
+from .rule import CLOCK_GRACE, Evidence, Rule, text
 
 LIMIT_REASON = "failed deliveries reached the limit"
 REJECTED_REASON = "rejected by its handler"
@@ -176,6 +176,47 @@ def _beyond_readers(evidence: Evidence) -> DataFrame | None:
     return counted.select("destination_id", "message_id", seen.alias("seen"))
 
 
+def _redelivered_early(evidence: Evidence) -> DataFrame | None:
+    """Received, or handled and failed again, before the delay of the last failure was over.
+
+    due_at is what was recorded, whatever the queue's delay is by now. Left out is what may have been in other hands when the failure was
+    recorded (outcome held; events that tell when a message was acknowledged and not when it was received), and messages that
+    operators dealt with, whose retry ends a delay. A failure without a duration, of a message that nobody need have received, accuses nobody.
+    """
+    if not evidence.facts.incidents:
+        return None
+    keys = ["destination_id", "message_id"]
+    handled = F.col("outcome").isin(*RETRIED) & (F.col("stage") == F.col("delayed_stage"))
+    begun = F.col("recorded_at") - F.make_dt_interval(secs=F.col("duration_ms") / 1000)
+    early = F.col("due_at") - F.expr(CLOCK_GRACE)
+    delayed = (
+        evidence.incidents.where((F.col("outcome") == "delayed") & F.col("due_at").isNotNull())
+        .select(
+            *keys,
+            F.col("stage").alias("delayed_stage"),
+            F.col("incident_id").alias("delayed_by"),
+            F.col("recorded_at").alias("delayed_at"),
+            "due_at",
+        )
+        .join(evidence.acts.select(*keys), on=keys, how="left_anti")
+    )
+    received = (
+        evidence.journal.where((F.col("event") == "consumed") & ~F.coalesce(F.col("reason") == "held", F.lit(False)))
+        .select(*keys, "at")
+        .join(delayed, on=keys, how="inner")
+        .where((F.col("at") > F.col("delayed_at")) & (F.col("at") < early))
+        .select(*keys, text("received at {}, and was due at {}", "at", "due_at").alias("seen"))
+    )
+    failed = (
+        evidence.incidents.drop("due_at")
+        .join(delayed, on=keys, how="inner")
+        .where(handled & F.col("duration_ms").isNotNull() & (F.col("incident_id") > F.col("delayed_by")))
+        .where((begun > F.col("delayed_at")) & (F.col("recorded_at") < early))
+        .select(*keys, text("failed again at {}, and was due at {}", "recorded_at", "due_at").alias("seen"))
+    )
+    return received.unionByName(failed)
+
+
 def _counts() -> Column:
     return (F.col("outcome") != "gone") & ~F.coalesce(F.col("uncounted"), F.lit(False))
 
@@ -207,6 +248,41 @@ def _after_the_end(evidence: Evidence) -> DataFrame | None:
             "destination_id",
             "message_id",
             text("attempt {} is {}, after attempt {} had ended it", "attempt", "outcome", "ended").alias("seen"),
+        )
+    )
+
+
+def _changed(evidence: Evidence) -> DataFrame | None:
+    """Incidents that say another message, time, error class, text or SQLSTATE than when they were recorded. Of older ones nobody knows."""
+    if not evidence.facts.incidents:
+        return None
+    return evidence.incidents.where(~F.col("unchanged")).select(
+        "destination_id",
+        "message_id",
+        text("incident {} of {}: {}", "incident_id", "recorded_at", F.substring("error_text", 1, 100)).alias("seen"),
+    )
+
+
+def _gaps(evidence: Evidence) -> DataFrame | None:
+    """Failures of a stage whose numbers leave one out, where each incident of a message and nothing else counts.
+
+    Only those recorded since the policy is what it is, and where retention has deleted none.
+    """
+    if not evidence.facts.incidents:
+        return None
+    whole = evidence.policies.where(F.col("counts_alone") & F.col("incidents_whole")).select(
+        "destination_id", "policy_xid"
+    )
+    return (
+        evidence.incidents.groupBy(*STAGE)
+        .agg(F.max("attempt").alias("last"), F.count(F.lit(1)).alias("incidents"), F.min("xid").alias("first_xid"))
+        .where(F.col("last") > F.col("incidents"))
+        .join(F.broadcast(whole), on="destination_id", how="inner")
+        .where(F.col("first_xid") >= F.col("policy_xid"))
+        .select(
+            "destination_id",
+            "message_id",
+            text("{} incidents in stage {}, the last is attempt {}", "incidents", "stage", "last").alias("seen"),
         )
     )
 
@@ -249,6 +325,8 @@ RULES = (
     ),
     Rule("failed_after_end", "error", "failed again after a failure had taken it away", find=_after_the_end),
     Rule("incident_without_message", "error", "has incidents, and no queue ever saw it", find=_without_message),
+    Rule("incident_changed", "error", "an incident says other than when it was recorded", find=_changed),
+    Rule("incident_missing", "error", "failed more often than its incidents tell", find=_gaps),
     Rule("retried_at_limit", "error", "was to come again although it was at its limit", find=_retried_at_limit),
     Rule(
         "failures_beyond_readers",
@@ -256,6 +334,7 @@ RULES = (
         "failed more often than its limit and all sessions explain",
         find=_beyond_readers,
     ),
+    Rule("redelivered_early", "warning", "came again before its delay was over", find=_redelivered_early),
     Rule("incidents_over_limit", "warning", "failed more often than its queue allows", find=_over_limit),
     Rule("unknown_message", "warning", "was reported as failed, but no queue ever saw it", find=_unknown),
 )

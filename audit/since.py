@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, Window
@@ -25,6 +26,8 @@ class Previous:
         """From a row of list_audits with its queues; None where it does not help, as after a restore into another cluster."""
         if run is None or run["snapshot"] is None or not run["queues"]:
             return None
+        if not isinstance(run["taken_at"], datetime):  # psycopg's text of a time that Python has not
+            raise TypeError(f"its time is {run['taken_at']}")
         closings: dict[str, int] = {}
         for queue in run["queues"]:
             # A queue that was dropped and one that took its name since count together, here as below.

@@ -13,6 +13,7 @@ from psycopg import IsolationLevel, errors
 from psycopg.sql import SQL, Identifier
 from psycopg.types.json import Jsonb
 
+from .database import opened
 from .errors import AuditError
 
 VIEWS = (
@@ -67,11 +68,7 @@ def exported(dsn: str) -> Iterator[Snapshot]:
     Raises AuditError: no answer, a pooler, a standby, a database without Howdah, a role that may not read, no TCP, or its
     connection was lost meanwhile.
     """
-    try:
-        connection = psycopg.connect(dsn, autocommit=True, application_name="howdah audit")
-    except psycopg.Error as error:
-        raise AuditError(f"cannot connect: {str(error).strip()}") from error
-    with connection:
+    with opened(dsn, "howdah audit") as connection:
         _check(connection)
         url, properties = _jdbc(connection)
         connection.isolation_level = IsolationLevel.REPEATABLE_READ

@@ -32,6 +32,7 @@ from ..engine.calls import Call
 from ..engine.errors import ConnectionLost, translated
 from ..engine.journal import Offset, check_journal_offset, journal_offset, journal_ranges, next_journal_offset
 from ..engine.runner import run
+from .database import opened
 from .errors import AuditError
 from .stream_options import Options
 
@@ -61,6 +62,7 @@ _OF_MESSAGES: dict[str, DataType] = {
     "group_id": StringType(),
     "priority": IntegerType(),
     "settled_xid": LongType(),
+    "digest": StringType(),
 }
 """What audit_journal has beyond audit_journal_calls."""
 
@@ -248,10 +250,7 @@ def _ranges(connection: psycopg.Connection[Any], options: Options, since: Offset
 
 def _connected(options: Options) -> psycopg.Connection[Any]:
     """A connection in autocommit mode: statements see what was committed before they began."""
-    try:
-        return psycopg.connect(options.dsn, autocommit=True, application_name="howdah journal")
-    except psycopg.Error as error:
-        raise AuditError(f"cannot connect: {str(error).strip()}") from error
+    return opened(options.dsn, "howdah journal")
 
 
 def _arrow_schema(folded: bool) -> pa.Schema:

@@ -6,9 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from psycopg import ProgrammingError
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
-
+from ..text.dsn import BadDsnError, canonical, read
 from .errors import AuditError
 
 NAMES = (
@@ -65,15 +63,15 @@ def _dsn(given: str | None, password: str | None) -> str:
     if not dsn:
         raise AuditError("name the database by the option dsn, or by HOWDAH_DSN where Spark was started")
     try:
-        if given and "password" in conninfo_to_dict(given):
+        if given and "password" in read(given):
             # Spark hides the values of options by their names: that of dsn would stand in plans and logs.
             raise AuditError(
                 "a password in the option dsn would show in Spark's plans and logs: give it as the option password,"
                 " in a password file, or the whole DSN by HOWDAH_DSN"
             )
-        return make_conninfo(dsn, password=password) if password else dsn
-    except ProgrammingError as error:
-        raise AuditError(f"the DSN cannot be read: {error}") from error
+        return canonical(dsn, **({"password": password} if password else {}))
+    except BadDsnError as error:
+        raise AuditError(str(error)) from None
 
 
 def _number(options: Mapping[str, str], name: str, default: int) -> int:

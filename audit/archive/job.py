@@ -75,6 +75,7 @@ def run_archive(
         lease = stack.enter_context(leased(dsn))
         on_stage("locked")
         archive, before = _prepare(folder, known, lease, anew, on_stage)
+        on_stage("prepared")
         session = spark or stack.enter_context(spark_session(master, partitions, jdbc_jar))
         number = before[-1].run + 1 if before else 1
         staging = folder.staging(number, lease.epoch)

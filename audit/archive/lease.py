@@ -8,13 +8,13 @@ import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 import psycopg
 
 from ...engine import Admin, HowdahError
 from ...engine.archives import Archives
 from ...engine.runner import run
+from ..database import opened
 from ..errors import AuditError
 
 LOCK = "archive"
@@ -26,9 +26,7 @@ class Lease:
     """The lease, held; epoch is its fencing token. A thread renews it over a connection of its own."""
 
     def __init__(self, dsn: str) -> None:
-        self._renewer: psycopg.Connection[Any] = psycopg.connect(
-            dsn, autocommit=True, application_name="howdah archive"
-        )
+        self._renewer = opened(dsn, "howdah archive")
         self._admin = Admin(lambda call: run(self._renewer, call))
         self._holder = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self._ended = threading.Event()
@@ -67,7 +65,7 @@ class Lease:
         self._ended.set()
         self._thread.join()
         with suppress(HowdahError, psycopg.Error):
-            self._admin.release_lock(LOCK, self.epoch)
+            self._admin.release_lock(LOCK, self.epoch, self._holder)
         self._renewer.close()
 
 
@@ -87,9 +85,5 @@ def leased(dsn: str) -> Iterator[Lease]:
 @contextmanager
 def archives(dsn: str) -> Iterator[Archives]:
     """The database's side of the archive, each call a transaction of its own."""
-    try:
-        connection: psycopg.Connection[Any] = psycopg.connect(dsn, autocommit=True, application_name="howdah archive")
-    except psycopg.Error as error:
-        raise AuditError(f"cannot connect: {str(error).strip()}") from error
-    with connection:
+    with opened(dsn, "howdah archive") as connection:
         yield Archives(lambda call: run(connection, call))

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from ..database import opened
 from ..driver import DRIVER_CLASS
 from ..errors import AuditError
 from ..ledger import DESTINATIONS
@@ -104,7 +105,7 @@ def open_source(dsn: str, since: str | None) -> Iterator[Source]:
 @contextmanager
 def joined(dsn: str, snapshot: Snapshot) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
     """A connection whose one transaction reads in an exported snapshot."""
-    with psycopg.connect(dsn, autocommit=True, application_name="howdah archive") as connection:
+    with opened(dsn, "howdah archive") as connection:
         connection.execute("select set_config('statement_timeout', '0', false)")
         connection.execute("select set_config('idle_in_transaction_session_timeout', '0', false)")
         connection.isolation_level = IsolationLevel.REPEATABLE_READ

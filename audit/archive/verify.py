@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,9 +41,11 @@ def verify_archive(
     partitions: int = 4,
     jdbc_jar: Path | str | None = None,
     spark: SparkSession | None = None,
+    on_stage: Callable[[str], None] = lambda stage: None,
 ) -> list[Finding]:
     """Verify every finished run of the archive in ``path``, and enter the outcome in the database.
 
+    on_stage: is told what begins, in words for people.
     Raises AuditError if the folder is not this database's archive.
     """
     folder = ArchiveFolder(path.expanduser().resolve())
@@ -53,9 +55,11 @@ def verify_archive(
         runs = [run for run in known.runs() if run.archive_id == mine]
         if not runs:
             raise AuditError(f"{folder.path} is no archive with finished runs of this database")
+        on_stage("starting Spark")
         session = spark or stack.enter_context(spark_session(master, partitions, jdbc_jar))
         findings = []
         for run in runs:
+            on_stage(f"verifying run {run.run} of {len(runs)}")
             damage = tuple(_damage(session, folder, run))
             known.check(mine, run.run, "; ".join(damage)[:2000] or None)
             files = 0 if damage else len(folder.manifest(run.run)["files"])
