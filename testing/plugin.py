@@ -1,0 +1,32 @@
+"""Fixtures for pytest, where they are asked for: ``pytest_plugins = ["howdah.testing.plugin"]`` in the topmost conftest.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from .databases import Databases, server
+
+
+@pytest.fixture(scope="session")
+def howdah_prepare() -> Callable[[str], object] | None:
+    """To be overridden by who has tables and queues of his own: a function that makes them, given a DSN. It is called once."""
+    return None
+
+
+@pytest.fixture(scope="session")
+def howdah_databases(howdah_prepare: Callable[[str], object] | None) -> Iterator[Databases]:
+    """Databases on the run's server: HOWDAH_TEST_DSN, else an embedded one."""
+    with server() as dsn:
+        databases = Databases(dsn, howdah_prepare)
+        yield databases
+        databases.close()
+
+
+@pytest.fixture
+def howdah_dsn(howdah_databases: Databases, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The DSN of a database of the test's own, which HOWDAH_DSN names too while the test runs."""
+    with howdah_databases.new() as dsn:
+        monkeypatch.setenv("HOWDAH_DSN", dsn)
+        yield dsn
