@@ -10,8 +10,9 @@ from typing import Annotated
 
 import typer
 
-from . import output
-from .common import FAILED, OK, Dsn, Json, Role, connected, resolve_dsn
+from ..text.extras import how_to_install
+from . import output, progress, tables
+from .common import FAILED, OK, Dsn, Json, Role, Wide, connected, resolve_dsn
 
 app = typer.Typer(no_args_is_help=True, help="Journal, incidents and dead messages as Parquet.")
 
@@ -22,24 +23,45 @@ Jar = Annotated[
 ]
 Partitions = Annotated[int, typer.Option("--partitions", metavar="N", min=1, help="Connections that read.")]
 
-RUN_COLUMNS = {
-    "run": "run",
-    "finished_at": "finished",
-    "journal_rows": "journal",
-    "incident_rows": "incidents",
-    "message_rows": "dead messages",
-    "current": "current",
-    "path": "folder",
-    "verified_at": "verified",
-    "damage": "damage",
-}
-FINDING_COLUMNS = {
-    "run": "run",
-    "journal": "journal",
-    "incidents": "incidents",
-    "messages": "dead messages",
-    "files": "files",
-    "damage": "damage",
+RUN_COLUMNS = tables.Columns(
+    {
+        "run": "run",
+        "finished_at": "finished",
+        "journal_rows": "journal",
+        "incident_rows": "incidents",
+        "message_rows": "dead messages",
+        "verified_at": "verified",
+        "damage": "damage",
+    },
+    {"current": "current", "path": "folder"},
+    cut=frozenset({"damage"}),
+)
+FINDING_COLUMNS = tables.Columns(
+    {
+        "run": "run",
+        "journal": "journal",
+        "incidents": "incidents",
+        "messages": "dead messages",
+        "files": "files",
+        "damage": "damage",
+    },
+    fold=frozenset({"damage"}),
+)
+
+
+#: What begins when a stage of a run is over.
+AFTER = {
+    "locked": "looking at the archive",
+    "named": "looking at the archive",
+    "prepared": "starting Spark",
+    "opened": "reading what is new",
+    "read": "writing what is new",
+    "written": "reading it back",
+    "verified": "sealing the run",
+    "sealed": "putting it in its place",
+    "published": "entering it in the database",
+    "finished": "marking it as finished",
+    "marked": "done",
 }
 
 
@@ -58,7 +80,16 @@ def run(
     with _archiving(dsn):
         from ..audit.archive import run_archive
 
-        done = run_archive(dsn, folder, anew=new, master=master, jdbc_jar=jdbc_jar, partitions=partitions)
+        with progress.working("taking the archive's lock") as stage:
+            done = run_archive(
+                dsn,
+                folder,
+                anew=new,
+                master=master,
+                jdbc_jar=jdbc_jar,
+                partitions=partitions,
+                on_stage=lambda over: stage(AFTER.get(over, over)),
+            )
     if not (done.journal or done.incidents or done.messages):
         output.said(f"nothing is new since run {done.run}", as_json=as_json, **done.to_dict())
         return
@@ -71,11 +102,11 @@ def run(
 
 
 @app.command("list")
-def list_(dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+def list_(wide: Wide = False, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
     """Show the finished runs."""
     with connected(dsn, role) as connection:
         rows = [asdict(found) for found in connection.archives.runs()]
-    output.table(rows, RUN_COLUMNS, as_json=as_json, empty="no archive")
+    tables.show(rows, RUN_COLUMNS, as_json=as_json, empty="no archive", wide=wide)
 
 
 @app.command()
@@ -92,9 +123,10 @@ def verify(
     with _archiving(dsn):
         from ..audit.archive import verify_archive
 
-        found = verify_archive(dsn, folder, master=master, jdbc_jar=jdbc_jar, partitions=partitions)
+        with progress.working("looking for the archive's runs") as stage:
+            found = verify_archive(dsn, folder, master=master, jdbc_jar=jdbc_jar, partitions=partitions, on_stage=stage)
     rows = [asdict(one) | {"damage": "\n".join(one.damage) or None} for one in found]
-    output.table(rows, FINDING_COLUMNS, as_json=as_json, empty="no runs")
+    tables.show(rows, FINDING_COLUMNS, as_json=as_json, empty="no runs")
     raise typer.Exit(FAILED if any(one.damage for one in found) else OK)
 
 
@@ -127,7 +159,7 @@ def _archiving(dsn: str | None) -> Iterator[None]:
     try:
         from ..audit.errors import AuditError
     except ModuleNotFoundError as error:
-        raise HowdahError("the archive needs Spark, which is not installed", "pip install 'howdah[audit]'") from error
+        raise HowdahError("the archive needs Spark, which is not installed", how_to_install("audit")) from error
     try:
         yield
     except AuditError as error:

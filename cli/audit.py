@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from . import output
+from ..text.extras import how_to_install
+from . import output, progress, times
 from .common import BUSY, FAILED, NOT_READY, OK, Dsn, Json, connected, one_line, resolve_dsn
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ WARNED = 6
 """There are warnings, no errors, and --fail-on is warning."""
 
 Every = Annotated[
-    str | None,
-    typer.Option("--every", metavar="TIME", help="Audit so often, until SIGTERM: 90s, 30m, 1h, 1d."),
+    float | None,
+    times.length("--every", help="Audit so often, until SIGTERM: 90s, 30m, 1h, 1d."),
 ]
 Cron = Annotated[
     str | None, typer.Option("--cron", help='Audit by a cron expression, such as "0 3 * * *", until SIGTERM.')
@@ -52,9 +53,9 @@ def audit(
         ),
     ] = None,
     bucket: Annotated[
-        int | None,
-        typer.Option(
-            "--bucket", metavar="SECONDS", min=1, help="What reports count in. [default: by the record's length]"
+        float | None,
+        times.length(
+            "--bucket", help="What reports count in, such as 60 (seconds) or 1h. [default: by the record's length]"
         ),
     ] = None,
     fail_on: Annotated[
@@ -77,6 +78,9 @@ def audit(
     as_json: Json = False,
 ) -> None:
     """Check with Spark that every message is accounted for. Exit code 1 if one is not, 6 if there are warnings (see --fail-on), 3 if no audit could be made."""
+    bucket_seconds = None if bucket is None else round(bucket)
+    if bucket_seconds is not None and bucket_seconds < 1:
+        raise typer.BadParameter("it is less than a second", param_hint="--bucket")
     dsn = resolve_dsn(dsn)
     if last:
         _show_last(dsn, as_json)
@@ -96,7 +100,12 @@ def audit(
             fail_on,
             *(["--json"] if as_json else []),
         ]
-        for option, value in (("--jdbc-jar", jdbc_jar), ("--page", page), ("--bucket", bucket), ("--archive", archive)):
+        for option, value in (
+            ("--jdbc-jar", jdbc_jar),
+            ("--page", page),
+            ("--bucket", bucket_seconds),
+            ("--archive", archive),
+        ):
             words += [] if value is None else [option, str(value)]
         if not record:
             raise typer.BadParameter("audits by the clock are recorded", param_hint="--no-record")
@@ -112,7 +121,7 @@ def audit(
         partitions=partitions,
         jdbc_jar=jdbc_jar,
         page=page,
-        bucket_seconds=bucket,
+        bucket_seconds=bucket_seconds,
         archive=archive,
     )
     if as_json:
@@ -141,13 +150,15 @@ def _audited(dsn: str, holder: str | None, record: bool, fail_on: str, **options
     except ModuleNotFoundError as error:
         from ..engine.errors import HowdahError
 
-        raise HowdahError("the audit needs Spark, which is not installed", "pip install 'howdah[audit]'") from error
+        raise HowdahError("the audit needs Spark, which is not installed", how_to_install("audit")) from error
     try:
-        if not record:
-            return audits.run_audit(dsn, **options)
-        with _ending_in_order():
-            holder = holder or f"{socket.gethostname()}:{os.getpid()}"
-            return audits.run_recorded(dsn, holder, code_of=partial(code_of, fail_on=fail_on), **options)
+        with progress.working("beginning the audit") as stage:
+            if not record:
+                return audits.run_audit(dsn, on_stage=stage, **options)
+            with _ending_in_order():
+                holder = holder or f"{socket.gethostname()}:{os.getpid()}"
+                code = partial(code_of, fail_on=fail_on)
+                return audits.run_recorded(dsn, holder, code_of=code, on_stage=stage, **options)
     except audits.AnotherAudit as error:
         output.complain(str(error))
         raise typer.Exit(BUSY) from error

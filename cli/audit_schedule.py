@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -32,7 +31,6 @@ STOP_SECONDS = 20.0
 """An audit that is ended has so long to give up what it holds; then it is killed."""
 SHORTEST_SECONDS = 1.0
 PROGRAM = (sys.executable, "-m", "howdah.cli.main", "audit")
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
 class CronTimes(BaseTrigger):  # type: ignore[misc]
@@ -140,7 +138,7 @@ class AuditSchedule:
 
 
 def audit_by_the_clock(
-    dsn: str, words: Sequence[str], *, every: str | None, cron: str | None, time_zone: str, keep: Path | None
+    dsn: str, words: Sequence[str], *, every: float | None, cron: str | None, time_zone: str, keep: Path | None
 ) -> None:
     """Audit until SIGTERM or Ctrl-C. What was missed since the last audit on record is made up for by one at once."""
     if (every is None) == (cron is None):
@@ -179,10 +177,7 @@ def next_cron(times: Cron, last: datetime | None, now: datetime) -> datetime | N
     return now if missed is not None and missed <= now else times.first(now)
 
 
-def _period(word: str) -> timedelta:
-    """A time such as 90s, 30m, 1h, 1d."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", word)
-    period = timedelta(**{_UNITS[found[2]]: float(found[1])}) if found else timedelta()
-    if period.total_seconds() < SHORTEST_SECONDS:
-        raise typer.BadParameter(f"{word!r} is no time of a second or more, such as 1h", param_hint="--every")
-    return period
+def _period(seconds: float) -> timedelta:
+    if seconds < SHORTEST_SECONDS:
+        raise typer.BadParameter(f"{seconds:g} s is less than a second", param_hint="--every")
+    return timedelta(seconds=seconds)

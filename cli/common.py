@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .hints import in_commands
+
 # howdah.engine brings the driver, half a second on a small machine: commands import it when they run, so that --help
 # and completion answer at once.
 if TYPE_CHECKING:
@@ -46,11 +48,12 @@ Dsn = Annotated[
         envvar="HOWDAH_DSN",
         show_envvar=True,
         metavar="DSN",
-        help="The database, in libpq's form. [default: the embedded server, started if needed]",
+        help="The database, in libpq's form. [default: the embedded server, if it runs]",
     ),
 ]
 Role = Annotated[str | None, typer.Option("--role", metavar="ROLE", help="SET ROLE to this first.")]
 Json = Annotated[bool, typer.Option("--json", help="For machines.")]
+Wide = Annotated[bool, typer.Option("--wide", "-w", help="Show every column, and nothing cut.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Queue = Annotated[str, typer.Argument(metavar="QUEUE", help="Name of the queue.", show_default=False)]
 
@@ -59,9 +62,11 @@ Queue = Annotated[str, typer.Argument(metavar="QUEUE", help="Name of the queue."
 def connected(dsn: str | None, role: str | None) -> Iterator[Connection]:
     """A connection for one command; ``admin`` calls are transactions of their own."""
     from ..engine import connect
+    from . import target
 
     # The pool tells its troubles to the log as well, which would end up on stderr.
     logging.getLogger("psycopg").addHandler(logging.NullHandler())
+    dsn = target.find(dsn)
     with connect(dsn, role=role, max_size=1, timeout=_seconds_to_connect(dsn)) as connection:
         yield connection
 
@@ -74,21 +79,21 @@ def transaction(dsn: str | None, role: str | None) -> Iterator[Session]:
 
 
 def resolve_dsn(dsn: str | None) -> str:
-    """The DSN given, else that of the embedded server, started if need be."""
-    from ..engine.embedded import default_dsn
+    """The DSN given, else that of the embedded server, which must run. The command says on stderr which one it is."""
+    from ..text.dsn import canonical
+    from . import target
 
-    return default_dsn() if dsn is None else dsn
+    return canonical(target.find(dsn))
 
 
 def _seconds_to_connect(dsn: str | None) -> float:
     """What the DSN or libpq's environment says, else CONNECT_SECONDS."""
-    import psycopg
-    from psycopg.conninfo import conninfo_to_dict
+    from ..text.dsn import BadDsnError, read
 
     said = os.environ.get("PGCONNECT_TIMEOUT")
     try:
-        return int(conninfo_to_dict(dsn or "").get("connect_timeout") or said or 0) or CONNECT_SECONDS
-    except (ValueError, psycopg.Error):
+        return int(read(dsn or "").get("connect_timeout") or said or 0) or CONNECT_SECONDS
+    except (BadDsnError, ValueError):
         return CONNECT_SECONDS  # connecting will say what is wrong with it
 
 
@@ -136,7 +141,10 @@ def describe(error: Exception) -> tuple[str, int] | None:
     from ..engine.embedded import EmbeddedServerError
     from ..engine.errors import CannotConnect, HowdahError, NotMigrated, translate
     from ..migrations import MigrationError
+    from ..text.dsn import BadDsnError
 
+    if isinstance(error, BadDsnError):
+        return str(error), NOT_READY
     if isinstance(error, DBAPIError) and isinstance(error.orig, Exception):
         return describe(error.orig)
     if isinstance(error, psycopg.Error):
@@ -147,7 +155,8 @@ def describe(error: Exception) -> tuple[str, int] | None:
     if isinstance(error, MigrationError | EmbeddedServerError):
         return str(error), FAILED  # a script for the administrator, or the end of a log: their lines count
     if isinstance(error, HowdahError):
-        return one_line(str(error)), NOT_READY if isinstance(error, CannotConnect | NotMigrated) else FAILED
+        said = in_commands(one_line(str(error)))
+        return said, NOT_READY if isinstance(error, CannotConnect | NotMigrated) else FAILED
     if isinstance(error, UnicodeError):
         return f"text that cannot be written or read: {one_line(str(error))}", FAILED
     if isinstance(error, CommandError | OSError):

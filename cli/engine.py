@@ -1,4 +1,4 @@
-"""howdah engine: the limits of the whole engine, and how full it is."""
+"""howdah engine: the properties of the whole engine, and how full it is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 from . import output
 from .common import Dsn, Json, Role, connected, pairs
 
-app = typer.Typer(no_args_is_help=True, help="Limits of all queues together, and how full they are.")
+app = typer.Typer(no_args_is_help=True, help="Properties and limits of the whole engine, and how full it is.")
 
 Options = Annotated[
     list[str] | None,
@@ -17,14 +17,14 @@ Options = Annotated[
         "--option",
         "-o",
         metavar="KEY=VALUE",
-        help="An option, such as max_count=100000, max_size=5m or max_message_bytes=1m; a wrong one is told the names of all.",
+        help="A property, such as max_size=5m or autorollback=true; a wrong one is told the names of all.",
     ),
 ]
 
 
 @app.command()
 def show(dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Show the resource state (green, yellow, orange or red), what lies in the queues, and the options."""
+    """Show the resource state (green, yellow, orange or red), what lies in the queues, and the properties."""
     with connected(dsn, role) as connection:
         facts = {**connection.admin.resource_state(), **connection.admin.engine_options()}
     output.facts(facts, as_json=as_json)
@@ -32,7 +32,7 @@ def show(dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
 
 @app.command()
 def alter(option: Options = None, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Change options of the engine; those not named stay."""
+    """Change properties of the engine; those not named stay."""
     options = pairs(option, "--option")
     if not options:
         raise typer.BadParameter("name at least one: -o KEY=VALUE", param_hint="--option")

@@ -105,6 +105,17 @@ def check_text(body: str, content_type: str | None) -> None:
             raise BadArgument(f"the body is not the JSON that its content type says: {error}") from error
 
 
+def is_json_document(body: str) -> bool:
+    """Whether a text is a JSON object or array: probably meant as JSON."""
+    if not body.lstrip().startswith(("{", "[")):
+        return False
+    try:
+        json.loads(body, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def _reason(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"it is not JSON: {error.msg} at character {error.pos + 1}"

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from . import output
-from .common import Dsn, Json, Queue, Role, Yes, confirm, connected, pairs
+from . import output, tables
+from .common import Dsn, Json, Queue, Role, Wide, Yes, confirm, connected, pairs
 
 app = typer.Typer(no_args_is_help=True, help="Listeners: endpoints of queues that stop when deliveries fail.")
 
@@ -22,28 +22,32 @@ Options = Annotated[
     ),
 ]
 
-COLUMNS = {
-    "listener_name": "listener",
-    "queue": "queue",
-    "status": "status",
-    "failures": "failures",
-    "stops_at": "stops at",
-    "max_sessions": "sessions",
-    "stopped_at": "stopped",
-    "stopped_message_id": "by message",
-    "stop_reason": "reason",
-    "contradicts": "contradicts its queue",
-}
+COLUMNS = tables.Columns(
+    {
+        "listener_name": "listener",
+        "queue": "queue",
+        "status": "status",
+        "failures": "failures",
+        "stops_at": "stops at",
+    },
+    {
+        "max_sessions": "sessions",
+        "stopped_at": "stopped",
+        "stopped_message_id": "by message",
+        "stop_reason": "reason",
+        "contradicts": "contradicts its queue",
+    },
+)
 
 
 @app.command("list")
-def list_(dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+def list_(wide: Wide = False, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
     """Show every listener, its status and its counter of failures."""
     with connected(dsn, role) as connection:
         rows = connection.admin.list_listeners()
     if not as_json:
         rows = [{**row, "stops_at": _stops_at(row), "contradicts": row["warning"] is not None} for row in rows]
-    output.table(rows, COLUMNS, as_json=as_json, empty="no listeners")
+    tables.show(rows, COLUMNS, as_json=as_json, empty="no listeners", wide=wide)
 
 
 @app.command()
@@ -110,7 +114,7 @@ def stop(
 
 @app.command()
 def resume(listener: Listener, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Let a stopped listener receive again, its failures counted from 0."""
+    """Let a stopped listener receive again; the next failure stops it, a handled message sets its counter to 0."""
     with connected(dsn, role) as connection:
         resumed = connection.admin.resume_listener(listener)
     text = f"listener {listener} " + ("resumed" if resumed else "was running already")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -18,6 +19,7 @@ from . import (
     hooks,
     listener,
     migrate,
+    output,
     poison,
     queue,
     receive,
@@ -25,6 +27,7 @@ from . import (
     send,
     server,
     subscription,
+    target,
     topic,
     transactions,
     worker,
@@ -39,6 +42,8 @@ app = typer.Typer(
     epilog=EXIT_CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    # The commands below inherit it.
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(server.app, name="server")
 app.command("migrate")(migrate.migrate)
@@ -64,14 +69,43 @@ app.command("bench")(bench.bench)
 app.command("demo")(demo)
 
 
+def _show_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        output.write(f"howdah {version('howdah')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """A message queue that lives in PostgreSQL."""
+
+
 @cache
 def _command() -> Callable[..., Any]:
     """The command built from ``app``, once: Typer takes as long for it as most commands run."""
-    return typer.main.get_command(app)
+    command = typer.main.get_command(app)
+    _show_brackets(command)
+    return command
+
+
+def _show_brackets(command: Any) -> None:
+    """Escape what the help would take for markup and leave out: [default: all]."""
+    for parameter in command.params:
+        if getattr(parameter, "help", None):
+            parameter.help = re.sub(r"(?<!\\)\[default:", r"\\[default:", parameter.help)
+    for below in getattr(command, "commands", {}).values():
+        _show_brackets(below)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command; None means the words of the command line. Errors that we know get one line on stderr."""
+    target.begin()
     try:
         # Not standalone: Typer would draw a box of several lines around the words it did not understand.
         code = _command()(arguments, prog_name="howdah", standalone_mode=False)
@@ -83,7 +117,7 @@ def main(arguments: list[str] | None = None) -> None:
             raise
         text, code = known
         if text:
-            print(f"howdah: {text}", file=sys.stderr)
+            output.complain(text)
     sys.exit(code or OK)
 
 

@@ -33,20 +33,29 @@ def migrate(
         bool, typer.Option("--check", help="Change nothing; exit code 3 if there is something to do.")
     ] = False,
     status: Annotated[bool, typer.Option("--status", help="Change nothing; say what is installed.")] = False,
+    persistent: Annotated[
+        bool | None,
+        typer.Option(
+            "--persistent/--non-persistent",
+            help="Non-persistent: every message is lost when the server restarts. [default: as it is, persistent at first]",
+        ),
+    ] = None,
     yes: Yes = False,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
     """Install Howdah in a database, or bring it up to date. A second call does nothing."""
     from .. import migrations
+    from ..text.dsn import shown
 
     if one_role and role_prefix is not None:
         raise typer.BadParameter("--one-role has no roles that --role-prefix could name", param_hint="--role-prefix")
     dsn = resolve_dsn(dsn)
     user = _user(dsn)
+    database = shown(dsn)
     before = migrations.state(dsn)
     if check or status:
-        _show(before, as_json=as_json)
+        _show(before, database, as_json=as_json)
         raise typer.Exit(NOT_READY if check and not before.current else OK)
     if _is_older(to, before.revision):
         confirm(f"Go back from revision {before.revision} to {to}? Data of what is removed is lost.", yes=yes)
@@ -54,10 +63,13 @@ def migrate(
     else:
         roles = _roles(one_role, role_prefix, user)
         after = migrations.migrate(dsn, roles=roles, engine_name=engine_name, revision=to)
+        if persistent is not None:
+            with connected(dsn, None) as connection:
+                connection.admin.alter_engine(persistent=persistent)
     if as_json:
-        _show(after, as_json=True)
+        _show(after, database, as_json=True)
     else:
-        output.write("\n".join(_done(before, after)))
+        output.write("\n".join([*_done(before, after), database]))
 
 
 def _user(dsn: str) -> str:
@@ -101,10 +113,10 @@ def _done(before: State, after: State) -> list[str]:
     return lines
 
 
-def _show(state: State, *, as_json: bool) -> None:
+def _show(state: State, database: str, *, as_json: bool) -> None:
     facts = {"revision": state.revision, "newest_revision": state.head, "current": state.current}
     if as_json:
-        output.facts(facts | {"procedures_current": state.procedures_current}, as_json=True)
+        output.facts(facts | {"procedures_current": state.procedures_current, "database": database}, as_json=True)
         return
     procedures = "current" if state.procedures_current else "older" if state.revision else None
     shown = {
@@ -112,5 +124,6 @@ def _show(state: State, *, as_json: bool) -> None:
         "newest": f"revision {state.head}",
         "procedures": procedures or "none",
         "current": state.current,
+        "in": database,
     }
     output.facts(shown, as_json=False)

@@ -1,15 +1,16 @@
-"""What the commands print: Rich tables for people, JSON for machines. Data is never taken for markup."""
+"""What the commands print: lines for people, JSON for machines; tables are in ``tables``. Data is never taken for markup."""
 
 from __future__ import annotations
 
 import base64
 import json
-import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
+
+from ..text import controls
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 #: Columns where no terminal says how many there are: files and pipes get tables that are not cut.
 WIDTH_WITHOUT_TERMINAL = 200
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+printable = controls.printable
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -31,19 +32,9 @@ def console(*, stderr: bool = False) -> Console:
     return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
 
 
-def printable(text: str) -> str:
-    """Text without characters that would steer the terminal."""
-    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
-
-
 def to_json(value: Any) -> str:
     """One JSON document on one line. Times in ISO 8601, durations in seconds, bytes in base64."""
-    return _no_line_ends(json.dumps(value, default=_plain, ensure_ascii=False))
-
-
-def _no_line_ends(text: str) -> str:
-    """JSON text on one line, in the eyes of those too who split at Unicode's line ends. They stand only in its strings."""
-    return re.sub("[\x85\u2028\u2029]", lambda match: f"\\u{ord(match[0]):04x}", re.sub("[\r\n]", " ", text))
+    return controls.json_printable(json.dumps(value, default=_plain, ensure_ascii=False))
 
 
 def _plain(value: Any) -> Any:
@@ -77,7 +68,12 @@ def cell(value: Any) -> str:
             return "\\x" + value.hex()
         case UUID():
             return str(value)
-    return printable(str(value))
+    return one_line(str(value))
+
+
+def one_line(text: str) -> str:
+    """Text that stays where it stands: a line end in it is shown as an escape, lest it look like a line of ours."""
+    return printable(text).replace("\n", "\\n").replace("\t", " ")
 
 
 def write(text: str) -> None:
@@ -88,27 +84,6 @@ def write(text: str) -> None:
 def complain(text: str) -> None:
     """A line on stderr, in the form of the one that an error gets."""
     print(f"howdah: {printable(text)}", file=sys.stderr, flush=True)
-
-
-def table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], *, as_json: bool, empty: str) -> None:
-    """Rows as one JSON array with every key, or as a table of ``columns``: key to title; ``empty`` if there are none."""
-    if as_json:
-        write(to_json(rows))
-        return
-    if not rows:
-        write(empty)
-        return
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    shown = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for key, title in columns.items():
-        number = all(isinstance(row[key], int | float | None) and not isinstance(row[key], bool) for row in rows)
-        shown.add_column(title, justify="right" if number else "left", overflow="fold")
-    for row in rows:
-        shown.add_row(*(Text(cell(row[key])) for key in columns))
-    console().print(shown)
 
 
 def facts(row: Mapping[str, Any], *, as_json: bool) -> None:
@@ -143,7 +118,7 @@ def message_json(message: Message) -> str:
         try:
             # A JSON string stays a string of JSON text: else it could not be told from a text body.
             if not isinstance(json.loads(message.body), str):
-                body = _no_line_ends(message.body)
+                body = controls.json_printable(message.body)
         except ValueError:
             pass
     return f'{to_json(fields)[:-1]}, "body": {body}}}'
@@ -170,4 +145,4 @@ def message_text(message: Message) -> str:
             about.append(f"{name.replace('_', ' ')} {cell(value)}")
     if message.headers:
         about.append(f"headers {cell(message.headers)}")
-    return f"{printable(' · '.join(about))}\n{cell(message.body)}"
+    return f"{one_line(' · '.join(about))}\n{cell(message.body) if isinstance(message.body, bytes) else printable(message.body)}"

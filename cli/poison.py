@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from textwrap import indent
 from typing import Annotated, Any
 
 import typer
 
-from . import output, poison_acts
-from .common import Dsn, Json, Role, connected
+from . import output, poison_acts, poison_edit, tables, times
+from .common import Dsn, Json, Role, Wide, connected
 from .poison_options import (
     ErrorClass,
     Fingerprint,
@@ -18,38 +19,36 @@ from .poison_options import (
     Selector,
     Source,
     filters,
-    seconds,
 )
 
 app = typer.Typer(no_args_is_help=True, help="Dead messages, their failures, and what becomes of them.")
 
-LIST_COLUMNS = {
-    "message_id": "message",
-    "origin_queue": "origin",
-    "dead_at": "dead since",
-    "failures": "failures",
-    "dead_reason": "reason",
-    "last_fingerprint": "fingerprint",
-    "last_error": "last error",
-}
-CAUSE_COLUMNS = {
-    "fingerprint": "fingerprint",
-    "incidents": "failures",
-    "messages": "messages",
-    "dead": "dead",
-    "last_at": "last",
-    "error": "error, for example",
-    "sample_message": "message",
-}
-ACT_COLUMNS = {
-    "at": "when",
-    "actor": "who",
-    "act": "did",
-    "queue_name": "in",
-    "other_queue": "to",
-    "reason": "why",
-    "message_ids": "messages",
-}
+LIST_COLUMNS = tables.Columns(
+    {
+        "message_id": "message",
+        "origin_queue": "origin",
+        "failures": "failures",
+        "last_fingerprint": "fingerprint",
+        "last_error": "last error",
+    },
+    {"dead_at": "dead since", "dead_reason": "reason"},
+    cut=frozenset({"last_error"}),
+)
+CAUSE_COLUMNS = tables.Columns(
+    {
+        "fingerprint": "fingerprint",
+        "dead": "dead",
+        "messages": "messages",
+        "last_at": "last",
+        "error": "error, for example",
+    },
+    {"incidents": "failures", "sample_message": "message"},
+    cut=frozenset({"error"}),
+)
+ACT_COLUMNS = tables.Columns(
+    {"at": "when", "actor": "who", "act": "did", "number": "messages", "queue_name": "in"},
+    {"other_queue": "to", "reason": "why", "message_ids": "which"},
+)
 INCIDENTS_MAX = 10000
 PAGE = 1000
 
@@ -68,6 +67,7 @@ def list_(
     older_than: OlderThan = None,
     newer_than: NewerThan = None,
     selector: Selector = None,
+    wide: Wide = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
@@ -89,7 +89,7 @@ def list_(
     for row in rows:
         row["last_error"] = _error(row["last_error_class"], row["last_error_text"])
     where = output.printable(place) if place else "the system's exception destination"
-    output.table(rows, LIST_COLUMNS, as_json=as_json, empty=f"no dead messages in {where}")
+    tables.show(rows, LIST_COLUMNS, as_json=as_json, empty=f"no dead messages in {where}", wide=wide)
 
 
 @app.command()
@@ -97,10 +97,9 @@ def causes(
     queue: Annotated[
         str | None, typer.Option("--queue", metavar="QUEUE", help="Only failures in this queue. [default: in all]")
     ] = None,
-    since: Annotated[
-        str | None, typer.Option("--since", metavar="DURATION", help="Only failures of the last 30m, 12h, 7d, …")
-    ] = None,
+    since: Annotated[float | None, times.length("--since", help="Only failures of the last 30m, 12h, 7d, …")] = None,
     number: Annotated[int, typer.Option("--number", "-n", min=1, max=10000, help="How many at most.")] = 20,
+    wide: Wide = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
@@ -108,14 +107,13 @@ def causes(
     """Show why deliveries fail: failures grouped by what their errors have in common, the commonest cause first."""
     from datetime import timedelta
 
-    length = None if since is None else timedelta(seconds=seconds(since, "--since"))
     with connected(dsn, role) as connection:
         admin = connection.admin
-        moment = None if length is None else admin.now() - length
+        moment = None if since is None else admin.now() - timedelta(seconds=since)
         rows = admin.poison_causes(queue, since=moment, max_causes=number)
     for row in rows:
         row["error"] = _error(row["error_class"], row["sample_text"])
-    output.table(rows, CAUSE_COLUMNS, as_json=as_json, empty="no failures")
+    tables.show(rows, CAUSE_COLUMNS, as_json=as_json, empty="no failures", wide=wide)
 
 
 @app.command()
@@ -166,6 +164,7 @@ def acts(
         int | None, typer.Option("--id", metavar="MESSAGE_ID", help="Only with this message.")
     ] = None,
     number: Annotated[int, typer.Option("--number", "-n", min=1, max=10000, help="How many at most.")] = 100,
+    wide: Wide = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
@@ -173,12 +172,14 @@ def acts(
     """Show what operators did with messages, and who it was, the last act first."""
     with connected(dsn, role) as connection:
         rows = connection.admin.list_acts(queue, message_id, number)
-    output.table(rows, ACT_COLUMNS, as_json=as_json, empty="nothing was done")
+    if not as_json:
+        rows = [{**row, "number": len(row["message_ids"])} for row in rows]
+    tables.show(rows, ACT_COLUMNS, as_json=as_json, empty="nothing was done", wide=wide)
 
 
 for _act in (
     poison_acts.replay,
-    poison_acts.edit,
+    poison_edit.edit,
     poison_acts.move,
     poison_acts.park,
     poison_acts.retry,
@@ -222,9 +223,9 @@ def _incident_text(incident: dict[str, Any]) -> str:
     about.append(f"then {incident['outcome']}")
     lines = [
         "",
-        output.printable(" · ".join(about)),
-        output.printable(_error(incident["error_class"], incident["error_text"]) or ""),
+        output.one_line(" · ".join(about)),
+        indent(output.printable(_error(incident["error_class"], incident["error_text"]) or ""), "  "),
     ]
     if incident["traceback"]:
-        lines.append(output.printable(incident["traceback"].rstrip()))
+        lines.append(indent(output.printable(incident["traceback"].rstrip()), "  "))
     return "\n".join(lines)

@@ -4,37 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import output
-from .common import Dsn, Json, Role, connected, pairs, transaction
+from . import output, times
+from .common import Dsn, Json, Role, Yes, confirm, connected
 from .poison_options import (
+    DryRun,
     ErrorClass,
     Fingerprint,
     Ids,
-    MessageId,
     NewerThan,
+    Number,
     OlderThan,
     Origin,
     Reason,
     Selector,
     Source,
+    Target,
     filters,
     rate,
-    seconds,
 )
 
 if TYPE_CHECKING:
-    from ..engine import Admin, Message
+    from ..engine import Admin
+    from ..engine.operator import Which
 
 EXCEPTION_DESTINATION = "_SYSTEM.Exception.Destination."  # the engine has other queues besides
 
-Target = Annotated[
-    str | None, typer.Option("--target", "--to", metavar="QUEUE", help="Where to. [default: each to its origin]")
-]
+
+EveryDead = Annotated[bool, typer.Option("--all", help="Every dead message there.")]
 
 
 def replay(
@@ -46,9 +47,7 @@ def replay(
     older_than: OlderThan = None,
     newer_than: NewerThan = None,
     selector: Selector = None,
-    number: Annotated[
-        int | None, typer.Option("--number", "-n", min=1, help="Only so many of them, the longest dead: a sample.")
-    ] = None,
+    number: Number = None,
     at_rate: Annotated[
         str | None,
         typer.Option(
@@ -56,6 +55,7 @@ def replay(
         ),
     ] = None,
     target: Target = None,
+    dry_run: DryRun = False,
     reason: Reason = None,
     queue: Source = None,
     dsn: Dsn = None,
@@ -67,127 +67,57 @@ def replay(
     All of them or none; with --rate batch by batch, and what is interrupted can be said again.
     """
     chosen = any(word is not None for word in (origin, error_class, fingerprint, older_than, newer_than, selector))
-    ids = _either(id_, everything or chosen, "give either --id, or --all or filters such as --error-class")
-    if ids and number is not None:
-        raise typer.BadParameter("it goes with --all or filters", param_hint="--number")
+    ids = _chosen(id_, everything or chosen, number)
     speed = None if at_rate is None else rate(at_rate)
     with _place(queue, dsn, role) as (admin, source):
         which = filters(admin, origin, error_class, fingerprint, older_than, newer_than, selector)
-        if speed is None:
-            replayed = admin.replay(source, ids, target=target, max_messages=number, reason=reason, **which)
+        if speed is None or dry_run:
+            replayed = admin.replay(
+                source, ids, target=target, max_messages=number, reason=reason, dry_run=dry_run, **which
+            )
         else:
             from .paced import Paced
 
             replayed = Paced(admin, source, ids, number, speed, target, reason, which).run()
-    output.said(f"{replayed} messages replayed", as_json=as_json, queue=source, replayed=replayed)
-
-
-def edit(
-    message_id: MessageId,
-    body: Annotated[str | None, typer.Option("--body", metavar="TEXT", help="The new body.")] = None,
-    body_file: Annotated[
-        Path | None,
-        typer.Option("--body-file", metavar="FILE", exists=True, dir_okay=False, help="The new body is in this file."),
-    ] = None,
-    header: Annotated[
-        list[str] | None, typer.Option("--header", "-H", metavar="KEY=VALUE", help="Set a header; the others stay.")
-    ] = None,
-    without: Annotated[
-        list[str] | None, typer.Option("--without-header", metavar="KEY", help="Leave a header out.")
-    ] = None,
-    content_type: Annotated[str | None, typer.Option("--content-type", help="[default: the original's]")] = None,
-    discard_original: Annotated[
-        bool, typer.Option("--discard", help="Discard the original. [default: it stays where it is]")
-    ] = False,
-    target: Target = None,
-    reason: Reason = None,
-    queue: Source = None,
-    dsn: Dsn = None,
-    role: Role = None,
-    as_json: Json = False,
-) -> None:
-    """Replay a corrected copy of a message. Without any change given, the body is opened in $EDITOR."""
-    from ..engine import Admin
-    from ..engine.errors import NoSuchMessage
-    from .lines import check_text
-
-    if body is not None and body_file is not None:
-        raise typer.BadParameter("give either --body or --body-file", param_hint="--body")
-    with transaction(dsn, role) as session:
-        admin = Admin(session.call)
-        found = admin.poison_message(message_id, queue)
-        if found is None:
-            raise NoSuchMessage(f"message {message_id} is not there", "See howdah poison list.")
-        original = found.message
-        new = _new_body(original, body, body_file, open_editor=not (header or without or content_type))
-        if isinstance(new, str):
-            check_text(new, content_type or original.content_type)
-        headers = {key: value for key, value in original.headers.items() if key not in (without or ())}
-        copy = admin.replay_edited(
-            original.queue,
-            message_id,
-            body=new,
-            headers=headers | pairs(header, "--header"),
-            content_type=content_type or original.content_type,
-            target=target,
-            discard=discard_original,
-            reason=reason,
-        )
-        copied = admin.poison_message(copy)
-    where = copied.message.queue if copied else None
-    output.said(
-        f"message {copy}, a copy of {message_id}, sent to {where}",
-        as_json=as_json,
-        message_id=copy,
-        original=message_id,
-        queue=where,
-        discarded=discard_original,
-    )
-
-
-def _new_body(original: Message, body: str | None, file: Path | None, *, open_editor: bool) -> str | bytes | None:
-    """What is to be the copy's body, text or bytes as the original's; None: the same. Raises HowdahError."""
-    from ..engine.errors import HowdahError
-    from .editor import edit as edit_text
-
-    if file is not None:
-        content = file.read_bytes()
-        return content.decode() if isinstance(original.body, str) else content
-    if body is not None:
-        return body if isinstance(original.body, str) else body.encode()
-    if not open_editor:
-        return None
-    if not isinstance(original.body, str):
-        raise HowdahError("the body is not text, which an editor could show", "Give --body-file.")
-    edited = edit_text(original.body, ".json" if output.is_json(original.content_type) else ".txt")
-    if edited == original.body:
-        raise HowdahError("not done: the body was not changed")
-    return edited
+    _said("replayed", replayed, dry_run, as_json=as_json, queue=source)
 
 
 def move(
     id_: Ids = None,
+    everything: EveryDead = False,
+    origin: Origin = None,
+    error_class: ErrorClass = None,
+    fingerprint: Fingerprint = None,
+    older_than: OlderThan = None,
+    newer_than: NewerThan = None,
+    selector: Selector = None,
+    number: Number = None,
     target: Annotated[str | None, typer.Option("--target", "--to", metavar="QUEUE", help="Where to.")] = None,
+    dry_run: DryRun = False,
     reason: Reason = None,
     queue: Source = None,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Put messages into another queue, all of them or none; they remember where they came from."""
-    ids = _named(id_)
+    """Put messages into another queue: those named, or the dead ones that the filters meet, or --all.
+
+    All of them or none; they remember where they came from. For all messages of a queue, dead or not: howdah queue move.
+    """
+    chosen = any(word is not None for word in (origin, error_class, fingerprint, older_than, newer_than, selector))
+    ids = _chosen(id_, everything or chosen, number)
     if target is None:
         raise typer.BadParameter("say where to", param_hint="--target")
     with _place(queue, dsn, role) as (admin, source):
-        moved = admin.move_messages(source, ids, target, reason)
-    output.said(f"{moved} messages moved to {target}", as_json=as_json, queue=source, target=target, moved=moved)
+        which = filters(admin, origin, error_class, fingerprint, older_than, newer_than, selector)
+        which = _every_dead(which) if everything else which
+        moved = admin.move_messages(source, ids, target, reason, max_messages=number, dry_run=dry_run, **which)
+    _said("moved", moved, dry_run, f" to {target}", as_json=as_json, queue=source, target=target)
 
 
 def park(
     id_: Ids = None,
-    length: Annotated[
-        str | None, typer.Option("--for", metavar="DURATION", help="For 30m, 12h, 7d, … [default: until retried]")
-    ] = None,
+    length: Annotated[float | None, times.length("--for", help="For 30m, 12h, 7d, … [default: until retried]")] = None,
     reason: Reason = None,
     queue: Source = None,
     dsn: Dsn = None,
@@ -196,9 +126,8 @@ def park(
 ) -> None:
     """Lay messages aside in their queue, all of them or none."""
     ids = _named(id_)
-    delay = None if length is None else seconds(length, "--for")
     with _place(queue, dsn, role) as (admin, source):
-        parked = admin.park_messages(source, ids, delay=delay, reason=reason)
+        parked = admin.park_messages(source, ids, delay=length, reason=reason)
     output.said(f"{parked} messages parked", as_json=as_json, queue=source, parked=parked)
 
 
@@ -220,17 +149,36 @@ def retry(
 
 def discard(
     id_: Ids = None,
+    everything: EveryDead = False,
+    origin: Origin = None,
+    error_class: ErrorClass = None,
+    fingerprint: Fingerprint = None,
+    older_than: OlderThan = None,
+    newer_than: NewerThan = None,
+    selector: Selector = None,
+    number: Number = None,
+    dry_run: DryRun = False,
     reason: Reason = None,
     queue: Source = None,
+    yes: Yes = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Throw messages away for good, all of them or none."""
-    ids = _named(id_)
+    """Throw messages away for good: those named, or the dead ones that the filters meet, or --all.
+
+    All of them or none. Those that are not named are thrown away once you agree, or with --yes.
+    """
+    chosen = any(word is not None for word in (origin, error_class, fingerprint, older_than, newer_than, selector))
+    ids = _chosen(id_, everything or chosen, number)
     with _place(queue, dsn, role) as (admin, source):
-        discarded = admin.discard(source, ids, reason)
-    output.said(f"{discarded} messages discarded", as_json=as_json, queue=source, discarded=discarded)
+        which = filters(admin, origin, error_class, fingerprint, older_than, newer_than, selector)
+        which = _every_dead(which) if everything else which
+        if ids is None and not dry_run and not yes:
+            found = admin.discard(source, max_messages=number, dry_run=True, **which)
+            confirm(f"Discard {found} dead messages of {output.printable(source)} for good?", yes=yes)
+        discarded = admin.discard(source, ids, reason, max_messages=number, dry_run=dry_run, **which)
+    _said("discarded", discarded, dry_run, as_json=as_json, queue=source)
 
 
 @contextmanager
@@ -239,6 +187,25 @@ def _place(queue: str | None, dsn: str | None, role: str | None) -> Iterator[tup
     with connected(dsn, role) as connection:
         names = (str(row["queue"]) for row in connection.admin.list_queues())
         yield connection.admin, queue or next(name for name in names if name.startswith(EXCEPTION_DESTINATION))
+
+
+def _said(act: str, count: int, dry_run: bool, more: str = "", *, as_json: bool, **result: Any) -> None:
+    """How many messages an act concerned, or would concern."""
+    text = f"{count} messages {'would be ' if dry_run else ''}{act}{more}"
+    output.said(text, as_json=as_json, **result, **{f"would_be_{act}" if dry_run else act: count})
+
+
+def _every_dead(which: Which) -> Which:
+    """The filters, and one that every dead message meets."""
+    return {**which, "older_than": which.get("older_than") or datetime.max.replace(tzinfo=UTC)}
+
+
+def _chosen(ids: list[int] | None, otherwise: bool, number: int | None) -> list[int] | None:
+    """The messages named, or None for those that --all or filters mean."""
+    named = _either(ids, otherwise, "give either --id, or --all or filters such as --error-class")
+    if named and number is not None:
+        raise typer.BadParameter("it goes with --all or filters", param_hint="--number")
+    return named
 
 
 def _either(ids: list[int] | None, otherwise: bool, said: str) -> list[int] | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from .times import UNITS, length
 
 if TYPE_CHECKING:
     from ..engine import Admin
@@ -32,22 +34,18 @@ Selector = Annotated[
     str | None,
     typer.Option("--selector", metavar="SELECTOR", help='Only those it selects by their headers: "price > 100".'),
 ]
-OlderThan = Annotated[
-    str | None, typer.Option("--older-than", metavar="DURATION", help="Only those dead for longer: 30m, 12h, 7d, …")
+OlderThan = Annotated[float | None, length("--older-than", help="Only those dead for longer: 30m, 12h, 7d, …")]
+NewerThan = Annotated[float | None, length("--newer-than", help="Only those dead for less.")]
+
+Target = Annotated[
+    str | None, typer.Option("--target", "--to", metavar="QUEUE", help="Where to. [default: each to its origin]")
 ]
-NewerThan = Annotated[str | None, typer.Option("--newer-than", metavar="DURATION", help="Only those dead for less.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say how many it would be.")]
+Number = Annotated[
+    int | None, typer.Option("--number", "-n", min=1, help="Only so many of them, the longest dead: a sample.")
+]
 
-_UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}
-_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)\s*(s|min|m|h|d|w|)")
 _RATE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)(?:/(s|min|m|h))?")
-
-
-def seconds(word: str, option: str) -> float:
-    """The length of a duration such as 90, 30m, 12h, 7d."""
-    match = _DURATION.fullmatch(word.strip())
-    if match is None:
-        raise typer.BadParameter(f"{word!r} is no duration: say 90 (seconds), 30m, 12h, 7d or 2w", param_hint=option)
-    return float(match[1]) * _UNITS[match[2]]
 
 
 def rate(word: str) -> float:
@@ -55,7 +53,7 @@ def rate(word: str) -> float:
     match = _RATE.fullmatch(word.strip())
     if match is None or float(match[1]) <= 0:
         raise typer.BadParameter(f"{word!r} is no rate: say 50/s or 600/min", param_hint="--rate")
-    return float(match[1]) / _UNITS[match[2] or "s"]
+    return float(match[1]) / UNITS[match[2] or "s"]
 
 
 def filters(
@@ -63,8 +61,8 @@ def filters(
     origin: str | None,
     error_class: str | None,
     fingerprint: str | None,
-    older_than: str | None,
-    newer_than: str | None,
+    older_than: float | None,
+    newer_than: float | None,
     selector: str | None,
 ) -> Which:
     """The filters as the SQL API takes them; ages by the database's clock."""
@@ -72,15 +70,6 @@ def filters(
     if older_than is None and newer_than is None:
         return which
     now = admin.now()
-    which["older_than"] = _ago(now, older_than, "--older-than")
-    which["newer_than"] = _ago(now, newer_than, "--newer-than")
+    which["older_than"] = None if older_than is None else now - timedelta(seconds=older_than)
+    which["newer_than"] = None if newer_than is None else now - timedelta(seconds=newer_than)
     return which
-
-
-def _ago(now: datetime, word: str | None, option: str) -> datetime | None:
-    if word is None:
-        return None
-    try:
-        return now - timedelta(seconds=seconds(word, option))
-    except OverflowError:
-        raise typer.BadParameter(f"{word!r} is too long ago", param_hint=option) from None

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from . import output, receive
-from .common import Dsn, Json, Queue, Role, Yes, confirm, connected, pairs
+from . import output, queue_messages, queue_options, receive, tables
+from .common import Dsn, Json, Queue, Role, Wide, Yes, confirm, connected, pairs
 
 app = typer.Typer(no_args_is_help=True, help="Queues and their options.")
 
@@ -23,33 +23,38 @@ Options = Annotated[
 Sending = Annotated[bool, typer.Option("--sending", help="Sending only. [default: sending and receiving]")]
 Receiving = Annotated[bool, typer.Option("--receiving", help="Receiving only.")]
 
-LIST_COLUMNS = {
-    "queue": "queue",
-    "paused": "paused",
-    "max_failed_deliveries": "failures allowed",
-    "exception": "dead messages go to",
-    "default_priority": "priority",
-    "journal_level": "journal",
-    "created_at": "created",
-}
-STATS_COLUMNS = {
-    "queue_name": "queue",
-    "live": "live",
-    "in_hand": "in hand",
-    "parked": "parked",
-    "dead": "dead",
-    "enqueued": "in",
-    "dequeued": "out",
-    "consumed": "consumed",
-    "expired": "expired",
-    "discarded": "discarded",
-    "moved_out": "moved out",
-    "lost": "lost",
-    "consumers": "workers",
-    "oldest_age": "oldest",
-    "counted": "counted",
-    "audit_verdict": "last audit",
-}
+LIST_COLUMNS = tables.Columns(
+    {
+        "queue": "queue",
+        "exception": "dead messages go to",
+        "max_failed_deliveries": "failures",
+        "journal_level": "journal",
+        "paused": "paused",
+    },
+    {"default_priority": "priority", "created_at": "created"},
+)
+STATS_COLUMNS = tables.Columns(
+    {
+        "queue_name": "queue",
+        "live": "live",
+        "in_hand": "in hand",
+        "parked": "parked",
+        "dead": "dead",
+        "oldest_age": "oldest",
+        "counted": "counted",
+    },
+    {
+        "consumers": "workers",
+        "enqueued": "in",
+        "dequeued": "out",
+        "consumed": "consumed",
+        "expired": "expired",
+        "discarded": "discarded",
+        "moved_out": "moved out",
+        "lost": "lost",
+        "audit_verdict": "last audit",
+    },
+)
 
 
 @app.command()
@@ -75,6 +80,7 @@ def alter(queue: Queue, option: Options = None, dsn: Dsn = None, role: Role = No
 @app.command("list")
 def list_(
     temporary: Annotated[bool, typer.Option("--temporary", help="Temporary ones, too.")] = False,
+    wide: Wide = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
@@ -84,12 +90,20 @@ def list_(
         rows = connection.admin.list_queues(temporary=temporary)
     if not as_json:
         rows = [{**row, "paused": _paused(row), "exception": _exception(row)} for row in rows]
-    output.table(rows, LIST_COLUMNS, as_json=as_json, empty="no queues")
+    tables.show(rows, LIST_COLUMNS, as_json=as_json, empty="no queues", wide=wide)
 
 
 @app.command()
-def show(queue: Queue, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Show one queue with all its options."""
+def show(
+    queue: Queue,
+    changed: Annotated[
+        bool, typer.Option("--changed", help="Only the options that are not as its preset has them.")
+    ] = False,
+    dsn: Dsn = None,
+    role: Role = None,
+    as_json: Json = False,
+) -> None:
+    """Show one queue with all its options by subject; * marks what is not as its preset has it."""
     from ..engine.errors import NoSuchQueue
 
     with connected(dsn, role) as connection:
@@ -97,12 +111,21 @@ def show(queue: Queue, dsn: Dsn = None, role: Role = None, as_json: Json = False
         if not rows:
             raise NoSuchQueue(f"there is no queue {queue!r}", "See howdah queue list.")
         options = connection.admin.queue_options(queue)
-    output.facts({**rows[0], **options}, as_json=as_json)
+        defaults = connection.admin.default_options(options["preset"])
+    if changed:
+        options = {key: value for key, value in options.items() if key == "preset" or value != defaults.get(key)}
+    if as_json:
+        output.write(output.to_json(options if changed else {**rows[0], **options}))
+        return
+    # What is an option too stands among the options, as it was set.
+    about = {key: value for key, value in rows[0].items() if key not in defaults}
+    output.write(queue_options.page(about, options, defaults))
 
 
 @app.command()
 def stats(
     queue: Annotated[str | None, typer.Argument(metavar="QUEUE", help="Only this one.", show_default=False)] = None,
+    wide: Wide = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
@@ -112,7 +135,7 @@ def stats(
         rows = connection.admin.queue_stats(queue)
     if not as_json:
         rows = [{**row, "counted": _counted(row)} for row in rows]
-    output.table(rows, STATS_COLUMNS, as_json=as_json, empty="no queues")
+    tables.show(rows, STATS_COLUMNS, as_json=as_json, empty="no queues", wide=wide)
 
 
 def _counted(row: dict[str, Any]) -> str:
@@ -121,13 +144,9 @@ def _counted(row: dict[str, Any]) -> str:
     return f"{output.cell(row['figures_age'])} ago" if row["figures_age"] else "estimated"
 
 
-@app.command()
-def purge(queue: Queue, yes: Yes = False, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Discard the messages of a queue that nobody has in hand just now."""
-    with connected(dsn, role) as connection:
-        confirm(f"Discard all messages of {output.printable(queue)} for good?", yes=yes)
-        discarded = connection.admin.purge_queue(queue)
-    output.said(f"{discarded} messages of {queue} discarded", as_json=as_json, queue=queue, discarded=discarded)
+app.command()(queue_messages.purge)
+app.command()(queue_messages.move)
+app.command()(queue_messages.delayed)
 
 
 @app.command()
@@ -192,7 +211,8 @@ def _words(sides: dict[str, bool]) -> str:
 
 
 def _paused(row: dict[str, Any]) -> str:
-    return _words({"sending": row["sending_paused"], "receiving": row["receiving_paused"]})
+    both = row["sending_paused"] and row["receiving_paused"]
+    return "both" if both else _words({"sending": row["sending_paused"], "receiving": row["receiving_paused"]})
 
 
 def _exception(row: dict[str, Any]) -> str:

@@ -3,36 +3,44 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import output
-from .common import Dsn, Json, Queue, Role, transaction
+from . import output, tables, times
+from .common import Dsn, Json, Queue, Role, Wide, transaction
 
-BROWSE_COLUMNS = {
-    "message_id": "message",
-    "priority": "priority",
-    "sent_at": "sent",
-    "content_type": "content",
-    "headers": "headers",
-    "delivery_count": "delivery",
-    "preview": "body",
-}
+if TYPE_CHECKING:
+    from ..engine import Message
+
+BROWSE_COLUMNS = tables.Columns(
+    {
+        "message_id": "message",
+        "priority": "priority",
+        "sent_at": "sent",
+        "delivery_count": "delivery",
+        "preview": "body",
+    },
+    {"content_type": "content", "headers": "headers"},
+    cut=frozenset({"preview"}),
+)
+HISTORY_COLUMNS = tables.Columns(
+    {"message_id": "message", "priority": "priority", "sent_at": "sent", "preview": "body"},
+    {"content_type": "content", "headers": "headers"},
+    cut=frozenset({"preview"}),
+)
 PAGE = 1000
 
 
 def receive(
     queue: Queue,
     number: Annotated[int, typer.Option("--number", "-n", help="How many at most.")] = 1,
-    wait: Annotated[float, typer.Option("--wait", help="Seconds to wait for the first.")] = 0,
+    wait: Annotated[float, times.length("--wait", help="Wait so long for the first: 90 (seconds), 5m, …")] = 0,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
     """Take messages and print them; they are consumed once they are printed, and put back if that fails."""
-    if not wait >= 0:
-        raise typer.BadParameter(f"{wait} is not 0 or more", param_hint="--wait")
     with transaction(dsn, role) as session:
         messages = session.receive(queue, number, wait=wait)
         for message in messages:
@@ -55,6 +63,7 @@ def browse(
             "--after", metavar="PRIORITY:POSITION", help="Go on behind the last one shown, of which --json says both."
         ),
     ] = None,
+    wide: Wide = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
@@ -71,12 +80,14 @@ def browse(
         for message in messages:
             output.write(output.message_json(message))
         return
-    rows = [
-        {key: getattr(message, key) for key in BROWSE_COLUMNS if key != "preview"}
-        | {"preview": output.body_preview(message.body)}
-        for message in messages
-    ]
-    output.table(rows, BROWSE_COLUMNS, as_json=False, empty=f"no ready message in {output.printable(queue)}")
+    empty = f"no ready message in {output.printable(queue)}"
+    tables.show([*map(browsed, messages)], BROWSE_COLUMNS, as_json=False, empty=empty, wide=wide)
+
+
+def browsed(message: Message) -> dict[str, Any]:
+    """A message as a row of a table."""
+    keys = ("message_id", "priority", "sent_at", "delivery_count", "content_type", "headers")
+    return {key: getattr(message, key) for key in keys} | {"preview": output.body_preview(message.body)}
 
 
 def _place(after: str | None) -> tuple[int, int] | None:

@@ -10,23 +10,22 @@ from typing import Annotated, Any
 
 import typer
 
-from . import output
-from .common import Dsn, Json, Queue, Role, connected, resolve_dsn
+from . import output, tables, times
+from .common import Dsn, Json, Queue, Role, Wide, connected, resolve_dsn
 
 app = typer.Typer(no_args_is_help=True, help="Messages sent by the clock.")
 
 Number = Annotated[int, typer.Argument(metavar="NUMBER", help="Number of the schedule.", show_default=False)]
-COLUMNS = {
-    "schedule_id": "number",
-    "name": "name",
-    "queue_name": "queue",
-    "state": "state",
-    "when": "when",
-    "next_at": "next",
-    "fired": "fired",
-    "missed": "missed",
-    "last_error": "error",
-}
+COLUMNS = tables.Columns(
+    {"schedule_id": "number", "queue_name": "queue", "name": "name", "next": "next"},
+    {
+        "state": "state",
+        "when": "when",
+        "fired": "fired",
+        "missed": "missed",
+        "last_error": "error",
+    },
+)
 
 
 @app.command()
@@ -34,9 +33,9 @@ def add(
     queue: Queue,
     body: Annotated[str, typer.Argument(metavar="BODY", help="The message.", show_default=False)],
     cron: Annotated[str | None, typer.Option(help='Cron expression, such as "30 8 * * mon-fri".')] = None,
-    every: Annotated[float | None, typer.Option(metavar="SECONDS", help="Period.")] = None,
+    every: Annotated[float | None, times.length("--every", help="Period: 90 (seconds), 30m, 12h, 7d, …")] = None,
     repeat: Annotated[int | None, typer.Option(help="So many times after the first. [default: for ever]")] = None,
-    delay: Annotated[float | None, typer.Option(metavar="SECONDS", help="Before the first one.")] = None,
+    delay: Annotated[float | None, times.length("--delay", help="Before the first one.")] = None,
     starts: Annotated[str | None, typer.Option(metavar="TIME", help="Not before: 2026-05-01T12:30.")] = None,
     ends: Annotated[str | None, typer.Option(metavar="TIME", help="Not after.")] = None,
     name: Annotated[str | None, typer.Option(help="Replaces the schedule of that name.")] = None,
@@ -70,6 +69,7 @@ def add(
 def list_(
     queue: Annotated[str | None, typer.Argument(metavar="QUEUE", help="Only this one's.", show_default=False)] = None,
     all_states: Annotated[bool, typer.Option("--all", help="Also those that ended or were cancelled.")] = False,
+    wide: Wide = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
@@ -78,8 +78,8 @@ def list_(
     with connected(dsn, role) as connection:
         rows = connection.schedules.list(queue, all_states=all_states)
     if not as_json:
-        rows = [{**row, "when": _when(row)} for row in rows]
-    output.table(rows, COLUMNS, as_json=as_json, empty="no schedules")
+        rows = [{**row, "when": _when(row), "next": _next(row)} for row in rows]
+    tables.show(rows, COLUMNS, as_json=as_json, empty="no schedules", wide=wide)
 
 
 @app.command()
@@ -112,13 +112,13 @@ def scheduler(
     dsn: Dsn = None, log_json: Annotated[bool, typer.Option("--log-json", help="Log as JSON.")] = False
 ) -> None:
     """Fire schedules until SIGTERM, where no worker runs; workers do it too, and any number may."""
-    from ..workers import events
+    from ..workers import logs
     from ..workers.scheduler import Scheduler
 
     target = resolve_dsn(dsn)
     with connected(target, None) as connection:  # a database that is not there or not migrated is said at once
         connection.schedules.due()
-    events.configure(as_json=log_json)
+    logs.configure(as_json=log_json)
     stopping = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
@@ -134,6 +134,11 @@ def _when(row: dict[str, Any]) -> str:
         zone = "" if row["time_zone"] == "UTC" else f" {row['time_zone']}"
         return f"{row['cron']}{zone}"
     return "once" if row["period"] is None else f"every {row['period']}"
+
+
+def _next(row: dict[str, Any]) -> Any:
+    """When it fires next, or why it does not."""
+    return row["next_at"] or "to be planned" if row["state"] == "active" else row["state"]
 
 
 def _time(word: str | None, option: str) -> Any:

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import output
+from . import output, times
 from .common import Dsn, Json, Queue, Role, connected, pairs, transaction
 
 if TYPE_CHECKING:
@@ -20,7 +20,15 @@ if TYPE_CHECKING:
 
 def send(
     queue: Queue,
-    body: Annotated[str | None, typer.Argument(metavar="BODY", help="Its text.", show_default=False)] = None,
+    body: Annotated[
+        str | None, typer.Argument(metavar="BODY", help="Its text; JSON with --json-body.", show_default=False)
+    ] = None,
+    json_body: Annotated[
+        bool,
+        typer.Option(
+            "--json-body", help="BODY is JSON: check it and send it as such, so that receivers get it parsed."
+        ),
+    ] = False,
     file: Annotated[
         typer.FileBinaryRead | None,
         typer.Option(
@@ -43,13 +51,15 @@ def send(
     correlation_id: Annotated[str | None, typer.Option("--correlation-id")] = None,
     message_type: Annotated[str | None, typer.Option("--type")] = None,
     reply_to: Annotated[str | None, typer.Option("--reply-to", metavar="QUEUE")] = None,
-    ttl: Annotated[float | None, typer.Option("--ttl", metavar="SECONDS", help="Expire after this time.")] = None,
-    delay: Annotated[float | None, typer.Option("--delay", metavar="SECONDS", help="Deliver after this time.")] = None,
+    ttl: Annotated[
+        float | None, times.length("--ttl", help="Expire after this time: 90 (seconds), 30m, 12h, 7d, …")
+    ] = None,
+    delay: Annotated[float | None, times.length("--delay", help="Deliver after this time.")] = None,
     non_persistent: Annotated[
         bool, typer.Option("--non-persistent", help="Cheaper; any restart of the server loses it.")
     ] = False,
     content_type: Annotated[
-        str | None, typer.Option("--content-type", help="[default: text/plain, or application/json for JSON]")
+        str | None, typer.Option("--content-type", help="[default: text/plain; application/json with --json-body]")
     ] = None,
     deduplication_key: Annotated[
         str | None,
@@ -59,14 +69,21 @@ def send(
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Send one message, or with --file one for each line; options hold for every line that does not say otherwise."""
+    """Send one message, or with --file one for each line; options hold for every line that does not say otherwise.
+
+    A BODY is sent as text, also where it looks like JSON: --json-body sends it as JSON.
+    """
     if (body is None) == (file is None):
         raise typer.BadParameter("give either a BODY or a --file", param_hint="BODY")
     if file is not None and deduplication_key is not None:
         raise typer.BadParameter("it names one message, not those of a --file", param_hint="--deduplication-key")
+    if json_body and file is not None:
+        raise typer.BadParameter("lines of a --file say themselves what is JSON", param_hint="--json-body")
+    if json_body and content_type is not None:
+        raise typer.BadParameter("it says the content type: application/json", param_hint="--json-body")
     if file is None and (raw_lines or from_line > 1):
         raise typer.BadParameter("--raw-lines and --from-line need a --file", param_hint="--file")
-    message = {
+    message: dict[str, Any] = {
         "headers": pairs(header, "--header") or None,
         "priority": priority,
         "correlation_id": correlation_id,
@@ -87,11 +104,15 @@ def send(
         output.said(f"{outcome.sent} messages sent to {queue}", as_json=as_json, **result)
         return
     assert body is not None
-    from .lines import check_text
+    from .lines import check_text, is_json_document
 
-    check_text(body, content_type)
+    if json_body:
+        message["content_type"] = "application/json"
+    check_text(body, message["content_type"])
     with transaction(dsn, role) as session:
         message_id = session.send(queue, body, **message, **common, deduplication_key=deduplication_key)
+    if message["content_type"] is None and is_json_document(body):
+        output.complain("note: the body looks like JSON and was sent as text; --json-body sends it as JSON")
     output.said(f"message {message_id} sent to {queue}", as_json=as_json, queue=queue, message_id=message_id)
 
 

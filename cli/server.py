@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from . import target
 from .common import NOT_READY, Json
 
 if TYPE_CHECKING:
@@ -19,7 +20,9 @@ app = typer.Typer(no_args_is_help=True, help="The embedded PostgreSQL.")
 
 Data = Annotated[
     Path | None,
-    typer.Option("--data", help="The server's folder.", envvar="HOWDAH_HOME", show_envvar=True),
+    typer.Option(
+        "--data", help="The server's folder. [default: the user's data folder]", envvar="HOWDAH_HOME", show_envvar=True
+    ),
 ]
 Version = Annotated[
     int | None,
@@ -31,8 +34,13 @@ Version = Annotated[
 
 @app.command()
 def start(data: Data = None, pg_version: Version = None, as_json: Json = False) -> None:
-    """Start it, making its folder the first time. A running one is left as it is."""
-    show(_server(data, pg_version).start(), as_json=as_json)
+    """Start it, making its folder the first time. A running one is left as it is.
+
+    Other commands work on the server in the default folder: with HOWDAH_HOME, on that of another one. They start none.
+    """
+    server = _server(data, pg_version)
+    show(server.start(), as_json=as_json)
+    target.say_how_to_reach(server)
 
 
 @app.command()
@@ -60,7 +68,8 @@ def status(data: Data = None, as_json: Json = False) -> None:
     if info := server.status():
         show(info, as_json=as_json)
         return
-    typer.echo(json.dumps({"running": False}) if as_json else f"no server runs in {server.folder}")
+    hint = f"no server runs in {server.folder}; one in another folder is named with --data or HOWDAH_HOME"
+    typer.echo(json.dumps({"running": False, "data": str(server.folder)}) if as_json else hint)
     raise typer.Exit(NOT_READY)
 
 
@@ -69,12 +78,10 @@ def psql(context: typer.Context, data: Data = None) -> None:
     """Open psql on it; all other arguments are psql's own (after --, if they look like ours)."""
     from psycopg.conninfo import conninfo_to_dict
 
-    from ..engine.embedded import EmbeddedServerError
+    from ..engine.embedded import running
 
     server = _server(data)
-    info = server.status()
-    if info is None:
-        raise EmbeddedServerError(f"no server runs in {server.folder}: howdah server start")
+    info = running(server)
     program = server.bin("psql")
     # By environment, not argument: other users of the machine can read arguments.
     names = {

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from . import output
-from .common import Dsn, Json, Role, Yes, confirm, connected, pairs
+from . import output, tables
+from .common import Dsn, Json, Role, Wide, Yes, confirm, connected, pairs
 from .times import Since, moment
 
 app = typer.Typer(no_args_is_help=True, help="Subscriptions to topics; receive from one by its name, as from a queue.")
@@ -27,17 +27,16 @@ Options = Annotated[
     ),
 ]
 
-LIST_COLUMNS = {
-    "subscription": "subscription",
-    "kind": "kind",
-    "selector": "selector",
-    "paused": "paused",
-    "behind": "behind",
-    "behind_for": "for",
-    "delivered": "delivered",
-    "set_aside": "set aside",
-    "silent_for": "silent for",
-}
+LIST_COLUMNS = tables.Columns(
+    {"subscription": "subscription", "behind": "behind", "behind_for": "for", "paused": "paused"},
+    {
+        "kind": "kind",
+        "selector": "selector",
+        "delivered": "delivered",
+        "set_aside": "set aside",
+        "silent_for": "silent for",
+    },
+)
 
 
 @app.command()
@@ -78,6 +77,7 @@ def list_(
     topic: Annotated[
         str | None, typer.Argument(metavar="TOPIC", help="Those that read this one.", show_default=False)
     ] = None,
+    wide: Wide = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
@@ -87,7 +87,7 @@ def list_(
         rows = connection.admin.list_subscriptions(topic)
     if not as_json:
         rows = [{**row, "kind": _kind(row)} for row in rows]
-    output.table(rows, LIST_COLUMNS, as_json=as_json, empty="no subscriptions")
+    tables.show(rows, LIST_COLUMNS, as_json=as_json, empty="no subscriptions", wide=wide)
 
 
 @app.command()

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from . import output
-from .common import Dsn, Json, Queue, Role, Yes, confirm, connected, pairs
-from .receive import BROWSE_COLUMNS
+from . import output, tables
+from .common import Dsn, Json, Queue, Role, Wide, Yes, confirm, connected, pairs
+from .receive import HISTORY_COLUMNS, browsed
 from .times import Since, moment
 
 app = typer.Typer(no_args_is_help=True, help="Topics, whose messages go to every subscription.")
@@ -24,16 +24,17 @@ Options = Annotated[
     ),
 ]
 
-LIST_COLUMNS = {
-    "topic": "topic",
-    "subscriptions": "subscriptions",
-    "durable_subscriptions": "durable",
-    "bridges": "bridges",
-    "published": "published",
-    "sending_paused": "paused",
-    "refused_for": "refuses, for",
-    "created_at": "created",
-}
+LIST_COLUMNS = tables.Columns(
+    {
+        "topic": "topic",
+        "subscriptions": "subscriptions",
+        "durable_subscriptions": "durable",
+        "bridges": "bridges",
+        "published": "published",
+        "sending_paused": "paused",
+    },
+    {"refused_for": "refuses, for", "created_at": "created"},
+)
 
 
 @app.command()
@@ -57,11 +58,11 @@ def alter(topic: Topic, option: Options = None, dsn: Dsn = None, role: Role = No
 
 
 @app.command("list")
-def list_(dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+def list_(wide: Wide = False, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
     """Show every topic."""
     with connected(dsn, role) as connection:
         rows = connection.admin.list_topics()
-    output.table(rows, LIST_COLUMNS, as_json=as_json, empty="no topics")
+    tables.show(rows, LIST_COLUMNS, as_json=as_json, empty="no topics", wide=wide)
 
 
 @app.command()
@@ -85,6 +86,7 @@ def history(
     topic: Topic,
     since: Since = None,
     number: Annotated[int, typer.Option("--number", "-n", help="How many at most.")] = 20,
+    wide: Wide = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
@@ -97,13 +99,8 @@ def history(
         for message in messages:
             output.write(output.message_json(message))
         return
-    rows = [
-        {key: getattr(message, key) for key in BROWSE_COLUMNS if key != "preview"}
-        | {"preview": output.body_preview(message.body)}
-        for message in messages
-    ]
-    columns = {key: title for key, title in BROWSE_COLUMNS.items() if key != "delivery_count"}
-    output.table(rows, columns, as_json=False, empty=f"no stored message of {output.printable(topic)}")
+    empty = f"no stored message of {output.printable(topic)}"
+    tables.show([*map(browsed, messages)], HISTORY_COLUMNS, as_json=False, empty=empty, wide=wide)
 
 
 @app.command()

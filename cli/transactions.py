@@ -6,21 +6,23 @@ from typing import Annotated
 
 import typer
 
-from . import output
-from .common import Dsn, Json, Role, Yes, confirm, connected
+from . import output, tables
+from .common import Dsn, Json, Role, Wide, Yes, confirm, connected
 
 app = typer.Typer(no_args_is_help=True, help="Prepared transactions.")
 
 Gid = Annotated[str, typer.Argument(metavar="GID", help="Its identifier.", show_default=False)]
-COLUMNS = {"gid": "transaction", "owner": "owner", "age": "age", "ours": "ours", "before_start": "before start"}
+COLUMNS = tables.Columns(
+    {"gid": "transaction", "owner": "owner", "age": "age", "ours": "ours"}, {"before_start": "before start"}
+)
 
 
 @app.command("list")
-def list_(dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+def list_(wide: Wide = False, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
     """Show the prepared transactions that are Howdah's."""
     with connected(dsn, role) as connection:
         rows = connection.transactions.list()
-    output.table(rows, COLUMNS, as_json=as_json, empty="no prepared transactions")
+    tables.show(rows, COLUMNS, as_json=as_json, empty="no prepared transactions", wide=wide)
 
 
 @app.command()

@@ -2,31 +2,97 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+from . import times
 from .common import Dsn, connected, resolve_dsn
 
 
 def worker(
     target: Annotated[str, typer.Argument(metavar="MODULE:APP", help="Where the App is, such as myproject.tasks:app.")],
     dsn: Dsn = None,
+    queues: Annotated[
+        list[str] | None,
+        typer.Option("--queue", "-Q", metavar="QUEUE", help="Serve this queue of the app only; may be repeated."),
+    ] = None,
     sessions: Annotated[int, typer.Option(min=1, max=200, help="Sessions (threads) in each process.")] = 4,
     processes: Annotated[int, typer.Option(min=1, max=64, help="Processes.")] = 1,
+    isolate: Annotated[
+        bool,
+        typer.Option(
+            "--isolate",
+            help="Give each session a process of its own. A killed process then blames only the message in its own handler, and not"
+            " those of sibling sessions. Takes more memory and connections.",
+        ),
+    ] = False,
+    until_empty: Annotated[
+        bool,
+        typer.Option("--until-empty", help="End once nothing is ready or in hand; what waits for a time stays."),
+    ] = False,
+    time_limit: Annotated[
+        float | None,
+        times.length(
+            "--time-limit", positive=True, help="For handlers that have no time limit of their own: 90 (seconds), 5m, …"
+        ),
+    ] = None,
+    reload: Annotated[
+        bool, typer.Option("--reload", help="Start anew when Python files below this folder change: for development.")
+    ] = False,
     log_json: Annotated[bool, typer.Option("--log-json", help="Write the log as JSON lines.")] = False,
     log_level: Annotated[
-        Literal["DEBUG", "INFO", "WARNING", "ERROR"], typer.Option(case_sensitive=False, help="What is logged.")
+        Literal["DEBUG", "INFO", "WARNING", "ERROR"],
+        typer.Option(case_sensitive=False, help="What is logged, the application's own lines too."),
     ] = "INFO",
+    log_config: Annotated[
+        Path | None,
+        typer.Option(
+            "--log-config",
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="Configure logging by this file: .json or .toml as logging.config.dictConfig has it, else fileConfig's.",
+        ),
+    ] = None,
 ) -> None:
-    """Run an application's handlers until SIGTERM, which finishes what is in hand; a second one rolls back at once."""
-    from ..workers import Supervisor, events
+    """Run an application's handlers until SIGTERM, which finishes what is in hand; a second one rolls back at once.
 
+    A process that is killed fails the message in each of its sessions' handlers, whichever of them was the cause: see --isolate.
+    """
+    from ..workers import Supervisor, logs
+    from ..workers.selection import UnknownQueue
+
+    try:
+        logs.configure(as_json=log_json, level=log_level, config=log_config)
+    except logs.BadLogConfig as error:
+        raise typer.BadParameter(error.message, param_hint="--log-config") from error
     target_dsn = resolve_dsn(dsn)
-    supervisor = Supervisor(
-        target, target_dsn, processes=processes, sessions=sessions, log_json=log_json, log_level=log_level
-    )
+    if reload:
+        if until_empty:
+            raise typer.BadParameter("it does not go with --reload", param_hint="--until-empty")
+        from ..workers import reload as reloading
+
+        words = [word for word in sys.argv[sys.argv.index("worker") + 1 :] if word != "--reload"]
+        raise typer.Exit(reloading.run(words, target_dsn, Path.cwd()))
+    try:
+        supervisor = Supervisor(
+            target,
+            target_dsn,
+            processes=processes,
+            sessions=sessions,
+            isolate=isolate,
+            log_json=log_json,
+            log_level=log_level,
+            log_config=log_config,
+            queues=queues or (),
+            until_empty=until_empty,
+            time_limit=time_limit,
+        )
+    except UnknownQueue as error:
+        raise typer.BadParameter(str(error), param_hint="--queue") from error
     with connected(target_dsn, None) as connection:  # a database that is not there or not migrated is said at once
         connection.admin.list_workers()
-    events.configure(as_json=log_json, level=log_level)
     raise typer.Exit(supervisor.run())

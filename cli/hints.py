@@ -1,0 +1,45 @@
+"""What the database advises, in commands: its hints name functions of SQL, and who types commands wants a command."""
+
+from __future__ import annotations
+
+import re
+
+#: Function to command; with its arguments where they decide it.
+COMMANDS = {
+    "alter_engine": "howdah engine alter -o KEY=VALUE",
+    "alter_listener": "howdah listener alter LISTENER -o KEY=VALUE",
+    "alter_queue": "howdah queue alter QUEUE -o KEY=VALUE",
+    "browse": "howdah browse QUEUE",
+    "create_listener": "howdah listener create LISTENER QUEUE",
+    "create_queue": "howdah queue create QUEUE",
+    "create_topic": "howdah topic create TOPIC",
+    "drop_listener": "howdah listener drop LISTENER",
+    "drop_queue": "howdah queue drop QUEUE",
+    "incidents": "howdah poison causes --queue QUEUE",
+    "list_archive_runs": "howdah archive list",
+    "list_delayed": "howdah queue delayed QUEUE",
+    "list_listeners": "howdah listener list",
+    "list_poison": "howdah poison list",
+    "list_queues": "howdah queue list",
+    "list_schedules": "howdah schedule list",
+    "list_subscriptions": "howdah subscription list",
+    "list_topics": "howdah topic list",
+    "list_transactions": "howdah transactions list",
+    "move_all": "howdah queue move QUEUE TARGET",
+    "poison_message": "howdah poison show MESSAGE_ID",
+    "purge_queue": "howdah queue purge QUEUE",
+    "queue_options": "howdah queue show QUEUE",
+    "replay": "howdah poison replay --id MESSAGE_ID --target QUEUE",
+    "resource_state": "howdah engine show",
+    "resume": "howdah queue resume QUEUE",
+    "resume(subscription)": "howdah subscription resume SUBSCRIPTION",
+    "retry": "howdah poison retry --id MESSAGE_ID",
+    "subscribe": "howdah subscription create TOPIC NAME",
+}
+
+_CALL = re.compile(r"\bhowdah\.([a-z_]+)\(([^()]*)\)")
+
+
+def in_commands(text: str) -> str:
+    """The text with each call of a function that a command does too replaced by the command."""
+    return _CALL.sub(lambda call: COMMANDS.get(f"{call[1]}({call[2]})") or COMMANDS.get(call[1]) or call[0], text)

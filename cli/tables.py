@@ -1,0 +1,172 @@
+"""Tables for people: one row a line, no name or number ever wrapped or cut, the short form within 80 columns."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from . import output
+
+GAP = "  "
+#: A text column narrower than this says nothing: the columns behind it give way.
+TEXT_MIN = 16
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table, each a key of the rows and its title."""
+
+    #: Shown always, the most important first.
+    short: Mapping[str, str]
+    #: Shown with --wide only.
+    more: Mapping[str, str] = field(default_factory=dict)
+    #: Those that are cut to the terminal's width: texts of people and programs, never names or numbers.
+    cut: frozenset[str] = frozenset()
+    #: Those that are folded at words to the terminal's width: advice that is read as a whole.
+    fold: frozenset[str] = frozenset()
+
+
+def show(rows: Sequence[Row], columns: Columns, *, as_json: bool, empty: str, wide: bool = False) -> None:
+    """Rows as one JSON array with every key, or as a table; ``empty`` if there are none.
+
+    With ``wide`` every column; then, and where stdout is no terminal, nothing is cut or folded.
+    """
+    if as_json:
+        output.write(output.to_json(rows))
+        return
+    if not rows:
+        output.write(empty)
+        return
+    titles = {**columns.short, **(columns.more if wide else {})}
+    if wide or not sys.stdout.isatty():
+        width = None
+        cells = {key: [output.cell(row[key]) for row in rows] for key in titles}
+    else:
+        width = shutil.get_terminal_size().columns
+        cells = {key: [_short(row[key]) for row in rows] for key in titles}
+        left_out = _fit(titles, cells, columns, width)
+        if left_out:
+            output.complain(f"note: the terminal is too narrow for: {', '.join(left_out)}; --wide shows all")
+    output.write("\n".join(_lines(titles, cells, _right(rows, titles), columns, width)))
+
+
+def _short(value: Any) -> str:
+    """A value as people read it at a terminal: times by their own clock, to the minute."""
+    if isinstance(value, datetime) and datetime.min.year < value.year < datetime.max.year:
+        return value.astimezone().strftime("%Y-%m-%d %H:%M")
+    return output.cell(value)
+
+
+def _right(rows: Sequence[Row], titles: Mapping[str, str]) -> set[str]:
+    """The columns of numbers, which stand at the right."""
+    return {
+        key
+        for key in titles
+        if all(isinstance(row[key], int | float | None) and not isinstance(row[key], bool) for row in rows)
+    }
+
+
+def _fit(titles: dict[str, str], cells: dict[str, list[str]], columns: Columns, width: int) -> list[str]:
+    """Take columns away from the right until the rest fits, cutting included; returns the titles of those taken."""
+    left_out: list[str] = []
+    while len(titles) > 1:
+        needed = sum(_least(titles, cells, columns, key) for key in titles)
+        if needed + len(GAP) * (len(titles) - 1) <= width:
+            break
+        key = list(titles)[-1]
+        left_out.insert(0, titles.pop(key))
+        del cells[key]
+    return left_out
+
+
+def _least(titles: Mapping[str, str], cells: Mapping[str, list[str]], columns: Columns, key: str) -> int:
+    """The width that a column needs at least."""
+    whole = _width(titles, cells, key)
+    if key in columns.cut:
+        return min(whole, TEXT_MIN)
+    if key in columns.fold:
+        return max((cell_len(word) for text in (titles[key], *cells[key]) for word in text.split()), default=1)
+    return whole
+
+
+def _width(titles: Mapping[str, str], cells: Mapping[str, list[str]], key: str) -> int:
+    return max(cell_len(text) for text in (titles[key], *cells[key]))
+
+
+def _widths(
+    titles: Mapping[str, str], cells: Mapping[str, list[str]], columns: Columns, width: int | None
+) -> dict[str, int]:
+    """The width of each column: its longest cell, or the least it needs and its share of what is left."""
+    widths = {key: _width(titles, cells, key) for key in titles}
+    if width is None:
+        return widths
+    least = {key: _least(titles, cells, columns, key) for key in titles}
+    free = max(width - len(GAP) * (len(titles) - 1) - sum(least.values()), 0)
+    wanting = sorted((key for key in titles if least[key] < widths[key]), key=lambda key: widths[key] - least[key])
+    # Who wants least takes what it wants; what it leaves is the others'.
+    for number, key in enumerate(wanting):
+        more = min(widths[key] - least[key], free // (len(wanting) - number))
+        widths[key] = least[key] + more
+        free -= more
+    return widths
+
+
+def _lines(
+    titles: Mapping[str, str],
+    cells: Mapping[str, list[str]],
+    right: set[str],
+    columns: Columns,
+    width: int | None,
+) -> list[str]:
+    widths = _widths(titles, cells, columns, width)
+    lines = [_line([_pad(title, widths[key], right=key in right) for key, title in titles.items()])]
+    lines.append(_line(["─" * widths[key] for key in titles]))
+    for number in range(len(next(iter(cells.values())))):
+        parts = {}
+        for key in titles:
+            text = cells[key][number]
+            if width is not None and key in columns.fold:
+                parts[key] = textwrap.wrap(text, widths[key], break_long_words=False, break_on_hyphens=False) or [""]
+            else:
+                parts[key] = [_cut(text, widths[key]) if key in columns.cut else text]
+        for row in range(max(map(len, parts.values()))):
+            there = [(key, found[row] if row < len(found) else "") for key, found in parts.items()]
+            lines.append(_line([_pad(text, widths[key], right=key in right) for key, text in there]))
+    return lines
+
+
+def _line(cells: Sequence[str]) -> str:
+    return GAP.join(cells).rstrip()
+
+
+def _pad(text: str, width: int, *, right: bool) -> str:
+    space = " " * (width - cell_len(text))
+    return space + text if right else text + space
+
+
+def _cut(text: str, width: int) -> str:
+    """The text, or its beginning with an ellipsis."""
+    if cell_len(text) <= width:
+        return text
+    kept = ""
+    for letter in text:
+        if cell_len(kept) + cell_len(letter) > width - 1:
+            break
+        kept += letter
+    return kept.rstrip() + "…"
+
+
+def cell_len(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len as measured
+
+    return measured(text)

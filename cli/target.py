@@ -1,0 +1,69 @@
+"""Which database a command works on, and its name on stderr: nobody should have to guess it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from . import output
+
+if TYPE_CHECKING:
+    from ..engine.embedded import EmbeddedServer
+
+_named: list[str] = []
+"""What this command has named already: some connect more than once."""
+
+
+def begin() -> None:
+    """A command begins: it has named nothing yet."""
+    _named.clear()
+
+
+def find(dsn: str | None) -> str:
+    """The DSN given, else HOWDAH_DSN, else that of the embedded server, if it runs; it is named on stderr.
+
+    A database that was named with a DSN is named to people only, at a terminal. Raises CannotConnect.
+    """
+    from ..text.dsn import BadDsnError, shown
+
+    given = dsn or os.environ.get("HOWDAH_DSN")
+    if given:
+        if _is_read_by_people():
+            with suppress(BadDsnError):  # whoever connects will say what is wrong with it
+                _name(shown(given))
+        return given
+    from ..engine.embedded import EmbeddedServer, running
+
+    server = EmbeddedServer()
+    info = running(server)
+    _name(f"the embedded server in {server.folder}, {shown(info.dsn)}")
+    _named.append(shown(info.dsn))
+    return info.dsn
+
+
+def _is_read_by_people() -> bool:
+    return sys.stderr.isatty()
+
+
+def _name(target: str) -> None:
+    if target not in _named:
+        _named.append(target)
+        output.complain(target)
+
+
+def say_how_to_reach(server: EmbeddedServer) -> None:
+    """Say on stderr what makes other commands work on this server, if they do not so far."""
+    from ..engine.embedded import default_folder
+
+    if os.environ.get("HOWDAH_DSN"):
+        output.complain("note: HOWDAH_DSN is set, so other commands work on its database and not on this server")
+    elif default_folder().expanduser().resolve() != server.folder:
+        output.complain(f"note: other commands work on this server once you say: export HOWDAH_HOME={_word(server)}")
+
+
+def _word(server: EmbeddedServer) -> str:
+    import shlex
+
+    return shlex.quote(str(server.folder))
