@@ -1,20 +1,24 @@
 """What every test can ask for: a folder that a server's user can enter, a running server, a migrated database on it."""
 
-import itertools
+import fcntl
 import os
+import shlex
 import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import chance
+import databases
+import hypothesis
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from support import Clock, Connect, Db, Server, identifier, one
+from support import Clock, Connect, Db, Server, column, identifier, one
 
 from howdah.engine.embedded import EmbeddedServer
 from howdah.migrations import MigrationError, migrate
@@ -26,11 +30,51 @@ if TYPE_CHECKING:
 # The embedded server's major version; HOWDAH_TEST_DSN names another server altogether.
 PG_VERSION = int(os.environ.get("HOWDAH_TEST_PG", "18"))
 
-_numbers = itertools.count(1)
-
 # Started in the background, by a shell without job control, we ignore Ctrl-C, and so would the programs that tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+PREPARED = pytest.StashKey[Path]()
+"""The folder of the servers that a run's processes copy."""
+
+TEMPLATE = "howdah_template"
+"""The database, on those servers, that tests' databases are copied from."""
+
+# By default the same examples in each run; `make chaos` takes new ones and says how to repeat one.
+hypothesis.settings.register_profile("fixed", derandomize=True, database=None)
+hypothesis.settings.register_profile("new", print_blob=True, database=None)
+hypothesis.settings.load_profile("new" if chance.NEW else "fixed")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the folder, once for a run with several processes."""
+    given = getattr(config, "workerinput", {}).get("prepared")
+    if given is None:
+        folder = _new_folder().parent
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    config.stash[PREPARED] = Path(given) if given else folder
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a process of pytest-xdist where the folder is."""
+    node.workerinput["prepared"] = str(node.config.stash[PREPARED])
+
+
+def pytest_runtest_setup() -> None:
+    """Forget the seeds of the test before."""
+    chance.forget()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Say how a random test that failed is repeated."""
+    report = yield
+    if report.failed and (seed := chance.last_used()) is not None:
+        command = f"HOWDAH_TEST_SEED={seed} .venv/bin/pytest {shlex.quote(item.nodeid)}"
+        report.sections.append(("To repeat it", command))
+    return report
 
 
 # What the servers of a run may need at most, in bytes: most of it WAL of hundreds of databases.
@@ -67,12 +111,16 @@ def _stopped_at_the_end(embedded: EmbeddedServer) -> Iterator[EmbeddedServer]:
         shutil.rmtree(embedded.folder.parent)
 
 
-def _copy_of(made: EmbeddedServer) -> EmbeddedServer:
-    """A stopped server's copy, on a port of its own."""
-    folder = _new_folder()
+def _copy(made: EmbeddedServer, folder: Path) -> None:
+    """Copy a stopped server; the copy takes a port of its own."""
     # Not shutil.copytree: it leaves the files to root, and the server's user could not read them.
     subprocess.run(["cp", "-a", str(made.folder), str(folder)], check=True)
     (folder / "port").unlink()
+
+
+def _copy_of(made: EmbeddedServer) -> EmbeddedServer:
+    folder = _new_folder()
+    _copy(made, folder)
     return EmbeddedServer(folder, PG_VERSION)
 
 
@@ -83,14 +131,14 @@ def _admin(server: Server) -> Db:
 @contextmanager
 def _new_database(server: Server, template: str = "template1") -> Iterator[str]:
     """A database of its own: its DSN. Gone at the end, whoever is still in it."""
-    name = f"howdah_test_{os.getpid()}_{next(_numbers)}"
+    name = databases.new_name()
     with _admin(server) as admin:
-        admin.execute(psycopg.sql.SQL("create database {} template {}").format(identifier(name), identifier(template)))
+        databases.create(admin, name, template)
     try:
         yield make_conninfo(server.dsn, dbname=name)
     finally:
         with _admin(server) as admin:
-            admin.execute(psycopg.sql.SQL("drop database {} with (force)").format(identifier(name)))
+            databases.drop(admin, name)
 
 
 @pytest.fixture
@@ -107,32 +155,59 @@ def made_folder(empty_server: EmbeddedServer) -> Iterator[Path]:
         yield embedded.folder
 
 
+@contextmanager
+def _prepared(folder: Path, name: str) -> Iterator[tuple[EmbeddedServer, bool]]:
+    """A stopped server that all processes of the run copy, and whether this one has to make it first; others wait for it."""
+    made = folder / f"{name}-is-made"
+    with (folder / f"{name}-lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield EmbeddedServer(folder / name, PG_VERSION), not made.exists()
+        made.touch()
+
+
+@pytest.fixture(scope="session")
+def empty_server(pytestconfig: pytest.Config) -> EmbeddedServer:
+    """A server that was made and stopped, for copies: a copy costs a tenth of making one."""
+    with _prepared(pytestconfig.stash[PREPARED], "empty") as (embedded, missing):
+        if missing:
+            embedded.start()
+            embedded.stop()
+    return embedded
+
+
+@pytest.fixture(scope="session")
+def migrated_server(pytestconfig: pytest.Config, empty_server: EmbeddedServer) -> EmbeddedServer:
+    """The same with Howdah in its database."""
+    with _prepared(pytestconfig.stash[PREPARED], "migrated") as (embedded, missing):
+        if missing:
+            _copy(empty_server, embedded.folder)
+            migrate(embedded.start().dsn)
+            embedded.stop()
+    return embedded
+
+
+@pytest.fixture(scope="session")
+def template_server(pytestconfig: pytest.Config, migrated_server: EmbeddedServer) -> EmbeddedServer:
+    """The same with a template of tests' databases."""
+    with _prepared(pytestconfig.stash[PREPARED], "template") as (embedded, missing):
+        if missing:
+            _copy(migrated_server, embedded.folder)
+            dsn = embedded.start().dsn
+            with psycopg.connect(make_conninfo(dsn, dbname="template1"), autocommit=True) as admin:
+                databases.create(admin, TEMPLATE, str(conninfo_to_dict(dsn)["dbname"]))
+            _make_template(make_conninfo(dsn, dbname=TEMPLATE))
+            embedded.stop()
+    return embedded
+
+
 @pytest.fixture(scope="session")
 def server(request: pytest.FixtureRequest) -> Iterator[Server]:
-    """One server for the whole run: superuser's DSN of a database that tests make others from."""
+    """One server for all tests of a process: superuser's DSN of a database that tests make others from."""
     if dsn := os.environ.get("HOWDAH_TEST_DSN"):
         yield Server(dsn)
         return
-    with _stopped_at_the_end(_copy_of(request.getfixturevalue("empty_server"))) as embedded:
+    with _stopped_at_the_end(_copy_of(request.getfixturevalue("template_server"))) as embedded:
         yield Server(embedded.start().dsn, embedded)
-
-
-@pytest.fixture(scope="session")
-def empty_server() -> Iterator[EmbeddedServer]:
-    """A server that was made and stopped, for copies: a copy costs a tenth of making one."""
-    with _stopped_at_the_end(EmbeddedServer(_new_folder(), PG_VERSION)) as embedded:
-        embedded.start()
-        embedded.stop()
-        yield embedded
-
-
-@pytest.fixture(scope="session")
-def migrated_server(empty_server: EmbeddedServer) -> Iterator[EmbeddedServer]:
-    """The same with Howdah in its database."""
-    with _stopped_at_the_end(_copy_of(empty_server)) as embedded:
-        migrate(embedded.start().dsn)
-        embedded.stop()
-        yield embedded
 
 
 @pytest.fixture
@@ -150,34 +225,44 @@ def empty_dsn(server: Server) -> Iterator[str]:
         yield dsn
 
 
+def _make_template(dsn: str) -> None:
+    """Make a migrated database one that is cheap to copy."""
+    with psycopg.connect(dsn, autocommit=True) as db:
+        superuser = one(db, "select rolsuper from pg_roles where rolname = current_user")
+        for role in column(db, "select distinct role_name from howdah.destination_grants"):
+            if role != db.info.user:
+                db.execute(psycopg.sql.SQL("grant {} to current_user").format(identifier(role)))
+        # As if the totals were kept long ago: kept just now, they would do for queue_stats as soon as the run has made 20,000 transactions.
+        db.execute("update howdah.engine set totals_at = totals_at - interval '1 day'")
+        # A year of partitions is 200 files more to copy for every test; the default one takes their rows.
+        for week in column(
+            db,
+            "select inhrelid::regclass::text from pg_inherits where inhparent = 'howdah.journal'::regclass"
+            " and inhrelid <> 'howdah.journal_default'::regclass order by 1 offset 2",
+        ):
+            db.execute(psycopg.sql.SQL("drop table howdah.{}").format(identifier(week.removeprefix("howdah."))))
+        if superuser:
+            databases.shrink(db)
+
+
 @pytest.fixture(scope="session")
 def template(server: Server) -> Iterator[str]:
     """Name of the database, migrated once, that each test's own is copied from."""
+    if server.embedded is not None:
+        yield TEMPLATE
+        return
     with _new_database(server) as dsn:
         try:
             migrate(dsn)
         except MigrationError:  # a role that may make databases but no roles
             migrate(dsn, roles=Roles.one(str(conninfo_to_dict(dsn)["user"])))
-        with psycopg.connect(dsn) as db:
-            if not one(db, "select rolsuper from pg_roles where rolname = current_user"):
-                for role in db.execute("select distinct role_name from howdah.destination_grants").fetchall():
-                    if role[0] != db.info.user:
-                        db.execute(psycopg.sql.SQL("grant {} to current_user").format(identifier(role[0])))
-            # As if the totals were kept long ago: kept just now, they would do for queue_stats as soon as the run has made 20,000 transactions.
-            db.execute("update howdah.engine set totals_at = totals_at - interval '1 day'")
-            # A year of partitions is 200 files more to copy for every test; the default one takes their rows.
-            for (week,) in db.execute(
-                "select inhrelid::regclass::text from pg_inherits where inhparent = 'howdah.journal'::regclass"
-                " and inhrelid <> 'howdah.journal_default'::regclass order by 1 offset 2"
-            ).fetchall():
-                db.execute(psycopg.sql.SQL("drop table howdah.{}").format(identifier(week.removeprefix("howdah."))))
+        _make_template(dsn)
         yield str(conninfo_to_dict(dsn)["dbname"])
 
 
 @pytest.fixture
 def dsn(server: Server, template: str) -> Iterator[str]:
     """A migrated database of the test's own."""
-    # Measured: 50 ms. STRATEGY FILE_COPY takes twice as long, for it begins and ends with a checkpoint.
     with _new_database(server, template) as dsn:
         yield dsn
 

@@ -20,6 +20,20 @@ Audit = Callable[..., AuditResult]
 Archive = Callable[..., RunResult]
 
 
+HERE = Path(__file__).parent
+
+EVERY_RUN = {"test_rules.py"}
+"""What `make test` runs of the tests that use Spark: one audit that finds one fault of each kind."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave the other audits and archives to `make test-all`: one takes two cores 20 seconds, however little it reads."""
+    for item in items:
+        uses_spark = isinstance(item, pytest.Function) and "spark" in item.fixturenames
+        if item.path.parent == HERE and uses_spark and item.path.name not in EVERY_RUN:
+            item.add_marker(pytest.mark.slow)
+
+
 @contextmanager
 def same_spark(spark: "SparkSession") -> Iterator[None]:
     """Commands in this process use its Spark instead of starting another."""

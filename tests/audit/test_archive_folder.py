@@ -362,6 +362,11 @@ def test_a_column_that_came_after_a_run_is_unknown_of_its_rows(
         open_history(spark, dsn, snapshot, folder.parent)
 
 
+def _of_maintenance(dsn: str) -> list[dict[str, Any]]:
+    """What check says of maintenance; of an embedded server it says that this is the development profile, too."""
+    return [row for row in howdah(dsn, "check", "--json").json if row["setting"].startswith("maintenance")]
+
+
 @pytest.mark.usefixtures("queue")
 def test_retention_waits_for_a_running_audit_and_names_it(dsn: str, db: Db, clock: Clock) -> None:
     clock.advance(100 * 86400)
@@ -371,9 +376,9 @@ def test_retention_waits_for_a_running_audit_and_names_it(dsn: str, db: Db, cloc
         one(db, "select howdah.maintain_journal()")
         assert one(db, "select count(*) from howdah.journal") == 1
         assert "in use by howdah audit (process " in said[0]
-        (row,) = howdah(dsn, "check", "--json").json
+        (row,) = _of_maintenance(dsn)
         assert (row["setting"], row["danger"]) == ("maintenance journal", "stall")
         assert "in use by howdah audit (process " in row["advice"]
     one(db, "select howdah.maintain_journal()")
     assert one(db, "select count(*) from howdah.journal") == 0
-    assert howdah(dsn, "check").out == "nothing to say\n"
+    assert _of_maintenance(dsn) == []

@@ -157,7 +157,7 @@ def schedules_and_locks(db: Db, clock: Clock) -> None:
         epoch = one(db, "select howdah.acquire_lock('work', %s, 30)", (holder,))
         clock.advance(29)
         if holder == "b":
-            one(db, "select howdah.release_lock('work', %s)", (epoch,))
+            one(db, "select howdah.release_lock('work', %s, %s)", (epoch, holder))
         clock.advance(2)
 
 

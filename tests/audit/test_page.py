@@ -1,5 +1,6 @@
 """The page: what it says first, that it loads and runs nothing, and that it stays readable whatever is in it."""
 
+import io
 import re
 import subprocess
 import sys
@@ -12,13 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from command import howdah, refused
+from rich.console import Console
 from support import Db, one
 
-from howdah.audit import AuditError, AuditResult, Queue, RuleResult
+import howdah.audit as howdah_audit
+from howdah.audit import AuditError, AuditResult, Queue, RuleResult, print_report
 from howdah.audit.evidence import COMMAND
+from howdah.audit.headline import Headline, headline
 from howdah.audit.highlights import highlights
 from howdah.audit.origin import Origin
-from howdah.audit.page import unproved, verdict, write_page
+from howdah.audit.page import unproved, write_page
 from howdah.audit.page_parts import ROWS_MAX, clean, duration
 from howdah.audit.reports.forecast import GROWS
 from howdah.audit.reports.shown import OTHERS, Shown
@@ -167,18 +171,41 @@ def test_the_verdict_and_whose_it_is_come_first(tmp_path: Path) -> None:
     page = page_of(sound, NOTHING, tmp_path).text
 
     said = ["Every message is accounted for, with 1 warning.", "shop at db:5432, cluster 7001", "00000003-1", "1,234 journal",
-            "ann on host, as role auditor", "Howdah 1.0, PostgreSQL 18.4, Spark 4.3.0", "What was not proved", "means missing",
+            "ann on host, as role auditor", "Howdah 1.0, PostgreSQL 18.4, Spark 4.3.0", "What was not proved", "What no audit can see", "A forged record", "What was checked", "means missing",
             "Throughput", "The journal holds nothing.", "Signature"]  # fmt: skip
     places = [page.index(words) for words in said]
     assert places == sorted(places)
 
 
 def test_a_broken_rule_is_said_before_all_else() -> None:
-    assert verdict(result(rule("a", "error"), rule("b", "warning"))) == ("Every message is accounted for.", "good")
-    assert verdict(result(rule("a", "error", 2), rule("b", "warning", 1))) == (
-        "Not every message is accounted for: 1 rule broken.",
-        "bad",
+    assert headline(result(rule("a", "error"), rule("b", "warning"))) == Headline(
+        "Every message is accounted for.", "good"
     )
+    assert headline(result(rule("a", "error", 2), rule("b", "warning", 1))) == Headline(
+        "Not every message is accounted for: 1 rule broken.", "bad"
+    )
+
+
+def test_the_headline_says_of_how_many_queues_it_was_proved_and_how_to_have_more(tmp_path: Path) -> None:
+    weak = [queue(f"q{number}", "sends not recorded independently") for number in range(12)]
+    temporary = queue("_TEMP.1", "only what is present is known")
+    first = headline(result(rule("b", "warning", 1), queues=(*weak, temporary, queue("q", messages=1))))
+    assert first == Headline(
+        "Every message is accounted for in 1 of 13 queues; in the other 12 a lost message would not show, for their sends are not on"
+        " record; 1 warning.",
+        "warn",
+        "To have them recorded from now on: howdah queue alter NAME -o journal_level=full",
+    )
+    some = result(queues=(*weak[:1], queue("q")))
+    assert headline(some).verdict.startswith("Every message is accounted for in 1 of 2 queues; in the other one")
+    page = page_of(some, NOTHING, tmp_path)
+    assert headline(some).verdict in page.text
+    assert headline(some).advice in page.text
+    shown = Console(file=io.StringIO(), width=300, force_terminal=True)
+    print_report(some, shown)
+    assert isinstance(shown.file, io.StringIO)
+    assert "\x1b[1;33mEvery message is accounted for in 1 of 2 queues" in shown.file.getvalue()
+    assert headline(some).advice in shown.file.getvalue()
 
 
 def test_what_was_not_proved_is_said(tmp_path: Path) -> None:
@@ -208,7 +235,7 @@ def test_what_others_wrote_is_shown_and_does_nothing(tmp_path: Path) -> None:
 
     assert "<script>alert('x')</script>" in page.text
     assert "{{ 7 * 7 }}" in page.text
-    assert "\\u202eevil\\u001b[31m" in page.text
+    assert "\\u202eevil\\x1b[31m" in page.text
     assert not set(page.text) & {"\u202e", "\x1b"}
     for line in highlights(many(3, NASTY.replace("{", "{{").replace("}", "}}"))):
         assert not set(line) & {"\u202e", "\x1b", "\n"}
@@ -341,3 +368,23 @@ def test_real_traffic_is_reported_and_its_parquet_lies_beside_the_page(
         .toLocalIterator()
     )
     assert sum(row["sent"] for row in flow) == 29
+
+
+def test_the_evidence_breaks_where_the_screen_is_narrow_and_is_not_cut_off() -> None:
+    style = (Path(howdah_audit.__file__).parent / "page.css").read_text(encoding="utf-8")
+    # 64 hexadecimal digits have no place to break; "anywhere" alone makes the cell's narrowest width less than them.
+    assert ".facts td { overflow-wrap: anywhere; }" in style
+
+
+def test_the_terminals_table_breaks_no_name_of_a_queue_in_80_columns() -> None:
+    names = ("orders.incoming.germany1", "q")
+    terms = {"sent": 1234567, "unrecorded_in": 12, "consumed": 1234567, "lost": 12345, "live": 9}
+    some = result(queues=(queue(names[0], "sends not recorded independently", **terms), queue(names[1])))
+    shown = Console(file=io.StringIO(), width=80)
+    print_report(some, shown)
+    assert isinstance(shown.file, io.StringIO)
+    text = shown.file.getvalue()
+    assert names[0] in text
+    assert "1,234,567 consumed" in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert "sends not recorded" in text

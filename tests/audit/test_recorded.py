@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
-from support import Clock, Connect, Db, one, wait_until
+from support import Clock, Connect, Db, column, one, wait_until
 
 from howdah.audit import AnotherAudit, AuditError, AuditResult, Previous, recorded, run_recorded
 from howdah.audit.result import Queue, RuleResult
@@ -139,6 +139,18 @@ def test_an_audit_that_ends_early_is_noted_and_gives_the_right_up(
         run_recorded(dsn, "me")
     assert runs(db) == noted
     assert one(db, "select lock_epoch is not null from howdah.hold_audit('another')")
+
+
+@pytest.mark.parametrize("broken", ["taken_at = 'infinity'", "queues = '[{}]'", "queues = '[3]'"])
+def test_an_audit_that_cannot_read_the_last_one_is_no_audit(stand_in: Any, dsn: str, db: Db, broken: str) -> None:
+    stand_in()
+    run_recorded(dsn, "me")
+    db.execute(f"update howdah.audit_runs set {broken}".encode())
+    with pytest.raises(AuditError, match="the last audit on record cannot be read"):
+        run_recorded(dsn, "me")
+    assert column(db, "select (severity, exit_code)::text from howdah.audit_runs order by run_id desc limit 1") == [
+        "(failed,3)"
+    ]
 
 
 def test_an_auditor_may_and_a_producer_may_not(stand_in: Any, dsn: str, db: Db, connect: Connect) -> None:

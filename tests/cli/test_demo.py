@@ -77,6 +77,7 @@ def test_an_audit_of_the_demo_has_a_page_and_code_0_and_code_1_once_a_message_is
     assert str(gone[0]) in said
 
 
+@pytest.mark.slow
 def test_without_an_audit_the_demo_does_the_rest_and_has_its_own_exit_code(server: Server) -> None:
     shown = demo(server, "--jdbc-jar", "/nowhere.jar")
     assert shown.returncode == 4, shown.stdout + shown.stderr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from command import howdah, refused
 
@@ -11,7 +13,7 @@ def test_show_and_alter(dsn: str) -> None:
     assert howdah(dsn, "engine", "alter", "-o", "max_size=10k", "-o", "max_count=2").code == 0
     shown = howdah(dsn, "engine", "show", "--json").json
     assert (shown["state"], shown["max_count"], shown["max_size"], shown["red_threshold"]) == ("green", 2, 10240, 90)
-    assert "state              green\n" in howdah(dsn, "engine", "show").out
+    assert re.search(r"^state +green$", howdah(dsn, "engine", "show").out, re.MULTILINE)
 
     howdah(dsn, "send", "orders", "x")
     howdah(dsn, "send", "orders", "x")
@@ -57,3 +59,13 @@ def test_a_deduplication_key_stores_one_message(dsn: str) -> None:
     sent = [howdah(dsn, "send", "orders", "x", "--deduplication-key", "k", "--json").json["message_id"] for _ in "ab"]
     assert sent[0] == sent[1]
     assert howdah(dsn, "send", "orders", "--file", "-", "--deduplication-key", "k").code == 2
+
+
+def test_properties_of_the_engine_are_set_under_either_name_and_shown(dsn: str) -> None:
+    ours = {"default_blocked_retry_ms": 7000, "autorollback": True, "redelivered_optimization": False}
+    words = [word for name, value in ours.items() for word in ("-o", f"{name}={str(value).lower()}")]
+    assert howdah(dsn, "engine", "alter", *words, "-o", "imq.message.expiration.interval=10").code == 0
+    shown = howdah(dsn, "engine", "show", "--json").json
+    assert {name: shown[name] for name in ours} == ours
+    assert (shown["expiration_interval_seconds"], shown["journal_retention_days"]) == (10, 90)
+    refused(howdah(dsn, "engine", "alter", "-o", "journal_retention_days=0"), "whole number from 1 to 36500")

@@ -1,15 +1,34 @@
 """What holds for every command: exit codes, one line for an error, help, quick starts."""
 
+import asyncio
+import contextlib
 import os
 import signal
 import socket
 import subprocess
 import sys
 import time
+import traceback
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 import pytest
 from command import howdah, refused, start
+from psycopg.conninfo import conninfo_to_dict
 from support import Db, one, wait_until
+
+from howdah.benchmarks.place import Place
+from howdah.cli.main import _command
+from howdah.engine import ConnectionFactory, HowdahError, connect
+from howdah.engine.aio import connect_async
+from howdah.engine.waking import Waking
+from howdah.migrations import migrate, state
+from howdah.text.dsn import BadDsnError
+from howdah.text.extras import how_to_install
+from howdah.workers import Supervisor
 
 READING = [("queue", "list"), ("queue", "stats"), ("workers",), ("poison", "list"), ("send", "q", "x"), ("audit",)]
 
@@ -24,7 +43,7 @@ def test_a_dsn_that_does_not_answer(words: tuple[str, ...]) -> None:
     closed = howdah("postgresql://howdah:secret@127.0.0.1:1/x", *words)
     refused(closed, "cannot connect", 3)
     assert "secret" not in closed.err
-    refused(howdah("what is this", *words), "cannot connect", 3)
+    refused(howdah("what is this", *words), "cannot be read", 3)
 
 
 def test_a_server_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,7 +78,7 @@ def test_exit_codes_of_a_real_program(dsn: str, empty_dsn: str) -> None:
         (("queue", "show"), "howdah: Missing argument 'QUEUE'. (see: howdah queue show --help)\n"),
         (("--frob",), "howdah: No such option: --frob (see: howdah --help)\n"),
         (("frob",), "howdah: No such command 'frob'. (see: howdah --help)\n"),
-        (("receive", "q", "--wait=-1"), "howdah: Invalid value for --wait: -1.0 is not 0 or more"),
+        (("receive", "q", "--wait=-1"), "howdah: Invalid value for '--wait': '-1' is no duration"),
         (("migrate", "--one-role", "--role-prefix", "x_"), "howdah: Invalid value for --role-prefix: --one-role has"),
     ],
 )
@@ -74,6 +93,21 @@ def test_no_words_show_the_help(dsn: str, words: tuple[str, ...]) -> None:
     shown = howdah(dsn, *words)
     assert (shown.code, shown.err) == (2, "")
     assert "Usage: howdah" in shown.out
+
+
+def test_version_is_said_and_dash_h_shows_the_help_of_every_command(dsn: str) -> None:
+    assert howdah(dsn, "--version").out == f"howdah {version('howdah')}\n"
+    for words in ((), ("queue",), ("queue", "list"), ("send",)):
+        shown = howdah(dsn, *words, "-h")
+        assert (shown.code, shown.err) == (0, "")
+        assert f"Usage: howdah {' '.join(words)}".strip() in shown.out
+
+
+def test_python_dash_m_howdah_is_the_command() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "howdah", "--version"], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, f"howdah {version('howdah')}\n", "")
 
 
 def test_ctrl_c(dsn: str, db: Db) -> None:
@@ -101,6 +135,16 @@ def test_a_closed_pipe_ends_a_listing_quietly(dsn: str) -> None:
         os.close(writing)
         assert process.communicate(timeout=60)[1] == b""
         assert process.returncode == 1
+
+
+def test_help_shows_defaults_that_are_described_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    for words, default in (
+        (("server", "start"), "[default: the user's data folder]"),
+        (("queue", "list"), "[default: the embedded server, if it runs]"),
+        (("poison", "list"), "[default: "),
+    ):
+        assert default in howdah("", *words, "--help").out
 
 
 def test_help_needs_neither_the_driver_nor_spark() -> None:
@@ -140,8 +184,108 @@ def test_without_the_extra_the_audit_says_how_to_get_it(dsn: str) -> None:
     )
 
     assert shown.returncode == 1
-    assert shown.stderr == "howdah: the audit needs Spark, which is not installed (pip install 'howdah[audit]')\n"
+    assert shown.stderr == f"howdah: the audit needs Spark, which is not installed ({how_to_install('audit')})\n"
 
 
 def test_an_audit_that_cannot_be_made_is_one_line(dsn: str, tmp_path: object) -> None:
     refused(howdah(dsn, "audit", "--jdbc-jar", "/nowhere.jar"), "/nowhere.jar", 3)
+
+
+SECRET = "s3cr3t"
+# Each would be quoted by libpq with the password in it, or be taken for a host, port or database.
+MALFORMED = [
+    f"mysql://howdah:{SECRET}@127.0.0.1:1/x",
+    f"postgresql://howdah:{SECRET}%@127.0.0.1:1/x",
+    f"postgresql://howdah:{SECRET}@[::1/x",
+    f"postgresql://howdah:p@{SECRET}@127.0.0.1:1/x",
+    f"postgresql://howdah:{SECRET}/1@127.0.0.1:1/x",
+    f"postgresql://howdah:1/{SECRET}@127.0.0.1:1/x",
+    f"postgresql://howdah@127.0.0.1:1/x?password={SECRET}%",
+    f"postgresql://howdah@127.0.0.1:1/x?passwort={SECRET}&password={SECRET}",
+    f"host=127.0.0.1 port=1 user=howdah password=a {SECRET}",
+    f"host=127.0.0.1 port=1 user=howdah password='{SECRET}",
+    f"dbname=postgresql://howdah:{SECRET}@127.0.0.1:1/x",
+    f"host=127.0.0.1 port=1 user=postgresql://howdah:{SECRET}",
+    SECRET,
+]
+# What a command needs besides: an argument that is not "1", or options.
+WORDS = {"target": "howdah.cli.demo.flights:app"}
+MORE = {
+    "send": ("body",),
+    "alter": ("-o", "a=1"),
+    "replay": ("--id", "1"),
+    "poison move": ("--id", "1", "--target", "q"),
+    "park": ("--id", "1"),
+    "retry": ("--id", "1"),
+    "discard": ("--id", "1"),
+    "restore": ("--message", "1", "--to", "q"),
+}
+
+
+def _commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if hasattr(command, "commands"):
+        for name, inner in command.commands.items():
+            yield from _commands(inner, (*path, name))
+    else:
+        yield path, command
+
+
+def _with_dsn() -> Iterator[tuple[str, ...]]:
+    """Every command that takes a DSN, with the words that it cannot do without."""
+    for path, command in _commands(_command()):
+        if "dsn" in {parameter.name for parameter in command.params}:
+            needed = [
+                WORDS.get(parameter.name, "1")
+                for parameter in command.params
+                if parameter.required and not parameter.opts[0].startswith("-")
+            ]
+            yield (*path, *needed, *MORE.get(" ".join(path), MORE.get(path[-1], ())))
+
+
+@pytest.mark.parametrize("words", list(_with_dsn()), ids=" ".join)
+def test_no_command_shows_the_password_of_a_malformed_dsn(words: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "1").write_text("[[webhook]]\nname = 'a'\nurl = 'http://127.0.0.1:1/'\nevents = ['MESSAGE_DEAD']\n")
+    with contextlib.chdir(tmp_path):
+        for dsn in MALFORMED[1:3]:
+            shown = howdah(dsn, *words, "--dsn", dsn)
+            refused(shown, "the DSN cannot be read", 3)
+            assert SECRET not in shown.err
+
+
+@pytest.mark.parametrize("dsn", MALFORMED)
+def test_a_malformed_dsn_is_refused_without_its_password(dsn: str) -> None:
+    shown = howdah(dsn, "check")
+    refused(shown, "the DSN cannot be read", 3)
+    assert SECRET not in shown.err
+
+
+@pytest.mark.parametrize("dsn", MALFORMED)
+def test_no_traceback_of_a_malformed_dsn_shows_its_password(dsn: str) -> None:
+    entries: list[Callable[[], object]] = [
+        lambda: connect(dsn),
+        lambda: ConnectionFactory(dsn, user="u").create_connection(),
+        lambda: asyncio.run(connect_async(dsn).__aenter__()),
+        lambda: migrate(dsn),
+        lambda: state(dsn),
+        lambda: Supervisor("howdah.cli.demo.flights:app", dsn),
+        lambda: Place(dsn),
+        lambda: Waking.of(dsn),
+    ]
+    for entry in entries:
+        with pytest.raises((HowdahError, BadDsnError)) as caught:
+            entry()
+        # What a logging framework may walk to, shown or not.
+        error: BaseException | None = caught.value
+        assert SECRET not in "".join(traceback.format_exception(error))
+        while error is not None:
+            assert SECRET not in f"{error!r} {error}"
+            error = error.__cause__ or error.__context__
+
+
+def test_a_url_that_names_its_driver_as_sqlalchemys_do_is_taken(dsn: str) -> None:
+    given = {name: quote(str(value), safe="") for name, value in conninfo_to_dict(dsn).items()}
+    url = f"postgresql+psycopg://{given['user']}:{given['password']}@{given['host']}:{given['port']}/{given['dbname']}"
+    for words in (("queue", "list"), ("migrate", "--status")):
+        assert howdah(url, *words).code == 0
+    with connect(url) as connection:
+        assert connection.admin.list_queues() is not None

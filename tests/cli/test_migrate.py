@@ -50,7 +50,7 @@ def test_old_procedures_are_not_current(dsn: str, db: Db) -> None:
 
     assert "procedures  older\n" in howdah(dsn, "migrate", "--status").out
     assert howdah(dsn, "migrate", "--check").code == 3
-    assert howdah(dsn, "migrate").out == "procedures: installed\n"
+    assert howdah(dsn, "migrate").out.startswith("procedures: installed\ndatabase ")
 
 
 def test_going_back_asks_first(dsn: str, db: Db) -> None:

@@ -49,7 +49,7 @@ def test_show(dsn: str, dead: list[int]) -> None:
     text = howdah(dsn, "poison", "show", dead[1]).out
     found = howdah(dsn, "poison", "show", dead[1], "--json").json
 
-    assert text.index("bad second 1") < text.index("Traceback of second\n  line 1") < text.index("bad second 2")
+    assert text.index("bad second 1") < text.index("  Traceback of second\n    line 1") < text.index("bad second 2")
     assert '{"k": "v"}' in text
     assert found["message"]["body"] == "second"
     assert found["message"]["origin_queue"] == "a"
@@ -114,6 +114,10 @@ WRONG: list[tuple[object, ...]] = [
     ("discard",),
     ("move", "--id", 1),
     ("move", "--target", "a"),
+    ("move", "--all"),
+    ("move", "--all", "--id", 1, "--target", "a"),
+    ("discard", "--origin", "a", "--id", 1),
+    ("discard", "--id", 1, "--number", 1),
     ("park",),
     ("park", "--id", 1, "--for", "ever"),
     ("retry",),
@@ -325,7 +329,7 @@ def test_move_park_and_retry(dsn: str, dead: list[int], db: Db) -> None:
     assert [(row["act"], row["queue_name"], row["reason"]) for row in acts] == [
         ("moved", SYSTEM, "for Ann"), ("parked", "b", None), ("parked", "b", None), ("retried", "b", None)
     ]  # fmt: skip
-    assert "for Ann" in howdah(dsn, "poison", "acts", "--queue", SYSTEM).out
+    assert "for Ann" in howdah(dsn, "poison", "acts", "--queue", SYSTEM, "--wide").out
     assert howdah(dsn, "poison", "acts", "--queue", "a").out == "nothing was done\n"
 
 
@@ -333,3 +337,41 @@ def test_show_the_whole_body(dsn: str, dead: list[int], db: Db) -> None:
     long = one(db, "select howdah.send('a', repeat('long ', 200) || 'end')")
     assert "end" not in howdah(dsn, "poison", "show", long).out
     assert howdah(dsn, "poison", "show", long, "--full").out.endswith("long end\n")
+
+
+def test_no_text_of_a_message_forges_a_line_of_the_report(dsn: str, db: Db) -> None:
+    db.execute("select howdah.create_queue('q', '{\"max_failed_deliveries\": 1}')")
+    forged = "text/plain\nreason         forged\u2028forged\x1b[2J\u202e"
+    number = one(db, "select howdah.send('q', 'x', content_type => %s, correlation_id => %s)", (forged, forged))
+    with db.transaction(force_rollback=True):
+        db.execute("select * from howdah.receive('q')")
+    db.execute("select howdah.record_failure('q', %s, %s, traceback => %s)", (number, forged, forged))
+
+    for words in (("show", number), ("list",), ("causes",)):
+        shown = howdah(dsn, "poison", *words)
+        assert shown.code == 0
+        assert "forged" in shown.out
+        assert not [line for line in shown.out.splitlines() if line.startswith(("reason         forged", "forged"))]
+        assert not {"\x1b", "\u202e", "\u2028"} & set(shown.out)
+
+
+def test_move_and_discard_take_the_filters_of_replay_and_a_dry_run_changes_nothing(
+    dsn: str, dead: list[int], db: Db
+) -> None:
+    def left() -> list[int]:
+        return [row["message_id"] for row in howdah(dsn, "poison", "list", "--json").json]
+
+    poison = ("poison",)
+    for act, more in (("replay", ()), ("move", ("--to", "b")), ("discard", ())):
+        assert howdah(dsn, *poison, act, "--origin", "a", *more, "--dry-run").out.startswith("2 messages would be ")
+        assert howdah(dsn, *poison, act, "--id", dead[2], *more, "--dry-run").out.startswith("1 messages would be ")
+    assert howdah(dsn, "poison", "discard", "--all", "--dry-run", "--json").json["would_be_discarded"] == 3
+    assert left() == dead
+    assert howdah(dsn, "poison", "move", "--origin", "a", "-n", 1, "--to", "b").out == "1 messages moved to b\n"
+    assert left() == dead[1:]
+    refused(howdah(dsn, "poison", "discard", "--error-class", "ValueError"), "needs to be confirmed")
+    assert left() == dead[1:]
+    assert howdah(dsn, "poison", "discard", "--error-class", "ValueError", "--origin", "b", "--yes").code == 0
+    assert left() == dead[1:2]
+    assert howdah(dsn, "poison", "move", "--all", "--to", "b", "--json").json["moved"] == 1
+    assert left() == []

@@ -9,6 +9,8 @@ import pytest
 from command import howdah, refused
 from support import Db, one
 
+from howdah.cli.queue_options import SUBJECTS
+
 BAD_NAMES = ["a'b", 'a"b', "a;drop table x", "x" * 300, "", "a b", "_SYSTEM.mine", "a\nb"]
 
 
@@ -24,7 +26,7 @@ def test_create_list_show_alter(dsn: str) -> None:
 
     assert howdah(dsn, "queue", "alter", "orders", "-o", "default_priority=7").code == 0
     assert howdah(dsn, "queue", "show", "orders", "--json").json["default_priority"] == 7
-    assert "default_priority             7\n" in howdah(dsn, "queue", "show", "orders").out
+    assert "* default_priority             7  (default: 4)\n" in howdah(dsn, "queue", "show", "orders").out
 
 
 def test_a_bad_name_is_refused_and_nothing_is_made(dsn: str) -> None:
@@ -174,3 +176,54 @@ def test_temporary_queues_are_listed_only_if_asked_for(dsn: str, db: Db) -> None
     assert name not in howdah(dsn, "queue", "list").out
     assert name in [row["queue"] for row in howdah(dsn, "queue", "list", "--temporary", "--json").json]
     refused(howdah(dsn, "queue", "drop", name, "--force", "--yes"), "not managed")
+
+
+def test_show_groups_the_options_by_subject_and_marks_what_is_not_the_default(dsn: str) -> None:
+    howdah(
+        dsn, "queue", "create", "q", "-o", "preset=activemq", "-o", "max_failed_deliveries=2", "-o", "message_limit=9"
+    )
+    shown = howdah(dsn, "queue", "show", "q").out
+    subjects = [line for line in shown.splitlines() if line and line[0] not in " *"]
+    assert subjects == list(SUBJECTS)
+    marked = [line.split()[1] for line in shown.splitlines() if line.startswith("*")]
+    assert marked == ["max_failed_deliveries", "message_limit"]
+    assert "* message_limit                9  (default: none)\n" in shown
+    assert "  preset                       activemq\n" in shown
+
+    assert howdah(dsn, "queue", "show", "q", "--changed", "--json").json == {
+        "preset": "activemq", "max_failed_deliveries": 2, "message_limit": 9,
+    }  # fmt: skip
+    changed = howdah(dsn, "queue", "show", "q", "--changed").out
+    assert "max_failed_deliveries" in changed
+    assert "redelivery_delay_ms" not in changed
+    howdah(dsn, "queue", "create", "plain")
+    assert howdah(dsn, "queue", "show", "plain", "--changed", "--json").json == {"preset": "howdah"}
+
+
+def test_every_option_of_a_queue_has_a_subject(db: Db) -> None:
+    named = [key for keys in SUBJECTS.values() for key in keys]
+    assert sorted(named) == sorted(one(db, "select array_agg(key) from howdah._option_kinds() where owner = 'queue'"))
+
+
+@pytest.mark.parametrize("preset", ["howdah", "websphere", "websphere_mq", "service_broker", "activemq"])
+def test_the_defaults_of_a_preset_are_what_a_queue_made_with_it_has(dsn: str, db: Db, preset: str) -> None:
+    howdah(dsn, "queue", "create", "q", "-o", f"preset={preset}")
+    assert one(db, "select howdah.default_options(%s) = howdah.queue_options('q')", (preset,))
+
+
+def test_move_empties_a_queue_into_another_and_delayed_shows_what_waits(dsn: str) -> None:
+    for queue in ("a", "b"):
+        howdah(dsn, "queue", "create", queue)
+    for number in range(3):
+        howdah(dsn, "send", "a", number)
+    howdah(dsn, "send", "a", "later", "--delay", "3600")
+    (waiting,) = howdah(dsn, "queue", "delayed", "a", "--json").json
+    assert waiting["reason"] == "delay"
+    assert str(waiting["message_id"]) in howdah(dsn, "queue", "delayed", "a").out
+    assert howdah(dsn, "queue", "delayed", "b").out == "no message of b waits for its time\n"
+
+    assert howdah(dsn, "queue", "move", "a", "b", "--dry-run").out == "4 messages would be moved to b\n"
+    assert howdah(dsn, "queue", "move", "a", "b", "-n", 1).out == "1 messages moved to b\n"
+    assert howdah(dsn, "queue", "move", "a", "b", "--json").json["moved"] == 3
+    assert howdah(dsn, "queue", "stats", "b", "--json").json[0]["live"] == 4
+    refused(howdah(dsn, "queue", "move", "a", "a"), "are in queue 'a' already")

@@ -40,8 +40,8 @@ def test_bad_arguments(dsn: str, queue: str) -> None:
         (("receive", "q", "-n", 0), 1, "1 to 10000, not 0"),
         (("receive", "q", "-n", 10001), 1, "1 to 10000"),
         (("receive", "q", "-n", 10**30), 1, "out of range"),
-        (("receive", "q", "--wait", -1), 2, "is not 0 or more"),
-        (("receive", "q", "--wait", "nan"), 2, "is not 0 or more"),
+        (("receive", "q", "--wait", -1), 2, "is no duration"),
+        (("receive", "q", "--wait", "nan"), 2, "is no duration"),
         (("browse", "q", "-n", -1), 2, "is not 1 or more"),
         (("receive",), 2, "QUEUE"),
     ):
@@ -88,6 +88,17 @@ def test_a_body_cannot_steer_the_terminal(dsn: str, queue: str) -> None:
     assert "\\x1b[2J" in shown
     assert "[red]x[/red]" in shown
     assert howdah(dsn, "receive", queue, "--json").json["body"] == evil
+
+
+def test_json_says_what_would_steer_a_terminal_by_escapes_that_mean_the_same(dsn: str, queue: str, db: Db) -> None:
+    evil = "\x9b2J\x7f\u202e\u200d\ufeff"
+    howdah(dsn, "send", queue, evil, "-H", f"h={evil}")
+    one(db, "select howdah.send('q', jsonb_build_object('a', %s::text))", (evil,))
+
+    shown = howdah(dsn, "receive", queue, "-n", 2, "--json")
+    assert not set(evil) - set("2J") & set(shown.out)
+    assert [m["body"] for m in shown.json_lines] == [evil, {"a": evil}]
+    assert shown.json_lines[0]["headers"] == {"h": evil}
 
 
 def test_bytes_and_json(dsn: str, queue: str, db: Db) -> None:

@@ -9,6 +9,17 @@ from psycopg import sql
 from support import Db, one
 
 
+def test_a_schedule_whose_times_python_has_not_is_listed(dsn: str, db: Db) -> None:
+    one(db, "select howdah.create_queue('q')")
+    one(db, "select howdah.schedule('q', 'a'::text, period => '1 h')")
+    one(db, "select howdah.schedule('q', 'b'::text, period => '1 h')")
+    db.execute("update howdah.schedules set starts_at = '4713-01-01 BC', ends_at = 'infinity' where body = 'a'")
+    assert howdah(dsn, "schedule", "list").code == 0
+    first, second = howdah(dsn, "schedule", "list", "--json").json
+    assert sorted([first["starts_at"] or "", second["starts_at"] or ""])[1].endswith(" BC")
+    assert sorted([first["ends_at"] or "", second["ends_at"] or ""])[1] == "infinity"
+
+
 def test_add_list_pause_resume_and_cancel_a_schedule(dsn: str, db: Db) -> None:
     howdah(dsn, "queue", "create", "q")
     assert howdah(dsn, "schedule", "list").out == "no schedules\n"
@@ -28,7 +39,7 @@ def test_add_list_pause_resume_and_cancel_a_schedule(dsn: str, db: Db) -> None:
     number = added.out.split()[1]
     assert added.out == f"schedule {number} added\n"
     often = howdah(dsn, "schedule", "add", "q", "x", "--every", "90", "--repeat", "3", "--json").json["schedule_id"]
-    shown = howdah(dsn, "schedule", "list", "q").out
+    shown = howdah(dsn, "schedule", "list", "q", "--wide").out
     assert "30 8 * * mon-fri Europe/Vienna" in shown
     assert "every 0:01:30" in shown
     assert [row["schedule_id"] for row in howdah(dsn, "schedule", "list", "--json").json] == [often, int(number)]

@@ -14,6 +14,8 @@ import pytest
 from command import howdah, refused, start
 from support import Db, column, one, wait_until
 
+from howdah.engine import connect
+
 
 @pytest.fixture
 def queue(dsn: str) -> str:
@@ -53,10 +55,10 @@ def test_bad_arguments_send_nothing(dsn: str, queue: str) -> None:
         (("--priority", 10), 1, "priority 10 is not between 0 and 9"),
         (("--priority", 99999999999), 1, "out of range"),
         (("--priority", "high"), 2, "valid integer"),
-        (("--ttl", -1), 1, "not positive"),
-        (("--delay", -1), 1, "negative"),
-        (("--ttl", "nan"), 1, "must be a number"),
-        (("--delay", "inf"), 1, "must be a number"),
+        (("--ttl", 0), 1, "not positive"),
+        (("--delay", -1), 2, "is no duration"),
+        (("--ttl", "nan"), 2, "is no duration"),
+        (("--delay", "inf"), 2, "is no duration"),
         (("--header", "novalue"), 2, "is not key=value"),
         (("--header", "a=1", "--header", "a=2"), 2, "given twice"),
         (("--content-type", "application/json"), 1, "not the JSON that its content type says"),
@@ -69,6 +71,29 @@ def test_bad_arguments_send_nothing(dsn: str, queue: str) -> None:
         assert text in " ".join(result.err.replace("│", " ").split())
         assert "Traceback" not in result.err
     assert bodies(dsn) == []
+
+
+def test_json_body_sends_json_that_receivers_get_parsed(dsn: str, queue: str) -> None:
+    sent = howdah(dsn, "send", queue, '{"id": 1}', "--json-body")
+
+    assert (sent.code, sent.err) == (0, "")
+    (message,) = howdah(dsn, "browse", queue, "--json").json_lines
+    assert message["content_type"] == "application/json"
+    with connect(dsn) as connection, connection.session() as session, session.transaction():
+        assert [message.data for message in session.receive(queue)] == [{"id": 1}]
+    refused(howdah(dsn, "send", queue, '{"id": 1', "--json-body"), "not the JSON that its content type says")
+    refused(howdah(dsn, "send", queue, "[]", "--json-body", "--content-type", "text/plain"), "content type", 2)
+    assert bodies(dsn) == []
+
+
+def test_a_text_that_looks_like_json_is_sent_as_text_with_a_note_that_names_the_option(dsn: str, queue: str) -> None:
+    for body in ('{"id": 1}', " [1]"):
+        sent = howdah(dsn, "send", queue, body)
+        assert (sent.code, sent.err.count("\n")) == (0, 1)
+        assert "was sent as text; --json-body sends it as JSON" in sent.err
+    for words in (("hello",), ("17",), ("{no json",), ('{"a": 1}', "--content-type", "text/plain")):
+        assert howdah(dsn, "send", queue, *words).err == ""
+    assert bodies(dsn)[0] == '{"id": 1}'
 
 
 def test_no_body_at_all_is_wrong_usage(dsn: str, queue: str) -> None:

@@ -6,6 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from command import howdah as in_process
+from command import refused
+from psycopg.conninfo import conninfo_to_dict
 
 
 def howdah(*words: str | Path) -> subprocess.CompletedProcess[str]:
@@ -39,8 +42,9 @@ def test_start_status_psql_stop(server_folder: Path) -> None:
 def test_an_error_is_one_line_without_a_traceback(server_folder: Path) -> None:
     failed = howdah("server", "psql", "--data", server_folder)
 
-    assert failed.returncode == 1
-    assert failed.stderr == f"howdah: no server runs in {server_folder}: howdah server start\n"
+    assert failed.returncode == 3
+    assert failed.stderr.startswith(f"howdah: no server runs in {server_folder} (howdah server start starts it.")
+    assert failed.stderr.count("\n") == 1
     assert failed.stdout == ""
 
 
@@ -59,3 +63,64 @@ def test_the_folder_may_come_from_the_environment(server_folder: Path, monkeypat
     monkeypatch.setenv("HOWDAH_HOME", str(server_folder))
 
     assert str(server_folder) in howdah("server", "status").stdout
+
+
+@pytest.fixture
+def at_home(server_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A default folder in which nothing runs; no DSN is given."""
+    home = server_folder.parent / "home"
+    monkeypatch.delenv("HOWDAH_DSN", raising=False)
+    monkeypatch.setenv("HOWDAH_HOME", str(home))
+    return home
+
+
+def test_commands_start_no_server_and_say_how_to_start_or_name_one(at_home: Path) -> None:
+    for words in (("migrate",), ("queue", "list"), ("check",), ("worker", "shop:app"), ("send", "q", "x")):
+        result = in_process("", *words)
+        refused(result, f"howdah: no server runs in {at_home} (howdah server start starts it.", 3)
+        assert "HOWDAH_HOME" in result.err
+        assert "--dsn or HOWDAH_DSN" in result.err
+    assert not at_home.exists()
+
+
+def test_a_started_server_that_others_will_not_find_says_how_they_would(
+    made_folder: Path, at_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = howdah("server", "start", "--data", made_folder)
+    assert started.returncode == 0
+    assert started.stderr == (
+        f"howdah: note: other commands work on this server once you say: export HOWDAH_HOME={made_folder}\n"
+    )
+    status = howdah("server", "status")
+    assert status.returncode == 3
+    assert f"no server runs in {at_home}; one in another folder is named with --data or HOWDAH_HOME" in status.stdout
+
+    monkeypatch.setenv("HOWDAH_HOME", str(made_folder))
+    assert howdah("server", "start").stderr == ""
+    listed = howdah("migrate", "--status")
+    assert listed.returncode == 0
+    assert listed.stderr.startswith(f"howdah: the embedded server in {made_folder}, database howdah on 127.0.0.1:")
+    assert listed.stderr.count("\n") == 1
+
+    monkeypatch.setenv("HOWDAH_DSN", "postgresql://elsewhere/app")
+    assert "note: HOWDAH_DSN is set" in howdah("server", "start").stderr
+
+
+def test_migrate_names_its_database_without_a_password(dsn: str) -> None:
+    access = conninfo_to_dict(dsn)
+    named = f"database {access['dbname']} on {access['host']}:{access['port']} as {access['user']}"
+    assert named in in_process(dsn, "migrate").out
+    shown = in_process(dsn, "migrate", "--status", "--json")
+    assert shown.json["database"] == named
+    assert str(access["password"]) not in shown.out
+    assert named in in_process(dsn, "migrate", "--check").out
+
+
+def test_at_a_terminal_a_command_names_the_database_of_a_dsn_once(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    access = conninfo_to_dict(dsn)
+    monkeypatch.setattr("howdah.cli.target._is_read_by_people", lambda: True)
+    listed = in_process(dsn, "queue", "list", "--json")
+    assert listed.err == (
+        f"howdah: database {access['dbname']} on {access['host']}:{access['port']} as {access['user']}\n"
+    )
+    assert in_process(dsn, "migrate", "--status").err == listed.err

@@ -42,7 +42,7 @@ def test_what_is_sent_to_a_topic_is_received_by_each_subscription(dsn: str) -> N
     rows = {row["subscription"]: row for row in howdah(dsn, "subscription", "list", "prices", "--json").json}
     assert (rows["prices::a"]["behind"], rows["prices::a"]["delivered"]) == (0, 3)
     assert (rows[second]["behind"], rows[second]["delivered"]) == (1, 1)
-    shown = howdah(dsn, "subscription", "list").out
+    shown = howdah(dsn, "subscription", "list", "--wide").out
     assert "prices:shop:b" in shown
     assert "level > 1" in shown
     refused(howdah(dsn, "receive", "prices"), "is a topic")

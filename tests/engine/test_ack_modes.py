@@ -323,3 +323,36 @@ def test_a_message_rolled_back_again_and_again_counts_it(
             redeliveries.append(message.delivery_count - 1)
             session.rollback()
     assert redeliveries == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.behaviour("AMQ-116")
+@pytest.mark.parametrize("backout_count", ["volatile", "recorded"])
+def test_a_rollback_counts_for_the_session_and_by_the_queues_backout_count_for_the_sessions_after_it(
+    dsn: str, connection: Connection, orders: str, db: Db, backout_count: str
+) -> None:
+    connection.admin.alter_queue(orders, backout_count=backout_count)
+    connection.send(orders, "x")
+    connection.send(orders, "behind it")
+    counts = []
+    with connection.create_session(transacted=True) as session:
+        consumer = session.consumer(orders, prefetch=2)
+        for _ in range(2):
+            message = consumer.receive(5)
+            assert message is not None
+            counts.append(message.delivery_count - 1)
+            session.rollback()
+    with connect(dsn) as later, later.create_session(transacted=True) as session:
+        consumer = session.consumer(orders, prefetch=2)
+        messages = [consumer.receive(5) for _ in range(2)]
+        counts += [message.delivery_count - 1 for message in messages if message is not None]
+    assert counts == [0, 1, 2, 0], (
+        "in ActiveMQ a new connection begins at 0; here the server counts, and only what was processed"
+    )
+    # As after the server's next start: a volatile count does not outlive it, the others do.
+    db.execute("update howdah.poison_details set boot = boot - interval '1 hour'")
+    with connection.create_session(transacted=True) as session:
+        message = session.consumer(orders).receive(5)
+        assert message is not None
+        assert message.delivery_count == (1 if backout_count == "volatile" else 4), (
+            "the session that was closed counts too"
+        )

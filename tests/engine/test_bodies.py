@@ -13,7 +13,7 @@ from uuid import uuid4
 import pytest
 from support import Clock, Connect, Db, one
 
-from howdah.engine import Call, Connection, Message, TypedMap, calls
+from howdah.engine import Call, Connection, Message, TypedMap, TypedStream, calls
 from howdah.engine.errors import BadArgument, BadPriority, BodyTooLarge
 
 
@@ -67,6 +67,36 @@ def test_a_map_keeps_the_types_of_its_entries(connection: Connection, db: Db, or
             session.send_many(orders, [TypedMap(n=1), {"n": 2}])
 
 
+@pytest.mark.behaviour("AMQ-24")
+def test_a_stream_keeps_the_order_and_the_types_of_its_values(connection: Connection, orders: str) -> None:
+    values = [
+        65.0,
+        65,
+        True,
+        "中文消息。",
+        b"\x00\xff",
+        None,
+        1e22,
+        Decimal("1.10"),
+        datetime(2026, 1, 2, tzinfo=UTC),
+        uuid4(),
+    ]
+    for sent in (values, [], values * 100):
+        message = round_trip(connection, orders, TypedStream(sent))
+        assert message.content_type == TypedStream.CONTENT_TYPE
+        assert isinstance(message.data, TypedStream)
+        assert [(type(value), value) for value in message.data] == [(type(value), value) for value in sent]
+    assert json.loads(message.body)[0] == ["double", 65.0]
+    with connection.session() as session, session.transaction():
+        session.send_many(orders, [TypedStream([1]), TypedStream([2])])
+        assert [m.data for m in session.receive(orders, 2)] == [[1], [2]]
+        with pytest.raises(BadArgument):
+            session.send_many(orders, [TypedStream([1]), [2]])
+        session.send(orders, '{"no": "stream"}', content_type=TypedStream.CONTENT_TYPE)
+        with pytest.raises(BadArgument):
+            _ = session.receive(orders)[0].data
+
+
 def send_many(connection: Connection, queue: str, body: Any) -> list[int]:
     return connection.call(calls.send_many(queue, [body]))
 
@@ -100,6 +130,7 @@ REFUSED = {
     "map of objects": TypedMap(a=object()),
     "map of numbers": TypedMap(cast(dict[str, Any], {1: 2})),
     "map with NaN": TypedMap(a=float("nan")),
+    "stream of objects": TypedStream([object()]),
 }
 
 
@@ -109,7 +140,7 @@ def test_what_no_message_can_hold_is_refused(connection: Connection, db: Db, ord
             partial(connection.send, orders, body),
             partial(send_many, connection, orders, body),
         ]
-        if body is not None and not isinstance(body, TypedMap):
+        if body is not None and not isinstance(body, TypedMap | TypedStream):
             acts.append(partial(connection.send, orders, "x", headers={"h": body}))
         for act in acts:
             try:

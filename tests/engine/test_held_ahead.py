@@ -73,6 +73,36 @@ def test_a_consumer_in_client_mode_killed_before_it_acknowledges_counts_for_ever
     assert consumed(db) == sent
 
 
+KILLED_BEFORE_COMMIT = """
+import os, signal
+from howdah.engine import connect
+session = connect().create_session(transacted=True)
+consumer = session.consumer("orders", prefetch=3)
+for _ in range(2):
+    assert consumer.receive(5).delivery_count == 1
+session.send("orders", "never")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.behaviour("AMQ-117")
+def test_a_transacted_consumer_killed_before_its_commit_counts_for_every_other_of_an_ordinary_queue(
+    dsn: str, connection: Connection, orders: str, clock: Clock, db: Db
+) -> None:
+    assert one(db, "select howdah.queue_options('orders') ->> 'backout_count'") == "recorded"
+    sent = send(connection, orders, 3)
+    command = [sys.executable, "-c", KILLED_BEFORE_COMMIT]
+    killed = subprocess.run(command, env=os.environ | {"HOWDAH_DSN": dsn}, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    clock.advance(61)
+    with connect(dsn) as elsewhere, elsewhere.create_session(transacted=True) as session:
+        again = take(session.consumer(orders), 3)
+        assert [(m.message_id, m.redelivered, m.delivery_count) for m in again[:2]] == [(n, True, 2) for n in sent[:2]]
+        session.commit()
+    assert consumed(db) == sent
+    assert sorted(column(db, "select message from howdah.incidents('orders')"))[:2] == sent[:2]
+
+
 def test_a_message_that_kills_its_consumers_reaches_its_limit_and_what_lay_behind_it_does_not(
     dsn: str, connection: Connection, clock: Clock, db: Db
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 from support import Db, column, one, wait_until
 
-from howdah.engine import Connection, Message, Reject, Retry, connect
+from howdah.engine import Connection, ConnectionFactory, Message, Reject, Retry, connect
 from howdah.engine.aio import connect_async
 from howdah.engine.errors import BadArgument, IllegalState
 
@@ -326,7 +326,9 @@ def test_who_receives_by_himself_records_with_the_same_outcomes(connection: Conn
 
 
 @pytest.mark.behaviour("AMQ-80")
-@pytest.mark.parametrize("written", ["url", "argument"])
+@pytest.mark.parametrize(
+    "written", ["url", "argument", pytest.param("factory", marks=pytest.mark.behaviour("AMQ-115"))]
+)
 def test_a_connection_may_have_a_limit_of_redeliveries_of_its_own(dsn: str, orders: str, db: Db, written: str) -> None:
     one(db, "select howdah.alter_queue('orders', '{\"max_failed_deliveries\": 0}')")
     url = "postgresql://?" + urlencode(conninfo_to_dict(dsn))
@@ -337,7 +339,13 @@ def test_a_connection_may_have_a_limit_of_redeliveries_of_its_own(dsn: str, orde
         deliveries.append(message.delivery_count)
         raise ValueError("no")
 
-    with connect(url + option) if written == "url" else connect(dsn, max_redeliveries=3) as connection:
+    ways = {
+        "url": lambda: connect(url + option),
+        "argument": lambda: connect(dsn, max_redeliveries=3),
+        "factory": ConnectionFactory(dsn, max_redeliveries=3).create_connection,
+    }
+    with ways[written]() as connection:
+        connection.start()
         sent = connection.send(orders, "x")
         connection.session().consumer(orders).listener = fail
         wait_until(lambda: column(db, "select message_id from howdah.audit_messages where state = 'dead'") == [sent])
@@ -351,7 +359,6 @@ def test_a_limit_of_redeliveries_is_a_number(dsn: str) -> None:
 
 
 @pytest.mark.behaviour("AMQ-108")
-@pytest.mark.behaviour("AMQ-116")
 def test_a_message_rolled_back_again_and_again_shows_it_in_every_session(connection: Connection, orders: str) -> None:
     connection.send(orders, "x")
     redeliveries = []

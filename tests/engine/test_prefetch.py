@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Iterator
-from contextlib import suppress
 from urllib.parse import urlencode
 
 import pytest
@@ -282,60 +279,66 @@ def test_dups_ok_on_a_topic_acknowledges_at_half_and_what_was_not_comes_again_af
         assert ids(take(session.consumer("t::all"), 50)) == sent[50:]
 
 
-def race(connection: Connection, queue: str, prefetch: int, ahead: int) -> list[int]:
-    """What four concurrent consumers got of a queue, each of which handles a message in 10 ms; the first alone got so many of them before."""
-    sessions = [connection.create_session() for _ in range(4)]
+def shared_out(
+    connection: Connection, queue: str, prefetch: int, paces: list[int], arrivals: list[int]
+) -> tuple[list[int], int]:
+    """How many messages each consumer handled, and in how many ticks of a clock that only the test moves on.
+
+    Consumer n is done with a message after paces[n] ticks and asks then; arrivals[t] messages are sent at tick t.
+    """
+    sessions = [connection.create_session() for _ in paces]
     consumers = [session.consumer(queue, prefetch=prefetch) for session in sessions]
-    counts = [len(take(consumers[0], ahead)), 0, 0, 0]
-    started = threading.Barrier(4)
-
-    def consume(number: int) -> None:
-        started.wait(20)
-        while consumers[number].receive(0.2) is not None:
-            counts[number] += 1
-            time.sleep(0.01)
-
-    threads = [threading.Thread(target=consume, args=(n,), daemon=True) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
+    counts, free_at, tick = [0] * len(paces), [0] * len(paces), 0
+    while sum(counts) < sum(arrivals):
+        send(connection, queue, arrivals[tick] if tick < len(arrivals) else 0)
+        for number, consumer in enumerate(consumers):
+            if free_at[number] <= tick and consumer.receive_nowait() is not None:
+                counts[number] += 1
+                free_at[number] = tick + paces[number]
+        tick += 1
     for session in sessions:
         session.close()
-    return counts
+    return counts, tick
 
 
 @pytest.mark.behaviour("AMQ-120")
-def test_a_prefetch_of_one_shares_messages_out_between_four_that_consume_at_once(
-    connection: Connection, orders: str
-) -> None:
-    """None is done with its message before each of the others has one: so none can have laid two aside."""
-    send(connection, orders, 400)
-    sessions = [connection.create_session() for _ in range(4)]
-    consumers = [session.consumer(orders, prefetch=1) for session in sessions]
-    counts = [0, 0, 0, 0]
-    all_have_one = threading.Barrier(4)
-
-    def consume(number: int) -> None:
-        with suppress(threading.BrokenBarrierError):
-            while counts[number] < 100 and consumers[number].receive(10) is not None:
-                counts[number] += 1
-                all_have_one.wait(20)
-        if counts[number] < 100:
-            all_have_one.abort()
-
-    threads = [threading.Thread(target=consume, args=(n,), daemon=True) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    for session in sessions:
-        session.close()
-    assert counts == [100, 100, 100, 100]
+def test_a_prefetch_of_one_gives_four_equal_consumers_a_quarter_each(connection: Connection, orders: str) -> None:
+    counts, _ = shared_out(connection, orders, 1, [1] * 4, [400])
+    assert all(90 <= count <= 110 for count in counts), counts
     assert connection.admin.queue_stats(orders)[0]["live"] == 0
 
 
 @pytest.mark.behaviour("AMQ-120")
 def test_a_large_prefetch_gives_all_messages_to_the_first(connection: Connection, orders: str) -> None:
-    send(connection, orders, 60)
-    assert race(connection, orders, 1000, 1) == [60, 0, 0, 0]
+    assert shared_out(connection, orders, 1000, [1] * 4, [60]) == ([60, 0, 0, 0], 60)
+
+
+@pytest.mark.behaviour("AMQ-120")
+def test_a_slow_consumer_with_a_small_prefetch_leaves_the_messages_to_the_fast_ones(
+    connection: Connection, orders: str
+) -> None:
+    assert shared_out(connection, orders, 1, [9, 1, 1, 1], [56]) == ([2, 18, 18, 18], 18)
+    assert shared_out(connection, orders, 14, [9, 1, 1, 1], [56]) == ([14, 14, 14, 14], 118)
+
+
+@pytest.mark.behaviour("AMQ-120")
+def test_of_a_slow_producer_a_moderate_prefetch_gives_every_consumer_work_and_a_large_one_does_not(
+    connection: Connection, orders: str
+) -> None:
+    slow_producer = [8, 0, 0] * 4
+    assert shared_out(connection, orders, 2, [1] * 4, slow_producer) == ([8, 8, 8, 8], 11)
+    assert shared_out(connection, orders, 1000, [1] * 4, slow_producer) == ([16, 8, 8, 0], 17)
+
+
+@pytest.mark.behaviour("AMQ-120")
+@pytest.mark.parametrize(("prefetch", "optimized"), [(1, False), (100, True)])
+def test_no_handled_message_comes_again_with_a_prefetch_of_one_and_no_optimised_acknowledgement(
+    dsn: str, connection: Connection, orders: str, clock: Clock, prefetch: int, optimized: bool
+) -> None:
+    sent = send(connection, orders, 10)
+    vanish(dsn, lambda session: take(session.consumer(orders, prefetch=prefetch, optimize_acknowledge=optimized), 5))
+    clock.advance(61)
+    with connection.create_session() as session:
+        again = take(session.consumer(orders), 10 if optimized else 5)
+        assert ids(again) == (sent if optimized else sent[5:])
+        assert any(message.redelivered for message in again) is optimized

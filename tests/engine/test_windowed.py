@@ -41,15 +41,22 @@ def bodies(db: Db, queue: str) -> list[str]:
 
 
 @pytest.mark.behaviour("AMQ-36")
-def test_a_non_persistent_send_returns_before_its_commit(
+@pytest.mark.behaviour("IMQ-122")
+def test_a_non_persistent_send_returns_while_the_tables_are_locked_and_a_persistent_one_of_the_same_producer_does_not(
     connection: Connection, db: Db, blocked: Db, orders: str
 ) -> None:
-    with connection.producer(orders) as producer:
-        futures = [producer.send(f"m{n}", delivery_mode="non-persistent") for n in range(10)]
-        time.sleep(0.1)
-        assert not any(future.done() for future in futures)
-        blocked.execute("rollback")
+    with connection.producer(orders) as producer, ThreadPoolExecutor() as threads:
+        try:
+            sending = threads.submit(lambda: [producer.send("x", delivery_mode="non-persistent") for _ in range(10)])
+            futures = sending.result(TIMEOUT)
+            persistent = threads.submit(producer.send, "x")
+            time.sleep(0.1)
+            assert not any(future.done() for future in futures)
+            assert not persistent.done()
+        finally:
+            blocked.execute("rollback")
         numbers = [future.result(TIMEOUT) for future in futures]
+        assert persistent.result(TIMEOUT).done()
     assert column(db, "select message_id from howdah.msgs_nonpersistent order by seq") == numbers
 
 

@@ -34,13 +34,23 @@ class Result:
         return [json.loads(line) for line in self.out.splitlines()]
 
 
-def howdah(dsn: str, *words: object, stdin: str | bytes = "") -> Result:
-    """Run a command in this process, on a database. stdin is no terminal."""
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def howdah(
+    dsn: str, *words: object, stdin: str | bytes = "", columns: int | None = None, watched: bool = False
+) -> Result:
+    """Run a command in this process, on a database. stdin is no terminal; stdout is one of so many columns, if any; stderr if watched."""
     data = stdin.encode() if isinstance(stdin, str) else stdin
-    out, err = io.StringIO(), io.StringIO()
+    out, err = io.StringIO() if columns is None else Terminal(), Terminal() if watched else io.StringIO()
+    environment = {"HOWDAH_DSN": dsn} | ({} if columns is None else {"COLUMNS": str(columns)})
     code = 0
     with (
-        mock.patch.dict(os.environ, {"HOWDAH_DSN": dsn}),
+        mock.patch.dict(os.environ, environment),
         mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(data))),
         redirect_stdout(out),
         redirect_stderr(err),

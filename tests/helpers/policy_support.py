@@ -29,6 +29,13 @@ def send(db: Db, queue: str = "q", body: str = "x", **options: Any) -> int:
     return number
 
 
+def backout_queue(db: Db, name: str = "BACKOUT") -> None:
+    """A queue that this connection's role may back messages out to, as WebSphere MQ checks it."""
+    one(db, "select howdah.create_queue(%s)", (name,))
+    for verb in ("send", "receive", "browse", "pass_all", "set_all"):
+        one(db, "select howdah.grant_queue(%s, %s, %s)", (name, verb, db.info.user))
+
+
 def ids(db: Db, queue: str, verb: str = "browse") -> list[int]:
     return [message.message_id for message in receive(db, queue, 100, verb)]
 

@@ -1,7 +1,7 @@
 """Random schedules: sessions send, receive, roll back, commit late and are killed at once; then all is drained and counted.
 
 A schedule has up to 8 connections, each in a thread of its own, and about 40 steps among them. Its seed decides what they do;
-how they interleave is the machine's. HOWDAH_TEST_SEED repeats one schedule, HOWDAH_TEST_SCHEDULES says how many to run.
+how they interleave is the machine's. HOWDAH_TEST_SEED repeats one schedule (chance.py), HOWDAH_TEST_SCHEDULES says how many to run.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+import chance
 import psycopg
 from psycopg import sql
 
@@ -61,14 +62,7 @@ class Ledger:
 
 def count() -> int:
     """How many schedules to run."""
-    return int(os.environ.get("HOWDAH_TEST_SCHEDULES") or 500)
-
-
-def seeds(number: int) -> list[int]:
-    """The seeds to run: the one of HOWDAH_TEST_SEED, else ``number`` new ones."""
-    if seed := os.environ.get("HOWDAH_TEST_SEED"):
-        return [int(seed)]
-    return random.sample(range(2**32), number)
+    return int(os.environ.get("HOWDAH_TEST_SCHEDULES") or 60)
 
 
 class Schedule:
@@ -93,13 +87,13 @@ class Schedule:
             with ThreadPoolExecutor(CONNECTIONS) as pool:
                 list(pool.map(self._session, *zip(*sessions, strict=True)))
         except Exception as error:
-            raise AssertionError(f"HOWDAH_TEST_SEED={self._seed}") from error
+            raise AssertionError(f"schedule {self._seed}") from error
         latest = self._drain(dice)
         ledger = self._ledger
         lost, taken = ledger.sent - set(ledger.consumed), set(ledger.consumed)
-        assert not lost, f"HOWDAH_TEST_SEED={self._seed}: lost {sorted(lost)[:10]} of {len(ledger.sent)}"
-        assert len(taken) == len(ledger.consumed), f"HOWDAH_TEST_SEED={self._seed}: doubled"
-        assert taken == ledger.sent, f"HOWDAH_TEST_SEED={self._seed}: received what was not sent"
+        assert not lost, f"schedule {self._seed}: lost {sorted(lost)[:10]} of {len(ledger.sent)}"
+        assert len(taken) == len(ledger.consumed), f"schedule {self._seed}: doubled"
+        assert taken == ledger.sent, f"schedule {self._seed}: received what was not sent"
         return Result(1, len(ledger.sent), ledger.rolled_back, ledger.killed, latest)
 
     def _session(self, dice: random.Random, steps: int) -> None:
@@ -181,7 +175,7 @@ class Schedule:
             "select message_id, priority, position from howdah.receive_locked(%s, %s)",
             (self._queue, dice.choice([1, 8, 100])),
         ).fetchall()
-        assert len({row[0] for row in rows}) == len(rows), f"HOWDAH_TEST_SEED={self._seed}: held twice"
+        assert len({row[0] for row in rows}) == len(rows), f"schedule {self._seed}: held twice"
         self._linger(dice)
         kept = rows[::2]
         connection.execute(
@@ -278,7 +272,7 @@ def run_many(dsn: str, direct_dsn: str, numbers: list[int]) -> Result:
             queue = f"schedules.{n // 20}"
             if n % 20 == 0:
                 direct.execute("select howdah.create_queue(%s)", (queue,))
-            total.add(Schedule(dsn, direct, idle, queue, seed).run())
+            total.add(Schedule(dsn, direct, idle, queue, chance.use(seed)).run())
             for connection in idle[2 * CONNECTIONS :]:
                 connection.close()
             del idle[2 * CONNECTIONS :]

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import chance
 import psycopg
 from psycopg import sql
 from topic_ledger import Ledger, Message, Subscription, Work
@@ -87,7 +88,7 @@ class TopicSchedule:
             self._drop_all()
         except (AssertionError, psycopg.Error) as error:
             steps = "\n".join(self.notes)
-            raise AssertionError(f"{steps}\nHOWDAH_TEST_SEED={self._seed}: {error}") from error
+            raise AssertionError(f"{steps}\nschedule {self._seed}: {error}") from error
         finally:
             self._idle += [session.connection for session in self._sessions]
             for gid, _ in self._prepared:
@@ -505,7 +506,7 @@ def run_many(dsn: str, numbers: list[int]) -> str:
                 for topic in topics:
                     direct.execute("select howdah.create_topic(%s)", (topic,))
                     direct.execute("select howdah.alter_topic(%s, %s)", (topic, '{"recovery": "none", "retain_ms": 1}'))
-            schedule = TopicSchedule(dsn, direct, idle, topics, seed)
+            schedule = TopicSchedule(dsn, direct, idle, topics, chance.use(seed))
             ledger = schedule.run()
             errors += schedule.errors
             total["messages"] += len(ledger.messages)

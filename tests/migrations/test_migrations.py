@@ -164,6 +164,12 @@ def test_two_migrations_at_once_take_turns(empty_dsn: str) -> None:
     assert state(empty_dsn).current
 
 
+def test_no_stranger_keeps_an_installed_howdah_from_being_migrated(db: Db, dsn: str) -> None:
+    db.execute("select pg_advisory_lock(1213154371)")
+    one(db, "select count(pg_advisory_lock(1213154371, n)) from generate_series(0, 9) n")
+    assert migrate(make_conninfo(dsn, options="-c lock_timeout=1s")).current
+
+
 def test_a_newer_database_is_refused_and_left_alone(db: Db, dsn: str) -> None:
     db.execute("update howdah.alembic_version set version_num = '9999'")
     before = procedures(db)
@@ -416,3 +422,16 @@ def test_the_journal_of_before_keeps_its_rows_and_each_of_its_weeks_takes_eviden
     one(db, "select howdah.send('q', 'x', time_to_live => '1 hour')")
     assert one(db, "select count(*) from howdah.audit_journal where expires_at is not null") == 1
     assert db.execute("select epoch, holder from howdah.audit_locks").fetchall() == [(epoch, "a")]
+
+
+def test_a_database_whose_list_delayed_has_fewer_columns_is_upgraded(db: Db, dsn: str) -> None:
+    downgrade(dsn, "0040")
+    db.execute(
+        "drop function if exists howdah.list_delayed(text, integer, timestamptz);"
+        " create function howdah.list_delayed(queue text, max_messages integer, until timestamptz)"
+        " returns table (message_id bigint) language sql as 'select 1::bigint';"
+        " alter function howdah.list_delayed(text, integer, timestamptz) owner to howdah_owner"
+    )
+    migrate(dsn)
+    one(db, "select howdah.create_queue('q')")
+    assert column(db, "select message_id from howdah.list_delayed('q', 1, null)") == []

@@ -1,6 +1,8 @@
 """The pages that can be checked against the code are."""
 
 import re
+import subprocess
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,6 +70,11 @@ def test_every_page_is_linked_from_another_or_through_its_folder() -> None:
         assert written in linked or (written.parent in linked and written.parent != ROOT / "docs"), written.name
 
 
+def test_no_example_keeps_its_files_in_the_embedded_servers_folder() -> None:
+    for written in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+        assert not re.findall(r"^\$ howdah .*/var/lib/howdah/", written.read_text(), re.MULTILINE), written.name
+
+
 def test_the_readme_names_the_extras_and_targets_that_exist() -> None:
     readme = (ROOT / "README.md").read_text()
     targets = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
@@ -79,3 +86,18 @@ def test_every_table_and_column_has_a_comment() -> None:
         assert table.comment, table.name
         for column in table.columns:
             assert column.comment, f"{table.name}.{column.name}"
+
+
+def test_nobody_is_told_to_install_what_no_index_has() -> None:
+    """Whoever takes the name there is not us: pip installs from a checkout or a wheel."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in listed.split("\0"):
+        if name.endswith((".py", ".md", ".sql", ".toml")) and "test_" not in name:
+            assert not re.search(r"pip install (-U )?[\"']?howdah", (ROOT / name).read_text()), name
+
+
+def test_the_hint_of_an_extra_names_one_that_exists() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for folder in ("engine", "audit", "cli", "benchmarks", "workers"):
+        for source in (ROOT / folder).rglob("*.py"):
+            assert set(re.findall(r"how_to_install\([\"'](\w+)", source.read_text())) <= set(extras), source

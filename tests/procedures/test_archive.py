@@ -165,10 +165,10 @@ def test_a_damaged_run_stops_retention_until_it_is_sound_again(db: Db, clock: Cl
     assert left(db) == (2, 1)
     assert warned(db) == {"maintenance journal", "maintenance incidents"}
     # What is not due any more is not waited for.
-    db.execute("update howdah.engine set journal_retention_days = 1000, incident_retention_days = 1000")
+    one(db, """select howdah.alter_engine('{"journal_retention_days": 1000, "incident_retention_days": 1000}')""")
     maintained(db)
     assert warned(db) == set()
-    db.execute("update howdah.engine set journal_retention_days = 90, incident_retention_days = 90")
+    one(db, """select howdah.alter_engine('{"journal_retention_days": 90, "incident_retention_days": 90}')""")
     one(db, "select howdah.check_archive_run(%s, 1)", [archive])
     maintained(db)
     assert left(db) == (0, 0)

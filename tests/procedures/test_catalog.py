@@ -158,12 +158,28 @@ def test_the_header_names_the_function_and_its_arguments_in_order(db: Db) -> Non
             assert said == (arguments or []), name
 
 
-def test_dynamic_sql_is_run_by_the_keepers_of_partitions_sequences_and_storage_and_for_selectors_alone() -> None:
+def test_dynamic_sql_is_run_by_the_keepers_of_partitions_sequences_and_storage_and_for_selectors_and_poison_procedures_alone() -> (
+    None
+):
     dynamic = {name for name, body in BODIES.items() if re.search(r"\bexecute\b", re.sub(r"--[^\n]*", "", body))}
     assert dynamic == {
         "maintain_journal", "_beyond", "_greatest_xid", "_new_hint", "_new_positions", "_drop_sequences", "selector_matches", "_page", "_cross", "_select_history", "_selected",
-        "maintain_topics", "_needed", "_empty_slot", "rebase_topics", "_walk_rows", "_forget_selections", "set_storage", "_browse_selected"
+        "maintain_topics", "_needed", "_empty_slot", "rebase_topics", "_walk_rows", "_forget_selections", "set_storage", "_browse_selected",
+        "_run_poison_procedure"
     }  # fmt: skip
+
+
+def test_rights_are_decided_in_one_place() -> None:
+    asked = re.compile(
+        r"pg_has_role|session_user|current_setting\('role'\)|\bcurrent_(user|role)\b|is_superuser|pg_auth_members"
+    )
+    found = {name: set(asked.findall(source(name))) for name in FILES}
+    assert {name for name, found in found.items() if found} == {
+        "internal/caller",
+        "internal/has_role",
+        "internal/poison_procedure",  # whose the function is, not what the caller may do
+        "send/send_copied",
+    }
 
 
 def test_no_function_reads_another_clock_but_to_pace_searching_waiting_and_reclaiming() -> None:

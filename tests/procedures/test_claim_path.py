@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from support import Clock, Connect, Db, column, measured, one, receive, refused, wait_until
+from support import Clock, Connect, Db, column, measured, one, receive, wait_until
 
 
 @pytest.fixture(autouse=True)
@@ -331,12 +331,6 @@ def test_the_number_of_a_message_is_its_first_position_and_queue(db: Db) -> None
     queue = one(db, "select howdah.create_queue('other')")
     assert [one(db, "select howdah.send('other', 'x')") for _ in range(3)] == [n * 1_000_000 + queue for n in (1, 2, 3)]
     assert [m.position for m in receive(db, "other", n=3)] == [1, 2, 3]
-
-
-def test_a_database_has_room_for_999999_queues(db: Db) -> None:
-    db.execute("select setval(pg_get_serial_sequence('howdah.destinations', 'id'), 999998)")
-    assert one(db, "select howdah.create_queue('last')") == 999_999
-    refused(db, "HD002", "select howdah.create_queue('one-too-many')")
 
 
 def test_the_sequences_of_a_queue_go_an_hour_after_it_unless_somebody_uses_them(

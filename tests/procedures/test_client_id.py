@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import psycopg
 import pytest
-from support import Connect, Db, one, refused, wait_until
+from support import Connect, Db, column, one, refused, wait_until
 
 CLAIM = "select howdah.claim_client_id(%s)"
 RELEASE = "select howdah.release_client_id()"
@@ -75,4 +75,5 @@ def test_whoever_only_names_a_client_id_may_do_so_beside_its_owner(db: Db, conne
 def test_each_database_has_client_ids_of_its_own(db: Db, connect: Connect) -> None:
     one(db, CLAIM, ("desk7",))
     with psycopg.connect(db.info.dsn, dbname="postgres", password=db.info.password) as elsewhere:
-        elsewhere.execute("select pg_advisory_lock(1213154386, hashtext('desk7'))")
+        (key,) = column(db, "select objid::bigint from pg_locks where pid = pg_backend_pid() and classid = 1213154386")
+        elsewhere.execute("select pg_advisory_lock(1213154386, %s)", (key,))

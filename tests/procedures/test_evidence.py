@@ -48,12 +48,53 @@ def test_a_full_journal_says_when_each_sent_message_expires(db: Db, create: Crea
                    " join howdah.msgs m using (message_id) where j.expires_at is not null")  # fmt: skip
 
 
+def test_a_full_journal_says_when_with_which_priority_and_what_was_sent(db: Db, create: Create) -> None:
+    """However a message was sent, and wherever its body lies: the digest on record is that of what lies there."""
+    create(journal_level="full")
+    one(db, "select howdah.send('q', 'x')")
+    one(
+        db,
+        "select howdah.send('q', repeat('x', 5000), headers => '{\"a\": 1}', priority => 7, correlation_id => 'c', reply_to => 'r')",
+    )
+    one(db, "select howdah.send_batch('q', array[repeat('y', 5000), 'z'], headers => array[null, '{\"k\": 1.50}']::jsonb[], priorities => array[null, 1],"
+            " message_types => array['t', null], conversation_ids => array[null, gen_random_uuid()])")  # fmt: skip
+    one(db, "select howdah.send('q', '\\x00ff'::bytea, delivery_mode => 'non-persistent', delay => '1 hour')")
+    assert db.execute(
+        "select j.priority, j.oldest_sent_at = m.sent_at, j.priority = m.priority, j.digest = m.digest, length(j.digest)"
+        " from howdah.audit_journal j join howdah.audit_messages m using (message_id) order by message_id"
+    ).fetchall() == [(priority, True, True, True, 32) for priority in (4, 7, 4, 1, 4)]
+    assert one(db, "select count(distinct digest) from howdah.audit_messages") == 5
+    before = one(db, "select digest from howdah.audit_messages where body_bytes = 1 and priority = 4")
+    db.execute("update howdah.msgs set body = 'X' where body = 'x'")
+    assert one(db, "select digest from howdah.audit_messages where body_bytes = 1 and priority = 4") != before
+
+
+def test_an_auditor_reads_what_digests_say_and_not_the_secret(db: Db, create: Create, connect: Connect) -> None:
+    create(journal_level="full")
+    number = one(db, "select howdah.send('q', 'x')")
+    one(db, "select outcome from howdah.record_failure('q', %s, 'no')", (number,))
+    auditor = connect("howdah_auditor")
+    assert one(
+        auditor,
+        "select m.digest = j.digest from howdah.audit_messages m join howdah.audit_journal j using (message_id)",
+    )
+    assert one(auditor, "select unchanged from howdah.audit_incidents")
+    refused(auditor, "42501", "select digest_secret from howdah.engine")
+
+
+def test_below_full_no_digests_are_made_of_what_lies_there(db: Db, create: Create) -> None:
+    create()
+    one(db, "select howdah.send('q', 'x')")
+    assert column(db, "select digest from howdah.audit_messages") == [None]
+
+
 def test_a_topics_journal_says_it_too(db: Db) -> None:
     topic(db, journal_level="full")
     subscribe(db)
     publish(db, "x", time_to_live="1 hour")
     publish(db, "y")
     assert [row[0] for row in sent(db)] == [True, False]
+    assert one(db, "select count(distinct digest) from howdah.audit_journal where priority = 4") == 2
 
 
 def test_a_full_journal_names_the_groups_of_a_queue_that_keeps_their_order(db: Db, create: Create) -> None:
@@ -65,7 +106,7 @@ def test_a_full_journal_names_the_groups_of_a_queue_that_keeps_their_order(db: D
     conversation = "11111111-1111-1111-1111-111111111111"
     assert [row[1:] for row in sent(db)] == [
         ("a", 1, True), (None, 2, True), ("b", 4, True),
-        (None, None, False),
+        (None, 4, False),
         ("c", 7, True), (conversation, 4, True),
     ]  # fmt: skip
 
@@ -83,7 +124,7 @@ def test_no_groups_are_recorded_where_they_bind_nothing(
     create(**options)
     batch(db, "a", delay=delay)
     one(db, "select howdah.send('q', 'x', headers => %s, delay => %s)", (Jsonb({"JMSXGroupID": "c"}), delay))
-    assert [row[1:] for row in sent(db)] == [(None, None, False)] * 2
+    assert [row[1:] for row in sent(db)] == [(None, 4, False)] * 2
 
 
 def test_below_full_nothing_is_recorded_of_sends(db: Db, create: Create) -> None:
@@ -140,7 +181,7 @@ def test_each_change_of_holder_is_on_record_and_keeping_a_lock_writes_nothing_ne
     assert history(db) == [(1, "a")]
     clock.advance(10)
     assert one(db, ACQUIRE, ("b",)) == 2
-    one(db, "select howdah.release_lock('l', 2)")
+    one(db, "select howdah.release_lock('l', 2, 'b')")
     assert one(db, ACQUIRE, ("b",)) == 3
     assert history(db) == [(1, "a"), (2, "b"), (3, "b")]
 
@@ -156,7 +197,7 @@ def test_a_lock_that_is_not_given_leaves_no_record(db: Db, connect: Connect) -> 
 def test_two_sessions_of_one_holder_at_once_get_one_epoch(db: Db, connect: Connect) -> None:
     other = connect()
     got: list[object] = []
-    one(db, "select howdah.release_lock('l', howdah.acquire_lock('l', 'x'))")
+    one(db, "select howdah.release_lock('l', howdah.acquire_lock('l', 'x'), 'x')")
     with db.transaction():
         assert one(db, ACQUIRE, ("a",)) == 2
         thread = threading.Thread(target=lambda: got.append(one(other, ACQUIRE, ("a",))))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import random
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
+import chance
 import psycopg
 import pytest
 from policy_support import Create
@@ -59,11 +59,14 @@ def test_an_expired_message_is_gone_within_a_minute_and_is_not_delivered_meanwhi
     maintenance.stop()
 
 
+@pytest.mark.behaviour("IMQ-41")
 def test_the_interval_is_a_setting_of_the_engine_and_0_is_never(dsn: str, db: Db, clock: Clock, create: Create) -> None:
     create()
     maintenance = Maintenance(dsn, "w")
     for seconds, waited, gone in ((10, 9, True), (1000, 800, False), (1000, 950, True), (0, 100000, False)):
-        one(db, "update howdah.engine set expiration_interval_seconds = %s returning 1", (seconds,))
+        one(
+            db, "select howdah.alter_engine(jsonb_build_object('imq.message.expiration.interval', %s::int))", (seconds,)
+        )
         send(db, time_to_live="1 ms")
         clock.advance(waited)
         maintenance.run_once("expired")
@@ -264,6 +267,7 @@ def test_under_load_each_message_ends_once_and_none_is_given_out_after_its_time(
     create(max_failed_deliveries=1000)  # a lease of 5 ms runs out often, and that counts
     late: list[Any] = []
     sent: list[int] = []
+    dice = chance.dice()
 
     def produce(session: Db) -> None:
         while time.monotonic() < until:
@@ -273,11 +277,11 @@ def test_under_load_each_message_ends_once_and_none_is_given_out_after_its_time(
                 {"delivery_mode": "non-persistent"},
                 {"priority": 9},
             )
-            sent.append(send(session, time_to_live=f"{random.randint(1, 120)} ms", **random.choice(ways)))
+            sent.append(send(session, time_to_live=f"{dice.randint(1, 120)} ms", **dice.choice(ways)))
 
     def consume(session: Db) -> None:
         while time.monotonic() < until:
-            with session.transaction(force_rollback=random.random() < 0.4):
+            with session.transaction(force_rollback=dice.random() < 0.4):
                 late.extend(
                     session.execute(
                         "select message_id from (select howdah.now() as begun offset 0) b,"
@@ -288,7 +292,7 @@ def test_under_load_each_message_ends_once_and_none_is_given_out_after_its_time(
     def lease(session: Db) -> None:
         while time.monotonic() < until:
             leased = session.execute("select lease from howdah.lease('q', 3, '5 ms') limit 1").fetchall()
-            if leased and random.random() < 0.5:
+            if leased and dice.random() < 0.5:
                 with suppress(psycopg.Error):  # it ran out, and others have them
                     session.execute("select howdah.ack('q', %s)", leased[0])
 

@@ -204,6 +204,7 @@ def test_an_estimate_is_never_below_what_was_found(db: Db) -> None:
     assert stats(db)[1] >= 10_001
 
 
+@pytest.mark.slow
 def test_the_dead_of_a_long_exception_destination_are_estimated_by_origin(db: Db, clock: Clock) -> None:
     for queue, number in (("q", 18_000), ("other", 6000)):
         if queue == "other":
@@ -229,6 +230,7 @@ def test_the_dead_of_a_long_exception_destination_are_estimated_by_origin(db: Db
     assert one(db, "select exact from howdah.queue_stats('new')") is False, "its dead may have come since"
 
 
+@pytest.mark.slow
 def test_the_list_of_very_many_queues_is_as_counted_in_the_background(db: Db, clock: Clock) -> None:
     one(db, "select count(howdah.create_queue('many' || g)) from generate_series(1, 998) g")
     for queue in ("q", "many7"):
@@ -246,6 +248,7 @@ def test_the_list_of_very_many_queues_is_as_counted_in_the_background(db: Db, cl
     assert db.execute(listed.encode(), (True,)).fetchall() == [("many7", 2), ("q", 1)]
 
 
+@pytest.mark.slow
 def test_temporary_queues_do_not_make_them_many(db: Db) -> None:
     one(db, "select count(howdah.create_temporary_queue()) from generate_series(1, 1000)")
     one(db, "select howdah.maintain_backlog()")
@@ -253,6 +256,7 @@ def test_temporary_queues_do_not_make_them_many(db: Db) -> None:
     assert one(db, "select live from howdah.queue_stats() where queue_name = 'q' and exact") == 1
 
 
+@pytest.mark.slow
 def test_the_dead_of_very_many_exception_destinations_are_as_counted_in_the_background(db: Db, clock: Clock) -> None:
     one(db, """select howdah.alter_queue('q', '{"exception_mode": "individual", "process_expired": true}')""")
     options = '{"exception_mode": "individual"}'
@@ -265,6 +269,7 @@ def test_the_dead_of_very_many_exception_destinations_are_as_counted_in_the_back
     assert stats(db)[:4] == (0, 0, 1, False)
 
 
+@pytest.mark.slow
 def test_the_parked_of_many_origins_in_one_place_are_estimated(db: Db) -> None:
     """Parked messages whose numbers lie a thousand to a position, for they came from as many queues."""
     one(db, "select count(howdah.create_queue('many' || g)) from generate_series(1, 900) g")
@@ -282,6 +287,7 @@ def test_the_parked_of_many_origins_in_one_place_are_estimated(db: Db) -> None:
     assert close(parked, 10_800, within=0.1)
 
 
+@pytest.mark.slow
 def test_the_dead_are_never_fewer_than_were_counted(db: Db, clock: Clock) -> None:
     """A short block of another queue's, which no sample need meet, among the first of a long exception destination."""
     one(db, "select howdah.create_queue('other')")

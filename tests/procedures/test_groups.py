@@ -413,7 +413,7 @@ class Groups:
         ("transaction", 13, 20, 5, 600),
         ("sticky", 14, 20, 5, 600),
         ("sticky", 15, 20, 5, 600),
-        ("transaction", 16, 10_000, 32, 20_000),
+        pytest.param("transaction", 16, 10_000, 32, 20_000, marks=pytest.mark.slow),
         ("sticky", 17, 1_000, 16, 2_000),
     ],
 )

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import pytest
-from support import Clock, Db, one, receive, refused
+from support import Clock, Connect, Db, one, receive, refused
 
 
 @pytest.mark.behaviour("IMQ-45")
 @pytest.mark.parametrize("optimized", [True, False])
 @pytest.mark.parametrize("name", ["q", "t::s"])
 def test_a_message_claimed_and_never_handed_over_is_redelivered_by_optimization_and_not_without(
-    db: Db, clock: Clock, optimized: bool, name: str
+    db: Db, connect: Connect, clock: Clock, optimized: bool, name: str
 ) -> None:
     one(db, "select howdah.create_queue('q')")
     one(db, "select howdah.create_topic('t')")
     one(db, "select howdah.subscribe('t', 's', shared => true)")
-    one(db, "update howdah.engine set redelivered_optimization = %s returning 1", (optimized,))
+    assert one(db, "select (howdah.engine_options() ->> 'redelivered_optimization')::boolean") is True
+    admin = connect("howdah_admin")
+    one(
+        admin,
+        "select howdah.alter_engine(jsonb_build_object('imq.redelivered.optimization', %s::boolean))",
+        (optimized,),
+    )
     for body in ("handed", "prefetched"):
         one(db, "select howdah.send(%s, %s)", (name[0], body))
     rows = db.execute("select lease, message_id, body from howdah.lease(%s, 2, '1 min')", (name,)).fetchall()

@@ -1,6 +1,7 @@
 """browse, incidents, queue_stats, the journal and the views: looking changes nothing and tells the truth."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from support import SYSTEM, Clock, Connect, Db, all_refused, column, contents, deliver_and_fail, one, receive, refused
@@ -167,6 +168,36 @@ def test_the_three_tables_of_activemq_are_there(db: Db) -> None:
         assert one(db, "select to_regclass(%s) is not null", (f"howdah.{name}",))
 
 
+@pytest.mark.behaviour("AMQ-59")
+@pytest.mark.behaviour("AMQ-60")
+def test_activemq_msgs_holds_each_message_until_it_is_acknowledged(db: Db, clock: Clock) -> None:
+    one(db, """select howdah.alter_queue('q', '{"redelivery_delay_ms": 1000}')""")
+    rows = "select id, container, convert_from(msg, 'UTF8'), priority from howdah.activemq_msgs order by 3"
+    large = "L" * 5000
+    ways: dict[str, dict[str, Any]] = {
+        "cheap": {"delivery_mode": "non-persistent"}, "cheap and late": {"delivery_mode": "non-persistent", "delay": "1 h"},
+        "failed": {}, "high": {"priority": 9}, "late": {"delay": "1 h"}, large: {}, "ready": {},
+    }  # fmt: skip
+    sent = {}
+    for body, options in ways.items():
+        names = "".join(f", {name} => %s" for name in options)
+        sent[body] = one(db, f"select howdah.send('q', %s{names})", (body, *options.values()))
+    expected = [(sent[b], "queue://q", b, ways[b].get("priority", 4)) for b in sorted(ways)]
+    assert db.execute(rows.encode()).fetchall() == expected
+    one(db, "select howdah.record_failure('q', %s)", (sent["failed"],))
+    assert one(db, "select parked from howdah.queue_stats('q')") == 3
+    assert db.execute(rows.encode()).fetchall() == expected, (
+        "a message that waits for its redelivery is not acknowledged"
+    )
+    leases = db.execute("select lease, message_id from howdah.lease('q', 9, '1 min')").fetchall()
+    leases += db.execute("select lease, message_id from howdah.lease('q', 9, '1 min')").fetchall()
+    assert {number for _, number in leases} == {sent[b] for b in ("cheap", "high", large, "ready")}
+    assert db.execute(rows.encode()).fetchall() == expected, "nor is one that a consumer has under a lease"
+    for lease, number in leases:
+        one(db, "select howdah.ack('q', %s, %s)", (lease, [number]))
+    assert [row[2] for row in db.execute(rows.encode())] == ["cheap and late", "failed", "late"]
+
+
 ACTIVEMQ = {
     "activemq_msgs": {
         "id": "bigint", "container": "text", "msgid_prod": "text", "msgid_seq": "bigint", "expiration": "bigint",
@@ -199,6 +230,34 @@ def test_activemqs_view_is_filled_from_the_messages(db: Db, clock: Clock) -> Non
     ]
     one(db, "select howdah.acquire_lock('maintenance', 'me')")
     assert db.execute("select broker_name from howdah.activemq_lock where id = 1").fetchall() == [("me",)]
+
+
+def test_activemqs_view_has_bodies_only_for_those_who_may_browse(db: Db, connect: Connect) -> None:
+    one(db, "select howdah.create_queue('open')")
+    one(db, "select howdah.create_topic('news')")
+    one(db, "select howdah.subscribe('news', 's')")
+    for name in ("q", "open", "news"):
+        one(db, "select howdah.send(%s, %s)", (name, name))
+    answers = one(db, "select howdah.create_temporary_queue()")
+    one(db, "select howdah.send(%s, 'for one connection')", (answers,))
+    one(db, "select howdah.revoke_queue('q', 'browse', 'howdah_auditor')")
+    one(db, "select howdah.revoke_queue('news', 'browse', 'howdah_auditor')")
+    shown = "select container, convert_from(msg, 'UTF8') from howdah.activemq_msgs order by id % 1000000"
+    temporary = (f"queue://{answers}", None)
+    auditor = connect("howdah_auditor")
+    assert set(auditor.execute(shown)) == {
+        ("queue://q", None),
+        ("queue://open", "open"),
+        ("topic://news", None),
+        temporary,
+    }
+    admin = connect("howdah_admin")
+    assert set(admin.execute(shown)) == {
+        ("queue://q", "q"),
+        ("queue://open", "open"),
+        ("topic://news", "news"),
+        temporary,
+    }
 
 
 def test_the_accounts_of_a_busy_queue_balance(db: Db, clock: Clock) -> None:

@@ -13,10 +13,10 @@ HOWDAH_TEST_MODELS says how many times 40 steps. A failure prints its seed and i
 from __future__ import annotations
 
 import os
-import random
 from collections import Counter
 from typing import Any
 
+import chance
 import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
@@ -28,9 +28,7 @@ from support import Clock
 def run(
     dsn: str, clock: Clock, kinds: st.SearchStrategy[tuple[dict[str, Any], bool]], models: int, **more: Any
 ) -> None:
-    given = os.environ.get("HOWDAH_TEST_SEED")
-    number = int(given or random.randrange(2**32))
-    print(f"HOWDAH_TEST_SEED={number}")
+    number = chance.seed()
     machine: type[JmsMachine] = type(
         "Machine",
         (JmsMachine,),
@@ -44,7 +42,7 @@ def run(
             stateful_step_count=40,
             deadline=None,
             database=None,
-            phases=[Phase.generate, *([Phase.shrink] if given else [])],
+            phases=[Phase.generate, *([Phase.shrink] if chance.GIVEN else [])],
             suppress_health_check=list(HealthCheck),
         ),
     )

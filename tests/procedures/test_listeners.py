@@ -5,6 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from policy_support import backout_queue
 from psycopg.types.json import Jsonb
 from support import SYSTEM, Clock, Connect, Db, all_refused, column, one, receive, refused, wait_until_blocked
 
@@ -90,7 +91,7 @@ def test_the_first_failure_stops_it_until_it_is_resumed(db: Db, clock: Clock, ki
     assert [m.message_id for m in receive(db, n=2, verb="browse")] == [first, second]
     assert one(db, "select howdah.resume_listener('l')") is True
     assert shown(db, "failures, status, stopped_at, stopped_by, stopped_message_id, stop_reason") == (
-        0, "running", None, None, None, None,
+        1, "running", None, None, None, None,
     )  # fmt: skip
     assert fail_next(db) == (first, 2)
 
@@ -113,9 +114,25 @@ def test_without_a_threshold_stop_and_resume_go_on_until_the_message_is_removed(
     for _ in range(3):
         seen.append((fail_next(db), state(db), fail_next(db)))
         one(db, "select howdah.resume_listener('l')")
-    assert seen == [((poison, count), (1, "stopped"), None) for count in (1, 2, 3)]
+    assert seen == [((poison, count), (count, "stopped"), None) for count in (1, 2, 3)]
     one(db, "select howdah.discard('q', %s)", ([poison],))
     assert handle_next(db) == good
+    assert state(db) == (0, "running")
+
+
+def test_a_resumed_listener_stops_at_the_next_failure_until_a_message_was_handled(db: Db) -> None:
+    create(db, sequential_failures=3)
+    send(db, *"abcdefgh")
+    for expected in ((1, "running"), (2, "running"), (3, "stopped")):
+        fail_next(db)
+        assert state(db) == expected
+    one(db, "select howdah.resume_listener('l')")
+    fail_next(db)
+    assert state(db) == (4, "stopped")
+    one(db, "select howdah.resume_listener('l')")
+    handle_next(db)
+    fail_next(db)
+    assert state(db) == (1, "running")
 
 
 @pytest.mark.behaviour("WAS-25")
@@ -312,15 +329,20 @@ def test_what_is_in_hand_when_it_stops_is_finished(db: Db, connect: Connect, kin
 
 @pytest.mark.behaviour("WAS-40")
 @KINDS
-def test_with_stopping_unchecked_every_poison_message_is_moved(db: Db, kind: str) -> None:
-    create(db, stop_on_failure=False, sequential_failures=3, kind=kind)
+def test_with_stopping_unchecked_detection_moves_every_poison_message_into_the_backout_queue(db: Db, kind: str) -> None:
+    backout_queue(db)
+    mq = {"preset": "websphere_mq", "max_failed_deliveries": 5, "exception_queue": "BACKOUT"}
+    one(db, "select howdah.alter_queue('q', %s)", (Jsonb(mq),))
+    create(db, stop_on_failure=False, sequential_failures=3, max_sessions=5, kind=kind)
     sent = send(db, *["poison"] * 10)
-    calls = 0
-    while fail_next(db):
-        calls += 1
-    assert calls == 50
-    assert [m.message_id for m in receive(db, SYSTEM, 99, "browse")] == sent
+    for number in range(50):
+        assert fail_next(db) == (sent[number // 5], number % 5 + 1)
+    assert receive(db, "BACKOUT", 99, "browse") == [], "the comparison is made when a delivery would come next"
+    assert handle_next(db) is None
+    assert [m.message_id for m in receive(db, "BACKOUT", 99, "browse")] == sent
     assert state(db) == (50, "running")
+    (good,) = send(db, "good")
+    assert handle_next(db) == good
 
 
 def test_a_success_in_hand_does_not_start_a_stopped_listener(db: Db, connect: Connect) -> None:
@@ -533,12 +555,8 @@ def test_a_listeners_session_is_no_lock_of_another_kind(db: Db, connect: Connect
     db.execute("select setval(pg_get_serial_sequence('howdah.listeners', 'id'), %s)", (number,))
     create(db, max_sessions=1)
     send(db, "a", "b")
-    held = "select objid::bigint from pg_locks where locktype = 'advisory' and classid = 1213154375"
-    with db.transaction(force_rollback=True):
-        assert receive(db, "l", verb="receive_as")
-        (key,) = column(db, held)
     other = connect()
     with other.transaction():
-        for kind in range(1213154369, 1213154375):
-            other.execute("select pg_advisory_xact_lock(%s, %s)", (kind, key))
+        for kind in ("subscription", "lane", "cursor", "failure", "turn"):
+            other.execute("select pg_advisory_xact_lock(howdah._lock_key(%s, %s))", (kind, f"{number + 1}:0"))
         assert len(receive(db, "l", verb="receive_as")) == 1

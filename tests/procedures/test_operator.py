@@ -409,3 +409,104 @@ def test_releasing_all_leaves_what_was_sent_with_a_delay(db: Db, clock: Clock) -
     assert [m.message_id for m in receive(db, n=9)] == [aside]
     clock.advance(3600)
     assert [m.message_id for m in receive(db, n=9)] == [later]
+
+
+BULK = {
+    "replayed": "replay({queue}, {chosen}, max_messages => {most}, dry_run => {dry})",
+    "moved": "move_messages({queue}, target => 'aside', {chosen}, max_messages => {most}, dry_run => {dry})",
+    "discarded": "discard({queue}, {chosen}, max_messages => {most}, dry_run => {dry})",
+}
+
+
+def bulk(db: Db, act: str, chosen: str, *, most: str = "null", dry: bool = False) -> int:
+    """Act on the dead messages of the system's exception destination that a filter, or a list of numbers, meets."""
+    found: int = one(db, "select howdah." + BULK[act].format(queue=f"'{SYSTEM}'", chosen=chosen, most=most, dry=dry))
+    return found
+
+
+@pytest.mark.parametrize("act", BULK)
+def test_the_filters_of_list_poison_choose_what_is_replayed_moved_or_discarded(db: Db, clock: Clock, act: str) -> None:
+    ids = []
+    for number, error_class in enumerate(("A", "B", "A", "A", "A")):
+        ids.append(one(db, "select howdah.send('q', 'x', headers => jsonb_build_object('n', %s::int))", (number,)))
+        fail(db, ids[-1], error_text="broken", error_class=error_class)
+        clock.advance(60)
+    filters = f"error_class => 'A', origin => 'q', older_than => '{clock.now}', selector => 'n < 4'"
+    assert bulk(db, act, filters, dry=True) == 3
+    assert bulk(db, act, filters, most="2", dry=True) == 2
+    assert column(db, "select message_id from howdah.list_poison()") == ids
+    assert acts(db) == []
+    assert bulk(db, act, filters, most="2") == 2
+    assert column(db, "select message_id from howdah.list_poison()") == [ids[1], ids[3], ids[4]]
+    assert [(row[0], row[5]) for row in acts(db)] == [(act, ids[0]), (act, ids[2])]
+    assert (
+        bulk(db, act, "fingerprint => (select fingerprint from howdah.poison_causes() order by dead desc limit 1)") == 2
+    )
+    assert bulk(db, act, "error_class => 'none'") == 0
+
+
+@pytest.mark.parametrize("act", BULK)
+def test_a_dry_run_says_what_the_act_would_say(db: Db, connect: Connect, act: str) -> None:
+    ids = [dead(db), dead(db)]
+    assert bulk(db, act, f"message_ids => array[{ids[0]}]", dry=True) == 1
+    call = BULK[act].format(queue=f"'{SYSTEM}'", chosen="message_ids => array[1, 2]", most="null", dry=True)
+    assert refused(db, "HD013", f"select howdah.{call}").message_primary
+    refused(connect("howdah_consumer"), "42501", f"select howdah.{call}")
+    assert len(column(db, "select message_id from howdah.list_poison()")) == 2
+    if act == "replayed":
+        one(db, "select howdah.drop_queue('q', true)")
+        refused(db, "HD001", f"select howdah.replay('{SYSTEM}', dry_run => true)")
+        assert one(db, f"select howdah.replay('{SYSTEM}', target => 'aside', dry_run => true)") == 2
+
+
+def test_moving_and_discarding_in_bulk_need_a_choice(db: Db) -> None:
+    sent = dead(db)
+    all_refused(
+        db,
+        [
+            ("HD005", f"select howdah.discard('{SYSTEM}')"),
+            ("HD005", f"select howdah.discard('{SYSTEM}', '{{{sent}}}', origin => 'q')"),
+            ("HD005", f"select howdah.discard('{SYSTEM}', origin => 'q', max_messages => -1)"),
+            ("HD001", f"select howdah.discard('{SYSTEM}', origin => 'none')"),
+            ("HD023", f"select howdah.discard('{SYSTEM}', selector => 'a =')"),
+            ("HD005", f"select howdah.move_messages('{SYSTEM}', target => 'aside')"),
+            ("HD005", f"select howdah.move_messages('{SYSTEM}', '{{{sent}}}', 'aside', origin => 'q')"),
+            ("HD001", f"select howdah.move_messages('{SYSTEM}', origin => 'q')"),
+            ("HD005", "select howdah.move_all('q', 'q')"),
+            ("HD005", "select howdah.move_all('q', 'aside', -1)"),
+            ("HD001", "select howdah.move_all('q', 'none')"),
+        ],
+    )
+
+
+def test_moving_all_takes_live_parked_and_nonpersistent_messages_and_leaves_what_is_in_hand(
+    db: Db, connect: Connect
+) -> None:
+    sent = [one(db, "select howdah.send('q', %s)", (body,)) for body in "abc"]
+    later = one(db, "select howdah.send('q', 'd', delay => interval '1 hour')")
+    light = one(db, "select howdah.send('q', 'e', priority => 1, delivery_mode => 'non-persistent')")
+    consumer = connect("howdah_consumer")
+    with consumer.transaction():
+        (held,) = receive(consumer, n=1)
+        assert one(db, "select howdah.move_all('q', 'aside', 2, dry_run => true)") == 2
+        assert one(db, "select howdah.move_all('q', 'aside', reason => 'a new home')") == 4
+    assert held.message_id == sent[0]
+    moved = column(db, "select message_id from howdah.browse('aside', 9) order by 1")
+    assert moved == sorted([*sent[1:], later, light])
+    assert set(column(db, "select origin_queue from howdah.browse('aside', 9)")) == {"q"}
+    assert {row[:4] for row in acts(db)} == {("moved", "q", "aside", "a new home")}
+    assert one(db, "select howdah.move_all('q', 'aside')") == 0
+
+
+def test_what_waits_after_a_failure_is_listed_with_what_was_sent_with_a_delay(db: Db, clock: Clock) -> None:
+    one(db, """select howdah.create_queue('slow', '{"redelivery_delay_ms": 60000}')""")
+    failed = one(db, "select howdah.send('slow', 'x')")
+    one(db, "select howdah.record_failure('slow', %s)", (failed,))
+    aside = one(db, "select howdah.send('slow', 'x')")
+    one(db, "select howdah.park_messages('slow', array[%s]::bigint[], delay => interval '2 minutes')", (aside,))
+    later = one(db, "select howdah.send('slow', 'x', delay => interval '3 minutes')")
+    listed = "select message_id, reason from howdah.list_delayed('slow')"
+    assert db.execute(listed).fetchall() == [(failed, "redelivery"), (aside, "operator"), (later, "delay")]
+    refused(db, "HD013", "select howdah.cancel_delayed('slow', array[%s]::bigint[])", (failed,))
+    clock.advance(61)
+    assert db.execute(listed).fetchall() == [(aside, "operator"), (later, "delay")]

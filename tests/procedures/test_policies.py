@@ -58,6 +58,27 @@ def test_without_exception_destination_the_engine_waits_five_seconds(db: Db, cre
     assert (sixth.message_id, sixth.delivery_count) == (sent, 6)
 
 
+@pytest.mark.behaviour("WAS-15")
+@pytest.mark.parametrize("name", ["default_blocked_retry_ms", "sib.processor.blockedRetryTimeout"])
+def test_the_engines_retry_interval_is_an_administrators_property(
+    db: Db, create: Create, connect: Connect, clock: Clock, name: str
+) -> None:
+    create(max_failed_deliveries=1, exception_mode="none")
+    create("own", max_failed_deliveries=1, exception_mode="none", blocked_retry_ms=100)
+    one(connect("howdah_admin"), "select howdah.alter_engine(jsonb_build_object(%s::text, 7000))", (name,))
+    assert one(db, "select howdah.engine_options() -> 'default_blocked_retry_ms'") == 7000
+    assert column(db, "select blocked_retry_ms from howdah.list_queues() where queue in ('q', 'own') order by 1") == [
+        100,
+        7000,
+    ]
+    sent = send(db)
+    assert outcomes(db, 1) == ["blocked"]
+    clock.advance(6.999)
+    assert receive(db) == []
+    clock.advance(0.001)
+    assert [message.message_id for message in receive(db)] == [sent]
+
+
 @pytest.mark.behaviour("WAS-16")
 @pytest.mark.behaviour("WAS-19")
 @pytest.mark.parametrize(
@@ -142,7 +163,6 @@ def test_activemq_delivers_one_time_and_six_more(db: Db, create: Create, clock: 
     )
 
 
-@pytest.mark.behaviour("AMQ-115")
 def test_activemqs_limit_of_three_is_four_deliveries(db: Db, create: Create, clock: Clock) -> None:
     create("never", preset="activemq", max_failed_deliveries=0)
     sent = send(db, "never")

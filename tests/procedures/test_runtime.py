@@ -15,11 +15,10 @@ def test_of_two_engines_one_holds_the_lock_and_the_other_waits(db: Db, connect: 
     assert one(db, ACQUIRE, ("a",)) == 1
     assert one(other, ACQUIRE, ("b",)) is None
     assert one(db, ACQUIRE, ("a",)) == 1
-    one(db, "select howdah.release_lock('maintenance', 1)")
+    one(db, "select howdah.release_lock('maintenance', 1, 'a')")
     assert one(other, ACQUIRE, ("b",)) == 2
 
 
-@pytest.mark.behaviour("AMQ-64")
 def test_a_slave_takes_over_when_the_lease_is_over_and_the_old_master_can_do_nothing_more(
     db: Db, connect: Connect, clock: Clock
 ) -> None:
@@ -33,7 +32,7 @@ def test_a_slave_takes_over_when_the_lease_is_over_and_the_old_master_can_do_not
     for job in ("workers", "totals", "backlog", "journal", "dropped"):
         refused(db, "HD014", f"select howdah.maintain_{job}(%s)", (epoch,))
         one(db, f"select howdah.maintain_{job}(%s)", (epoch + 1,))
-    refused(db, "HD014", "select howdah.release_lock('maintenance', %s)", (epoch,))
+    refused(db, "HD014", "select howdah.release_lock('maintenance', %s, 'a')", (epoch,))
     assert one(db, ACQUIRE, ("a",)) is None
 
 
@@ -41,7 +40,7 @@ def test_an_expired_lease_is_nobodys_and_its_holder_gets_a_new_epoch(db: Db, clo
     assert one(db, ACQUIRE, ("a",)) == 1
     clock.advance(10)
     refused(db, "HD014", "select howdah.maintain_totals(1)")
-    refused(db, "HD014", "select howdah.release_lock('maintenance', 1)")
+    refused(db, "HD014", "select howdah.release_lock('maintenance', 1, 'a')")
     assert one(db, ACQUIRE, ("a",)) == 2
 
 
@@ -88,17 +87,21 @@ def test_bad_input_to_locks_and_workers_is_refused(db: Db) -> None:
             "'l', 'a', -1",
             "'l', 'a', 'NaN'",
             "'l', 'a', 1e12",
+            "'l', 'a', 3601",
+            "'l', 'a', 'infinity'",
         )
     ]
     cases += [
-        ("HD014", "select howdah.release_lock('none', 1)"),
-        ("HD014", "select howdah.release_lock(null, null)"),
-        ("HD014", "select howdah.release_lock('maintenance', 0)"),
+        ("HD014", "select howdah.release_lock('none', 1, 'a')"),
+        ("HD014", "select howdah.release_lock(null, null, null)"),
+        ("HD014", "select howdah.release_lock('maintenance', 0, 'a')"),
         ("HD014", "select howdah.maintain_totals(0)"),
         ("HD014", "select howdah.maintain_totals(-1)"),
         ("HD005", "select howdah.maintain_workers(null, null)"),
         ("HD005", "select howdah.maintain_workers(null, 0)"),
         ("HD005", "select howdah.maintain_workers(null, -5)"),
+        ("HD005", "select howdah.maintain_workers(null, 1e-100)"),
+        ("HD005", "select howdah.maintain_workers(null, 59.9)"),
         ("HD005", "select howdah.maintain_workers(null, 'NaN')"),
         ("HD015", "select howdah.heartbeat(null)"),
         ("HD015", "select howdah.heartbeat(gen_random_uuid())"),
@@ -113,6 +116,38 @@ def test_bad_input_to_locks_and_workers_is_refused(db: Db) -> None:
     cases.append(("HD005", "select howdah.register_worker('w', 'h', -1, 1, '{}')"))
     cases.append(("HD005", "select howdah.register_worker('w', 'h', 1, -1, '{}')"))
     all_refused(db, cases)
+
+
+def test_locks_of_the_audit_and_the_archive_are_reserved_for_those_whose_work_they_are(
+    db: Db, connect: Connect
+) -> None:
+    consumer, auditor, admin = connect("howdah_consumer"), connect("howdah_auditor"), connect("howdah_admin")
+    for name in ("audit", "archive"):
+        refused(consumer, "HD010", "select howdah.acquire_lock(%s, 'evil', 60)", (name,))
+    refused(admin, "HD010", "select howdah.acquire_lock('audit', 'evil', 60)")
+    assert column(db, "select name from howdah.lock where name <> 'maintenance'") == []
+    assert one(auditor, "select lock_epoch from howdah.hold_audit('me')") == 1
+    assert one(admin, "select howdah.acquire_lock('archive', 'me', 60)") == 1
+    assert one(consumer, "select howdah.acquire_lock('maintenance', 'me', 60)") == 1
+    assert one(consumer, "select howdah.acquire_lock('reports', 'me', 60)") == 1
+
+
+def test_a_lock_is_kept_and_released_by_its_holder_in_the_role_that_acquired_it(db: Db, connect: Connect) -> None:
+    consumer, auditor, admin = connect("howdah_consumer"), connect("howdah_auditor"), connect("howdah_admin")
+    assert one(auditor, "select lock_epoch from howdah.hold_audit('me')") == 1
+    assert one(admin, "select lock_epoch from howdah.hold_audit('me')") is None
+    refused(consumer, "HD014", "select howdah.release_lock('audit', 1, 'me')")
+    refused(admin, "HD014", "select howdah.release_audit(1)")
+    refused(admin, "HD014", "select howdah.record_audit(now(), 0, 'none', taken_at => now(), lock_epoch => 1)")
+    assert one(admin, ACQUIRE, ("leader",)) == 1
+    assert one(consumer, ACQUIRE, ("leader",)) is None
+    refused(consumer, "HD014", "select howdah.release_lock('maintenance', 1, 'leader')")
+    refused(consumer, "HD014", "select howdah.maintain_totals(1)")
+    refused(admin, "HD014", "select howdah.release_lock('maintenance', 1, 'another')")
+    assert column(db, "select holder from howdah.lock order by name") == ["me", "leader"]
+    one(admin, "select howdah.release_lock('maintenance', 1, 'leader')")
+    one(auditor, "select howdah.release_audit(1)")
+    assert column(db, "select holder is null and held_as is null from howdah.lock") == [True, True]
 
 
 def test_a_worker_lives_from_registration_by_heartbeats_until_it_ends(db: Db, clock: Clock) -> None:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from chance import seeds
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from schedules import count, run_many, seeds
+from schedules import count, run_many
 from support import wait_until
 
 

@@ -13,8 +13,31 @@ def a_topic(db: Db) -> None:
     topic(db, retain_ms=3_600_000)
 
 
-@pytest.mark.behaviour("AMQ-14")
 @pytest.mark.behaviour("IMQ-92")
+@pytest.mark.parametrize("shared", [False, True])
+def test_an_active_non_durable_and_an_offline_durable_subscriber_both_get_it(
+    db: Db, clock: Clock, connect: Connect, shared: bool
+) -> None:
+    durable = subscribe(db, "d", client_id="c", shared=shared)
+    active = subscribe(db, None, durable=False)
+    with connect() as consumer:
+        publish(db, "to both")
+        assert bodies(consumer, durable) == bodies(db, active) == ["to both"]
+    clock.advance(45)
+    assert bodies(db, active) == [], "it is there all the time"
+    clock.advance(45)
+    maintain(db)  # longer ago than a subscription lives whose consumers are gone
+    publish(db, "while it was away")
+    assert bodies(db, active) == ["while it was away"]
+    clock.advance(45)
+    assert bodies(db, active) == []
+    clock.advance(45)
+    maintain(db)
+    assert bodies(db, active) == []
+    assert bodies(connect(), durable) == ["while it was away"]
+
+
+@pytest.mark.behaviour("AMQ-14")
 def test_queues_and_topics_with_durable_and_other_subscribers_all_deliver(db: Db) -> None:
     one(db, "select howdah.create_queue('q')")
     names = ["q", subscribe(db, "d"), subscribe(db, None, durable=False)]

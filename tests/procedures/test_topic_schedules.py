@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from schedules import count, seeds
+from chance import seeds
+from schedules import count
 from topic_schedules import run_many
 
 

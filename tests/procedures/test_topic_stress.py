@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
+import chance
 import psycopg
 from support import Db, one
 
@@ -84,8 +85,7 @@ class Stress:
 
 
 def test_threads_lose_double_and_reorder_nothing_while_the_ring_turns(dsn: str, db: Db) -> None:
-    seed = int(os.environ.get("HOWDAH_TEST_SEED") or random.randrange(2**32))
-    print(f"HOWDAH_TEST_SEED={seed}")
+    seed = chance.seed()
     one(db, "select howdah.create_topic('t')")
     for name, shared in (("shared", True), ("one", False), ("two", False)):
         one(db, "select howdah.subscribe('t', %s, shared => %s)", (name, shared))

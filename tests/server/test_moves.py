@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import random
 import time
 from itertools import chain
 
+import chance
 import psycopg
 import pytest
 from support import SYSTEM, Db, column, kill_backend, one
@@ -43,14 +42,13 @@ def lying(db: Db, queue: str) -> list[int]:
     return column(db, "select message_id from howdah.browse(%s, 1000)", (queue,))
 
 
+@pytest.mark.slow
 @pytest.mark.behaviour("WAS-21")
 def test_a_session_killed_a_hundred_times_during_a_move_neither_loses_nor_doubles_a_message(
     private_server: EmbeddedServer,
 ) -> None:
     """In turn at a random moment of the statement or its commit, and between the two."""
-    seed = int(os.environ.get("HOWDAH_TEST_SEED") or random.randrange(2**32))
-    print(f"HOWDAH_TEST_SEED={seed}")
-    dice = random.Random(seed)
+    dice = chance.dice()
     sent, seconds = {}, {}
     with open_db(private_server) as db:
         one(db, "select howdah.create_queue('there')")

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
-import socket
-import subprocess
-import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
-from pathlib import Path
 
-import psycopg
 import pytest
-from psycopg.conninfo import conninfo_to_dict
-from support import Db, column, one, wait_until
+from poolers import PGBOUNCER, pooler
+from support import Db, column, one
 
 from howdah.audit import AuditError
 from howdah.audit.snapshot import exported
@@ -24,7 +16,6 @@ from howdah.engine import Connection, Requestor, connect
 from howdah.engine.aio import connect_async
 from howdah.engine.aio_requests import AsyncRequestor
 
-PGBOUNCER = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 TEMPORARY = "select queue from howdah.list_queues(true) where queue like '\\_TEMP%%'"
 TIMEOUT = 20
 
@@ -34,37 +25,8 @@ pytestmark = pytest.mark.skipif(PGBOUNCER is None, reason="needs pgbouncer")
 @pytest.fixture
 def pooled(dsn: str) -> Iterator[str]:
     """The test's database through a pooler that gives a client a backend for one transaction."""
-    server = conninfo_to_dict(dsn)
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o755)
-        settings = Path(folder) / "pgbouncer.ini"
-        backend = " ".join(
-            f"{name}={server[name]}" for name in ("host", "port", "user", "password", "dbname") if name in server
-        )
-        settings.write_text(
-            f"[databases]\npooled = {backend}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n"
-            "auth_type = any\npool_mode = transaction\ndefault_pool_size = 3\n"
-        )
-        user = "nobody" if os.geteuid() == 0 else None
-        assert PGBOUNCER is not None
-        pooler = subprocess.Popen([PGBOUNCER, "-q", str(settings)], user=user, stderr=subprocess.DEVNULL)
-        through = f"postgresql://{server['user']}@127.0.0.1:{port}/pooled"
-
-        def answers() -> bool:
-            with suppress(psycopg.OperationalError):
-                psycopg.connect(through).close()
-                return True
-            return False
-
-        try:
-            wait_until(answers)
-            yield through
-        finally:
-            pooler.terminate()
-            pooler.wait()
+    with pooler(dsn) as through:
+        yield through
 
 
 def serve(connection: Connection, stopping: threading.Event) -> None:

@@ -146,7 +146,7 @@ def test_in_another_cluster_nothing_is_read_until_topics_are_rebased(
         roles = column(db, "select rolname from pg_roles where rolname like 'howdah%'")
     with psycopg.connect(target, autocommit=True) as db:
         for role in roles:
-            db.execute(sql.SQL("create role {}").format(identifier(role)))
+            db.execute(sql.SQL("create role {0}; grant {0} to current_user").format(identifier(role)))
     copy(filled, target, another, tmp_path)
     with psycopg.connect(target, autocommit=True) as db:
         for name in UNREAD:

@@ -100,7 +100,7 @@ def test_autorollback_is_off_and_turned_on_rolls_back_ours_of_before_the_start_a
         clock.advance(3601)
         assert one(db, aged) == 3
         assert column(db, gids) == ["another's", "howdah:new", "howdah:old"]
-        one(db, "update howdah.engine set autorollback = true returning 1")
+        one(db, """select howdah.alter_engine('{"imq.transaction.autorollback": true}')""")
         assert maintenance.run_once("transactions") == 1
         assert [record.getMessage() for record in caplog.records] == ["prepared transaction rolled back"]
         maintenance.stop()

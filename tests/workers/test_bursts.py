@@ -10,13 +10,13 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
-from support import Db, column, one
+from support import Clock, Connect, Db, column, one
 from workers_support import Work
 
 from howdah.engine import Incident, Message, calls
 from howdah.engine.errors import ReceivingPaused
 from howdah.engine.runner import run
-from howdah.workers import App, Transaction, delivery
+from howdah.workers import App, Retry, Transaction, delivery
 from howdah.workers.delivery import Delivery
 from howdah.workers.guard import HandlerConnection
 from howdah.workers.hands import Hands
@@ -227,3 +227,34 @@ def test_a_message_at_its_limit_is_disposed_of_at_its_failure_without_another_re
     assert jobs.db.execute(query).fetchone() == figures
     incidents = jobs.db.execute("select message, attempt, outcome from howdah.incidents() order by 1").fetchall()
     assert incidents == [(first, 1, outcome), (second, 1, outcome)]
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_no_other_session_gets_a_delayed_message_between_the_rollback_and_the_settling(
+    jobs: Work, deliver: Deliver, connect: Connect, clock: Clock, monkeypatch: pytest.MonkeyPatch, asked: bool
+) -> None:
+    """What another session would receive in that moment, which lasts as long as the test wants."""
+    if not asked:
+        one(jobs.db, "select howdah.alter_queue('work', '{\"redelivery_delay_ms\": 5000}')")
+    (sent,) = jobs.send("x")
+    other = connect()
+    got: list[list[int]] = []
+    settle = Delivery._settle
+
+    def meanwhile(self: Delivery, connection: HandlerConnection, messages: list[Message]) -> None:
+        got.append(column(other, "select message_id from howdah.receive('work')"))
+        settle(self, connection, messages)
+
+    def act(message: Message, transaction: Transaction) -> None:
+        if not message.redelivered:
+            raise Retry(after=5) if asked else ValueError("no")
+
+    monkeypatch.setattr(Delivery, "_settle", meanwhile)
+    with deliver(act) as (made, connection, _):
+        assert made.run_once(connection).failed == 1
+        assert got == [[]]
+        assert column(jobs.db, "select due_at - howdah.now() = interval '5 s' from howdah.parked") == [True]
+        assert made.run_once(connection).handled == 0
+        clock.advance(5)
+        assert made.run_once(connection).handled == 1
+    assert jobs.effects() == [sent]

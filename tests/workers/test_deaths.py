@@ -251,3 +251,22 @@ def test_the_command_runs_and_sigterm_ends_it_with_0(jobs: Work, db: Db, dsn: st
     assert process.returncode == 0
     assert '"event": "worker stopped"' in said
     assert dsn not in said
+
+
+@pytest.mark.parametrize("isolate", [True, False])
+def test_a_killed_process_blames_what_its_own_sessions_had_in_hand_which_is_one_message_if_isolated(
+    jobs: Work, start: StartWorkers, isolate: bool
+) -> None:
+    workers = start(sessions=2, isolate=isolate)
+    workers.wait_started(2 if isolate else 1)
+    assert len(workers.pids) == (2 if isolate else 1)
+    with jobs.gate():
+        first, second = jobs.send("gate-python", "gate-python", queue="single")
+        sibling, killed = jobs.wait_in_handler(first), jobs.wait_in_handler(second)
+        assert (sibling == killed) is not isolate
+        workers.kill(killed)
+        wait_until(lambda: jobs.incidents(second) == ["WorkerDied"])
+        jobs.wait_in_handler(second, 2)
+    jobs.wait_empty("single")
+    assert jobs.blamed() == ({second} if isolate else {first, second})
+    assert jobs.effects() == [first, second]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 from support import column, one, wait_until
 from workers_support import StartWorkers, Work
@@ -155,6 +157,38 @@ def test_a_message_held_up_by_a_lock_holds_up_no_other(jobs: Work, start: StartW
     assert jobs.blamed() == set()
 
 
+@pytest.mark.parametrize("body", ["disk-full", "no-room-to-sort"])
+def test_what_the_server_lacks_is_no_messages_fault(jobs: Work, start: StartWorkers, body: str) -> None:
+    """More often than the limit, with a pause each time, and a warning."""
+    first, starved, last = jobs.send("plain", body, "plain")
+    jobs.db.execute("insert into work.locked values (1)")
+    workers = start()
+
+    def retried() -> list[float]:
+        lines = [line for line in workers.events("transaction retried") if line["level"] == "warning"]
+        return [datetime.fromisoformat(line["at"]).timestamp() for line in lines]
+
+    wait_until(lambda: len(retried()) > 6)
+    assert set(jobs.trace(starved)) == {1}
+    jobs.db.execute("delete from work.locked")
+    jobs.wait_empty()
+    assert jobs.effects() == [first, starved, last]
+    assert jobs.blamed() == set()
+    # The pauses begin at 50 ms and double: four of them are over half a second, and without any it would be some milliseconds.
+    assert retried()[6] - retried()[2] > 0.5
+
+
+@pytest.mark.parametrize("state", ["54000", "XX000"])
+def test_what_a_statement_asks_too_much_of_any_server_is_the_messages_fault(
+    jobs: Work, start: StartWorkers, state: str
+) -> None:
+    (guilty,) = jobs.send(state)
+    start()
+    jobs.wait_empty()
+    assert jobs.dead() == [guilty]
+    assert set(column(jobs.db, "select sqlstate from howdah.incidents()")) == {state}
+
+
 def test_only_the_guilty_of_a_batch_of_100_are_blamed(jobs: Work, start: StartWorkers) -> None:
     bodies = ["fail" if n % 33 == 5 else "only" if n == 50 else "note" for n in range(100)]
     sent = jobs.send(*bodies)
@@ -248,6 +282,7 @@ def test_a_poison_message_is_disposed_of_in_one_transaction_by_whoever_meets_it(
         assert len(jobs.incidents(message)) == failures
         if failures == 2:
             one(jobs.db, """select howdah.alter_queue('work', '{"max_failed_deliveries": 2}')""")
+        jobs.db.execute("update howdah.poison_details set due_at = howdah.now()")
         assert jobs.db.execute(due.encode()).rowcount == 1
     wait_until(lambda: jobs.dead() == [message])
     assert jobs.trace(message) == [1, 2]

@@ -52,7 +52,6 @@ def test_a_hardened_queue_is_handled_like_any_other(hardened: Work, start: Start
     assert one(hardened.db, "select count(*) from howdah.poison_details") == LIMIT
 
 
-@pytest.mark.behaviour("AMQ-117")
 def test_a_handler_whose_supervisor_dies_with_it_starts_no_more_often_than_the_limit(hardened: Work, dsn: str) -> None:
     (sent,) = hardened.send("gate-python")
     with hardened.gate():
@@ -67,6 +66,7 @@ def test_a_handler_whose_supervisor_dies_with_it_starts_no_more_often_than_the_l
     assert column(hardened.db, "select incident_id from howdah.poison_details") == [], "nobody could report"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("step", "starts"),
     list(zip(HARDENED_STEPS, [[[1]], [[1], [2]], [[]], [[1, 2]], [[1, 2]], [[1, 2]]], strict=True)),
@@ -114,6 +114,7 @@ def test_a_worker_whose_supervisor_is_killed_at_any_step_ends_its_attempt_and_le
     assert hardened.trace(sent) in ([[1], [2]] if left else [[1, 2, 3]] if fails else [[1]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", HARDENED_STEPS)
 def test_a_worker_killed_at_every_step_beside_its_supervisor_starts_the_handler_no_more_often_than_the_limit(
     hardened: Work, start: StartWorkers, step: str
@@ -170,6 +171,8 @@ def test_a_listener_of_a_hardened_queue_stops_at_its_failures_and_goes_on_when_r
     start(target="workapp:listening", sessions=1)
     wait_until(lambda: one(db, "select status from howdah.list_listeners('l')") == "stopped")
     assert hardened.trace(poison) == [1, 2]
+    one(db, "select howdah.resume_listener('l')")
+    wait_until(lambda: hardened.dead() == [poison])
     one(db, "select howdah.resume_listener('l')")
     hardened.wait_empty()
     assert hardened.trace(poison) == [1, 2, 3]

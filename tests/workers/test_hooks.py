@@ -180,6 +180,7 @@ def test_a_webhook_that_fails_is_tried_three_times_and_its_advisory_is_dead_then
     outcomes: list[str] = []
     for _ in range(3):  # each time by another process, which remembers nothing
         outcomes.append(Handled(connection, Hooks(config))(EVENT if not outcomes else None))
+        db.execute("update howdah.poison_details set due_at = howdah.now()")
         db.execute("update howdah.parked set due_at = howdah.now()")
     assert outcomes == ["delayed", "delayed", "moved"]
     assert [json.loads(body) for _, _, body in web.got] == [EVENT] * 3

@@ -9,6 +9,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from policy_support import backout_queue
 from psycopg.types.json import Jsonb
 from support import column, one, receive, wait_until
 from workers_support import StartWorkers, Work
@@ -86,12 +87,12 @@ def test_a_worker_stops_at_the_first_failure_and_goes_on_when_resumed_again_and_
     for deliveries in (1, 2, 3):
         wait_until(lambda: len(workers.events("listener stopped")) == deliveries)  # noqa: B023
         assert jobs.trace(poison) == list(range(1, deliveries + 1))
-        assert state(jobs) == (1, "stopped")
+        assert state(jobs) == (deliveries, "stopped")
         assert jobs.left() == 2
         if deliveries < 3:
             one(jobs.db, "select howdah.resume_listener('l')")
     said = workers.events("listener stopped")[-1]
-    assert (said["listener"], said["queue"], said["message"], said["failures"]) == ("l", "work", poison, 1)
+    assert (said["listener"], said["queue"], said["message"], said["failures"]) == ("l", "work", poison, 3)
     assert "ValueError" in said["reason"]
     one(jobs.db, "select howdah.discard('work', %s)", ([poison],))
     one(jobs.db, "select howdah.resume_listener('l')")
@@ -118,11 +119,15 @@ def test_five_sessions_and_ten_poison_messages_stop_at_the_third_failure(jobs: W
 
 @pytest.mark.behaviour("WAS-40")
 def test_with_stopping_unchecked_all_ten_are_moved_and_it_runs(jobs: Work, start: StartWorkers) -> None:
+    backout_queue(jobs.db)
+    mq = {"preset": "websphere_mq", "max_failed_deliveries": 5, "exception_queue": "BACKOUT"}
+    one(jobs.db, "select howdah.alter_queue('work', %s)", (Jsonb(mq),))
     create(jobs, max_sessions=5, sequential_failures=3, stop_on_failure=False)
     sent = jobs.send(*["fail"] * 10)
     start(APP, sessions=5)
     jobs.wait_empty()
-    wait_until(lambda: jobs.dead() == sent)
+    assert sorted(message.message_id for message in receive(jobs.db, "BACKOUT", 99, "browse")) == sent
+    assert [jobs.trace(message) for message in sent] == [[1, 2, 3, 4, 5]] * 10
     assert state(jobs) == (50, "running")
 
 
@@ -281,3 +286,21 @@ def test_the_handlers_of_a_queue_share_one_listener() -> None:
             app.handler("q", message_type="other", **options)(by_body)
     assert app.listeners == {"q": "l"}
     assert app.bindings["q"].batch == 1
+
+
+def test_a_listener_that_was_dropped_and_made_again_counts_again(
+    jobs: Work, deliver: Callable[[Act], tuple[EndpointDelivery, HandlerConnection]]
+) -> None:
+    jobs.send("drop", "fail")
+    limit(jobs, 1)
+
+    def drop_or_fail(message: Message, transaction: Transaction) -> None:
+        if message.body == "drop":
+            one(jobs.db, "select howdah.drop_listener('l')")
+        raise ValueError(message.body)
+
+    delivery, connection = deliver(drop_or_fail)
+    assert delivery.run_once(connection).failed == 1
+    create(jobs)
+    assert delivery.run_once(connection).failed == 1
+    assert state(jobs) == (1, "stopped")

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import chance
 import psycopg
 import pytest
 from support import Db, one, wait_until
@@ -23,9 +24,7 @@ BATCH = 500
 @pytest.fixture
 def dice() -> random.Random:
     """Chance; HOWDAH_TEST_SEED repeats a run."""
-    seed = int(os.environ.get("HOWDAH_TEST_SEED") or random.randrange(2**32))
-    print(f"HOWDAH_TEST_SEED={seed}")
-    return random.Random(seed)
+    return chance.dice()
 
 
 def send_all(jobs: Work, dsn: str, disturb: Callable[[int], None]) -> list[int]:
@@ -56,6 +55,7 @@ def check(jobs: Work, good: list[int]) -> None:
     print(f"incidents: {failed} failures, {died} killed in the handler")
 
 
+@pytest.mark.slow
 def test_sigkill_under_load_loses_and_doubles_nothing(
     jobs: Work, dsn: str, start: StartWorkers, dice: random.Random
 ) -> None:
@@ -76,6 +76,7 @@ def test_sigkill_under_load_loses_and_doubles_nothing(
     wait_until(lambda: len(workers.events("worker died")) == len(killed) == 5)
 
 
+@pytest.mark.slow
 def test_restarts_of_workers_one_after_another_under_load_lose_nothing(
     jobs: Work, dsn: str, start: StartWorkers, dice: random.Random
 ) -> None:
@@ -105,6 +106,7 @@ KINDS = {"receiving": "%:test:%", "recording": "howdah recording", "heartbeat": 
          "maintenance": "howdah maintenance"}  # fmt: skip
 
 
+@pytest.mark.slow
 def test_terminated_connections_of_every_kind_under_load_lose_nothing(
     jobs: Work, dsn: str, start: StartWorkers, dice: random.Random
 ) -> None:
@@ -129,6 +131,7 @@ def test_terminated_connections_of_every_kind_under_load_lose_nothing(
     wait_until(lambda: one(jobs.db, "select count(*) from howdah.list_workers() where silent_for < '3 s'") == 2)
 
 
+@pytest.mark.slow
 def test_crash_of_the_server_under_load_loses_and_doubles_nothing(
     private_server: EmbeddedServer, tmp_path: Path, dice: random.Random
 ) -> None:

@@ -13,6 +13,7 @@ failing = App("failing")
 ordered = App("ordered")
 fleeting = App("fleeting")
 typed = App("typed")
+listened = App("listened")
 
 
 def insert(message: Message, transaction: Transaction) -> None:
@@ -42,6 +43,8 @@ failing.subscribe("events", name="failing", max_failed_deliveries=2, batch=10)(n
 failing.subscribe("events", name="fine")(insert)
 ordered.subscribe("events", name="ordered", shared=False, batch=7)(note)
 fleeting.subscribe("events", name="f", durable=False)(note)
+listened.subscribe("events", name="l", listener="events-listener", max_sessions=2, max_failed_deliveries=0)(note)
+listened.subscribe("events", name="free")(insert)
 
 
 @typed.subscribe("events", name="t", message_type="order")

@@ -17,6 +17,8 @@ from howdah.workers import App, Transaction
 app = App("test")
 typed = App("typed")
 several = App("several")
+limited = App("limited")
+mixed = App("mixed")
 listening = App("listening")
 astray = App("astray")
 empty = App("empty")
@@ -52,10 +54,20 @@ def work(message: Message, transaction: Transaction) -> None:
         ACTIONS[str(message.body)](transaction)
 
 
+@mixed.handler("work", time_limit=0.3)
+@limited.handler("work", time_limit=0.3)
+def within_limit(message: Message, transaction: Transaction) -> None:
+    """The same within a time limit."""
+    work(message, transaction)
+
+
 @app.handler("single", batch=1)
 def single(message: Message, transaction: Transaction) -> None:
     """The same, one message a transaction."""
     work(message, transaction)
+
+
+mixed.handler("single", batch=1)(single)
 
 
 def wait_for_gate(transaction: Transaction) -> None:
@@ -67,6 +79,23 @@ def wait_in_python(transaction: Transaction) -> None:
     """The same without the worker's connection."""
     with psycopg.connect(os.environ["HOWDAH_DSN"], autocommit=True) as outside:
         outside.execute("select pg_advisory_lock_shared(7)")
+
+
+def wait_for_ever(transaction: Transaction) -> None:
+    """Wait in the database, and take a cancel for granted."""
+    with contextlib.suppress(psycopg.Error), transaction.connection.transaction():
+        transaction.connection.execute("select pg_sleep(3600)")
+
+
+def wait_for_ever_twice(transaction: Transaction) -> None:
+    """One cancel is not enough."""
+    wait_for_ever(transaction)
+    wait_for_ever(transaction)
+
+
+def wait_for_ever_in_python(transaction: Transaction) -> None:
+    """What nobody can interrupt."""
+    threading.Event().wait()
 
 
 def fail(transaction: Transaction) -> None:
@@ -133,6 +162,28 @@ def lock_time_out(transaction: Transaction) -> None:
         transaction.connection.execute("lock table work.locked in share mode")
 
 
+def need_resources(transaction: Transaction) -> None:
+    """What the server refuses while the test's table says so: by the code of a full disk."""
+    transaction.connection.execute(
+        "do $$ begin if exists (select from work.locked) then raise 'no space left' using errcode = '53100'; end if; end $$"
+    )
+
+
+def sort_too_much(transaction: Transaction) -> None:
+    """The same by a limit of the server's own: no temporary file, while the test's table says so."""
+    with transaction.connection.transaction():
+        transaction.connection.execute("set local work_mem = '64kB'")
+        transaction.connection.execute(
+            "select set_config('temp_file_limit', case when exists (select from work.locked) then '0' else '-1' end, true)"
+        )
+        transaction.connection.execute("select count(*) from (select g from generate_series(1, 20000) g order by -g) o")
+
+
+def raise_code(state: str) -> Any:
+    """A statement that fails with this SQLSTATE."""
+    return lambda t: t.connection.execute(f"do $$ begin raise 'x' using errcode = '{state}'; end $$".encode())
+
+
 def wrapped_serialization_failure() -> None:
     """As SQLAlchemy wraps it."""
     from sqlalchemy.exc import OperationalError
@@ -167,6 +218,8 @@ ACTIONS: dict[str, Any] = {
     "gate-fail": fail_after_gate,
     "gate-at-commit": lambda t: t.connection.execute("insert into work.gated values (1)"),
     "fail": fail,
+    "swallow-cancel": wait_for_ever_twice,
+    "for-ever": wait_for_ever_in_python,
     "fail-in-sql": fail_in_sql,
     "fail-once": lambda t: once(t, lambda: fail(t)),
     "only": lambda transaction: transaction.set_rollback_only(),
@@ -186,6 +239,10 @@ ACTIONS: dict[str, Any] = {
     "serialization": lambda t: once(t, wrapped_serialization_failure),
     "terminate": lambda t: once(t, lambda: terminate_self(t)),
     "violate": violate_at_commit,
+    "disk-full": need_resources,
+    "no-room-to-sort": sort_too_much,
+    "54000": raise_code("54000"),
+    "XX000": raise_code("XX000"),
 }
 
 

@@ -1,0 +1,62 @@
+"""A healthy database that uses every feature there is has no finding."""
+
+from every_feature import use_every_feature
+from support import Connect, Db, column
+
+from .conftest import Audit
+
+NO_EFFECT = {
+    *("archive_identity", "check_archive_run", "check_selector", "check_server", "selector_matches", "now"),
+    *("default_options", "engine_options", "presets", "queue_options", "topic_options", "set_storage", "grant_queue"),
+    *("revoke_queue", "may_browse"),
+    *("list_acts", "list_archive_runs", "list_audits", "list_bridges", "list_consumers", "list_delayed", "list_grants"),
+    *("list_leases", "list_listeners", "list_poison", "list_policies", "list_queues", "list_schedules", "list_storage"),
+    *("list_subscriptions", "list_topics", "list_transactions", "list_workers", "incidents", "last_acked_id"),
+    *("poison_causes", "poison_message", "queue_stats", "resource_state", "topic_history"),
+    *("check_journal_offset", "journal_offset", "journal_ranges", "next_journal_offset"),
+    *("record_audit", "record_worker_figures"),
+    "rebase_topics",  # after a restore into another cluster only
+}
+"""Verbs that look, set up rights, or record what is no message's fate."""
+
+
+def test_the_database_of_every_feature_calls_every_verb_that_has_an_effect_on_messages(
+    db: Db, connect: Connect
+) -> None:
+    called = use_every_feature(db, connect)
+    verbs = set(
+        column(
+            db,
+            "select distinct p.proname::text from pg_proc p, lateral aclexplode(p.proacl) a"
+            " where p.pronamespace = 'howdah'::regnamespace and p.proname !~ '^_' and a.grantee <> p.proowner",
+        )
+    )
+    assert verbs - called == NO_EFFECT & verbs
+
+
+def test_each_message_of_a_queue_with_a_full_journal_or_of_the_engine_has_its_send_on_record_whoever_put_it_there(
+    db: Db, connect: Connect
+) -> None:
+    """The engine's own reports, replies and copies too."""
+    use_every_feature(db, connect)
+    assert column(db, "select queue from howdah.audit_messages where queue = '_SYSTEM.Advisory'")
+    assert (
+        column(
+            db,
+            "select distinct d.name from (select message_id from howdah.audit_messages union select message_id from howdah.audit_journal) m"
+            " join howdah.destinations d on d.id = m.message_id % 1000000 where (d.journal_level = 'full' or d.is_system)"
+            " and not exists (select from howdah.audit_journal j where j.message_id = m.message_id and j.event = 'sent')",
+        )
+        == []
+    )
+
+
+def test_an_audit_of_a_database_that_uses_every_feature_is_clean(audit: Audit, db: Db, connect: Connect) -> None:
+    use_every_feature(db, connect)
+    result = audit()
+
+    assert result.ok, [rule for rule in result.rules if rule.count]
+    assert [rule for rule in result.rules if rule.count] == []
+    named = [queue for queue in result.queues if ":" not in queue.queue and not queue.queue.startswith("_TEMP.")]
+    mere = {"ActiveMQ.DLQ", "ActiveMQ.DLQ.Queue.at_move_individual"}  # made by a policy, with the default level
+    assert {queue.queue for queue in named if queue.verdict != "proved"} == mere

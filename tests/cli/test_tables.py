@@ -1,0 +1,136 @@
+"""Every list at a terminal of 80 columns: no line is longer, and no name is broken."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from command import howdah
+from support import SYSTEM, Db, one
+
+from howdah.cli import tables
+from howdah.cli.main import _command
+
+QUEUE = "orders.incoming.germany1"
+DYING = "orders.incoming.austria1"
+GRAVE = "orders.that.nobody.eats1"
+TOPIC = "prices.of.stocks.europe1"
+SUBSCRIPTION = f"{TOPIC}:billing-europe:invoices-of-the-week"
+LISTENER = "listener.incoming.orders"
+SCHEDULE = "reminder-of-every-monday"
+WORKER = "worker-host-17.eu:shop:1"
+PATH = "/srv/archives/of/the/whole/company"
+ERROR = "an error whose text is long enough to be cut, for it says 'no such order' again and again and again"
+
+#: Words of each command that prints a table, and what it must show whole.
+LISTS: dict[tuple[str, ...], list[str]] = {
+    ("queue", "list"): [QUEUE, GRAVE],
+    ("queue", "stats"): [QUEUE, GRAVE],
+    ("queue", "delayed", GRAVE): ["redelivery"],
+    ("queue", "browse", QUEUE): ["an error whose"],
+    ("browse", QUEUE): ["an error whose"],
+    ("topic", "list"): [TOPIC],
+    ("topic", "history", TOPIC): ["an error whose"],
+    ("subscription", "list"): [SUBSCRIPTION],
+    ("listener", "list"): [LISTENER, QUEUE, "stopped"],
+    ("schedule", "list"): [QUEUE, SCHEDULE],
+    ("poison", "list"): [DYING, "KeyError: an er"],
+    ("poison", "causes"): ["KeyError: an er"],
+    ("poison", "acts"): ["parked"],
+    ("workers",): [WORKER, QUEUE, GRAVE],
+    ("transactions", "list"): [],
+    ("archive", "list"): [],
+    ("check",): [],
+}
+
+
+@pytest.fixture
+def full(dsn: str, db: Db) -> dict[str, str]:
+    """A database with long names in every list, and the identifiers that the server made."""
+    one(db, "select howdah.create_queue(%s)", (GRAVE,))
+    one(
+        db,
+        "select howdah.create_queue(%s, jsonb_build_object('max_failed_deliveries', 1, 'exception_queue', %s::text))",
+        (QUEUE, GRAVE),
+    )
+    one(db, "select howdah.create_queue(%s, '{\"max_failed_deliveries\": 1}')", (DYING,))
+    delayed: int = one(db, "select howdah.send(%s, 'x')", (GRAVE,))
+    one(db, "select howdah.alter_queue(%s, '{\"redelivery_delay_ms\": 600000}')", (GRAVE,))
+    db.execute("select howdah.record_failure(%s, %s, error_text => 'later')", (GRAVE, delayed))
+    db.execute("select howdah.pause(%s)", (GRAVE,))
+    sent: int = one(db, "select howdah.send(%s, %s)", (QUEUE, ERROR))
+    dead: int = one(db, "select howdah.send(%s, 'x')", (DYING,))
+    db.execute(
+        "select howdah.record_failure(%s, %s, error_text => %s, error_class => 'KeyError')", (DYING, dead, ERROR)
+    )
+    one(db, f"select howdah.park_messages('{SYSTEM}', array[%s]::bigint[], reason => %s)", (dead, ERROR))
+    one(db, "select howdah.create_topic(%s)", (TOPIC,))
+    topic, client, name = SUBSCRIPTION.split(":")
+    one(db, "select howdah.subscribe(%s, %s, client_id => %s)", (topic, name, client))
+    one(db, "select howdah.send(%s, %s)", (TOPIC, ERROR))
+    one(db, "select howdah.create_listener(%s, %s)", (LISTENER, QUEUE))
+    one(db, "select howdah.stop_listener(%s, %s)", (LISTENER, ERROR))
+    howdah(dsn, "schedule", "add", QUEUE, "x", "--cron", "30 8 * * mon-fri", "--name", SCHEDULE)
+    one(db, "select howdah.register_worker(%s, 'worker-host-17', 4711, 8, array[%s, %s])", (WORKER, QUEUE, GRAVE))
+    db.execute(
+        "insert into howdah.archive_runs (archive_id, run, lock_epoch, snapshot, system_identifier, journal_rows,"
+        " journal_checksum, incident_rows, incident_checksum, message_rows, message_checksum, manifest, path, started_at,"
+        " finished_at, verified_at, damage) values (gen_random_uuid(), 17, 1, '3:3:', 1, 123456789, 0, 1234567, 0, 12345, 0,"
+        " 'm', %s, now(), now(), now(), %s)",
+        (PATH, ERROR),
+    )
+    cause = one(db, "select fingerprint from howdah.poison_causes(%s)", (DYING,))
+    return {"message": str(sent), "dead": str(dead), "delayed": str(delayed), "cause": cause}
+
+
+def test_every_list_fits_in_80_columns_and_breaks_no_name(dsn: str, full: dict[str, str]) -> None:
+    made = {
+        ("poison", "list"): [full["dead"], full["cause"]],
+        ("poison", "causes"): [full["cause"]],
+        ("browse", QUEUE): [full["message"]],
+        ("queue", "delayed", GRAVE): [full["delayed"]],
+    }
+    for words, whole in LISTS.items():
+        shown = howdah(dsn, *words, columns=80)
+        assert shown.code in (0, 1), shown
+        for line in shown.out.splitlines():
+            assert tables.cell_len(line) <= 80, (words, line)
+        for name in whole + made.get(words, []):
+            assert name in shown.out, (words, name, shown.out)
+
+
+def test_wide_and_a_pipe_cut_nothing(dsn: str, full: dict[str, str]) -> None:
+    for columns in (80, None):
+        shown = howdah(dsn, "poison", "list", "--wide", columns=columns).out
+        assert f"KeyError: {ERROR}" in shown
+        assert "reason" in shown.splitlines()[0]
+        assert len(shown.splitlines()) == 3
+    assert f"KeyError: {ERROR}" in howdah(dsn, "poison", "list").out
+    assert PATH in howdah(dsn, "archive", "list", "-w", columns=80).out
+
+
+def test_every_command_with_a_table_is_tested_here() -> None:
+    def commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+        for name, inner in getattr(command, "commands", {}).items():
+            yield from commands(inner, (*words, name))
+        if any("--wide" in getattr(option, "opts", ()) for option in command.params):
+            yield words
+
+    assert set(commands(_command())) == {
+        tuple(word for word in words if word not in (QUEUE, GRAVE, TOPIC)) for words in LISTS
+    }
+
+
+def test_what_a_narrow_terminal_has_no_room_for_is_named(dsn: str, full: dict[str, str]) -> None:
+    shown = howdah(dsn, "queue", "list", columns=40)
+    assert shown.out.splitlines()[0] == "queue"
+    assert shown.err == (
+        "howdah: note: the terminal is too narrow for: dead messages go to, failures, journal, paused; --wide shows all\n"
+    )
+
+
+@pytest.mark.parametrize("text", ["漢字" * 40, "e\u0301" * 200, "\t\n" * 50])
+def test_texts_are_cut_by_the_columns_they_take(text: str) -> None:
+    columns = tables.Columns({"id": "id", "text": "text"}, cut=frozenset({"text"}))
+    titles = dict(columns.short)
+    cells = {"id": ["1"], "text": [text]}
+    assert all(tables.cell_len(line) <= 80 for line in tables._lines(titles, cells, {"id"}, columns, 80))

@@ -1,0 +1,170 @@
+"""The consumers of docs/examples, in Java, Node and Go: each waits, is woken, and records its failures, with and without PgBouncer."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.parse import urlencode
+
+import psycopg
+import pytest
+import runtimes
+from poolers import PGBOUNCER, pooler
+from psycopg.conninfo import conninfo_to_dict
+from support import Db, column, one, wait_until
+
+EXAMPLES = Path(__file__).parents[2] / "docs/examples"
+TIMEOUT = 20
+
+Start = Callable[..., tuple[list[str], dict[str, str]]]
+"""From a folder and the DSNs to a command and its environment."""
+
+
+def jdbc(dsn: str) -> str:
+    parts = {name: str(value) for name, value in conninfo_to_dict(dsn).items()}
+    account = urlencode({"user": parts["user"], "password": parts.get("password", ""), "prepareThreshold": 0})
+    return f"jdbc:postgresql://{parts['host']}:{parts['port']}/{parts['dbname']}?{account}"
+
+
+def java(folder: Path, *dsns: str) -> tuple[list[str], dict[str, str]]:
+    start = [str(runtimes.java()), "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-cp", str(runtimes.jdbc_jar())]
+    return [*start, str(EXAMPLES / "Consumer.java"), "orders", *map(jdbc, dsns)], {}
+
+
+def url(dsn: str, **parameters: str) -> str:
+    parts = {name: str(value) for name, value in conninfo_to_dict(dsn).items()}
+    password = f":{parts['password']}" if "password" in parts else ""
+    return f"postgresql://{parts['user']}{password}@{parts['host']}:{parts['port']}/{parts['dbname']}?{urlencode(parameters)}"
+
+
+def node(folder: Path, *dsns: str) -> tuple[list[str], dict[str, str]]:
+    (folder / "node_modules").symlink_to(runtimes.node_modules())
+    (folder / "consumer.mjs").write_text((EXAMPLES / "consumer.mjs").read_text())
+    return ["node", str(folder / "consumer.mjs"), "orders", *map(url, dsns)], {}
+
+
+def go(folder: Path, *dsns: str) -> tuple[list[str], dict[str, str]]:
+    version, gopath = runtimes.pgx()
+    source = (EXAMPLES / "consumer.go").read_text()
+    if version == "v4":  # what Debian 12 has; there pgconn is a module of its own, and the rest that we use is the same
+        source = source.replace("jackc/pgx/v5/pgconn", "jackc/pgconn").replace("jackc/pgx/v5", "jackc/pgx/v4")
+    (folder / "consumer.go").write_text(source)
+    environment = {
+        "GOPATH": str(gopath),
+        "GO111MODULE": "off",
+        "GOFLAGS": "",
+        "GOCACHE": str(runtimes.ROOT / "build/go"),
+    }
+    program = folder / "consumer"
+    subprocess.run(
+        ["go", "build", "-o", str(program), str(folder / "consumer.go")], check=True, env={**os.environ, **environment}
+    )
+    prepared = {
+        "sslmode": "disable",
+        **({"statement_cache_capacity": "0"} if version == "v4" else {"default_query_exec_mode": "exec"}),
+    }
+    return [str(program), "orders", *(url(dsn, **prepared) for dsn in dsns)], environment
+
+
+@contextmanager
+def running(command: list[str], environment: dict[str, str]) -> Iterator[list[str]]:
+    """What the consumer says, line by line as it comes."""
+    said: list[str] = []
+    consumer = subprocess.Popen(
+        command, env={**os.environ, **environment}, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    assert consumer.stdout is not None
+    reading = threading.Thread(
+        target=lambda lines: said.extend(line.strip() for line in lines), args=(consumer.stdout,)
+    )
+    reading.start()
+    try:
+        yield said
+    finally:
+        consumer.kill()
+        consumer.wait()
+        reading.join()
+        consumer.stdout.close()
+
+
+def tell(what: str, said: list[str]) -> None:
+    """Wait until the consumer has said something; if it does not, say what it said."""
+    with suppress(AssertionError):
+        wait_until(lambda: what in said, TIMEOUT)
+    assert what in said
+
+
+def shows_a_life(db: Db, said: list[str]) -> None:
+    """A message is handled; one that fails is tried twice and then set aside, with its incidents."""
+    one(db, "select howdah.send('orders', 'first')")
+    tell("handled first", said)
+    one(db, "select howdah.send('orders', 'fail')")
+    tell("failed fail: returned", said)
+    one(db, "select howdah.send('orders', 'last')")
+    tell("handled last", said)
+    tell("failed fail: moved", said)
+    assert column(db, "select error_text from howdah.poison_details") == ["this message cannot be handled"] * 2
+    assert column(db, "select body from howdah.msgs where body = 'fail' and dead_at is null") == []
+
+
+@pytest.fixture
+def orders(db: Db) -> Db:
+    one(db, """select howdah.create_queue('orders', '{"max_failed_deliveries": 2}')""")
+    return db
+
+
+LANGUAGES = pytest.mark.parametrize(
+    "start", [java, node, pytest.param(go, marks=pytest.mark.slow)]
+)  # Go compiles its driver
+
+
+@LANGUAGES
+def test_a_consumer_in_another_language_is_woken(start: Start, dsn: str, orders: Db, tmp_path: Path) -> None:
+    with running(*start(tmp_path, dsn, dsn)) as said:
+        shows_a_life(orders, said)
+
+        def woken() -> bool:
+            time.sleep(0.3)  # a queue that gets a message more often sends no notification
+            one(orders, "select howdah.send('orders', 'more')")
+            return "woken" in said
+
+        wait_until(woken, TIMEOUT)
+        # It goes on without its listener, and has another soon.
+        column(orders, "select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen howdah'")
+        one(orders, "select howdah.send('orders', 'after')")
+        tell("handled after", said)
+        wait_until(
+            lambda: one(orders, "select count(*) from pg_stat_activity where query = 'listen howdah'") == 1, TIMEOUT
+        )
+
+
+@LANGUAGES
+@pytest.mark.skipif(PGBOUNCER is None, reason="needs pgbouncer")
+def test_a_consumer_in_another_language_works_behind_a_pooler(
+    start: Start, dsn: str, orders: Db, tmp_path: Path
+) -> None:
+    with pooler(dsn) as pooled, running(*start(tmp_path, pooled)) as said:
+        shows_a_life(orders, said)
+        assert "woken" not in said
+
+
+@LANGUAGES
+def test_a_consumer_in_another_language_outlives_its_connection(
+    start: Start, dsn: str, orders: Db, tmp_path: Path
+) -> None:
+    with running(*start(tmp_path, dsn)) as said:
+        one(orders, "select howdah.send('orders', 'first')")
+        tell("handled first", said)
+        with psycopg.connect(dsn, autocommit=True) as admin:
+            admin.execute(
+                "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()"
+                " and query ~ 'howdah.receive' and pid <> pg_backend_pid()"
+            )
+        one(orders, "select howdah.send('orders', 'second')")
+        tell("handled second", said)
+    assert column(orders, "select * from howdah.poison_details") == []

@@ -1,0 +1,210 @@
+"""What an attacker with few rights tries, and what stops him."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from psycopg import sql
+from support import Connect, Db, column, identifier, one, refused
+
+# What the attacker's functions do wherever PostgreSQL runs them: they note what they got.
+TRAP = """
+create table lair.loot (got text);
+grant insert on lair.loot to public;
+create function lair.tried(what text) returns void language plpgsql volatile as $$
+begin
+    execute 'insert into lair.loot select ''GOT '' || ' || what;
+exception when others then
+    insert into lair.loot values (sqlstate);
+end $$;
+create function lair.steal() returns integer language plpgsql volatile as $$
+begin
+    perform lair.tried('m.body from howdah.browse(''secret'') m'), lair.tried('m.body from howdah.receive(''secret'') m'),
+        lair.tried('m.body from howdah.lease(''secret'') m'), lair.tried('howdah.send(''secret'', ''forged'')');
+    return 1;
+end $$;
+create function lair.looks_harmless(integer) returns integer language sql immutable as 'select 1';
+create table lair.bait (n integer);
+insert into lair.bait values (1), (2);
+create index bait_index on lair.bait (lair.looks_harmless(n));
+create materialized view lair.shown as select lair.looks_harmless(1) as n;
+create or replace function lair.looks_harmless(integer) returns integer language plpgsql immutable
+    as $$ begin return lair.steal(); end $$;
+"""
+
+Ordinary = Callable[..., str]
+
+
+@pytest.fixture
+def ordinary(db: Db) -> Iterator[Ordinary]:
+    """Make a login of this test's, a member of other roles."""
+    made: list[str] = []
+
+    def make(name: str, *of: str) -> str:
+        role = f"{name}_{db.info.dbname[-12:]}"
+        made.append(role)
+        db.execute(sql.SQL("create role {}").format(identifier(role)))
+        for other in of:
+            db.execute(sql.SQL("grant {} to {}").format(identifier(other), identifier(role)))
+        return role
+
+    if not one(db, "select rolsuper from pg_roles where rolname = current_user"):
+        pytest.skip("only a superuser becomes others")
+    yield make
+    for role in reversed(made):
+        db.execute(sql.SQL("drop owned by {0} cascade; drop role {0}").format(identifier(role)))
+
+
+@pytest.fixture
+def become(connect: Connect) -> Callable[[str], Db]:
+    """Open a session as somebody."""
+
+    def open_one(role: str) -> Db:
+        session = connect()
+        session.execute(sql.SQL("set session authorization {}").format(identifier(role)))
+        return session
+
+    return open_one
+
+
+@pytest.fixture
+def attacker(ordinary: Ordinary, become: Callable[[str], Db], db: Db) -> Db:
+    """One who may use Howdah but not the queue secret, which has a message."""
+    role = ordinary("attacker", "howdah_consumer", "howdah_producer")
+    db.execute(
+        sql.SQL("create schema lair authorization {0}; grant usage on schema lair to public").format(identifier(role))
+    )
+    one(db, "select howdah.create_queue('secret')")
+    one(db, "select howdah.send('secret', 'hush')")
+    for verb, holder in db.execute("select verb, role from howdah.list_grants('secret')").fetchall():
+        one(db, "select howdah.revoke_queue('secret', %s, %s)", (verb, holder)) if holder != "howdah_admin" else None
+    return become(role)
+
+
+def has_maintain(db: Db) -> bool:
+    return db.info.server_version >= 170000
+
+
+@pytest.mark.parametrize("victim", ["superuser", "pg_maintain", "granted to everybody", "the owner's group"])
+def test_code_that_a_maintenance_command_runs_has_no_right_of_whoever_maintains(
+    attacker: Db, ordinary: Ordinary, become: Callable[[str], Db], db: Db, victim: str
+) -> None:
+    if victim in {"pg_maintain", "granted to everybody"} and not has_maintain(db):
+        pytest.skip("since PostgreSQL 17")
+    role = ordinary("victim", "howdah_admin", *(["pg_maintain"] if victim == "pg_maintain" else []))
+    attacker.execute(TRAP)
+    if victim == "granted to everybody":
+        attacker.execute("grant maintain on lair.bait, lair.shown to public")
+    elif victim == "the owner's group":
+        group = ordinary("group")
+        for member in (role, attacker.execute("select session_user::text").fetchone()[0]):  # type: ignore[index]
+            db.execute(sql.SQL("grant {} to {}").format(identifier(group), identifier(member)))
+        db.execute(sql.SQL("grant usage, create on schema lair to {}").format(identifier(group)))
+        for table in ("table lair.bait", "materialized view lair.shown"):
+            db.execute(sql.SQL("alter {} owner to {}").format(sql.SQL(table), identifier(group)))
+        db.execute(sql.SQL("grant howdah_consumer, howdah_producer to {}").format(identifier(group)))
+    session = db if victim == "superuser" else become(role)
+    assert "hush" in column(session, "select body from howdah.browse('secret')") or victim == "superuser"
+    for command in ("analyze lair.bait", "vacuum analyze lair.bait", "reindex table lair.bait", "analyze"):
+        session.execute(command.encode())
+    session.execute("refresh materialized view lair.shown")
+    assert set(column(db, "select got from lair.loot")) == {"HD010"}
+    session.execute("select lair.looks_harmless(1)")
+    if victim != "superuser":
+        assert "GOT hush" in column(db, "select got from lair.loot"), (
+            "who calls it himself lends it his rights, as in PostgreSQL"
+        )
+
+
+@pytest.mark.parametrize(
+    ("name", "seconds", "expected"),
+    [
+        ("audit", "1", "HD010"),
+        ("archive", "1", "HD010"),
+        ("Audit", "1", None),  # another name: it keeps nobody from auditing
+        ("x", "'NaN'", "HD005"),
+        ("x", "'Infinity'", "HD005"),
+        ("x", "'-Infinity'", "HD005"),
+        ("x", "3600.0001", "HD005"),
+        ("x", "0", "HD005"),
+        ("x", "1e-9", None),
+    ],
+)
+def test_no_consumer_takes_a_reserved_lock_or_one_for_ever(
+    connect: Connect, db: Db, name: str, seconds: str, expected: str | None
+) -> None:
+    consumer, query = connect("howdah_consumer"), f"select howdah.acquire_lock(%s, 'evil', {seconds})"
+    if expected is None:
+        assert one(consumer, query, (name,)) == 1
+    else:
+        refused(consumer, expected, query, (name,))
+    assert one(db, "select lock_epoch from howdah.hold_audit('auditor', 1)") == 1
+
+
+def test_nobody_releases_or_renews_the_lock_of_another_role_by_its_epoch_and_holder(connect: Connect) -> None:
+    consumer, admin = connect("howdah_consumer"), connect("howdah_admin")
+    epoch = one(consumer, "select howdah.acquire_lock('mine', 'me')")
+    refused(admin, "HD014", "select howdah.release_lock('mine', %s, 'me')", (epoch,))
+    refused(consumer, "HD014", "select howdah.release_lock('mine', %s, 'you')", (epoch,))
+    assert one(admin, "select howdah.acquire_lock('mine', 'me', 3600)") is None
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "create trigger t before insert on pg_temp.howdah_copy for each row execute function lair.fired()",
+        "create rule r as on insert to pg_temp.howdah_copy do also select lair.steal()",
+        "create index on pg_temp.howdah_copy (lair.looks_harmless(priority))",
+        "alter table pg_temp.howdah_copy alter priority set default lair.steal()",
+        "alter table pg_temp.howdah_copy rename to other",
+        "create policy p on pg_temp.howdah_copy using (lair.steal() = 1)",
+        "create table pg_temp.child () inherits (pg_temp.howdah_copy)",
+        "drop table pg_temp.howdah_copy",
+        "select * from pg_temp.howdah_copy",
+    ],
+)
+def test_who_copies_makes_nothing_run_with_the_owners_rights(attacker: Db, db: Db, statement: str) -> None:
+    attacker.execute(TRAP)
+    attacker.execute(
+        "create function lair.fired() returns trigger language plpgsql as"
+        " $$ begin perform lair.steal(); return new; end $$"
+    )
+    with attacker.transaction(force_rollback=True):
+        one(attacker, "select howdah.begin_copy()")
+        refused(attacker, "42501", statement)
+    attacker.execute("create temporary table howdah_copy (body text)")
+    refused(attacker, "HD005", "select howdah.send_copied('secret')")
+
+
+def test_a_membership_reached_through_a_role_without_inherit_is_none(attacker: Db, ordinary: Ordinary, db: Db) -> None:
+    if db.info.server_version < 160000:
+        pytest.skip("grants with options since PostgreSQL 16")
+    team, holder, me = ordinary("team"), ordinary("holder"), one(attacker, "select session_user::text")
+    one(db, "select howdah.grant_queue('secret', 'receive', %s)", (holder,))
+    for granted, to, how in ((holder, team, "inherit true"), (team, me, "inherit false, set true")):
+        db.execute(sql.SQL("grant {} to {} with " + how).format(identifier(granted), identifier(to)))
+    refused(attacker, "HD010", "select * from howdah.receive('secret')")
+    db.execute(sql.SQL("grant howdah_consumer to {}").format(identifier(team)))
+    attacker.execute(sql.SQL("set role {}").format(identifier(team)))
+    assert column(attacker, "select body from howdah.receive('secret')") == ["hush"], "but SET ROLE takes it"
+
+
+def test_superusers_have_the_rights_of_the_roles_granted_to_them_directly_or_not_and_of_no_others(
+    ordinary: Ordinary, become: Callable[[str], Db], db: Db
+) -> None:
+    outer, inner, root = ordinary("outer"), ordinary("inner"), ordinary("root")
+    db.execute(sql.SQL("alter role {} superuser").format(identifier(root)))
+    one(db, "select howdah.create_queue('q')")
+    for verb, holder in db.execute("select verb, role from howdah.list_grants('q')").fetchall():
+        one(db, "select howdah.revoke_queue('q', %s, %s)", (verb, holder)) if holder != "howdah_admin" else None
+    one(db, "select howdah.grant_queue('q', 'browse', %s)", (inner,))
+    session = become(root)
+    refused(session, "HD010", "select * from howdah.browse('q')")
+    db.execute(sql.SQL("grant {} to {}; ").format(identifier(inner), identifier(outer)))
+    db.execute(sql.SQL("grant {} to {}").format(identifier(outer), identifier(root)))
+    assert column(session, "select body from howdah.browse('q')") == []
+    db.execute(sql.SQL("revoke {} from {}").format(identifier(outer), identifier(root)))
+    refused(session, "HD010", "select * from howdah.browse('q')")
+    db.execute(sql.SQL("grant {} to {}").format(identifier(inner), identifier(root)))
+    assert column(session, "select body from howdah.browse('q')") == []

@@ -1,0 +1,126 @@
+"""The application's own lines in the worker's log, and which message each line was written for."""
+
+import json
+import logging
+import logging.config
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from command import howdah, refused
+from support import one
+from workers_support import StartWorkers, Work
+
+from howdah.workers import logs
+
+
+@pytest.fixture
+def logging_as_it_was() -> Iterator[None]:
+    """What configure changes is put back."""
+    root, factory, hook = logging.getLogger(), logging.getLogRecordFactory(), sys.excepthook
+    handlers, level, own = list(root.handlers), root.level, logging.getLogger("howdah").level
+    yield
+    root.handlers[:], sys.excepthook = handlers, hook
+    root.setLevel(level)
+    logging.getLogger("howdah").setLevel(own)
+    logging.setLogRecordFactory(factory)
+    logging.captureWarnings(False)
+
+
+def test_the_applications_lines_are_shown_with_logger_message_queue_and_correlation_id(
+    jobs: Work, start: StartWorkers
+) -> None:
+    workers = start("logsapp:app")
+    message_id = one(jobs.db, "select howdah.send('work', 'mocha', correlation_id => 'c-7')")
+    jobs.wait_empty()
+
+    (line,) = workers.events("brewing mocha")
+    assert {name: line[name] for name in ("level", "logger", "queue", "message", "correlation_id", "cups")} == {
+        "level": "info",
+        "logger": "shop.orders",
+        "queue": "work",
+        "message": message_id,
+        "correlation_id": "c-7",
+        "cups": 2,
+    }
+    (inside,) = workers.events("in a thread with context")
+    assert inside["message"] == message_id
+    (outside,) = workers.events("in a plain thread")
+    assert "message" not in outside
+    (started,) = workers.events("worker started")
+    assert started["logger"] == "howdah.worker"
+    assert "message" not in started
+    database = psycopg.conninfo.conninfo_to_dict(str(jobs.db.info.dsn))["dbname"]
+    assert str(started["database"]).startswith(f"database {database} on ")
+    assert "password" not in started["database"]
+    assert workers.events("too much") == []
+
+
+def test_the_level_holds_for_the_applications_lines_too(jobs: Work, start: StartWorkers) -> None:
+    workers = start("logsapp:app", log_level="DEBUG")
+    jobs.send("mocha")
+    jobs.wait_empty()
+    assert len(workers.events("too much")) == 1
+    assert not any(
+        line["logger"].startswith(logs.QUIET)
+        for line in map(json.loads, workers.log.read_text().splitlines())
+        if "logger" in line
+    )
+
+
+@pytest.mark.parametrize("kind", ["json", "toml", "ini"])
+def test_a_file_configures_logging(kind: str, jobs: Work, start: StartWorkers, tmp_path: Path) -> None:
+    own = tmp_path / "own.log"
+    line = "%(levelname)s %(howdah_queue)s %(howdah_message_id)s %(message)s"
+    config = tmp_path / f"log.{kind}"
+    if kind == "ini":
+        config.write_text(
+            "[loggers]\nkeys=root,shop\n[handlers]\nkeys=own\n[formatters]\nkeys=own\n"
+            "[logger_root]\nhandlers=\n[logger_shop]\nqualname=shop\nlevel=DEBUG\nhandlers=own\n"
+            f"[handler_own]\nclass=FileHandler\nargs=({str(own)!r},)\nformatter=own\n[formatter_own]\nformat={line}\n"
+        )
+    elif kind == "json":
+        settings = {
+            "formatters": {"own": {"format": line}},
+            "handlers": {"own": {"class": "logging.FileHandler", "filename": str(own), "formatter": "own"}},
+            "loggers": {"shop": {"level": "DEBUG", "handlers": ["own"]}},
+        }
+        config.write_text(json.dumps(settings))
+    else:
+        config.write_text(
+            f"[formatters.own]\nformat = '{line}'\n"
+            f"[handlers.own]\nclass = 'logging.FileHandler'\nfilename = '{own}'\nformatter = 'own'\n"
+            "[loggers.shop]\nlevel = 'DEBUG'\nhandlers = ['own']\n"
+        )
+    start("logsapp:app", log_config=config)
+    (message_id,) = jobs.send("mocha")
+    jobs.wait_empty()
+    assert own.read_text().splitlines() == [
+        f"DEBUG work {message_id} too much",
+        f"INFO work {message_id} brewing mocha",
+        f"INFO work {message_id} in a thread with context",
+        "INFO None None in a plain thread",
+    ]
+
+
+@pytest.mark.usefixtures("logging_as_it_was")
+def test_a_file_that_configures_nothing_is_wrong_usage(tmp_path: Path) -> None:
+    for name, text in (("log.json", "{"), ("log.toml", "handlers = 1"), ("log.ini", "what"), ("l.json", '{"root": 1}')):
+        config = tmp_path / name
+        config.write_text(text)
+        refused(howdah("", "worker", "shop:app", "--log-config", config), "is no configuration of a log", 2)
+    refused(howdah("", "worker", "shop:app", "--log-config", tmp_path / "missing.json"), "does not exist", 2)
+
+
+@pytest.mark.usefixtures("logging_as_it_was")
+def test_an_application_that_configures_logging_itself_does_not_silence_the_worker(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    logs.configure(as_json=False)
+    logging.config.dictConfig({"version": 1})
+    assert logging.getLogger("howdah.worker").disabled
+    logs.enable()
+    logging.getLogger("howdah.worker").info("still here")
+    assert "still here" in capfd.readouterr().err
