@@ -9,7 +9,7 @@ SHIPPED := $(notdir $(wildcard src/howdah/*))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test chaos check lint format docs bench bench-full bench-compare wheel clean
+.PHONY: help demo test test-all test-rest chaos check lint format docs bench bench-full bench-compare wheel clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,31 +17,39 @@ help: ## Show this list
 demo: $(VENV)/.demo ## Run 336,776 real flights through the queue and audit the result
 	$(BIN)/howdah demo
 
-# What depends on the version on each other version that is here, then everything on 18.
+# Worksteal leaves a folder's tests with one process, so that Spark starts once.
+PYTEST := $(BIN)/pytest -q -n 3 --dist worksteal
+
+test: $(VENV)/.dev ## Run the tests on PostgreSQL 18: every promise once, fixed seeds (six minutes on two cores)
+	$(PYTEST) -m 'not slow'
+
+# What depends on the version, on each other version that is here.
 OTHERS := 16 $(patsubst /usr/lib/postgresql/%/bin/postgres,%,$(wildcard /usr/lib/postgresql/1[4-7]/bin/postgres))
 
-# Two processes, each with servers of its own. Not more, whatever the machine has: some tests measure how long
-# something takes. Worksteal leaves a folder's tests with one process, so that Spark starts once.
-PYTEST := $(BIN)/pytest -q -n 2 --dist worksteal
+test-all: test test-rest ## Run all tests, on PostgreSQL 16 and what Debian has installed too (25 minutes)
 
-test: $(VENV)/.dev ## Run the tests on real PostgreSQL servers: 18, then 16 and what Debian has installed
+# What make test left out.
+test-rest: $(VENV)/.dev
+	HOWDAH_TEST_SCHEDULES=500 $(PYTEST) tests/procedures/test_schedules.py tests/procedures/test_topic_schedules.py
+	$(PYTEST) -m slow
 	@for version in $(OTHERS); do \
 	  echo "PostgreSQL $$version: procedures, migrations, restarts"; \
-	  HOWDAH_TEST_SCHEDULES=20 HOWDAH_TEST_PG=$$version $(PYTEST) tests/procedures tests/migrations tests/server || exit; \
+	  HOWDAH_TEST_SCHEDULES=20 HOWDAH_TEST_PG=$$version $(PYTEST) -m 'not slow' tests/procedures tests/migrations tests/server || exit; \
 	done
-	@echo "PostgreSQL 18: everything"
-	$(PYTEST)
 
-# Every round and schedule has its own seed; the failing one prints it, and HOWDAH_TEST_SEED repeats it.
+# Every round and schedule has its own seed; the failing one prints the command that repeats it.
 SCHEDULES ?= 10000
 CRASHES ?= 100
 MODELS ?= 500
+CALLS ?= 100000
 ROUNDS ?= 10
-chaos: $(VENV)/.dev ## Random schedules, crashes and kills in their thousands (SCHEDULES, MODELS, CRASHES, ROUNDS; 45 minutes)
+chaos: export HOWDAH_TEST_SEED := new
+chaos: $(VENV)/.dev ## Random schedules, crashes and kills in their thousands, with new seeds (SCHEDULES, MODELS, CALLS, CRASHES, ROUNDS; 50 minutes)
 	HOWDAH_TEST_SCHEDULES=$(SCHEDULES) HOWDAH_TEST_CRASHES=$(CRASHES) \
 	  $(BIN)/pytest -q -s tests/procedures/test_schedules.py tests/server/test_crashes.py \
 	  tests/procedures/test_topic_schedules.py tests/server/test_topic_crashes.py \
 	  tests/procedures/test_hardened_schedules.py
+	HOWDAH_TEST_FUZZ=$(CALLS) $(BIN)/pytest -q -s tests/procedures/test_fuzz.py
 	HOWDAH_TEST_MODELS=$(MODELS) $(BIN)/pytest -q -s tests/procedures/test_jms_model.py
 	HOWDAH_TEST_STRESS=20 $(BIN)/pytest -q -s tests/procedures/test_topic_stress.py
 	@for round in $$(seq $(ROUNDS)); do \

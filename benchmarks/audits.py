@@ -14,6 +14,7 @@ from statistics import harmonic_mean
 from typing import TYPE_CHECKING
 
 from ..engine import HowdahError
+from ..text.extras import how_to_install
 from .bench import BODY, QUEUE, Bench, Db, opened, settle
 from .record import OURS
 
@@ -144,7 +145,7 @@ def _spark() -> Iterator[SparkSession]:
     try:
         from ..audit import AuditError, spark_session
     except ModuleNotFoundError as error:
-        raise HowdahError("Spark is not installed", "pip install 'howdah[audit]'") from error
+        raise HowdahError("Spark is not installed", how_to_install("audit")) from error
     try:
         with spark_session("local[2]", PARTITIONS) as spark:
             yield spark

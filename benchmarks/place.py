@@ -19,6 +19,7 @@ from ..engine import HowdahError
 from ..engine.embedded import EmbeddedServer
 from ..engine.embedded_programs import packaged_bin
 from ..migrations import migrate
+from ..text.dsn import canonical
 
 SCHEMA = "howdah_bench"
 MARK = "Made and removed by howdah bench."
@@ -26,11 +27,25 @@ DURABLE = ("fsync", "synchronous_commit", "full_page_writes", "wal_level", "data
 SHOWN = (*DURABLE, "shared_buffers", "max_wal_size", "checkpoint_timeout", "autovacuum", "max_connections")
 
 
+APPLICATIONS_ROLE = "howdah_bench_application"
+APPLICATION = f"""
+do $$begin
+    if to_regrole('{APPLICATIONS_ROLE}') is null then
+        create role {APPLICATIONS_ROLE} in role howdah_admin, howdah_auditor, howdah_producer, howdah_consumer;
+    end if;
+end$$;
+grant all on schema howdah, {SCHEMA} to {APPLICATIONS_ROLE};
+grant all on all tables in schema howdah to {APPLICATIONS_ROLE};
+grant all on all sequences in schema howdah to {APPLICATIONS_ROLE};
+grant all on all functions in schema howdah to {APPLICATIONS_ROLE}"""
+"""The role that is measured: an application's, for a superuser's rights take longer to find. It may look into our tables, too."""
+
+
 class Place:
     """A server, and databases on it for one row at a time."""
 
     def __init__(self, dsn: str, embedded: EmbeddedServer | None = None) -> None:
-        self.dsn = dsn
+        self.dsn = canonical(dsn)
         self.embedded = embedded
         self._numbers = itertools.count(1)
 
@@ -85,7 +100,9 @@ class Place:
             dsn = make_conninfo(self.dsn, dbname=name)
             with psycopg.connect(dsn, autocommit=True) as connection:
                 connection.execute(f"create schema {SCHEMA}".encode())
-            yield dsn
+                if not empty:
+                    connection.execute(APPLICATION.encode())
+            yield dsn if empty else make_conninfo(dsn, options=f"-c role={APPLICATIONS_ROLE}")
         finally:
             self._run(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
 
