@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import chance
 import databases
@@ -300,11 +301,23 @@ def clock(connect: Connect) -> Clock:
     return made
 
 
+INTERPRETED = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
+}
+"""Spark compiles no code for a test's few rows: an audit takes 9 seconds of CPU where it took 15. Commands in processes of their own do."""
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator["SparkSession"]:
     """Spark with Java's start of several seconds, once for the run: a process has one."""
     session = pytest.importorskip("howdah.audit.session", exc_type=ImportError)
-    with session.spark_session("local[2]", partitions=2) as started:
+    with (
+        patch.dict(session._SETTINGS, INTERPRETED),
+        patch.object(session, "_LOCAL_JAVA_OPTIONS", f"{session._LOCAL_JAVA_OPTIONS} -XX:+UseSerialGC"),
+        session.spark_session("local[2]", partitions=2) as started,
+    ):
         yield started
 
 
