@@ -22,6 +22,8 @@ _SETTINGS = {
     "spark.app.name": "howdah audit",
     "spark.driver.memory": "2g",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # Rows decoded at once: 4,096 of them with group ids or error texts of a megabyte would not fit.
+    "spark.sql.parquet.columnarReaderBatchSize": "512",
     "spark.sql.session.timeZone": "UTC",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
