@@ -44,6 +44,7 @@ MODELS ?= 500
 CALLS ?= 100000
 ROUNDS ?= 10
 chaos: export HOWDAH_TEST_SEED := new
+chaos: export PYTEST_TIMEOUT := 0
 chaos: $(VENV)/.dev ## Random schedules, crashes and kills in their thousands, with new seeds (SCHEDULES, MODELS, CALLS, CRASHES, ROUNDS; 50 minutes)
 	HOWDAH_TEST_SCHEDULES=$(SCHEDULES) HOWDAH_TEST_CRASHES=$(CRASHES) \
 	  $(BIN)/pytest -q -s tests/procedures/test_schedules.py tests/server/test_crashes.py \

@@ -310,7 +310,7 @@ def test_archiving_is_for_administrators(dsn: str, folder: Path, db: Db, spark: 
     db.execute("create role archiver_test login password 'secret' in role howdah_auditor, howdah_consumer")
     theirs = make_conninfo(dsn, user="archiver_test", password="secret")
     try:
-        with pytest.raises(Exception, match="permission denied"):
+        with pytest.raises(Exception, match="reserved for administrators"):
             run_archive(theirs, folder, spark=spark)
         db.execute("grant howdah_admin to archiver_test")
         assert run_archive(theirs, folder, spark=spark, partitions=2).run == 1

@@ -29,7 +29,7 @@ def test_restored_into_another_cluster_it_begins_another_archive_with_each_row_o
     db.execute('select howdah.create_queue(\'q\', \'{"journal_level": "full", "max_failed_deliveries": 1}\')')
     # Numbers that the other cluster will not have given out.
     db.execute("set synchronous_commit = off")
-    db.execute("do $$ begin for i in 1..3000 loop perform pg_current_xact_id(); commit; end loop; end $$")
+    db.execute("do $$ begin for i in 1..20000 loop perform pg_current_xact_id(); commit; end loop; end $$")
     assert fail(db, "q", send(db, "q", 3)[0]) == "moved"
     assert archive().journal == 4
     send(db, "q", 2)
