@@ -39,7 +39,8 @@ PREVIOUS = Previous("10:20:12", str(TAKEN), {"q": 3})
 def as_previous(result: AuditResult) -> Previous:
     """A result as list_audits would give it back."""
     run = result.to_dict()
-    found = Previous.of({"snapshot": run["snapshot"], "taken_at": run["taken_at"], "queues": run["queues"]})
+    taken = datetime.fromisoformat(run["taken_at"])
+    found = Previous.of({"snapshot": run["snapshot"], "taken_at": taken, "queues": run["queues"]})
     assert found is not None
     return found
 
