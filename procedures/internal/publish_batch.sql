@@ -5,11 +5,13 @@
 --          HD025 a restored database.
 -- Role     internal
 --
--- The caller has checked rights and arguments. Arrays are NULL or as long as p_bodies; p_seqs are positions it has drawn.
+-- The caller has checked rights and arguments. Arrays are NULL or as long as p_bodies; p_seqs are positions it has drawn. p_user is the sender
+-- whom a bridge's queue stamps; NULL: the caller.
 create or replace function howdah._publish(
     p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[],
     p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval,
-    p_delay interval, p_nonpersistent boolean, p_notify boolean, p_seqs bigint[] default null
+    p_delay interval, p_nonpersistent boolean, p_notify boolean, p_seqs bigint[] default null,
+    p_user text default null
 ) returns bigint[]
 language plpgsql volatile
 as $$
@@ -48,7 +50,8 @@ begin
     end if;
     if v_topic.bridged then
         perform howdah._cross(p_topic, p_bodies, p_is_text, p_content_type, p_headers, p_priorities, p_correlation_ids, p_message_types,
-            p_conversation_ids, p_reply_to, p_time_to_live, p_nonpersistent, p_notify);
+            p_conversation_ids, p_reply_to, p_time_to_live, p_nonpersistent, p_notify,
+            coalesce(p_user, howdah._caller()));
     end if;
     return v_ids;
 end

@@ -151,6 +151,10 @@ def test_every_way_of_sending_stamps_its_user_where_that_is_wanted_and_no_other_
 ) -> None:
     create(stamp_user=True)
     create("plain")
+    create("bridged", stamp_user=True)
+    create("alices", stamp_user=True)
+    one(db, "select howdah.create_topic('unstamped'), howdah.bridge('unstamped', 'bridged')")
+    one(db, "select howdah.bridge('unstamped', 'alices', $$JMSXUserID = 'alice'$$)")
     one(db, "select howdah.create_topic('t', '{\"stamp_user\": true}')")
     one(db, "select howdah.subscribe('t', 's')")
     producer = connect("howdah_producer")
@@ -162,16 +166,25 @@ def test_every_way_of_sending_stamps_its_user_where_that_is_wanted_and_no_other_
         "howdah.send_batch({}, array['a', 'b'])",
         "howdah.send_batch({}, array['a', 'b'], headers => array['{{}}', null]::jsonb[], deduplication_keys => array['x', 'y'])",
         "howdah.schedule({}, 'a'::text, period => interval '1 minute', repeat => 0)",
+        "howdah.respond({}, 'a'::text, headers => '{{\"JMSXUserID\": \"alice\"}}')",
     ):
-        for name in ("q", "plain", "t"):
+        for name in ("q", "plain", "t", "unstamped"):
             one(producer, "select " + query.format(f"'{name}'"))
+    for name in ("q", "plain", "t", "unstamped"):
+        with producer.transaction():
+            one(producer, "select howdah.begin_copy()")
+            producer.execute("insert into pg_temp.howdah_copy values ('a', '{\"JMSXUserID\": \"alice\"}'), ('b', null)")
+            assert one(producer, "select howdah.send_copied(%s)", (name,)) == 2
     one(producer, "select howdah.send('q,plain', 'both'::text)")
     clock.advance(61)
-    assert one(db, "select fired from howdah.fire_schedules()") == 3
-    assert len(receive(db, n=99, verb="browse")) == 10
+    assert one(db, "select fired from howdah.fire_schedules()") == 4
+    assert len(receive(db, n=99, verb="browse")) == 13
+    assert one(db, "select count(*) from howdah.browse('bridged', max_messages => 99)") == 12
     users = "select headers ->> 'JMSXUserID' from howdah.receive(%s, 99)"
     assert set(column(db, users, ("q",))) == {"howdah_producer"}
     assert set(column(db, users, ("t::s",))) == {"howdah_producer"}
+    assert set(column(db, users, ("bridged",))) == {"howdah_producer"}
+    assert column(db, users, ("alices",)) == [], "the bridge's selector read a forged user"
     assert set(column(db, users, ("plain",))) == {None, "alice"}
     one(db, "select howdah.alter_queue('q', '{\"stamp_user\": false}')")
     one(producer, "select howdah.send('q', 'a'::text)")
