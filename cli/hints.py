@@ -9,12 +9,14 @@ COMMANDS = {
     "alter_engine": "howdah engine alter -o KEY=VALUE",
     "alter_listener": "howdah listener alter LISTENER -o KEY=VALUE",
     "alter_queue": "howdah queue alter QUEUE -o KEY=VALUE",
+    "alter_topic": "howdah topic alter TOPIC -o KEY=VALUE",
     "browse": "howdah browse QUEUE",
     "create_listener": "howdah listener create LISTENER QUEUE",
     "create_queue": "howdah queue create QUEUE",
     "create_topic": "howdah topic create TOPIC",
     "drop_listener": "howdah listener drop LISTENER",
     "drop_queue": "howdah queue drop QUEUE",
+    "drop_topic": "howdah topic drop TOPIC",
     "incidents": "howdah poison causes --queue QUEUE",
     "list_archive_runs": "howdah archive list",
     "list_delayed": "howdah queue delayed QUEUE",
@@ -33,13 +35,17 @@ COMMANDS = {
     "resource_state": "howdah engine show",
     "resume": "howdah queue resume QUEUE",
     "resume(subscription)": "howdah subscription resume SUBSCRIPTION",
+    "resume_schedule": "howdah schedule resume NUMBER",
     "retry": "howdah poison retry --id MESSAGE_ID",
     "subscribe": "howdah subscription create TOPIC NAME",
+    "topic_history": "howdah topic history TOPIC",
+    "unsubscribe": "howdah subscription drop SUBSCRIPTION",
 }
 
-_CALL = re.compile(r"\bhowdah\.([a-z_]+)\(([^()]*)\)")
+# With its arguments or by its bare name. Arguments with parentheses in them stay, for half of them would.
+_CALL = re.compile(r"\bhowdah\.([a-z_]+)\b(?:\(([^()]*)\)|(?!\())")
 
 
 def in_commands(text: str) -> str:
-    """The text with each call of a function that a command does too replaced by the command."""
+    """The text with each function that a command stands for, called or only named, replaced by the command."""
     return _CALL.sub(lambda call: COMMANDS.get(f"{call[1]}({call[2]})") or COMMANDS.get(call[1]) or call[0], text)

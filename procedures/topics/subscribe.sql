@@ -63,11 +63,11 @@ begin
         if v_old.shared <> v_new.shared then
             raise exception using errcode = 'HD024', message = format('subscription %s of client %s exists as %s one', quote_literal(name),
                 quote_literal(client_id), case when v_old.shared then 'a shared' else 'an unshared' end),
-                hint = 'Choose another name, or howdah.unsubscribe it.';
+                hint = 'Choose another name, or end that one with howdah.unsubscribe.';
         elsif v_old.topic <> v_new.topic and v_new.client_id = '' then
             raise exception using errcode = 'HD024', message = format('subscription %s without a client id exists for %s', quote_literal(name),
                 quote_literal(v_old.topic)),
-                hint = 'Choose another name, or give a client_id, or howdah.unsubscribe the other.';
+                hint = 'Choose another name, or give a client_id, or end the other with howdah.unsubscribe.';
         end if;
         if (v_old.topic, v_old.no_local, v_old.prioritized) = (v_new.topic, v_new.no_local, v_new.prioritized)
            and v_old.selector is not distinct from v_new.selector then
