@@ -26,8 +26,8 @@ from ..workers.guard import HandlerConnection
 from ..workers.hands import Hands
 from ..workers.recorder import Failures, Recorder
 from ..workers.subscriptions import subscribers_of
+from .handling import NAME, testing_limits
 
-NAME = "howdah testing"
 LOOK_SECONDS = 0.005
 DELAYED_MAX = 10_000
 
@@ -104,6 +104,7 @@ class _Drain:
         self._connection = HandlerConnection.open(dsn, NAME)
         self._folder = tempfile.TemporaryDirectory(prefix="howdah-testing-")
         self._hands = Hands.create(Path(self._folder.name) / "hands", 1)
+        self._limits = testing_limits()
         self._deliveries = deliveries_of(
             app,
             endpoints_of(app, NAME),
@@ -112,6 +113,7 @@ class _Drain:
             hands=self._hands,
             slot=0,
             record=self._record,
+            limits=self._limits,
         )
         #: Failed deliveries whose messages wait: they are not listed as delayed.
         self._redelivered: dict[int, str] = {}
@@ -126,6 +128,7 @@ class _Drain:
                 delivery.leave(self._connection)
         self._connection.close()
         self._recorder.close()
+        self._limits.close()
         close_loop()
         self._hands.close()
         self._folder.cleanup()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -15,6 +16,7 @@ from ..workers.app import Handler
 from ..workers.asynchronous import close_loop
 from ..workers.burst import SAVE
 from ..workers.guard import HandlerConnection
+from ..workers.limits import Limits
 
 NAME = "howdah testing"
 PAGE = 1000
@@ -59,10 +61,12 @@ def run_handler(
         raise AppError(f"the app has no handler for queue {message.queue}", "Say make_message(…, queue=…).")
     with HandlerConnection.open(dsn, NAME) as connection, connection.transaction(force_rollback=True):
         transaction = Transaction(connection, NAME)
+        limits = testing_limits()
         before = {one.message_id for one in _lying(connection)}
         connection.execute(SAVE)
         try:
-            binding.handler_for(message)(message, transaction)
+            with limits.watched(0, connection, binding.time_limit_for(message)) or nullcontext():
+                binding.handler_for(message)(message, transaction)
             transaction.check()
             connection.execute("set constraints all immediate")
         except Exception as error:
@@ -70,9 +74,15 @@ def run_handler(
                 raise
             return _failed(error, message, app)
         finally:
+            limits.close()
             close_loop()
         sent = [one for one in _lying(connection) if one.message_id not in before]
         return Ran("consumed", sent=sent, seen=None if look is None else look(transaction))
+
+
+def testing_limits() -> Limits:
+    """What watches over time limits in the test's own process, which it never ends: a handler that goes on is waited for."""
+    return Limits(NAME, lambda slot: None)
 
 
 def _app_of(function: Handler, queue: str) -> App:

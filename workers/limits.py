@@ -99,6 +99,11 @@ class Limits:
         self._running: dict[int, Watched] = {}
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
+        self._closed = threading.Event()
+
+    def close(self) -> None:
+        """End the thread; no handler is watched any more."""
+        self._closed.set()
 
     def watched(self, slot: int, connection: HandlerConnection, own: float | None) -> Watched | None:
         """The context to call a handler in; None if it has no limit."""
@@ -124,8 +129,7 @@ class Limits:
         return [slot for slot, watched in list(self._running.items()) if now > watched.ends + self._grace]
 
     def _watch(self) -> None:
-        while True:
-            time.sleep(TICK_SECONDS)
+        while not self._closed.wait(TICK_SECONDS):
             now = time.monotonic()
             for slot, watched in list(self._running.items()):
                 if now < watched.ends:

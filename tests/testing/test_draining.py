@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import Any
 
@@ -70,6 +71,23 @@ def test_a_failure_is_recorded_and_raised_with_its_traceback_once_all_is_done(sh
     assert shop.seen == ["orders bad 1", "orders fine 1", "served fine 1", "orders bad 2"]
     assert drained.handled == 2
     assert column(db, "select error_text from howdah.incidents() order by incident_id") == ["bad cannot be brewed"] * 2
+
+
+def test_a_handlers_time_limit_holds(shop: Shop, db: Db, dsn: str) -> None:
+    def slow(message: Message, transaction: Transaction) -> None:
+        if not message.redelivered:
+            transaction.connection.execute("select pg_sleep(60)")
+
+    before = set(threading.enumerate())
+    app = App()
+    app.handler("orders", time_limit=0.2)(slow)
+    send(db, "a")
+    drained = drain(app, dsn, check=False)
+    assert [(one.error_class, one.outcome) for one in drained.failures] == [("HandlerTimeout", "delayed")]
+    assert (drained.handled, drained.left) == (1, {})
+    for thread in set(threading.enumerate()) - before:
+        thread.join(10)
+        assert not thread.is_alive(), "what watches ends with the drain"
 
 
 def test_failures_that_are_meant_are_returned(shop: Shop, db: Db, dsn: str) -> None:

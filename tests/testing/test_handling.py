@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from typing import Any
 
 import psycopg
@@ -12,6 +14,7 @@ from howdah.engine.errors import IllegalState
 from howdah.testing import make_message, run_handler
 from howdah.workers import App, AppError, Message, Reject, Retry, Transaction
 from howdah.workers.app import RollbackOnly, UnknownMessageType
+from howdah.workers.limits import HandlerTimeout
 
 app = App("shop")
 
@@ -89,6 +92,29 @@ def test_it_tells_what_a_worker_would_make_of_an_error(
     assert (ran.outcome, type(ran.error), ran.delay, ran.sent) == (outcome, error, delay, [])
     assert untouched(shop)
     assert one(shop, "select count(*) from howdah.incidents()") == 0
+
+
+@pytest.mark.parametrize("how", ["sql", "python", "async"])
+def test_a_handlers_time_limit_holds(shop: Db, dsn: str, how: str) -> None:
+    limited = App()
+
+    @limited.handler("orders", time_limit=0.2)
+    def slow(message: Message, transaction: Transaction) -> None:
+        if how == "sql":
+            transaction.connection.execute("select pg_sleep(60)")
+        time.sleep(0.3)
+
+    @limited.handler("orders", message_type="async", time_limit=0.2)
+    async def waits(message: Message, transaction: Transaction) -> None:
+        await asyncio.sleep(60)
+
+    message = make_message("a", queue="orders", message_type=how)
+    begun = time.monotonic()
+    ran = run_handler(limited, message, dsn, check=False)
+    assert (ran.outcome, type(ran.error)) == ("failed", HandlerTimeout)
+    with pytest.raises(HandlerTimeout, match=r"longer than its time limit of 0\.2 s"):
+        run_handler(limited, message, dsn)
+    assert time.monotonic() - begun < 30
 
 
 def test_a_function_alone_obeys_the_rules_of_workers(shop: Db, dsn: str) -> None:
