@@ -99,6 +99,17 @@ def tell(what: str, said: list[str]) -> None:
     assert what in said
 
 
+def is_woken(db: Db, said: list[str]) -> None:
+    """It says that a notification ended its sleep."""
+
+    def woken() -> bool:
+        time.sleep(0.3)  # a queue that gets a message more often sends no notification
+        one(db, "select howdah.send('orders', 'more')")
+        return "woken" in said
+
+    wait_until(woken, TIMEOUT)
+
+
 def shows_a_life(db: Db, said: list[str]) -> None:
     """A message is handled; one that fails is tried twice and then set aside, with its incidents."""
     one(db, "select howdah.send('orders', 'first')")
@@ -127,13 +138,7 @@ LANGUAGES = pytest.mark.parametrize(
 def test_a_consumer_in_another_language_is_woken(start: Start, dsn: str, orders: Db, tmp_path: Path) -> None:
     with running(*start(tmp_path, dsn, dsn)) as said:
         shows_a_life(orders, said)
-
-        def woken() -> bool:
-            time.sleep(0.3)  # a queue that gets a message more often sends no notification
-            one(orders, "select howdah.send('orders', 'more')")
-            return "woken" in said
-
-        wait_until(woken, TIMEOUT)
+        is_woken(orders, said)
         # It goes on without its listener, and has another soon.
         column(orders, "select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen howdah'")
         one(orders, "select howdah.send('orders', 'after')")
@@ -144,13 +149,20 @@ def test_a_consumer_in_another_language_is_woken(start: Start, dsn: str, orders:
 
 
 @LANGUAGES
+@pytest.mark.parametrize("listens", [True, False], ids=["listens to the server", "does not listen"])
 @pytest.mark.skipif(PGBOUNCER is None, reason="needs pgbouncer")
 def test_a_consumer_in_another_language_works_behind_a_pooler(
-    start: Start, dsn: str, orders: Db, tmp_path: Path
+    start: Start, listens: bool, dsn: str, orders: Db, tmp_path: Path
 ) -> None:
-    with pooler(dsn) as pooled, running(*start(tmp_path, pooled)) as said:
+    listening = [dsn] if listens else []
+    with pooler(dsn) as pooled, running(*start(tmp_path, pooled, *listening)) as said:
         shows_a_life(orders, said)
-        assert "woken" not in said
+        if listens:
+            is_woken(orders, said)
+        else:
+            assert "woken" not in said
+        queries = column(orders, "select query from pg_stat_activity where query = 'listen howdah'")
+        assert len(queries) == len(listening)
 
 
 @LANGUAGES
