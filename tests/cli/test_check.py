@@ -5,16 +5,21 @@ import pytest
 from command import howdah
 from support import Connect, Db, column, identifier, one, refused
 
+from howdah.engine.embedded import EmbeddedServer
+
 
 @pytest.mark.behaviour("AMQ-18")
-def test_the_development_profile_is_warned_of_whatever_the_way_to_it_and_production_is_silent(dsn: str, db: Db) -> None:
+def test_the_development_profile_is_warned_of_whatever_the_way_to_it_and_production_is_silent(
+    dsn: str, db: Db, private_server: EmbeddedServer
+) -> None:
     """The embedded server says of itself what it is; its settings alone, which are durable, do not tell."""
 
-    def profiles() -> list[tuple[str, str]]:
+    def profiles(dsn: str = dsn) -> list[tuple[str, str]]:
         return [
             (row["value"], row["danger"]) for row in howdah(dsn, "check", "--json").json if row["setting"] == "profile"
         ]
 
+    assert profiles(private_server.start().dsn) == [("development", "slow")], "as it was started"
     name = identifier(db.info.dbname)
     db.execute(psycopg.sql.SQL("alter database {} set howdah.embedded = off").format(name))
     assert profiles() == []
