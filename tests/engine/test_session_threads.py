@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 from support import Db, column, wait_until
@@ -44,6 +45,51 @@ def test_consumers_of_one_session_are_asked_by_a_thread_each_and_each_message_go
         first, second = threads.map(work, consumers)
     assert sorted(first + second) == sent
     assert consumed(db) == sent
+
+
+@pytest.mark.parametrize("who", ["consumer", "session", "message", "nobody"])
+def test_where_the_client_acknowledges_a_consumer_settles_its_own_and_the_session_what_all_threads_have_in_hand(
+    connection: Connection, orders: str, db: Db, who: str
+) -> None:
+    with connection.session() as session:
+        sent = session.send_many(
+            orders, [str(n) for n in range(8)]
+        )  # both are left two, however many one asks for ahead
+        session.commit()
+    both = threading.Barrier(2)
+    with connection.create_session(mode=AckMode.CLIENT) as acknowledging, ThreadPoolExecutor() as threads:
+        consumers = [acknowledging.consumer(orders, prefetch=2) for _ in range(2)]
+
+        def work(consumer: AckConsumer) -> list[int]:
+            got: list[Delivery] = []
+            for _ in range(2):
+                message = consumer.receive(PATIENCE)
+                assert message is not None
+                got.append(message)
+            both.wait(PATIENCE)  # each thread has two in hand
+            if consumer is consumers[0]:
+                if who == "consumer":
+                    consumer.acknowledge()
+                elif who == "session":
+                    acknowledging.acknowledge()
+                elif who == "message":
+                    got[0].acknowledge()
+            both.wait(PATIENCE)
+            return [message.message_id for message in got]
+
+        mine, others = threads.map(work, consumers)
+        in_hand = sorted(mine + others)
+        settled = {"consumer": sorted(mine), "nobody": []}.get(who, in_hand)
+        assert consumed(db) == settled
+        acknowledging.recover()
+        again = []
+        for consumer in consumers:
+            for message in iter(partial(consumer.receive, 0.5), None):
+                again.append(message)
+                consumer.acknowledge()  # else it has all that it may have unacknowledged
+        assert sorted(message.message_id for message in again) == sorted(set(sent) - set(settled))
+        taken_back = {message.message_id for message in again if message.redelivered}
+        assert taken_back >= set(in_hand) - set(settled), "recover takes back what any thread had"
 
 
 def test_a_receive_that_waits_does_not_hold_up_the_sessions_other_consumer(connection: Connection, orders: str) -> None:
