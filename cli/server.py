@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from . import target
-from .common import NOT_READY, Json
+from .common import NOT_READY, Json, connected
 
 if TYPE_CHECKING:
     from ..engine.embedded import EmbeddedServer, ServerInfo
@@ -33,14 +33,28 @@ Version = Annotated[
 
 
 @app.command()
-def start(data: Data = None, pg_version: Version = None, as_json: Json = False) -> None:
-    """Start it, making its folder the first time. A running one is left as it is.
+def start(
+    data: Data = None,
+    pg_version: Version = None,
+    persistent: Annotated[
+        bool | None,
+        typer.Option(
+            "--persistent/--non-persistent",
+            help="As howdah engine alter, once it runs. Non-persistent: every message is lost when it stops. [default: as it is]",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Start it, making its folder the first time. A running one is not started again.
 
     Other commands work on the server in the default folder: with HOWDAH_HOME, on that of another one. They start none.
     """
     server = _server(data, pg_version)
-    show(server.start(), as_json=as_json)
+    info = server.start()
+    show(info, as_json=as_json)
     target.say_how_to_reach(server)
+    if persistent is not None:
+        _alter_engine(info.dsn, persistent)
 
 
 @app.command()
@@ -93,6 +107,20 @@ def psql(context: typer.Context, data: Data = None) -> None:
     }
     access = {names[key]: str(value) for key, value in conninfo_to_dict(info.dsn).items()}
     os.execve(program, [str(program), *context.args], os.environ | access)
+
+
+def _alter_engine(dsn: str, persistent: bool) -> None:
+    """Make the engine persistent or not. Raises NotMigrated where the server has none yet, and runs all the same."""
+    from ..engine.errors import NotMigrated
+
+    try:
+        with connected(dsn, None) as connection:
+            connection.admin.alter_engine(persistent=persistent)
+    except NotMigrated as error:
+        raise NotMigrated(
+            "the server runs, but Howdah is not installed in its database, or not by this version: no engine was altered",
+            f"Run howdah migrate --{'persistent' if persistent else 'non-persistent'}.",
+        ) from error
 
 
 def _server(data: Path | None, version: int | None = None) -> EmbeddedServer:

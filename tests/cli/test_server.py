@@ -5,10 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psycopg
 import pytest
 from command import howdah as in_process
 from command import refused
 from psycopg.conninfo import conninfo_to_dict
+from support import one
+
+from howdah.engine.embedded import EmbeddedServer
 
 
 def howdah(*words: str | Path) -> subprocess.CompletedProcess[str]:
@@ -104,6 +108,33 @@ def test_a_started_server_that_others_will_not_find_says_how_they_would(
 
     monkeypatch.setenv("HOWDAH_DSN", "postgresql://elsewhere/app")
     assert "note: HOWDAH_DSN is set" in howdah("server", "start").stderr
+
+
+def test_the_engine_is_made_non_persistent_at_the_start_and_a_plain_start_leaves_it_so(
+    private_server: EmbeddedServer,
+) -> None:
+    data = ("--data", private_server.folder)
+
+    def persistent() -> object:
+        with psycopg.connect(private_server.start().dsn) as db:
+            return one(db, "select howdah.engine_options() -> 'persistent'")
+
+    assert howdah("server", "start", *data, "--non-persistent").returncode == 0
+    assert persistent() is False
+    private_server.stop()
+    assert howdah("server", "start", *data).returncode == 0
+    assert persistent() is False
+    assert howdah("server", "start", *data, "--persistent").returncode == 0
+    assert persistent() is True
+
+
+def test_a_start_that_finds_no_engine_to_alter_says_so_and_leaves_the_server_running(made_folder: Path) -> None:
+    started = howdah("server", "start", "--data", made_folder, "--non-persistent", "--json")
+    assert started.returncode == 3
+    assert "howdah: the server runs, but Howdah is not installed in its database" in started.stderr
+    assert "(Run howdah migrate --non-persistent.)" in started.stderr
+    assert json.loads(started.stdout)["running"] is True
+    assert howdah("server", "status", "--data", made_folder).returncode == 0
 
 
 def test_migrate_names_its_database_without_a_password(dsn: str) -> None:
