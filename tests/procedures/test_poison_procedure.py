@@ -18,6 +18,26 @@ GOOD = """
 """
 
 
+WAYS: dict[str, tuple[dict[str, object], str]] = {
+    "receive": ({}, "receive('q')"),
+    "receive several": ({}, "receive('q', 5)"),
+    "receive by selector": ({}, "receive('q', 1, selector => 'true')"),
+    "receive_locked": ({}, "receive_locked('q', 2)"),
+    "receive of a wildcard": ({}, "receive('*', 5)"),
+    "receive_message": ({}, "receive_message('q', {message})"),
+    "receive_correlated": ({}, "receive_correlated('q', 'c')"),
+    "lease": ({}, "lease('q')"),
+    "lease several": ({}, "lease('q', 3)"),
+    "strict order": ({"strict_order": True}, "receive('q')"),
+    "a group a transaction": ({"message_groups": "transaction"}, "receive('q')"),
+    "several of groups": ({"message_groups": "transaction"}, "receive('q', 5)"),
+    "groups by selector": ({"message_groups": "transaction"}, "receive('q', 5, selector => 'true')"),
+    "groups in strict order": ({"message_groups": "transaction", "strict_order": True}, "receive('q')"),
+    "lease of a group": ({"message_groups": "transaction"}, "lease('q', 3)"),
+}
+"""Options of the queue, and how a consumer asks for a message that was sent with a correlation id, in a group."""
+
+
 @pytest.fixture
 def shop(db: Db) -> Iterator[str]:
     """A role of its own, which owns the schema shop and the functions in it."""
@@ -62,9 +82,9 @@ def queue(db: Db, shop: str) -> str:
     return "q"
 
 
-def poison(db: Db, body: str = "x", failures: int = 2) -> int:
+def poison(db: Db, body: str = "x", failures: int = 2, **more: Any) -> int:
     """A message at its limit, still in its queue."""
-    sent: int = send(db, body=body)
+    sent: int = send(db, body=body, **more)
     for _ in range(failures):
         fail(db, sent, error_text=f"broken {body}")
     return sent
@@ -84,18 +104,23 @@ def went_the_usual_way(db: Db, message: int, why: str) -> None:
     assert column(db, "select body from shop.poisoned") == []
 
 
+@pytest.mark.parametrize("way", WAYS)
 def test_it_is_called_in_the_receive_with_the_message_and_its_incidents_and_as_its_owner(
-    db: Db, queue: str, shop: str, connect: Connect
+    db: Db, queue: str, shop: str, connect: Connect, way: str
 ) -> None:
-    message = poison(db, "mine")
+    options, call = WAYS[way]
+    if options:
+        one(db, "select howdah.alter_queue('q', %s)", (Jsonb(options),))
+    message = poison(db, "mine", correlation_id="c", headers=Jsonb({"JMSXGroupID": "g"}))
     assert column(db, "select body from shop.poisoned") == [], "not before a receive"
     consumer = connect("howdah_consumer")
+    asked = f"select message_id from howdah.{call.format(message=message)}"
     consumer.execute("begin")
-    assert receive(consumer) == []
+    assert column(consumer, asked) == []
     assert column(db, "select body from shop.poisoned") == []
     consumer.execute("rollback")
     assert column(db, "select body from shop.poisoned") == [], "what it did is undone with the receive"
-    assert receive(consumer) == []
+    assert column(consumer, asked) == []
     ((found, body, incidents, done_as),) = db.execute(
         "select message_id, body, incidents, done_as from shop.poisoned"
     ).fetchall()
