@@ -59,9 +59,14 @@ class Brewer:
     [brew, Brewer().handle, Brewer(), functools.partial(brew)],
     ids=["function", "method", "object", "partial"],
 )
-def test_an_async_handler_runs_to_its_end_in_its_messages_transaction(shop: Db, dsn: str, handler: Any) -> None:
+@pytest.mark.parametrize("kind", ["plain", "hardened", "listener"])
+def test_an_async_handler_runs_to_its_end_in_its_messages_transaction(
+    shop: Db, dsn: str, handler: Any, kind: str
+) -> None:
     app = App("shop")
-    app.handler("orders")(handler)
+    app.handler("orders", listener="brewers" if kind == "listener" else None)(handler)
+    if kind == "hardened":
+        one(shop, """select howdah.alter_queue('orders', '{"backout_count": "hardened"}')""")
     send(shop, "mocha", "latte")
     drained = drain(app, dsn)
     assert (drained.handled, drained.failures, drained.left) == (2, [], {})

@@ -162,10 +162,16 @@ def test_sigterm_finishes_what_is_in_hand(jobs: Work, start: StartWorkers) -> No
     assert one(jobs.db, "select count(*) from howdah.list_workers()") == 0
 
 
-@pytest.mark.parametrize("body", ["gate", "gate-python"])
-def test_a_second_sigterm_rolls_back_at_once_and_blames_nobody(jobs: Work, start: StartWorkers, body: str) -> None:
+@pytest.mark.parametrize(
+    ("app", "body"),
+    [("app", "gate"), ("app", "gate-python"), ("awaiting", "note")],
+    ids=["in SQL", "in Python", "in an await"],
+)
+def test_a_second_sigterm_rolls_back_at_once_and_blames_nobody(
+    jobs: Work, start: StartWorkers, app: str, body: str
+) -> None:
     sent = jobs.send("plain", body)
-    workers = start()
+    workers = start(f"workapp:{app}")
     with jobs.gate():
         jobs.wait_in_handler(sent[1])
         workers.stop()

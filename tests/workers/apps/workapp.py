@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import sys
@@ -21,6 +22,7 @@ limited = App("limited")
 mixed = App("mixed")
 listening = App("listening")
 astray = App("astray")
+awaiting = App("awaiting")
 empty = App("empty")
 not_an_app = object()
 
@@ -266,3 +268,11 @@ several.handler("missing")(work)
 several.handler("work")(work)
 listening.handler("work", listener="l")(work)
 astray.handler("single", listener="l")(work)
+
+
+@awaiting.handler("work", batch=100)
+async def wait_for_ever_in_the_loop(message: Message, transaction: Transaction) -> None:
+    """The same, and then an await without an end for what is not plain."""
+    work(message, transaction)
+    if message.body != "plain":
+        await asyncio.sleep(3600)
