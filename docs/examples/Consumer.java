@@ -12,7 +12,7 @@ import org.postgresql.PGNotification;
  *
  * <p>java -cp postgresql.jar Consumer.java QUEUE JDBC-URL [LISTEN-URL]
  *
- * <p>JDBC-URL may lead through PgBouncer in transaction mode (add prepareThreshold=0 before its version 1.21). LISTEN-URL leads
+ * <p>JDBC-URL may lead through PgBouncer in transaction mode (add prepareThreshold=0 unless it tracks prepared statements). LISTEN-URL leads
  * to the server itself, for a pooler cannot pass notifications on. Without it the consumer looks at its queue every 250 ms.
  */
 public final class Consumer {
@@ -103,9 +103,9 @@ public final class Consumer {
         }
     }
 
-    /** A lost connection, a deadlock, a full disk, a server that stops: no message caused these. */
+    /** A lost connection, a deadlock, a lock in use, a full disk, a server that stops: no message caused these. */
     private static boolean blameless(Exception error) {
-        return error instanceof SQLException sql && sql.getSQLState() != null && sql.getSQLState().matches("(08|40|53|57|58).*");
+        return error instanceof SQLException sql && sql.getSQLState() != null && sql.getSQLState().matches("(08|40|53|55P03|57P0|58|XX00[12]).*");
     }
 
     /** In a transaction of its own, after the rollback, which would take the record back. */

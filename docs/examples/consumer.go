@@ -2,8 +2,8 @@
 //
 //	go run consumer.go QUEUE DSN [LISTEN-DSN]
 //
-// DSN may lead through PgBouncer in transaction mode (with pgx 5 add default_query_exec_mode=exec, with pgx 4
-// statement_cache_capacity=0, before PgBouncer 1.21). LISTEN-DSN leads to the server itself, for a pooler cannot pass
+// DSN may lead through PgBouncer in transaction mode (unless that tracks prepared statements add
+// default_query_exec_mode=exec with pgx 5, statement_cache_capacity=0 with pgx 4). LISTEN-DSN leads to the server itself, for a pooler cannot pass
 // notifications on. Without it the consumer looks at its queue every 250 ms.
 package main
 
@@ -134,9 +134,9 @@ func (c *consumer) consumed(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	return true, c.recordFailure(ctx, conn, &m, err)
 }
 
-var class = regexp.MustCompile("^(08|40|53|57|58)")
+var class = regexp.MustCompile("^(08|40|53|55P03|57P0|58|XX00[12])")
 
-// blameless: a lost connection, a deadlock, a full disk, a server that stops: no message caused these.
+// blameless: a lost connection, a deadlock, a lock in use, a full disk, a server that stops: no message caused these.
 func blameless(err error) bool {
 	var server *pgconn.PgError
 	return errors.As(err, &server) && class.MatchString(server.Code)

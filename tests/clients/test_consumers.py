@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import threading
 import time
@@ -17,6 +18,8 @@ import runtimes
 from poolers import PGBOUNCER, pooler
 from psycopg.conninfo import conninfo_to_dict
 from support import Db, column, one, wait_until
+
+from howdah.engine.errors import is_innocent
 
 EXAMPLES = Path(__file__).parents[2] / "docs/examples"
 TIMEOUT = 20
@@ -127,6 +130,19 @@ def shows_a_life(db: Db, said: list[str]) -> None:
 def orders(db: Db) -> Db:
     one(db, """select howdah.create_queue('orders', '{"max_failed_deliveries": 2}')""")
     return db
+
+
+@pytest.mark.parametrize("file", ["Consumer.java", "consumer.mjs", "consumer.go"])
+def test_the_consumers_blame_a_message_for_what_workers_blame_it_for(file: str) -> None:
+    (pattern,) = re.findall(r"\(08\|.*?\)", (EXAMPLES / file).read_text())
+    states = ["08006", "40001", "40P01", "53100", "55P03", "57P01", "57P03", "58030", "XX001", "XX002"]
+    states += ["55000", "57014", "22012", "23505", "54000", "P0001", "XX000"]
+    for state in states:
+        error = type("Error", (psycopg.Error,), {"sqlstate": state})()
+        assert bool(re.match(pattern, state)) is is_innocent(error), state
+    page = (EXAMPLES.parent / "waiting.md").read_text().replace(" or ", ", ")
+    (named,) = re.findall(r"SQLSTATEs that begin\s+with ([\w, ]+)\)", page)
+    assert "|".join(named.split(", ")).replace("XX001|XX002", "XX00[12]") == pattern.strip("()")
 
 
 LANGUAGES = pytest.mark.parametrize(
