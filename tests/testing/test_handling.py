@@ -8,9 +8,10 @@ from typing import Any
 
 import psycopg
 import pytest
-from support import Db, one
+from psycopg.conninfo import make_conninfo
+from support import Connect, Db, one
 
-from howdah.engine.errors import IllegalState
+from howdah.engine.errors import IllegalState, NotAllowed
 from howdah.testing import make_message, run_handler
 from howdah.workers import App, AppError, Message, Reject, Retry, Transaction
 from howdah.workers.app import RollbackOnly, UnknownMessageType
@@ -155,6 +156,18 @@ def test_a_function_alone_obeys_the_rules_of_workers(shop: Db, dsn: str) -> None
 def test_the_answer_to_a_message_is_among_what_was_sent(shop: Db, dsn: str) -> None:
     ran = run_handler(app, make_message("why", queue="questions", reply_to="served"), dsn)
     assert [(one.queue, one.body) for one in ran.sent] == [("served", "WHY")]
+
+
+def test_it_needs_a_role_that_may_browse(shop: Db, dsn: str, connect: Connect) -> None:
+    message = make_message("x", queue="served")
+    for role in ("howdah_consumer", "howdah_producer"):
+        connect(role).close()
+    consumer, producer = (
+        make_conninfo(dsn, options=f"-c role={role}") for role in ("howdah_consumer", "howdah_producer")
+    )
+    assert run_handler(lambda message, transaction: None, message, consumer).outcome == "consumed"
+    with pytest.raises(NotAllowed):
+        run_handler(lambda message, transaction: None, message, producer)
 
 
 def test_a_message_without_a_handler_is_refused(shop: Db, dsn: str) -> None:
