@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .result import AuditResult
+from .identity import PROOFS, PROVED
+from .result import AuditResult, Queue
 
-RAISE = "howdah queue alter NAME -o journal_level=full"
-"""The command that has a queue's sends recorded from then on."""
+RAISE = {
+    "queue": "howdah queue alter NAME -o journal_level=full",
+    "topic": "howdah topic alter NAME -o journal_level=full",
+    "subscription": "howdah subscription alter NAME -o journal_level=exits",
+}
+"""The command that has more recorded from then on, by what is short of it."""
 
 TEMPORARY = "_TEMP."
 """How names of temporary queues begin; one without messages is nobody's concern."""
@@ -27,21 +32,35 @@ def headline(result: AuditResult) -> Headline:
     if not result.ok:
         return Headline(f"Not every message is accounted for: {_number(result, 'error')} broken.", "bad")
     warnings = _number(result, "warning", "warning") if any(_broken(result, "warning")) else ""
-    judged = [queue for queue in result.queues if queue.messages or not queue.queue.startswith(TEMPORARY)]
-    proved = sum(queue.verdict == "proved" for queue in judged)
-    if proved == len(judged):
+    judged = [queue for queue in result.queues if _is_judged(queue)]
+    weak = [queue for queue in judged if queue.verdict not in PROVED]
+    proved = len(judged) - len(weak)
+    if not weak:
         return Headline(
             f"Every message is accounted for{f', with {warnings}' if warnings else ''}.", "warn" if warnings else "good"
         )
-    others = len(judged) - proved
-    rest = "the other one" if others == 1 else f"the other {others:,}"
+    rest = "the other one" if len(weak) == 1 else f"the other {len(weak):,}"
     said = (
         f"Every message is accounted for in {proved:,} of {len(judged):,} queues; in {rest} a lost message would not show,"
         " for their sends are not on record"
     )
+    short = {_short(queue) for queue in weak}
+    advice = ", ".join(command for what, command in RAISE.items() if what in short)
     return Headline(
-        f"{said}{f'; {warnings}' if warnings else ''}.", "warn", f"To have them recorded from now on: {RAISE}"
+        f"{said}{f'; {warnings}' if warnings else ''}.", "warn", f"To have them recorded from now on: {advice}"
     )
+
+
+def _is_judged(queue: Queue) -> bool:
+    """Whether more could be recorded of it. Nothing records what a subscription was to choose."""
+    return queue.verdict != PROOFS["chosen"] and (queue.messages > 0 or not queue.queue.startswith(TEMPORARY))
+
+
+def _short(queue: Queue) -> str:
+    """What must record more before this one is proved. Only names of subscriptions have a colon."""
+    if ":" not in queue.queue:
+        return "queue"
+    return "subscription" if queue.verdict == PROOFS["off"] else "topic"
 
 
 def _broken(result: AuditResult, severity: str) -> list[str]:

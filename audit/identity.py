@@ -9,7 +9,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from .ledger import ENTRIES, EXITS, STATES, total
+from .ledger import DESTINATIONS, ENTRIES, EXITS, STATES, total
 
 IDENTITY_COLUMNS = (
     "queue",
@@ -29,11 +29,16 @@ PROOFS = {
     "full": "proved",
     "exits": "sends not recorded independently",
     "off": "only what is present is known",
+    "topic": "proved by its topic's sends",
+    "chosen": "what it was to get is not recorded",
 }
-"""The verdict on a queue without faults, by journal_level."""
+"""The verdict on a queue without faults, by journal_level; the last two on subscriptions of topics that record their sends."""
+
+PROVED = (PROOFS["full"], PROOFS["topic"])
+"""Verdicts on queues where a lost message shows."""
 
 
-def identity(ledger: DataFrame, policies: DataFrame, findings: DataFrame) -> DataFrame:
+def identity(ledger: DataFrame, policies: DataFrame, findings: DataFrame, cursors: DataFrame) -> DataFrame:
     """One row of IDENTITY_COLUMNS for each queue that has a ledger row or is not dropped, by name.
 
     ledger: of judge_rows. findings: of checks.find_all. lost counts recorded losses and inferred ones. Errors are
@@ -56,12 +61,18 @@ def identity(ledger: DataFrame, policies: DataFrame, findings: DataFrame) -> Dat
     complete = (
         policies.join(sums, on="destination_id", how="left")
         .join(faults, on="destination_id", how="left")
+        .join(_by_topic(ledger, policies, cursors), on="destination_id", how="left")
         .where((F.col("dropped_at").isNull() & (F.col("kind") != "topic")) | F.col("messages").isNotNull())
-        .select("destination_id", "queue", level(), *[F.coalesce(term, F.lit(0)).alias(term) for term in terms])
+        .select(
+            "destination_id", "queue", level(), "by_topic", *[F.coalesce(term, F.lit(0)).alias(term) for term in terms]
+        )
         .withColumn("lost", F.col("lost") + F.col("inferred"))
     )
     difference = total((*ENTRIES, "unrecorded_in")) - total((*EXITS, "unrecorded_out")) - total(STATES)
-    proof = F.create_map(*[F.lit(word) for pair in PROOFS.items() for word in pair])[F.col("journal_level")]
+    basis = F.when(F.col("journal_level") == "exits", F.col("by_topic"))
+    proof = F.create_map(*[F.lit(word) for pair in PROOFS.items() for word in pair])[
+        F.coalesce(basis, F.col("journal_level"))
+    ]
     wrong = (F.col("difference") != 0) | (F.col("faults") > 0)
     return (
         complete.withColumn("difference", difference)
@@ -75,6 +86,33 @@ def level() -> Column:
     """journal_level; nothing records how a message came into a subscription, so that full is no more than exits there."""
     mere = (F.col("kind") == "subscription") & (F.col("journal_level") == "full")
     return F.when(mere, "exits").otherwise(F.col("journal_level")).alias("journal_level")
+
+
+def _by_topic(ledger: DataFrame, policies: DataFrame, cursors: DataFrame) -> DataFrame:
+    """destination_id and by_topic, topic or chosen, of the subscriptions of which each topic records its sends.
+
+    A topic is one that it reads, or that a message of it was sent to. chosen: no cursor tells that it gets all (rule not_delivered), for it selects
+    or was dropped.
+    """
+    key = "destination_id"
+    read = cursors.select(key, "topic_id", "gets_all")
+    had = ledger.where(F.col("kind") == "subscription").select(
+        key, (F.col("message_id") % DESTINATIONS).alias("topic_id")
+    )
+    topics = policies.select(F.col(key).alias("topic_id"), F.col("journal_level").alias("topic_level"))
+    return (
+        policies.where(F.col("kind") == "subscription")
+        .select(key)
+        .join(read.unionByName(had.distinct(), allowMissingColumns=True), on=key, how="left")
+        .join(F.broadcast(topics), on="topic_id", how="left")
+        .groupBy(key)
+        .agg(
+            F.coalesce(F.max("gets_all"), F.lit(False)).alias("all"),
+            F.max(F.col("topic_id").isNotNull() & ~F.col("topic_level").eqNullSafe("full")).alias("short"),
+        )
+        .where(~F.col("short"))
+        .select(key, F.when(F.col("all"), "topic").otherwise("chosen").alias("by_topic"))
+    )
 
 
 def _sum_of(verdict: str) -> Column:

@@ -182,7 +182,7 @@ def _prove(
     )
     findings = find_all(evidence).persist()
     try:
-        accounts = _written(identity(ledger, policies, findings), folder / "identity")
+        accounts = _written(identity(ledger, policies, findings, evidence.cursors), folder / "identity")
         periods = told(by_hour).collect()
         broken = _written(summarise(findings, policies), folder / "rules")
     finally:

@@ -15,6 +15,7 @@ from ..text.extras import how_to_install
 from .errors import AuditError
 from .evidence import COMMAND
 from .headline import headline
+from .identity import PROVED
 from .page_parts import Cell, Table, at, clean, count, identifier, table, text
 from .page_sections import sections
 from .report import SIDES
@@ -100,7 +101,7 @@ def unproved(result: AuditResult, shown: Shown) -> list[str]:
     found = []
     weaker: dict[str, list[Queue]] = defaultdict(list)
     for queue in result.queues:
-        if queue.balanced and queue.messages and queue.verdict != "proved":
+        if queue.balanced and queue.messages and queue.verdict not in PROVED:
             weaker[queue.verdict].append(queue)
     found += [f"{_queues(queues)}: {word}." for word, queues in sorted(weaker.items())]
     entered = sum(queue.unrecorded_in for queue in result.queues)
@@ -170,7 +171,10 @@ def _identity(result: AuditResult) -> list[Table]:
         "there now": ("there now", count),
         "difference": ("difference", count),
         "faults": ("faults", lambda number: Cell(f"{number:,}", "n bad" if number else "n")),
-        "verdict": ("verdict", lambda word: Cell(word, {"proved": "good", "not balanced": "bad"}.get(word, ""))),
+        "verdict": (
+            "verdict",
+            lambda word: Cell(word, "good" if word in PROVED else "bad" if word == "not balanced" else ""),
+        ),
         "terms": ("in detail", lambda words: Cell(words, "small")),
     }
     return (

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from ..text.controls import printable
 from .headline import headline
+from .identity import PROVED
 from .result import AuditResult, Queue, RuleResult, Sample
 
 SIDES = {
@@ -75,7 +76,7 @@ def _identity_table(result: AuditResult) -> Table:
 
 def _verdict(queue: Queue) -> list[Text]:
     """The verdict in lines that are no longer than names usually are."""
-    text, style = queue.verdict, "green" if queue.verdict == "proved" else ""
+    text, style = queue.verdict, "green" if queue.verdict in PROVED else ""
     if not queue.balanced:
         text, style = f"{queue.verdict}: {queue.faults:,} faults", "bold red"
     return [Text(line, style=style) for line in textwrap.wrap(text, VERDICT_WIDTH)]

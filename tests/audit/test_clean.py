@@ -199,6 +199,10 @@ def test_each_subscription_of_a_topic_ends_its_messages_once_and_one_that_did_tw
         *((name, ("t::b",), ()) for name in ("negative_hours", "last_hour")),
     }
     assert (result.queue("t.full:full:all").consumed, result.queue("t.full:full:shared").consumed) == (10, 9)
-    assert result.queue("t.full:full:all").verdict == "sends not recorded independently"
+    assert {level: result.queue(f"t.{level}:{level}:all").verdict for level in ("full", "exits", "off")} == {
+        "full": "proved by its topic's sends",
+        "exits": "sends not recorded independently",
+        "off": "only what is present is known",
+    }
     assert result.queue(SYSTEM).dead == 6
     assert "t.full" not in [queue.queue for queue in result.queues]

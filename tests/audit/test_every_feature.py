@@ -1,7 +1,11 @@
 """A healthy database that uses every feature there is has no finding."""
 
+from dataclasses import replace
+
 from every_feature import use_every_feature
 from support import Connect, Db, column
+
+from howdah.audit.headline import Headline, headline
 
 from .conftest import Audit
 
@@ -57,6 +61,15 @@ def test_an_audit_of_a_database_that_uses_every_feature_is_clean(audit: Audit, d
 
     assert result.ok, [rule for rule in result.rules if rule.count]
     assert [rule for rule in result.rules if rule.count] == []
-    named = [queue for queue in result.queues if ":" not in queue.queue and not queue.queue.startswith("_TEMP.")]
     mere = {"ActiveMQ.DLQ", "ActiveMQ.DLQ.Queue.at_move_individual"}  # made by a policy, with the default level
-    assert {queue.queue for queue in named if queue.verdict != "proved"} == mere
+    held = [queue for queue in result.queues if not queue.queue.startswith("_TEMP.")]
+    assert {queue.queue for queue in held if ":" not in queue.queue and queue.verdict != "proved"} == mere
+    subscriptions = {queue.queue: queue.verdict for queue in held if ":" in queue.queue}
+    assert {name for name, verdict in subscriptions.items() if verdict == "proved by its topic's sends"} >= {
+        "news:client:durable",
+        "news:client:shared",
+    }
+    assert subscriptions["news:client:picky"] == "what it was to get is not recorded"  # it has a selector
+    assert set(subscriptions.values()) == {"proved by its topic's sends", "what it was to get is not recorded"}
+    full = replace(result, queues=tuple(queue for queue in held if queue.queue not in mere))
+    assert headline(full) == Headline("Every message is accounted for.", "good")

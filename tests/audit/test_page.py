@@ -208,6 +208,29 @@ def test_the_headline_says_of_how_many_queues_it_was_proved_and_how_to_have_more
     assert headline(some).advice in shown.file.getvalue()
 
 
+def test_the_headline_judges_a_subscription_by_its_topic_and_names_the_command_that_helps() -> None:
+    whole = (
+        queue("q"),
+        queue("t::all", "proved by its topic's sends"),
+        queue("t::picky", "what it was to get is not recorded"),
+    )
+    assert headline(result(queues=whole)) == Headline("Every message is accounted for.", "good")
+    alter = "To have them recorded from now on: howdah {}"
+    short = (*whole, queue("u:client:s", "sends not recorded independently"))
+    assert headline(result(queues=short)).verdict.startswith(
+        "Every message is accounted for in 2 of 3 queues; in the other"
+    )
+    assert headline(result(queues=short)).advice == alter.format("topic alter NAME -o journal_level=full")
+    silent = (*short, queue("t::off", "only what is present is known"), queue("weak", "only what is present is known"))
+    assert headline(result(queues=silent)).advice == alter.format(
+        "queue alter NAME -o journal_level=full, howdah topic alter NAME -o journal_level=full,"
+        " howdah subscription alter NAME -o journal_level=exits"
+    )
+    said = unproved(result(queues=tuple(replace(one, messages=1) for one in silent)), many(1))
+    assert "Queue t::picky: what it was to get is not recorded." in said
+    assert not [line for line in said if "t::all" in line]
+
+
 def test_what_was_not_proved_is_said(tmp_path: Path) -> None:
     weak = [queue(f"q{number}", "sends not recorded independently", messages=1) for number in range(7)]
     silent = queue("never used", "only what is present is known")
