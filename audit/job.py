@@ -59,6 +59,7 @@ def run_audit(
     bucket_seconds: int | None = None,
     archive: Path | None = None,
     previous: Previous | None = None,
+    notes: tuple[str, ...] = (),
     on_stage: Callable[[str], None] = lambda stage: None,
 ) -> AuditResult:
     """Audit the database at ``dsn`` (libpq's form, over TCP, a primary).
@@ -69,7 +70,7 @@ def run_audit(
     partitions: connections that read at once, and partitions of a shuffle.
     spark: a session of the caller's, left running; it needs the JDBC driver, and master, jdbc_jar are not used.
     archive: the folder of the database's archive; then journal and incidents are those it has and the live ones beyond.
-    previous: an audit to count on from (rule since_last_audit).
+    previous: an audit to count on from (rule since_last_audit). notes: what the result is to say beside its findings.
     on_stage: is told what begins, in words for people.
     Findings are in the result. Raises AuditError if there could be no audit.
     """
@@ -105,6 +106,7 @@ def run_audit(
                 hours=periods,
                 snapshot=taken.snapshot,
                 origin=origin,
+                notes=notes,
             )
             if not pages:
                 return result

@@ -98,7 +98,7 @@ def facts(result: AuditResult, shown: Shown) -> list[tuple[str, str]]:
 
 def unproved(result: AuditResult, shown: Shown) -> list[str]:
     """What this audit could not prove, a sentence each."""
-    found = []
+    found = [clean(note) for note in result.notes]
     weaker: dict[str, list[Queue]] = defaultdict(list)
     for queue in result.queues:
         if queue.balanced and queue.messages and queue.verdict not in PROVED:

@@ -24,6 +24,8 @@ from .since import Previous
 
 HOLD_SECONDS = 60.0
 RENEW_SECONDS = 20.0
+UNREADABLE_MAX = 20
+"""After so many audits that cannot be read no other is looked for."""
 NO_AUDIT = 3
 """The exit code of the command line where no audit could be made."""
 
@@ -49,8 +51,8 @@ def run_recorded(
     with _held(audits, holder) as epoch:
         started = datetime.now(UTC)
         try:
-            previous = _previous(audits)
-            result = run_audit(dsn, previous=previous, **options)
+            previous, notes = _previous(audits)
+            result = run_audit(dsn, previous=previous, notes=notes, **options)
         except BaseException as error:
             interrupted = not isinstance(error, Exception)
             if interrupted or isinstance(error, AuditError):
@@ -93,14 +95,30 @@ def as_run(result: AuditResult) -> dict[str, Any]:
     }
 
 
-def _previous(audits: Audits) -> Previous | None:
-    """The last audit that was made, to count on from. Raises AuditError if what is on record cannot be read."""
-    try:
-        return Previous.of(audits.last(made=True))
-    except (psycopg.Error, LookupError, TypeError, ValueError) as error:
-        raise AuditError(
-            f"the last audit on record cannot be read: {str(error).strip() or type(error).__name__}; see howdah.audit_runs"
-        ) from error
+def _previous(audits: Audits) -> tuple[Previous | None, tuple[str, ...]]:
+    """The last audit on record that can be read, to count on from, and a note for each that cannot.
+
+    One run that nobody can read must not end all later audits. Raises AuditError if the record cannot be read.
+    """
+    notes: list[str] = []
+    before = None
+    while len(notes) < UNREADABLE_MAX:
+        try:
+            run = audits.last(made=True, before=before)
+        except psycopg.Error as error:
+            raise AuditError(
+                f"the audits on record cannot be read: {str(error).strip()}; see howdah.audit_runs"
+            ) from error
+        try:
+            return Previous.of(run), tuple(notes)
+        except (LookupError, TypeError, ValueError) as error:
+            assert run is not None
+            before = run["run_id"]
+            why = str(error) or type(error).__name__
+            notes.append(
+                f"Audit {before} on record, by {run['recorded_by']}, cannot be read and is not counted on from: {why}."
+            )
+    return None, tuple(notes)
 
 
 @contextmanager

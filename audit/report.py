@@ -46,6 +46,8 @@ def print_report(result: AuditResult, console: Console | None = None) -> None:
     broken = [rule for rule in result.rules if not rule.passed]
     if broken:
         out.print(_rules_table(broken))
+    for note in result.notes:
+        out.print(Text(printable(note), style="yellow"))
     for line in result.highlights:
         out.print(Text(printable(f"  {line}")))
     out.print(_summary(result))

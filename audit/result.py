@@ -108,7 +108,7 @@ class AuditResult:
     rows: what was read of each view. taken_at: the database's clock at the snapshot. locked: whether the tables were
     locked against DROP and TRUNCATE. hours: see hours.told. seconds: wall time, Spark's start included; read_seconds: of it until everything was
     read and kept. output: where the Parquet is; evidence: its digest. snapshot: what was read, as pg_current_snapshot()
-    gives it. origin, page, highlights: who audited, the page, and what it says in a few lines, if one was made.
+    gives it. notes: what was not looked at, and why, a sentence each. origin, page, highlights: who audited, the page, and what it says in a few lines, if one was made.
     """
 
     queues: tuple[Queue, ...]
@@ -125,6 +125,7 @@ class AuditResult:
     page: Path | None = None
     highlights: tuple[str, ...] = ()
     evidence: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:

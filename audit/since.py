@@ -12,6 +12,9 @@ from pyspark.sql import functions as F
 
 from .ledger import LEVEL_GRACE, STATES
 
+COUNT_MAX = 2**63 - 1
+"""What a bigint holds."""
+
 
 @dataclass(frozen=True)
 class Previous:
@@ -23,15 +26,23 @@ class Previous:
 
     @classmethod
     def of(cls, run: Mapping[str, Any] | None) -> Previous | None:
-        """From a row of list_audits with its queues; None where it does not help, as after a restore into another cluster."""
-        if run is None or run["snapshot"] is None or not run["queues"]:
+        """From a row of list_audits with its queues; None where it does not help, as after a restore into another cluster.
+
+        Raises TypeError or ValueError if it cannot be read.
+        """
+        if run is None or run["snapshot"] is None or run["queues"] == []:
             return None
+        if not isinstance(run["queues"], list):
+            raise TypeError("its queues are no array")
         if not isinstance(run["taken_at"], datetime):  # psycopg's text of a time that Python has not
             raise TypeError(f"its time is {run['taken_at']}")
         closings: dict[str, int] = {}
         for queue in run["queues"]:
             # A queue that was dropped and one that took its name since count together, here as below.
-            closings[queue["queue"]] = closings.get(queue["queue"], 0) + sum(queue[state] for state in STATES)
+            name = _name(queue)
+            closings[name] = closings.get(name, 0) + sum(_count(queue, state) for state in STATES)
+        if sum(closings.values()) > COUNT_MAX:
+            raise ValueError("its queues have more messages than there can be")
         return cls(run["snapshot"], str(run["taken_at"]), closings)
 
     def came_after(self, xid: Column) -> Column:
@@ -39,6 +50,20 @@ class Previous:
         _, end, still_open = self.snapshot.split(":")
         open_ones = [int(number) for number in still_open.split(",") if number]
         return (xid >= int(end)) | xid.isin(open_ones)
+
+
+def _name(queue: object) -> str:
+    name = queue.get("queue") if isinstance(queue, dict) else None
+    if not isinstance(name, str):
+        raise TypeError("one of its queues has no name")
+    return name
+
+
+def _count(queue: Mapping[str, Any], state: str) -> int:
+    count = queue.get(state)
+    if type(count) is not int or count < 0:  # True is an int too
+        raise ValueError(f"of queue {queue['queue']} it has no whole number as {state}")
+    return count
 
 
 def unexplained_since(

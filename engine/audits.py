@@ -83,13 +83,16 @@ class Audits:
         }
         return self._run(scalar("record_audit", **arguments).then(int))
 
-    def list(self, max_runs: int = 20, *, made: bool = False) -> Rows:
-        """The last audits, newest first; with made, those that failed are left out."""
-        return self._run(table("list_audits", COLUMNS, max_runs=("integer", max_runs), made=("boolean", made or None)))
+    def list(self, max_runs: int = 20, *, made: bool = False, before: int | None = None) -> Rows:
+        """The last audits, newest first; with made, those that failed are left out. before: those before that run."""
+        arguments: dict[str, tuple[str, Any]] = {"max_runs": ("integer", max_runs), "made": ("boolean", made or None)}
+        if before is not None:
+            arguments |= {"made": ("boolean", made), "before": ("bigint", before)}
+        return self._run(table("list_audits", COLUMNS, **arguments))
 
-    def last(self, *, made: bool = False) -> dict[str, Any] | None:
-        """The last audit with the figures of its queues; None if there was none."""
-        rows = self.list(1, made=made)
+    def last(self, *, made: bool = False, before: int | None = None) -> dict[str, Any] | None:
+        """The last audit, or the last before a run, with the figures of its queues; None if there was none."""
+        rows = self.list(1, made=made, before=before)
         return rows[0] if rows else None
 
     def _run(self, call: Call[T]) -> T:

@@ -1,10 +1,10 @@
--- howdah.list_audits(max_runs, made): the last audits, newest first.
+-- howdah.list_audits(max_runs, made, before): the last audits before a run, newest first.
 --
 -- Returns  rows of audit_runs; queues only where max_runs is 1, for they may be many; snapshot only where it means something in
---          this cluster, and not after a restore into another. made: those that failed are left out.
+--          this cluster, and not after a restore into another. made: those that failed are left out. before: the number of a run, NULL: of all.
 -- Raises   HD005 max_runs is not 1 to 10000.
 -- Role     howdah_auditor howdah_admin howdah_browser
-create or replace function howdah.list_audits(max_runs integer default 20, made boolean default false) returns table (
+create or replace function howdah.list_audits(max_runs integer, made boolean, before bigint) returns table (
     run_id bigint, started_at timestamptz, finished_at timestamptz, taken_at timestamptz, snapshot text, severity text, exit_code integer,
     errors bigint, warnings bigint, rows_read bigint, queues jsonb, rules jsonb, reason text, version text, output text, recorded_by text
 )
@@ -23,8 +23,22 @@ begin
         case when max_runs = 1 then r.queues end, r.rules, r.reason, r.version, r.output, r.recorded_by
     from howdah.audit_runs r
     cross join pg_control_system() c
-    where r.taken_at is not null or made is not true
+    where (r.taken_at is not null or made is not true) and (before is null or r.run_id < before)
     order by r.run_id desc
     limit max_runs;
 end
+$$;
+
+-- howdah.list_audits(max_runs, made): the last audits, newest first.
+--
+-- Returns  as with before NULL.
+-- Raises   HD005 max_runs is not 1 to 10000.
+-- Role     howdah_auditor howdah_admin howdah_browser
+create or replace function howdah.list_audits(max_runs integer default 20, made boolean default false) returns table (
+    run_id bigint, started_at timestamptz, finished_at timestamptz, taken_at timestamptz, snapshot text, severity text, exit_code integer,
+    errors bigint, warnings bigint, rows_read bigint, queues jsonb, rules jsonb, reason text, version text, output text, recorded_by text
+)
+language sql stable security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+    select * from howdah.list_audits(list_audits.max_runs, list_audits.made, null)
 $$;

@@ -5,7 +5,8 @@
 -- Role     howdah_auditor howdah_admin
 --
 -- queues and rules are JSON arrays of objects; of queues, queue and verdict become what queue_stats shows, unless a later snapshot
--- was judged already. severity failed: there was no audit, and reason says why.
+-- was judged already. Where a snapshot is given the next audit counts on from it: then each of queues has live, parked and dead, whole
+-- numbers whose sum is below 2^63, and the snapshot is none of the future. severity failed: there was no audit, and reason says why.
 create or replace function howdah.record_audit(
     started_at timestamptz, exit_code integer, severity text, taken_at timestamptz default null, snapshot text default null,
     errors bigint default 0, warnings bigint default 0, rows_read bigint default 0, queues jsonb default '[]', rules jsonb default '[]',
@@ -15,6 +16,7 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 declare
     v_run bigint;
+    v_counts text[];
 begin
     if started_at is null or exit_code is null or severity is null or severity not in ('none', 'warning', 'error', 'failed') then
         raise exception using errcode = 'HD005', message = 'an audit has started_at, exit_code and a severity',
@@ -40,6 +42,20 @@ begin
     exception when invalid_text_representation then
         raise exception using errcode = 'HD005', message = format('%s is no snapshot', quote_literal(snapshot)), hint = 'It is as pg_current_snapshot() gives it.';
     end;
+    if pg_snapshot_xmax(snapshot::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot()) then
+        raise exception using errcode = 'HD005', message = format('the snapshot %s is one of the future', snapshot),
+            hint = 'It is as pg_current_snapshot() gave it to the audit, in this cluster.';
+    end if;
+    if snapshot is not null and taken_at is not null then
+        -- NULL stands for what is missing or no number. The sum is asked for only where each has the shape of a whole one.
+        select array_agg(case when jsonb_typeof(q.value -> n.name) = 'number' then q.value ->> n.name end) into v_counts
+        from jsonb_array_elements(queues) q cross join unnest(array['live', 'parked', 'dead']) n(name);
+        if exists (select from unnest(v_counts) c(count) where c.count is null or c.count !~ '^[0-9]{1,19}$')
+           or (select sum(c.count::numeric) from unnest(v_counts) c(count)) > 9223372036854775807 then
+            raise exception using errcode = 'HD005', message = 'queues of a snapshot have live, parked and dead, whole numbers whose sum is below 2^63',
+                hint = 'Such as [{"queue": "orders", "verdict": "proved", "live": 2, "parked": 0, "dead": 0}].';
+        end if;
+    end if;
     if lock_epoch is not null then
         perform howdah._fence('audit', lock_epoch);
     end if;

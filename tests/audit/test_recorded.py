@@ -141,16 +141,48 @@ def test_an_audit_that_ends_early_is_noted_and_gives_the_right_up(
     assert one(db, "select lock_epoch is not null from howdah.hold_audit('another')")
 
 
-@pytest.mark.parametrize("broken", ["taken_at = 'infinity'", "queues = '[{}]'", "queues = '[3]'"])
-def test_an_audit_that_cannot_read_the_last_one_is_no_audit(stand_in: Any, dsn: str, db: Db, broken: str) -> None:
-    stand_in()
-    run_recorded(dsn, "me")
-    db.execute(f"update howdah.audit_runs set {broken}".encode())
-    with pytest.raises(AuditError, match="the last audit on record cannot be read"):
+@pytest.mark.parametrize(
+    ("broken", "why"),
+    [
+        ("taken_at = 'infinity'", "its time is infinity"),
+        ("queues = '[{}]'", "one of its queues has no name"),
+        ("queues = '[3]'", "one of its queues has no name"),
+        ("queues = '{}'", "its queues are no array"),
+        ('queues = \'[{"queue": "q", "verdict": "proved"}]\'', "of queue q it has no whole number as live"),
+        ('queues = \'[{"queue": "q", "live": 1.5, "parked": 0, "dead": 0}]\'', "no whole number as live"),
+        ('queues = \'[{"queue": "q", "live": 1e30, "parked": 0, "dead": 0}]\'', "more messages than there can be"),
+    ],
+)
+def test_an_audit_on_record_that_nobody_can_read_is_passed_over_with_a_note(
+    stand_in: Any, dsn: str, db: Db, broken: str, why: str
+) -> None:
+    calls = stand_in()
+    for _ in range(2):
         run_recorded(dsn, "me")
-    assert column(db, "select (severity, exit_code)::text from howdah.audit_runs order by run_id desc limit 1") == [
-        "(failed,3)"
-    ]
+    last = "run_id = (select max(run_id) from howdah.audit_runs)"
+    (number,) = column(db, f"update howdah.audit_runs set {broken} where {last} returning run_id")
+    run_recorded(dsn, "me")
+    (note,) = calls[-1]["notes"]
+    assert note.startswith(f"Audit {number} on record, by ")
+    assert why in note
+    assert calls[-1]["previous"].snapshot == one(db, "select snapshot from howdah.audit_runs order by run_id limit 1")
+    run_recorded(dsn, "me")
+    assert calls[-1]["notes"] == ()
+    assert [code for _, code, *_ in runs(db)] == [0] * 4
+
+
+def test_after_twenty_audits_that_nobody_can_read_an_audit_is_made_all_the_same(
+    stand_in: Any, dsn: str, db: Db
+) -> None:
+    calls = stand_in()
+    run_recorded(dsn, "me")
+    db.execute(
+        "insert into howdah.audit_runs (started_at, finished_at, taken_at, snapshot, system_identifier, severity, exit_code, errors, warnings, rows_read,"
+        " queues, rules, recorded_by) select started_at, finished_at, taken_at, snapshot, system_identifier, severity, exit_code, errors, warnings,"
+        " rows_read, '[1]', rules, recorded_by from howdah.audit_runs, generate_series(1, 21)"
+    )
+    run_recorded(dsn, "me")
+    assert (calls[-1]["previous"], len(calls[-1]["notes"])) == (None, 20)
 
 
 def test_an_auditor_may_and_a_producer_may_not(stand_in: Any, dsn: str, db: Db, connect: Connect) -> None:

@@ -16,7 +16,7 @@ def record(db: Db, verdict: str = "proved", severity: str = "none", **more: obje
         "severity": severity,
         "taken_at": one(db, "select howdah.now()"),
         "snapshot": one(db, "select pg_current_snapshot()::text"),
-        "queues": Jsonb([{"queue": "q", "verdict": verdict, "live": 1}]),
+        "queues": Jsonb([{"queue": "q", "verdict": verdict, "live": 1, "parked": 0, "dead": 0}]),
         **more,
     }
     number: int = one(
@@ -99,7 +99,9 @@ def test_figures_of_queues_come_with_a_single_run(db: Db, queue: str) -> None:
     record(db)
     record(db)
     assert [row[0] for row in db.execute("select queues from howdah.list_audits()").fetchall()] == [None, None]
-    assert one(db, "select queues from howdah.list_audits(1)") == [{"queue": "q", "verdict": "proved", "live": 1}]
+    assert one(db, "select queues from howdah.list_audits(1)") == [
+        {"queue": "q", "verdict": "proved", "live": 1, "parked": 0, "dead": 0}
+    ]
 
 
 def test_a_snapshot_of_another_cluster_is_not_handed_out(db: Db, queue: str) -> None:
@@ -107,7 +109,8 @@ def test_a_snapshot_of_another_cluster_is_not_handed_out(db: Db, queue: str) -> 
     assert one(db, "select snapshot is not null from howdah.list_audits(1)")
     db.execute("update howdah.audit_runs set system_identifier = 1")
     assert one(db, "select snapshot is null from howdah.list_audits(1)")
-    record(db, snapshot="9000000000:9000000000:")
+    record(db)
+    db.execute("update howdah.audit_runs set snapshot = '9000000000:9000000000:'")
     assert one(db, "select snapshot is null from howdah.list_audits(1)"), "the database was set back since"
 
 
@@ -163,9 +166,48 @@ def test_nonsense_is_refused_before_anything_is_written(db: Db, queue: str) -> N
             ("HD005", "select howdah.record_audit('infinity', 3, 'failed')"),
             ("HD005", "select howdah.record_audit('4713-01-01 BC', 3, 'failed')"),
             ("HD005", "select howdah.list_audits(0)"),
+            ("HD005", "select howdah.list_audits(0, true, 1)"),
             ("HD005", "select howdah.hold_audit(null)"),
             ("HD005", "select howdah.next_journal_offset('{}')"),
             ("HD005", "select howdah.next_journal_offset(howdah.journal_offset(), 0)"),
             ("HD005", "select howdah.journal_ranges(howdah.journal_offset(), howdah.journal_offset(), 0)"),
         ],
     )
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        {},
+        {"live": 1, "parked": 0},
+        {"live": -1, "parked": 0, "dead": 0},
+        {"live": 1.5, "parked": 0, "dead": 0},
+        {"live": True, "parked": 0, "dead": 0},
+        {"live": "1", "parked": 0, "dead": 0},
+        {"live": None, "parked": 0, "dead": 0},
+        {"live": [1], "parked": 0, "dead": 0},
+        {"live": 2**63, "parked": 0, "dead": 0},
+        {"live": 2**62, "parked": 2**62, "dead": 0},
+        {"live": 10**400, "parked": 0, "dead": 0},
+    ],
+)
+def test_an_auditor_cannot_record_counts_of_a_snapshot_that_no_audit_could_read(
+    db: Db, queue: str, counts: dict[str, object]
+) -> None:
+    with pytest.raises(psycopg.Error, match="whole numbers whose sum is below") as error:
+        record(db, queues=Jsonb([{"queue": "q", "verdict": "proved", **counts}]))
+    assert error.value.sqlstate == "HD005"
+    assert one(db, "select count(*) from howdah.audit_runs") == 0
+    assert verdict(db) is None
+    assert (
+        record(db, queues=Jsonb([{"queue": "q", "verdict": "proved", "live": 2**63 - 1, "parked": 0, "dead": 0}])) > 0
+    )
+    assert record(db, snapshot=None, queues=Jsonb([{"queue": "q", "verdict": "proved", **counts}])) > 0
+
+
+def test_an_auditor_cannot_record_a_snapshot_of_the_future(db: Db, queue: str) -> None:
+    future = one(db, "select (pg_snapshot_xmax(pg_current_snapshot())::text::bigint + 1000)::text")
+    with pytest.raises(psycopg.Error, match="of the future") as error:
+        record(db, snapshot=f"3:{future}:")
+    assert error.value.sqlstate == "HD005"
+    assert one(db, "select count(*) from howdah.audit_runs") == 0

@@ -116,7 +116,9 @@ def test_an_audits_queues_and_rules_are_objects(db: Db) -> None:
     for wrong in unsound:
         refused(db, "HD005", asked, (Jsonb(wrong), Jsonb([])))
         refused(db, "HD005", asked, (Jsonb([]), Jsonb(wrong)))
-    for right in ([], [{"queue": "q", "verdict": "proved"}]):
+    # Without live, parked and dead no later audit could count on from that snapshot.
+    refused(db, "HD005", asked, (Jsonb([{"queue": "q", "verdict": "proved"}]), Jsonb([])))
+    for right in ([], [{"queue": "q", "verdict": "proved", "live": 1, "parked": 0, "dead": 0}]):
         assert one(db, asked, (Jsonb(right), Jsonb(right))) > 0
 
 
