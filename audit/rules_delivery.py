@@ -7,9 +7,12 @@ from pyspark.sql import functions as F
 
 from .ledger import DESTINATIONS
 from .rule import Evidence, Rule, text
+from .rules_altered import BY_OPERATOR
 
 EXPIRY_GRACE = "INTERVAL 10 SECONDS"
 """A receive looks at the clock before it takes a message, and again when it records it."""
+
+KEY = ["destination_id", "message_id"]
 
 LANE = ("destination_id", "group_id", "priority", "nonpersistent")
 """Messages of one lane come in the order of their numbers."""
@@ -34,33 +37,57 @@ def _stayed(evidence: Evidence) -> DataFrame:
     return evidence.ledger.where((moved == 0) & sound).select("destination_id", "message_id")
 
 
-def _ended(evidence: Evidence, event: str, wrong: Column) -> DataFrame | None:
-    if not (evidence.facts.expired if event == "expired" else evidence.facts.expiring):
-        return None
-    # What was held when it was consumed may have been delivered in time.
-    ends = evidence.journal.where((F.col("event") == event) & ~F.col("reason").eqNullSafe("held")).select(
-        "destination_id", "message_id", "at"
-    )
-    return (
-        _expiring(evidence, event)
-        .join(ends, on="message_id", how="inner")
-        .where(wrong)
-        .join(_stayed(evidence), on=["destination_id", "message_id"], how="left_semi")
-        .select(
-            "destination_id",
-            "message_id",
-            text(f"{event} at {{}}, expires at {{}}", "at", "expires_at").alias("seen"),
-        )
-    )
+def _ends(evidence: Evidence, event: str) -> DataFrame:
+    ends = evidence.journal.where(F.col("event") == event)
+    if event == "consumed":
+        # What was held when it was consumed may have been delivered in time.
+        ends = ends.where(~F.col("reason").eqNullSafe("held"))
+    return ends.select("destination_id", "message_id", "at")
+
+
+def _seen(event: str) -> Column:
+    return text(f"{event} at {{}}, expires at {{}}", "at", "expires_at").alias("seen")
 
 
 def _consumed_late(evidence: Evidence) -> DataFrame | None:
-    return _ended(evidence, "consumed", F.col("at") > F.col("expires_at") + F.expr(EXPIRY_GRACE))
+    if not evidence.facts.expiring:
+        return None
+    return (
+        _expiring(evidence, "consumed")
+        .join(_ends(evidence, "consumed"), on="message_id", how="inner")
+        .where(F.col("at") > F.col("expires_at") + F.expr(EXPIRY_GRACE))
+        .join(_stayed(evidence), on=KEY, how="left_semi")
+        .select(*KEY, _seen("consumed"))
+    )
 
 
 def _expired_early(evidence: Evidence) -> DataFrame | None:
+    """What ended as expired before its time: where it was sent to; anywhere, if it was sent without an expiry; or where it had died.
+
+    Moves and replays give no expiry, and a death takes it. Several copies of a topic's message may lie where one of them died: of these the last is
+    not asked.
+    """
+    if not evidence.facts.expired:
+        return None
+    ends = _ends(evidence, "expired")
+    ended = _expiring(evidence, "expired").join(ends, on="message_id", how="inner")
     early = F.col("at") < F.col("expires_at") - F.expr(EXPIRY_GRACE)
-    return _ended(evidence, "expired", F.coalesce(early, F.lit(True)))
+    in_place = ended.where(early).join(_stayed(evidence), on=KEY, how="left_semi")
+    unlimited = ended.where(F.col("expires_at").isNull())
+    died = evidence.journal.where(
+        (F.col("event") == "moved")
+        & (F.col("message_id") % DESTINATIONS == F.col("destination_id"))
+        & F.col("reason").isNotNull()
+        & ~F.col("reason").startswith(BY_OPERATOR)
+    ).select(F.col("other_destination_id").alias("destination_id"), "message_id", F.col("at").alias("died_at"))
+    dead = (
+        ends.join(died, on=KEY, how="inner")
+        .where(F.col("at") > F.col("died_at"))
+        .withColumn("expires_at", F.lit(None).cast("timestamp"))
+    )
+    columns = (*KEY, "at", "expires_at")
+    wrong = in_place.select(*columns).unionByName(unlimited.select(*columns)).unionByName(dead.select(*columns))
+    return wrong.select(*KEY, _seen("expired")).distinct()
 
 
 def _out_of_order(evidence: Evidence) -> DataFrame | None:
