@@ -180,8 +180,9 @@ def _redelivered_early(evidence: Evidence) -> DataFrame | None:
     """Received, or handled and failed again, before the delay of the last failure was over.
 
     due_at is what was recorded, whatever the queue's delay is by now. Left out is what may have been in other hands when the failure was
-    recorded (outcome held; events that tell when a message was acknowledged and not when it was received), and messages that
-    operators dealt with, whose retry ends a delay. A failure without a duration, of a message that nobody need have received, accuses nobody.
+    recorded (outcome held), and messages that operators dealt with, whose retry ends a delay. One that was delayed was free, or in the
+    hands of who recorded that: who consumed it before it was due received it after that, also where reason held tells the moment of the
+    acknowledgement alone. A failure without a duration, of a message that nobody need have received, accuses nobody.
     """
     if not evidence.facts.incidents:
         return None
@@ -201,11 +202,11 @@ def _redelivered_early(evidence: Evidence) -> DataFrame | None:
         .join(evidence.acts.select(*keys), on=keys, how="left_anti")
     )
     received = (
-        evidence.journal.where((F.col("event") == "consumed") & ~F.coalesce(F.col("reason") == "held", F.lit(False)))
+        evidence.journal.where(F.col("event") == "consumed")
         .select(*keys, "at")
         .join(delayed, on=keys, how="inner")
         .where((F.col("at") > F.col("delayed_at")) & (F.col("at") < early))
-        .select(*keys, text("received at {}, and was due at {}", "at", "due_at").alias("seen"))
+        .select(*keys, text("consumed at {}, and was due at {}", "at", "due_at").alias("seen"))
     )
     failed = (
         evidence.incidents.drop("due_at")

@@ -278,9 +278,12 @@ def corrupt(db: Db) -> dict[str | None, int]:
     db.execute("update howdah.lock set epoch = 7 where name = 'last'")
 
     number = queue(db, "hasty", redelivery_delay_ms=3_600_000)
-    received, failed, retried, held = send(db, "hasty", 4)
+    received, failed, retried, held, other = send(db, "hasty", 5)
     for message in (received, failed, retried, held):
         assert fail(db, "hasty", message) == "delayed"
+    lease = one(db, "select lease from howdah.lease('hasty', 1, '1 hour')")
+    assert fail(db, "hasty", other) == "held"
+    assert one(db, "select howdah.ack('hasty', %s)", (lease,)) == 1
     db.execute("delete from howdah.parked where message_id = any (%s)", ([received, held],))
     journal(db, number, "consumed", [received])
     journal(db, number, "consumed", [held])
@@ -357,7 +360,12 @@ def test_a_redelivery_before_its_delay_was_over_is_warned_of_and_an_operators_re
     found = sorted(((row.queue, row.message_id, (row.seen or "").partition(" 2")[0]) for row in rule.rows), key=str)
     early = messages["hasty"]
     assert early is not None
-    assert found == [("hasty", early, "received at"), ("hasty", early + 1_000_000, "failed again at")]
+    held = early + 3_000_000  # the worker's way after a failure: consume_locked
+    assert found == [
+        ("hasty", early, "consumed at"),
+        ("hasty", early + 1_000_000, "failed again at"),
+        ("hasty", held, "consumed at"),
+    ]
     assert rule.severity == "warning"
 
 
