@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from howdah import procedures
+from howdah.audit.checks import RULES
+from howdah.audit.unseen import UNSEEN
 from howdah.engine.errors import BY_SQLSTATE
 from howdah.procedures import reference
 from howdah.schema import metadata
@@ -50,6 +52,19 @@ def test_the_functions_that_pages_name_exist() -> None:
 def test_every_error_stands_on_the_errors_page_with_its_python_class() -> None:
     listed = dict(re.findall(r"^\| `(HD\d{3})` \| `(\w+)` \|", page("errors.md"), re.MULTILINE))
     assert listed == {code: cls.__name__ for code, cls in BY_SQLSTATE.items()}
+
+
+def test_every_rule_of_an_audit_stands_on_its_page_with_its_severity_and_the_warnings_are_listed() -> None:
+    listed = re.findall(r"^\| `(\w+)` \| (error|warning|notice) \|", page("audit-rules.md"), re.MULTILINE)
+    assert sorted(listed) == sorted((rule.name, rule.severity) for rule in RULES)
+    (warnings,) = re.findall(r"^Warnings are ([^.]*)\.", page("audit.md"), re.MULTILINE)
+    assert set(re.findall(r"`(\w+)`", warnings)) == {rule.name for rule in RULES if rule.severity == "warning"}
+
+
+def test_the_page_and_the_manual_name_as_many_things_that_no_audit_can_see() -> None:
+    _, section = page("audit-rules.md").split("## What no audit can see\n")
+    section, *_ = section.split("\nWhat helps:")
+    assert len(re.findall(r"^- ", section, re.MULTILINE)) == len(UNSEEN)
 
 
 def links() -> Iterator[tuple[Path, Path]]:
