@@ -239,3 +239,30 @@ def test_a_change_of_groups_or_delivery_policy_is_dated_and_no_other(db: Db, cre
     assert one(db, at) == changed
     one(db, "select howdah.alter_queue('q', '{\"delivery_policy\": \"single\"}')")
     assert one(db, at) == clock.now
+
+
+def test_the_transaction_that_wrote_a_row_is_not_the_one_it_says_where_it_was_a_savepoint(db: Db) -> None:
+    """Why no rule of an audit compares the two: see what no audit can see."""
+    one(db, "select howdah.create_queue('q')")
+    db.execute("select howdah.send('q', 'x') from generate_series(1, 3)")
+    receive = "select count(*) from howdah.receive('q')"
+    with db.transaction():
+        one(db, receive)
+    with db.transaction():
+        one(db, "select pg_current_xact_id()::text")
+        with db.transaction():  # a savepoint
+            one(db, receive)
+    db.execute(f"do $$ begin perform count(*) from ({receive}) r; exception when division_by_zero then null; end $$")
+    rows = db.execute(
+        "select xid, xmin::text::bigint from howdah.journal where event = 'consumed' order by xid"
+    ).fetchall()
+    assert [written == said for said, written in rows] == [True, False, False]
+    assert all(written >= said for said, written in rows)
+    for statement in ("vacuum (freeze) howdah.journal", "vacuum (full) howdah.journal"):
+        db.execute(statement.encode())
+        assert (
+            rows
+            == db.execute(
+                "select xid, xmin::text::bigint from howdah.journal where event = 'consumed' order by xid"
+            ).fetchall()
+        )
