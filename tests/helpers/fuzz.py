@@ -34,6 +34,7 @@ BEGINNINGS = (
     "begin isolation level read committed",
     "begin isolation level repeatable read",
     "begin isolation level read committed read only",
+    "begin isolation level repeatable read read only",
 )
 ALLOWED = frozenset({"00000", "42501", "25006", "40001", "57014", "55P03"})
 """Besides our own: no error, no right to call it, a read-only transaction, one that must be repeated, and time-outs."""
@@ -206,6 +207,14 @@ def unreadable(db: Db) -> list[str]:
             except psycopg.Error as error:
                 found.append(f"{name}: {error}")
     return found
+
+
+def unusual(db: Db) -> list[str]:
+    """What howdah check says of more than this server and the options that an administrator may set."""
+    usual = "^(engine|destination .*|audit|profile)$|^[a-z_]+$"
+    return column(
+        db, "select concat_ws(', ', setting, value, advice) from howdah.check_server() where setting !~ %s", (usual,)
+    )
 
 
 def stored_times_that_nobody_can_read(db: Db) -> list[str]:

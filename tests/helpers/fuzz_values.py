@@ -105,6 +105,8 @@ INTERVALS = [
     "2562047788 hours",
     "-2562047788 hours",
 ]
+ENDLESS = ["infinity", "-infinity"]
+"""Intervals too, from PostgreSQL 17 on."""
 UUIDS = ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"]
 BYTES = ["\\x", "\\x00ff80", "\\x" + "41" * HUGE]
 SCALARS = [
@@ -212,8 +214,10 @@ class World:
         known: Mapping[str, Sequence[str]],
         options: Mapping[str, Sequence[str]],
         places: Sequence[Mapping[str, Sequence[str]]],
+        intervals: Sequence[str] = INTERVALS,
     ) -> None:
         self.known = known
+        self.intervals = intervals
         self.options = options
         #: What belongs together: a queue, a message in it, its position, its lease or attempt.
         self.places = [*places, {}]
@@ -274,7 +278,7 @@ class World:
             return [*TEXTS, *more]
         lists: dict[str, Sequence[Value]] = {
             "boolean": ["true", "false"],
-            "interval": INTERVALS,
+            "interval": self.intervals,
             "timestamp with time zone": TIMES,
             "uuid": UUIDS,
             "bytea": BYTES,

@@ -6,7 +6,7 @@ import json
 from contextlib import suppress
 
 import psycopg
-from fuzz_values import World
+from fuzz_values import ENDLESS, INTERVALS, World
 from support import Db, column, one
 
 FACTS = json.dumps(
@@ -133,7 +133,8 @@ def look(db: Db) -> World:
     }
     options |= dict.fromkeys(("create_queue", "alter_queue", "set_policy"), queue_options)
     options |= dict.fromkeys(("ensure_listener", "alter_listener"), options["create_listener"])
-    return World(known, options, _places(db))
+    endless = ENDLESS if db.info.server_version >= 170000 else []
+    return World(known, options, _places(db), [*INTERVALS, *endless])
 
 
 def _places(db: Db) -> list[dict[str, list[str]]]:

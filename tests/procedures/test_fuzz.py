@@ -16,8 +16,10 @@ def test_hostile_arguments_meet_documented_errors_lose_no_message_and_spoil_no_l
     assert fuzzing.found.wrong == {}
     assert fuzzing.found.called == {function.name for function in fuzzing.functions}
     assert fuzzing.found.states["00000"] > fuzz.count() / 10
+    assert fuzzing.found.states["57014"] < fuzz.count() / 50, "calls that do not end"
     assert fuzz.unaccounted(db, sent) == []
     assert fuzz.unreadable(db) == []
+    assert fuzz.unusual(db) == []
     assert fuzz.stored_times_that_nobody_can_read(db) == []
 
 
