@@ -1,7 +1,8 @@
--- howdah.list_audits(max_runs, made, before): the last audits before a run, newest first.
+-- howdah.list_audits(max_runs, made, …): the last audits, newest first.
 --
 -- Returns  rows of audit_runs; queues only where max_runs is 1, for they may be many; snapshot only where it means something in
---          this cluster, and not after a restore into another. made: those that failed are left out. before: the number of a run, NULL: of all.
+--          this cluster, and not after a restore into another. made: those that failed are left out. before: only those before
+--          the run of that number; NULL: all.
 -- Raises   HD005 max_runs is not 1 to 10000.
 -- Role     howdah_auditor howdah_admin howdah_browser
 create or replace function howdah.list_audits(max_runs integer, made boolean, before bigint) returns table (
@@ -29,11 +30,6 @@ begin
 end
 $$;
 
--- howdah.list_audits(max_runs, made): the last audits, newest first.
---
--- Returns  as with before NULL.
--- Raises   HD005 max_runs is not 1 to 10000.
--- Role     howdah_auditor howdah_admin howdah_browser
 create or replace function howdah.list_audits(max_runs integer default 20, made boolean default false) returns table (
     run_id bigint, started_at timestamptz, finished_at timestamptz, taken_at timestamptz, snapshot text, severity text, exit_code integer,
     errors bigint, warnings bigint, rows_read bigint, queues jsonb, rules jsonb, reason text, version text, output text, recorded_by text
