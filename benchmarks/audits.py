@@ -90,7 +90,8 @@ def _beside_an_audit(dsn: str, spark: SparkSession, connection: Db, run: Callabl
     with ThreadPoolExecutor(1) as pool:
         loading = pool.submit(load)
         try:
-            connection.execute("set role none")  # the applications' sees no position of a queue that is newer than its rights
+            # The applications' role sees no position of a queue that is newer than its rights.
+            connection.execute("set role none")
             while not (rates or loading.done()) and connection.execute(POSITION, (QUEUE,)).fetchone() == (None,):
                 time.sleep(0.01)
             sent = _audit(dsn, spark).queue(QUEUE).sent
