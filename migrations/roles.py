@@ -40,10 +40,10 @@ def installed_roles(connection: Connection) -> Roles | None:
     return Roles(*row) if row is not None else None
 
 
-def script(roles: Roles, installer: str) -> str:
+def script(roles: Roles, installer: str, missing: list[str]) -> str:
     """The statements for an administrator that let ``installer`` install Howdah with these roles."""
-    lines = [f"create role {identifier(roles.owner)} nologin;"]
-    lines += [f"create role {identifier(name)} nologin;" for name in roles.users().values()]
+    lines = [f"create role {identifier(name)} nologin;" for name in missing]
+    lines.append(f"grant {identifier(roles.nobody)} to {identifier(roles.owner)};")
     lines.append(f"grant {identifier(roles.owner)} to {identifier(installer)};")
     return "\n".join(lines)
 
@@ -54,7 +54,7 @@ def ensure_roles(connection: Connection, roles: Roles) -> None:
     Raises MigrationError with the script to run where the installer may not create roles.
     """
     me = str(connection.scalar(text("select current_user")))
-    wanted = [roles.owner, *roles.users().values()]
+    wanted = [roles.owner, *roles.users().values(), roles.nobody]
     present = set(
         connection.scalars(text("select rolname::text from pg_roles where rolname = any(:names)"), {"names": wanted})
     )
@@ -65,7 +65,7 @@ def ensure_roles(connection: Connection, roles: Roles) -> None:
     if missing and not mine[0]:
         raise MigrationError(
             f"role {me} may not create the roles {', '.join(missing)}. Let an administrator run:\n\n"
-            f"{script(roles, me)}\n\nor install in one-role mode: howdah migrate --one-role"
+            f"{script(roles, me, missing)}\n\nor install in one-role mode: howdah migrate --one-role"
         )
     for name in missing:
         connection.execute(text(f"create role {identifier(name)} nologin"))
@@ -84,6 +84,7 @@ def ensure_roles(connection: Connection, roles: Roles) -> None:
     if version >= 160000 and not mine[1] and roles.owner in missing:
         # Since PostgreSQL 16 the creator of a role gets ADMIN only and must grant itself the right to act as it.
         connection.execute(text(f"grant {identifier(roles.owner)} to {identifier(me)} with inherit true, set true"))
+    _let_owner_act_as_nobody(connection, roles, me)
     if connection.scalar(
         text(
             "select current_setting('howdah.embedded', true) = 'on' and rolsuper from pg_roles where rolname = current_user"
@@ -92,3 +93,27 @@ def ensure_roles(connection: Connection, roles: Roles) -> None:
         # Its one log-in is a superuser's, which stands for no membership.
         users = ", ".join(sorted({identifier(name) for name in roles.users().values()}))
         connection.execute(text(f"grant {users} to {identifier(me)}"))
+
+
+def _let_owner_act_as_nobody(connection: Connection, roles: Roles, me: str) -> None:
+    """Let the owner give a function to the role without rights, which must stay without the owner's.
+
+    Raises MigrationError with what to do where that cannot be.
+    """
+    owner, nobody = identifier(roles.owner), identifier(roles.nobody)
+    member = text("select pg_has_role(:member, :of, 'MEMBER')")
+    if connection.scalar(member, {"member": roles.nobody, "of": roles.owner}):
+        raise MigrationError(
+            f"role {roles.nobody} has the rights of {roles.owner}, and must have none: poison procedures are called as it."
+            f" Let an administrator run:\n\nalter role {nobody} nosuperuser; revoke {owner} from {nobody};"
+        )
+    if connection.scalar(member, {"member": roles.owner, "of": roles.nobody}):
+        return
+    grant = f"grant {nobody} to {owner}"
+    try:
+        with connection.begin_nested():
+            connection.execute(text(grant))
+    except ProgrammingError as error:
+        raise MigrationError(
+            f"role {me} may not let {roles.owner} act as {roles.nobody}. Let an administrator run:\n\n{grant};"
+        ) from error

@@ -306,6 +306,11 @@ class Roles:
         return cls(name, name, name, name, name, name)
 
     @property
+    def nobody(self) -> str:
+        """The role without rights as which poison procedures are called; in one-role mode there is none but the owner."""
+        return self.owner if self.is_one else f"{self.owner.removesuffix('_owner')}_nobody"
+
+    @property
     def is_one(self) -> bool:
         """Whether this is one-role mode."""
         return self.owner == self.admin
@@ -384,8 +389,21 @@ def install(database: Database, roles: Roles, engine_name: str) -> None:
     for (signature,) in stale:
         database.run(f"drop function {signature}")
     grant(database, roles)
+    give_away(database, roles)
     database.run(
         f"select howdah._setup({literal(engine_name)}, {literal(json.dumps(roles.users()))}::jsonb, {literal(checksum(roles))})"
+    )
+
+
+def give_away(database: Database, roles: Roles) -> None:
+    """Give the call of poison procedures to the role without rights, which may not create in the schema afterwards."""
+    if roles.is_one:
+        return
+    signature = "howdah._call_poison_procedure(name, text, text, howdah.message, jsonb)"
+    nobody = identifier(roles.nobody)
+    database.run(
+        f"grant create on schema howdah to {nobody}; alter function {signature} owner to {nobody};"
+        f" grant execute on function {signature} to {nobody}; revoke all on schema howdah from {nobody}"
     )
 
 

@@ -3,8 +3,9 @@
 -- Returns  handled: whether it did; and reason: p_reason, and that it did, or what went wrong.
 -- Role     internal
 --
--- The call is made of the catalogue's names. The function runs as its owner, who is nobody of Howdah's. What it did is undone if it fails, or if
--- somebody replaced it meanwhile: the check and the call may see two versions. Under an older snapshot the check could miss the version that runs.
+-- The call is made of the catalogue's names. The function runs as its owner, who is nobody of Howdah's. The check and the call may see two versions,
+-- or two functions of one name: so howdah._call_poison_procedure makes the call without rights, and what was done is undone if the catalogue has
+-- changed. Under an older snapshot the check could miss the version that runs.
 -- Settings that it changes would stay: ours were its own then, such as search_path, and later statements here would call its functions. So the first
 -- condition after the call names all that it uses with its schema, and no function of ours says there which version the catalogue has.
 create or replace function howdah._run_poison_procedure(
@@ -19,6 +20,7 @@ declare
     v_path constant text := current_setting('search_path');
     v_settings constant jsonb := howdah._settings();
     v_changed text;
+    v_not text;
     v_attempting constant text := coalesce(current_setting('howdah.attempting', true), '');
     v_incidents constant jsonb := howdah._poison_incidents(p_destination.id, p_message);
     v_given constant howdah.message := howdah._message(p_message, p_destination.name, p_nonpersistent, greatest(jsonb_array_length(v_incidents) - 1, 0));
@@ -32,10 +34,15 @@ begin
     if v_fault is null then
         begin
             perform set_config('howdah.attempting', '', true);  -- a secret while attempts are begun
-            execute format('select %I.%I($1, $2)', v_schema, v_function) into handled using v_given, v_incidents;
+            select pg_get_userbyid(n.nspowner) into v_not
+            from pg_namespace n, howdah.engine e where n.nspname = 'howdah' and pg_get_userbyid(n.nspowner) <> e.admin_role;  -- one-role mode has no other
+            handled := howdah._call_poison_procedure(v_not, v_schema, v_function, v_given, v_incidents);
             if pg_catalog.current_setting('search_path') operator(pg_catalog.<>) v_path then
                 raise exception 'it changed search_path: give it a SET clause';
-            elsif not exists (select from pg_proc p where p.oid = v_oid and concat_ws(' ', p.oid, p.xmin, p.ctid) = v_version) then
+            elsif not exists (
+                select from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+                where p.oid = v_oid and concat_ws(' ', p.oid, p.xmin, p.ctid, n.oid, n.xmin, n.ctid) = v_version
+            ) then
                 raise exception 'it was replaced while it ran';
             end if;
             perform set_config('howdah.attempting', v_attempting, true);
@@ -66,6 +73,29 @@ begin
 end
 $$;
 
+-- howdah._call_poison_procedure(p_not, p_schema, p_function, p_message, p_incidents): call a poison procedure without rights.
+--
+-- Returns  what it returns; an error if this would run as p_not or with its rights. NULL: whoever it runs as, as in one-role mode.
+-- Role     internal
+--
+-- It belongs to a role without rights. So a function with its invoker's rights, put there after the check, has none. That function could alter this
+-- one, as its owner: it could take SECURITY DEFINER away or set search_path. It cannot change the text, which asks in the same call that it makes.
+create or replace function howdah._call_poison_procedure(
+    p_not name, p_schema text, p_function text, p_message howdah.message, p_incidents jsonb
+) returns boolean
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_handled boolean;
+begin
+    if p_not is not null and pg_catalog.pg_has_role(current_user, p_not, 'MEMBER') then
+        raise exception 'it would run with the rights of %', p_not;
+    end if;
+    execute pg_catalog.format('select %I.%I($1, $2)', p_schema, p_function) into v_handled using p_message, p_incidents;
+    return v_handled;
+end
+$$;
+
 -- howdah._poison_incidents(p_destination_id, p_message): the last hundred incidents of a message in its queue, first to last.
 --
 -- Returns  jsonb, an array.
@@ -89,7 +119,7 @@ $$;
 create or replace function howdah._poison_procedure_version(p_name text) returns text
 language sql volatile
 as $$
-    select concat_ws(' ', p.oid, p.xmin, p.ctid)
+    select concat_ws(' ', p.oid, p.xmin, p.ctid, n.oid, n.xmin, n.ctid)
     from pg_proc p join pg_namespace n on n.oid = p.pronamespace
     where n.nspname = split_part(p_name, '.', 1) and p.proname = split_part(p_name, '.', 2) and p.pronargs = 2
       and p.proargtypes[0] = 'howdah.message'::regtype and p.proargtypes[1] = 'jsonb'::regtype
@@ -120,7 +150,7 @@ $$;
 -- Returns  text; NULL: it can. p_owner: the role that it must belong to; NULL: any that is fit.
 -- Role     internal
 --
--- Howdah's functions run as Howdah's owner, and so would a function with its invoker's rights that they call.
+-- A function with its invoker's rights would run with those of howdah._call_poison_procedure's owner, who is the one to call it.
 create or replace function howdah._poison_procedure_fault(p_name text, p_owner text) returns text
 language sql volatile
 as $$
@@ -131,12 +161,14 @@ as $$
         when f.rolsuper then format('it belongs to %s, a superuser', f.rolname)
         when pg_has_role(f.proowner, h.nspowner, 'MEMBER') then format('it belongs to %s, who may act as Howdah''s owner', f.rolname)
         when p_owner <> f.rolname then format('it belongs to %s, not to %s as when it was set', f.rolname, p_owner)
-        when not has_schema_privilege(h.nspowner, f.pronamespace, 'USAGE')
-            then format('role %s, Howdah''s owner, has no USAGE of its schema', pg_get_userbyid(h.nspowner))
-        when not has_function_privilege(h.nspowner, f.oid, 'EXECUTE')
-            then format('role %s, Howdah''s owner, may not EXECUTE it', pg_get_userbyid(h.nspowner))
+        when not has_schema_privilege(c.proowner, f.pronamespace, 'USAGE')
+            then format('role %s, as which it is called, has no USAGE of its schema', pg_get_userbyid(c.proowner))
+        when not has_function_privilege(c.proowner, f.oid, 'EXECUTE')
+            then format('role %s, as which it is called, may not EXECUTE it', pg_get_userbyid(c.proowner))
     end
-    from pg_namespace h left join (
+    from pg_namespace h
+    left join pg_proc c on c.pronamespace = h.oid and c.proname = '_call_poison_procedure'
+    left join (
         select p.oid, p.prokind, p.proretset, p.prorettype, p.prosecdef, p.proowner, p.pronamespace, r.rolsuper, r.rolname
         from pg_proc p join pg_namespace n on n.oid = p.pronamespace join pg_roles r on r.oid = p.proowner
         where n.nspname = split_part(p_name, '.', 1) and p.proname = split_part(p_name, '.', 2) and p.pronargs = 2
@@ -172,7 +204,7 @@ begin
         raise exception using errcode = 'HD004', message = format('option poison_procedure cannot be %s: %s', quote_literal(left(p_name, 150)),
                 coalesce(v_fault, 'it is not SCHEMA.FUNCTION')),
             hint = 'It is SCHEMA.FUNCTION, a function (howdah.message, jsonb) returning boolean, SECURITY DEFINER, which belongs to an ordinary role '
-                'and which Howdah''s owner may EXECUTE.';
+                'and which the role howdah_nobody may EXECUTE.';
     end if;
     select p.oid, p.pronamespace, pg_get_userbyid(p.proowner)::text as owner into v_function
     from pg_proc p where p.oid = split_part(howdah._poison_procedure_version(p_name), ' ', 1)::oid;

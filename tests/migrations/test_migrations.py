@@ -233,11 +233,48 @@ def test_one_who_may_not_gets_the_script_for_an_administrator_and_it_suffices(em
             migrate(dsn, roles=roles)
         script = str(refused.value).split("\n\n")[1]
         assert f'create role "{prefix}_owner" nologin;' in script
+        assert f'create role "{prefix}_nobody" nologin;' in script
         with open_db(empty_dsn) as db:
             assert one(db, "select to_regnamespace('howdah') is null")
             db.execute(script.encode())
             db.execute(f'grant create on database "{db.info.dbname}" to "{prefix}_owner"'.encode())
         assert migrate(dsn, roles=roles).current
+
+
+def test_an_upgrade_by_one_who_may_make_no_roles_asks_for_the_missing_one(empty_dsn: str, superuser: None) -> None:
+    """As from a release that had no role without rights."""
+    prefix = f"hdt_{secrets.token_hex(3)}"
+    roles = Roles.with_prefix(prefix)
+    with _user(empty_dsn, "createrole", prefix) as dsn:
+        assert migrate(dsn, roles=roles).current
+        me = str(conninfo_to_dict(dsn)["user"])
+        with open_db(empty_dsn) as db:
+            function = "howdah._call_poison_procedure(name, text, text, howdah.message, jsonb)"
+            db.execute(f'drop function {function}; drop role "{prefix}_nobody"'.encode())
+            db.execute(f'alter role "{me}" nocreaterole'.encode())
+            db.execute("update howdah.engine set procedures_checksum = ''")
+        with pytest.raises(MigrationError) as refused:
+            migrate(dsn)
+        assert str(refused.value).split("\n\n")[1].split("\n")[:2] == [
+            f'create role "{prefix}_nobody" nologin;',
+            f'grant "{prefix}_nobody" to "{prefix}_owner";',
+        ]
+        with open_db(empty_dsn) as db:
+            db.execute(f'create role "{prefix}_nobody" nologin'.encode())
+        with pytest.raises(MigrationError, match=r"may not let .*_owner act as .*_nobody") as refused:
+            migrate(dsn)
+        with open_db(empty_dsn) as db:
+            db.execute(str(refused.value).split("\n\n")[1].encode())
+        assert migrate(dsn).current
+
+
+def test_the_role_without_rights_may_not_have_the_owners(empty_dsn: str, superuser: None) -> None:
+    prefix = f"hdt_{secrets.token_hex(3)}"
+    with _user(empty_dsn, "createrole", prefix) as dsn:
+        with open_db(empty_dsn) as db:
+            db.execute(f'create role "{prefix}_nobody" superuser'.encode())
+        with pytest.raises(MigrationError, match="must have none"):
+            migrate(dsn, roles=Roles.with_prefix(prefix))
 
 
 def test_one_who_is_no_member_of_the_owner_gets_the_grant_for_an_administrator(

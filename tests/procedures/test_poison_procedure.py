@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
-from support import SYSTEM, Connect, Db, column, fail, identifier, one, receive, refused
+from support import SYSTEM, Connect, Db, column, fail, identifier, one, receive, refused, wait_until_blocked
 
 OPTIONS = {"max_failed_deliveries": 2, "poison_procedure": "shop.poison"}
 GOOD = """
@@ -198,6 +199,8 @@ def test_the_function_is_checked_when_it_is_set(db: Db, shop: str, connect: Conn
     db.execute("revoke execute on function shop.poison from public")
     refuse("HD004", "may not EXECUTE")
     db.execute(psycopg.sql.SQL("grant execute on function shop.poison to {}").format(identifier(owner)))
+    refuse("HD004", "may not EXECUTE")
+    db.execute("grant execute on function shop.poison to howdah_nobody")
     refuse("HD010", "may not call shop.poison", connect("howdah_admin"))
     db.execute("grant execute on function shop.poison to public")
     refuse("42501", "permission denied", connect("howdah_consumer"))
@@ -234,6 +237,68 @@ def test_a_subscription_has_one_too(db: Db, queue: str) -> None:
     assert receive(db, "t::s", 9) == []
     assert column(db, "select body from shop.poisoned order by n") == ["mine", "other"]
     assert len(dead(db)) == 1
+
+
+@pytest.mark.parametrize(
+    "swap",
+    [
+        "alter schema shop rename to shop_good; alter schema shop_evil rename to shop",
+        "alter function shop.poison(howdah.message, jsonb) security invoker",
+    ],
+)
+def test_one_that_is_put_there_between_the_check_and_the_call_runs_without_rights(
+    db: Db, queue: str, shop: str, connect: Connect, swap: str
+) -> None:
+    note = "begin raise warning 'runs as %', current_user; return true; end"
+    make(db, shop, note, language="plpgsql")
+    db.execute("create table public.fresh (); grant select on public.fresh to public")
+    db.execute(
+        "create or replace function howdah._has_old_snapshot() returns boolean language plpgsql as $$ begin"
+        " perform pg_advisory_xact_lock(4711); perform from public.fresh; return false; end $$"
+    )
+    db.execute(
+        psycopg.sql.SQL(
+            "create schema shop_evil authorization {0}; grant usage on schema shop_evil to public; set role {0};"
+            " create function shop_evil.poison(howdah.message, jsonb) returns boolean language plpgsql as {1}; reset role"
+        ).format(identifier(shop), psycopg.sql.Literal(note))
+    )
+    message = poison(db)
+    consumer, other = connect("howdah_consumer"), connect()
+    said: list[str] = []
+    consumer.add_notice_handler(lambda notice: said.append(notice.message_primary or ""))
+    with other.transaction():
+        other.execute("select pg_advisory_xact_lock(4711)")
+        with ThreadPoolExecutor(1) as pool:
+            receiving = pool.submit(receive, consumer)
+            wait_until_blocked(db, consumer)
+            db.execute(f"begin; {swap}; commit".encode())
+            other.execute("commit")
+            assert receiving.result() == []
+    assert [text for text in said if text.startswith("runs as")] == ["runs as howdah_nobody"]
+    ((found, reason),) = dead(db)
+    assert found == message
+    assert "replaced while it ran" in reason
+
+
+def test_it_does_not_run_with_the_owners_rights_by_altering_what_calls_it(db: Db, queue: str, shop: str) -> None:
+    """An invoker's function put there after the check owns the caller, and may alter it."""
+    (calls,) = column(db, "select oid::regprocedure::text from pg_proc where proname = '_call_poison_procedure'")
+    db.execute("grant usage on schema howdah to howdah_nobody; set role howdah_nobody")
+    db.execute(f"alter function {calls} security invoker set search_path = shop, pg_catalog".encode())
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        db.execute(f"alter function {calls} rename to other".encode())
+    db.execute("reset role")
+    went_the_usual_way(db, poison(db, "mine"), "it would run with the rights of howdah_owner")
+
+
+def test_what_calls_it_has_no_rights(db: Db) -> None:
+    if one(db, "select admin_role = producer_role from howdah.engine"):
+        pytest.skip("installed in one-role mode")
+    assert column(db, "select p.proowner::regrole::text from pg_proc p where p.proname = '_call_poison_procedure'") == [
+        "howdah_nobody"
+    ]
+    assert one(db, "select has_schema_privilege('howdah_nobody', 'howdah', 'usage, create')") is False
+    assert column(db, "select roleid::regrole::text from pg_auth_members where member = 'howdah_nobody'::regrole") == []
 
 
 def test_one_that_was_replaced_by_an_invokers_function_is_not_called(db: Db, queue: str, shop: str) -> None:
