@@ -7,7 +7,8 @@
 -- or two functions of one name: so howdah._call_poison_procedure makes the call without rights, and what was done is undone if the catalogue has
 -- changed. Under an older snapshot the check could miss the version that runs.
 -- Settings that it changes would stay: ours were its own then, such as search_path, and later statements here would call its functions. So the first
--- condition after the call names all that it uses with its schema, and no function of ours says there which version the catalogue has.
+-- condition after the call names all that it uses with its schema, and no function of ours says there which version the catalogue has. A rollback
+-- leaves prepared statements, which the session's client would execute as its own: those of the function are dropped however it ended.
 create or replace function howdah._run_poison_procedure(
     p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text
 ) returns table (handled boolean, reason text)
@@ -22,6 +23,9 @@ declare
     v_changed text;
     v_not text;
     v_attempting constant text := coalesce(current_setting('howdah.attempting', true), '');
+    v_connection constant text := coalesce(current_setting('howdah.connection', true), '');
+    v_client_id constant text := coalesce(current_setting('howdah.client_id', true), '');
+    v_left constant jsonb[] := array(select l.* from howdah._left_in_session() l);
     v_incidents constant jsonb := howdah._poison_incidents(p_destination.id, p_message);
     v_given constant howdah.message := howdah._message(p_message, p_destination.name, p_nonpersistent, greatest(jsonb_array_length(v_incidents) - 1, 0));
     v_version constant text := howdah._poison_procedure_version(v_name);
@@ -34,6 +38,7 @@ begin
     if v_fault is null then
         begin
             perform set_config('howdah.attempting', '', true);  -- a secret while attempts are begun
+            perform set_config('howdah.connection', '', true);  -- a token
             select pg_get_userbyid(n.nspowner) into v_not
             from pg_namespace n, howdah.engine e where n.nspname = 'howdah' and pg_get_userbyid(n.nspowner) <> e.admin_role;  -- one-role mode has no other
             handled := howdah._call_poison_procedure(v_not, v_schema, v_function, v_given, v_incidents);
@@ -45,7 +50,15 @@ begin
             ) then
                 raise exception 'it was replaced while it ran';
             end if;
+            v_changed := case when current_setting('howdah.connection') <> '' then 'howdah.connection'
+                when coalesce(current_setting('howdah.client_id', true), '') <> v_client_id then 'howdah.client_id' end;
+            if v_changed is not null then
+                raise exception 'it changed %', v_changed;
+            elsif exists (select from howdah._left_in_session() l(what) where l.what <> all (v_left)) then
+                raise exception 'it left a prepared statement or a cursor WITH HOLD';
+            end if;
             perform set_config('howdah.attempting', v_attempting, true);
+            perform set_config('howdah.connection', v_connection, true);
             select min(coalesce(o.key, n.key)) into v_changed
             from jsonb_each(v_settings) o full join jsonb_each(howdah._settings()) n on n.key = o.key
             where o.value is distinct from n.value;
@@ -60,6 +73,7 @@ begin
     handled := coalesce(handled, false);
     reason := p_reason;
     if v_fault is not null then
+        perform howdah._drop_prepared(v_left);
         raise warning 'poison procedure % of queue %: %', v_name, p_destination.name, v_fault;
         reason := format('%s; poison procedure %s failed: %s', p_reason, v_name, v_fault);
         if p_destination.notify_admin then
@@ -93,6 +107,33 @@ begin
     end if;
     execute pg_catalog.format('select %I.%I($1, $2)', p_schema, p_function) into v_handled using p_message, p_incidents;
     return v_handled;
+end
+$$;
+
+-- howdah._left_in_session(): the prepared statements and the cursors WITH HOLD of the session, which outlive its transaction.
+--
+-- Returns  arrays (jsonb) of kind, name, statement and time.
+-- Role     internal
+create or replace function howdah._left_in_session() returns setof jsonb
+language sql volatile
+as $$
+    select jsonb_build_array('statement', s.name, s.statement, s.prepare_time) from pg_prepared_statements s
+    union all
+    select jsonb_build_array('cursor', c.name, c.statement, c.creation_time) from pg_cursors c where c.is_holdable
+$$;
+
+-- howdah._drop_prepared(p_but): drop the session's prepared statements but for those that howdah._left_in_session() told of before.
+--
+-- Role     internal
+create or replace function howdah._drop_prepared(p_but jsonb[]) returns void
+language plpgsql volatile
+as $$
+declare
+    v_what jsonb;
+begin
+    for v_what in select l.what from howdah._left_in_session() l(what) where l.what ->> 0 = 'statement' and l.what <> all (p_but) loop
+        execute format('deallocate %I', v_what ->> 1);
+    end loop;
 end
 $$;
 

@@ -168,7 +168,7 @@ def test_dynamic_sql_is_run_by_the_keepers_of_partitions_sequences_and_storage_a
     assert dynamic == {
         "maintain_journal", "_beyond", "_greatest_xid", "_new_hint", "_new_positions", "_drop_sequences", "selector_matches", "_page", "_cross", "_select_history", "_selected",
         "maintain_topics", "_needed", "_empty_slot", "rebase_topics", "_walk_rows", "_forget_selections", "set_storage", "_browse_selected",
-        "_call_poison_procedure"
+        "_call_poison_procedure", "_drop_prepared"
     }  # fmt: skip
 
 

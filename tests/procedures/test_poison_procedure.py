@@ -491,3 +491,57 @@ def test_it_does_not_see_the_secret_with_which_attempts_are_begun(db: Db, queue:
     good = send(db, body="good")
     assert column(db, "select message_id from howdah.begin_attempts('q')") == [good], "and goes on with its attempts"
     assert [text for text in said if text.startswith("seen")] == ["seen: "]
+
+
+@pytest.mark.parametrize("ends", ["return true", "raise exception 'no'"])
+def test_it_does_not_see_the_token_of_the_connection_which_is_the_sessions_again_afterwards(
+    db: Db, queue: str, shop: str, ends: str
+) -> None:
+    token = "the-token-of-a-connection"
+    db.execute("select howdah.set_connection(%s)", (token,))
+    note = f"begin raise warning 'seen: %', current_setting('howdah.connection', true); {ends}; end"
+    make(db, shop, note, language="plpgsql")
+    said: list[str] = []
+    db.add_notice_handler(lambda notice: said.append(notice.message_primary or ""))
+    poison(db)
+    assert receive(db) == []
+    assert [text for text in said if text.startswith("seen")] == ["seen: "]
+    assert one(db, "select current_setting('howdah.connection')") == token
+
+
+@pytest.mark.parametrize("setting", ["connection", "client_id"])
+def test_it_does_not_make_the_session_another_clients(db: Db, queue: str, shop: str, setting: str) -> None:
+    db.execute(f"select howdah.set_{setting}('the-sessions-own-name')".encode())
+    taken = f"perform set_config('howdah.{setting}', 'the-name-of-another-one', false)"
+    make(db, shop, raising(taken), language="plpgsql")
+    went_the_usual_way(db, poison(db), f"it changed howdah.{setting}")
+    assert one(db, "select current_setting(%s)", (f"howdah.{setting}",)) == "the-sessions-own-name"
+
+
+@pytest.mark.parametrize(
+    ("what", "why"),
+    [
+        ("execute 'prepare theirs as select 1'", "it left a prepared statement"),
+        ("execute 'deallocate ours'; execute 'prepare ours as select 1'", "it left a prepared statement"),
+        ("execute 'prepare theirs as select 1'; raise exception 'no'", "P0001: no"),
+        ("execute 'declare theirs cursor with hold for select 1'", "a cursor WITH HOLD"),
+    ],
+)
+def test_it_leaves_no_statement_and_no_cursor_for_the_session_to_use(
+    db: Db, queue: str, shop: str, what: str, why: str
+) -> None:
+    db.execute("prepare ours as select 1; begin; declare mine cursor with hold for select 1; commit")
+    make(db, shop, raising(what), language="plpgsql")
+    went_the_usual_way(db, poison(db), why)
+    left = column(db, "select name from pg_prepared_statements where from_sql")
+    assert left == ([] if "deallocate" in what else ["ours"])
+    assert column(db, "select name from pg_cursors where is_holdable") == ["mine"]
+
+
+def test_one_that_prepares_and_tidies_up_is_no_failure(db: Db, queue: str, shop: str) -> None:
+    make(
+        db, shop, "begin execute 'prepare theirs as select 1'; deallocate theirs; return true; end", language="plpgsql"
+    )
+    poison(db)
+    assert receive(db) == []
+    assert dead(db) == []
