@@ -6,7 +6,7 @@ driver's error is the ``__cause__``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import psycopg
@@ -357,19 +357,71 @@ def is_innocent(error: BaseException) -> bool:
 
     Serialization failures, deadlocks, lock time-outs, lost connections and shutdowns (SQLSTATE 40001, 40P01, 55P03,
     57P0x, class 08) are retried without an incident, and so is what the server itself lacks or suffers from (is_servers).
-    The whole chain of causes is looked at, since frameworks wrap; ``raise … from None`` cuts it.
+    The whole chain of causes is looked at, since frameworks wrap; ``raise … from None`` cuts it. A group of errors, as of
+    ``asyncio.TaskGroup``, is innocent if all of its errors are.
     """
-    for current in chain(error):
-        if isinstance(current, ConnectionLost | CannotConnect):
-            return True
-        if isinstance(current, psycopg.Error) and (current.sqlstate in _RETRIED or is_lost(current)):
-            return True
-    return is_servers(error)
+    return _holds(error, _is_innocent_itself)
 
 
 def is_servers(error: BaseException) -> bool:
     """Whether an error is the server's own: insufficient resources (class 53), its system's (58), corruption (XX001, XX002)."""
-    return any(isinstance(each, psycopg.Error) and (each.sqlstate or "").startswith(_SERVERS) for each in chain(error))
+    return _holds(error, _is_servers_itself)
+
+
+def blamed(error: BaseException) -> BaseException:
+    """What to tell of an error: the first error of a group that is not innocent, else its first; the error itself of others."""
+    if not isinstance(error, BaseExceptionGroup):
+        return error
+    found = leaves(error)
+    return next((each for each in found if not is_innocent(each)), found[0] if found else error)
+
+
+def leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
+    """The errors in a group and in the groups in it, in their order."""
+    found: list[BaseException] = []
+    waiting: list[BaseException] = [group]
+    seen: set[int] = set()
+    while waiting:
+        current = waiting.pop()
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        if isinstance(current, BaseExceptionGroup):
+            waiting.extend(reversed(current.exceptions))
+        else:
+            found.append(current)
+    return found
+
+
+def _holds(
+    error: BaseException, condition: Callable[[BaseException], bool], within: frozenset[int] = frozenset()
+) -> bool:
+    """Whether an error or one behind it meets a condition. A group does if each of its errors, or what is behind it, does.
+
+    within: the groups that are being looked at, which may stand behind their own errors.
+    """
+    for current in chain(error):
+        if isinstance(current, BaseExceptionGroup):
+            if id(current) in within:
+                return False
+            found = leaves(current)
+            if found and all(_holds(each, condition, within | {id(current)}) for each in found):
+                return True
+        elif condition(current):
+            return True
+    return False
+
+
+def _is_innocent_itself(error: BaseException) -> bool:
+    if isinstance(error, ConnectionLost | CannotConnect):
+        return True
+    if isinstance(error, psycopg.Error) and (error.sqlstate in _RETRIED or is_lost(error)):
+        return True
+    return _is_servers_itself(error)
+
+
+def _is_servers_itself(error: BaseException) -> bool:
+    return isinstance(error, psycopg.Error) and (error.sqlstate or "").startswith(_SERVERS)
 
 
 def chain(error: BaseException) -> Iterator[BaseException]:

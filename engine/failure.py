@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from . import calls
 from .calls import Call, Incident
-from .errors import chain, is_innocent
+from .errors import blamed, chain, is_innocent
 from .message import Message
 from .outcomes import Outcome, Rule, Rules, cause_of, decide
 
@@ -24,12 +24,13 @@ def failure_of(
     rejects the message, whatever the queue's limit. None: the queue's alone.
 
     Of an outcome (Reject, Retry) that was raised because of another error, class, text and SQLSTATE are that error's. The
-    outcome's reason is in the details.
+    outcome's reason is in the details. Of a group of errors they are those of the first error to blame.
     """
     outcome = decide(error, rules)
     told = error
     if isinstance(error, Outcome):
         told = cause_of(error) or error
+    told = blamed(told)
     failure: dict[str, object] = {
         "message_id": message.message_id,
         "priority": message.priority,
@@ -69,12 +70,18 @@ def recording(
 
 
 def sqlstate_of(error: BaseException) -> str | None:
-    """The SQLSTATE of the error, or of the database's error behind it."""
+    """The SQLSTATE of the error, or of the database's error behind it; of a group, that of the first error to blame."""
     for current in chain(error):
-        state = getattr(current, "sqlstate", None)
-        if isinstance(state, str) and state:
-            return storable(state)
+        if isinstance(current, BaseExceptionGroup):
+            return next((state for state in map(_own_sqlstate, chain(blamed(current))) if state), None)
+        if state := _own_sqlstate(current):
+            return state
     return None
+
+
+def _own_sqlstate(error: BaseException) -> str | None:
+    state = getattr(error, "sqlstate", None)
+    return storable(state) if isinstance(state, str) and state else None
 
 
 def storable(text: str) -> str:

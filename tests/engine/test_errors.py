@@ -330,6 +330,37 @@ def test_what_blames_the_message(error: BaseException) -> None:
     assert not is_innocent(error)
 
 
+def disk_full() -> Exception:
+    return psycopg.errors.DiskFull("no space left")
+
+
+@pytest.mark.parametrize("how", ["bare", "cause", "context"])
+def test_a_group_of_errors_blames_no_message_if_none_of_them_does(how: str) -> None:
+    several = ExceptionGroup("tasks", [disk_full(), ExceptionGroup("more", [psycopg.errors.DeadlockDetected("x")])])
+    assert is_innocent(raised(wrapped(several, how)))
+    caused = raised(wrapped(disk_full(), "cause"))
+    assert is_innocent(raised(wrapped(BaseExceptionGroup("tasks", [caused]), how)))
+
+
+def test_a_group_of_errors_blames_the_message_if_one_of_them_does(connection: Connection, orders: str) -> None:
+    several = ExceptionGroup("tasks", [disk_full(), ExceptionGroup("more", [psycopg.errors.UniqueViolation("twice")])])
+    assert not is_innocent(several)
+    connection.send(orders, "x")
+    with connection.session() as session:
+        (message,) = session.receive(orders)
+    told = failure_of(message, several)
+    assert (told["error_class"], told["error_text"], told["sqlstate"]) == ("UniqueViolation", "twice", "23505")
+    assert "tasks" in str(told["traceback"])
+
+
+def test_a_group_that_stands_behind_its_own_error_is_looked_at_once() -> None:
+    inner = ValueError("x")
+    group = ExceptionGroup("round", [inner])
+    inner.__cause__ = group
+    assert not is_innocent(group)
+    assert sqlstate_of(group) is None
+
+
 def test_a_failure_can_be_told_of_any_error(connection: Connection, orders: str) -> None:
     class Unprintable(Exception):
         def __str__(self) -> str:

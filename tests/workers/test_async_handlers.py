@@ -74,6 +74,31 @@ def test_an_async_handler_runs_to_its_end_in_its_messages_transaction(
     assert column(shop, "select body from howdah.browse('served', 9) order by 1") == ["latte", "mocha"]
 
 
+def test_a_group_of_tasks_that_failed_for_the_servers_sake_blames_no_message(shop: Db, dsn: str) -> None:
+    app = App("shop")
+
+    async def work(message: Message) -> None:
+        if message.body == "bad":
+            raise psycopg.errors.UniqueViolation("twice")
+        raise psycopg.errors.DiskFull("no space left")
+
+    @app.handler("orders")
+    async def fail(message: Message, transaction: Transaction) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(work(message))
+
+    send(shop, "good")
+    with pytest.raises(ExceptionGroup):  # what a worker tries again after a pause ends a drain
+        drain(app, dsn, check=False)
+    assert one(shop, "select count(*) from howdah.poison_details") == 0
+    one(shop, "select howdah.purge_queue('orders')")
+    send(shop, "bad")
+    drain(app, dsn, check=False)
+    assert shop.execute("select distinct error_class, sqlstate from howdah.poison_details").fetchall() == [
+        ("UniqueViolation", "23505")
+    ]
+
+
 def test_what_an_async_handler_raises_rolls_back_and_is_counted_with_its_rules(shop: Db, dsn: str) -> None:
     app = App("shop")
 
