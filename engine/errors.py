@@ -288,7 +288,8 @@ BY_SQLSTATE = {cls.sqlstate: cls for cls in _subclasses(HowdahError) if cls.sqls
 
 # Our statements name nothing but our own objects: what is missing is Howdah, or fits another version of it.
 _NOT_MIGRATED = {"3F000", "42883", "42P01", "42703", "42704"}
-_CONNECTION = ("08", "57P0")
+#: The last two are time-outs of a transaction, idle or not, by which the server ends the session.
+_CONNECTION = ("08", "57P0", "25P03", "25P04")
 #: Serialization failure, deadlock, lock time-out.
 _RETRIED = {"40001", "40P01", "55P03"}
 #: What the server lacks (disk, memory, connections), its system's errors, its corrupted tables and indexes. Not XX000, which
@@ -321,7 +322,7 @@ def translate(error: psycopg.Error) -> HowdahError | None:
 
 
 def is_lost(error: psycopg.Error) -> bool:
-    """Whether the error means that the connection is gone: class 08, shutdown, or no SQLSTATE at all."""
+    """Whether the error means that the connection is gone: class 08, shutdown, a time-out that ends it, or no SQLSTATE."""
     if error.sqlstate is None:
         return isinstance(error, psycopg.OperationalError)
     return error.sqlstate.startswith(_CONNECTION)
@@ -356,7 +357,8 @@ def is_innocent(error: BaseException) -> bool:
     """Whether an error says nothing against the message that was being handled.
 
     Serialization failures, deadlocks, lock time-outs, lost connections and shutdowns (SQLSTATE 40001, 40P01, 55P03,
-    57P0x, class 08) are retried without an incident, and so is what the server itself lacks or suffers from (is_servers).
+    57P0x, class 08) are retried without an incident, and so are sessions that the server ended for a time-out (25P03, 25P04),
+    and what the server itself lacks or suffers from (is_servers).
     The whole chain of causes is looked at, since frameworks wrap; ``raise … from None`` cuts it. A group of errors, as of
     ``asyncio.TaskGroup``, is innocent if all of its errors are.
     """

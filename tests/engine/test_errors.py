@@ -9,7 +9,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 import sqlalchemy
-from support import Connect, Db, one
+from support import Connect, Db, one, wait_until
 
 from howdah.engine import Connection, Session, calls, connect, errors, is_innocent, temporary
 from howdah.engine.failure import failure_of, sqlstate_of, storable
@@ -332,6 +332,26 @@ def test_what_blames_the_message(error: BaseException) -> None:
 
 def disk_full() -> Exception:
     return psycopg.errors.DiskFull("no space left")
+
+
+@pytest.mark.parametrize("setting", ["idle_in_transaction_session_timeout", "transaction_timeout"])
+def test_a_time_out_that_ends_the_session_is_a_lost_connection_and_blames_no_message(
+    connection: Connection, db: Db, orders: str, setting: str
+) -> None:
+    if one(db, "select count(*) from pg_settings where name = %s", (setting,)) == 0:
+        pytest.skip("this PostgreSQL has no such setting")
+    for of_ours in (True, False):
+        with connection.session() as session:
+            session.connection.execute(f"set local {setting} = 50".encode())
+            pid = session.connection.info.backend_pid
+            wait_until(lambda: one(db, "select count(*) from pg_stat_activity where pid = %s", (pid,)) == 0)  # noqa: B023
+            with pytest.raises(errors.ConnectionLost if of_ours else psycopg.Error) as caught:
+                session.send(orders, "x") if of_ours else session.connection.execute("select 1")
+            assert is_innocent(caught.value)
+            cause = caught.value.__cause__ if of_ours else caught.value
+            assert isinstance(cause, psycopg.Error)
+            assert cause.sqlstate in {"25P03", "25P04"}
+            assert errors.is_lost(cause)
 
 
 @pytest.mark.parametrize("how", ["bare", "cause", "context"])
