@@ -44,6 +44,12 @@ begin
         select a.attempt_id into v_failure.failure_key from howdah._in_doubt(p_destination.id, 10) a
         where a.message_id = v_failure.message_id and a.backend = pg_backend_pid() order by a.begun_at desc limit 1;
     end if;
+    if exists (
+        select from howdah.poison_details p where p.failure_key = v_failure.failure_key
+          and (p.message_id, p.destination_id) is distinct from (v_failure.message_id, p_destination.id)
+    ) then
+        v_failure.failure_key := null;  -- somebody told of another failure with it, which must not hide this one
+    end if;
     select p.incident_id, p.attempt, p.outcome into incident_id, attempt, outcome
     from howdah.poison_details p where p.failure_key = v_failure.failure_key;
     if found then

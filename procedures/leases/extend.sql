@@ -122,13 +122,15 @@ $$;
 -- howdah._record_expiry(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group, p_lease): store the incident of a lease that ran out.
 --
 -- Role     internal
+--
+-- The key holds a secret: whoever could guess it could tell of a failure in his own queue with it, and this one would be taken for recorded.
 create or replace function howdah._record_expiry(
     p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_lease bigint
 ) returns void
 language plpgsql volatile
 as $$
 declare
-    v_key uuid := md5(format('lease %s of %s', p_lease, p_message_id))::uuid;
+    v_key uuid := md5(format('%s lease %s of %s', (select e.digest_secret from howdah.engine e), p_lease, p_message_id))::uuid;
     v_suspect boolean;
     v_text text := format('lease %s ended and was neither acknowledged nor extended', p_lease);
     v_now timestamptz;

@@ -241,6 +241,19 @@ def test_a_failure_recorded_again_with_its_key_counts_once(db: Db) -> None:
     assert one(db, "select count(*) from howdah.poison_details") == 2
 
 
+def test_a_key_that_was_told_with_another_failure_hides_none(db: Db) -> None:
+    """Of another message, and of the same message in another queue."""
+    one(db, "select howdah.create_queue('mine')")
+    sent, other, key = send(db), send(db, "mine"), uuid4()
+    assert fail(db, other, queue="mine", failure_key=key)[1] == 1
+    assert fail(db, sent, failure_key=key)[1] == 1
+    assert fail(db, sent, failure_key=key)[1] == 2, "told again it counts again, for the key is taken"
+    assert column(db, "select message_id from howdah.poison_details order by incident_id") == [other, sent, sent]
+    key = uuid4()
+    assert fail(db, sent, queue="mine", failure_key=key)[2] == "gone"
+    assert fail(db, sent, failure_key=key)[1] == 3
+
+
 def test_the_same_failure_from_two_sessions_at_once_counts_once_and_another_is_the_second(
     db: Db, connect: Connect
 ) -> None:

@@ -92,6 +92,18 @@ def test_a_lease_that_runs_out_gives_its_message_back_as_failed_and_its_token_is
     assert incident == [("LeaseExpired", 1, "returned")]
 
 
+def test_nobody_can_hide_the_end_of_a_lease_by_telling_of_a_failure_with_its_key(db: Db, clock: Clock) -> None:
+    one(db, "select howdah.create_queue('mine')")
+    (sent,), (other,) = send(db, "a"), column(db, "select howdah.send('mine', 'x')")
+    lease = one(db, "select lease from howdah.lease('q', 1, '10 s')")
+    key = one(db, "select md5(format('lease %%s of %%s', %s::bigint, %s::bigint))::uuid", (lease, sent))
+    fail(db, other, queue="mine", failure_key=key)
+    clock.advance(11)
+    (again,) = receive(db)
+    assert (again.message_id, again.delivery_count) == (sent, 2)
+    assert column(db, "select error_class from howdah.incidents('q')") == ["LeaseExpired"]
+
+
 def test_the_death_of_a_consumer_that_nobody_sees_ends_neither_its_lease_nor_its_turn(
     db: Db, clock: Clock, connect: Connect
 ) -> None:
