@@ -5,6 +5,7 @@ libpq quotes what it does not understand, and that may be the password.
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from contextlib import suppress
 from typing import Any
@@ -44,10 +45,25 @@ def read(dsn: str) -> dict[str, Any]:
     path = text.split("://", 1)[1].partition("?")[0].partition("/")[2] if url else ""
     # A URL as the value of a keyword would be shown as the database's name.
     misread = any("://" in str(found.get(name, "")) for name in ("dbname", "host", "user"))
+    misread = misread or not all(_is_host(str(found.get(name) or "")) for name in ("host", "hostaddr"))
     misread = misread or "@" in str(found.get("host", "")) or _PORTS.fullmatch(str(found.get("port", ""))) is None
     if misread or ("@" in path and "@" not in text.split("://", 1)[1].partition("/")[0]):
         raise BadDsnError(f"the DSN cannot be read: its host, port or database is none. {ENCODE if url else FORMS}")
     return found
+
+
+def _is_host(hosts: str) -> bool:
+    """Whether none of the hosts has a colon, before which stands a user and after it a password; an IPv6 address and a socket's folder may."""
+    return all(
+        ":" not in host or host.startswith("/") or _is_address(host) for host in map(str.strip, hosts.split(","))
+    )
+
+
+def _is_address(host: str) -> bool:
+    with suppress(ValueError):
+        ipaddress.ip_address(host)
+        return True
+    return False
 
 
 def shown(dsn: str) -> str:

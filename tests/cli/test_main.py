@@ -26,7 +26,7 @@ from howdah.engine import ConnectionFactory, HowdahError, connect
 from howdah.engine.aio import connect_async
 from howdah.engine.waking import Waking
 from howdah.migrations import migrate, state
-from howdah.text.dsn import BadDsnError
+from howdah.text.dsn import BadDsnError, read
 from howdah.text.extras import how_to_install
 from howdah.workers import Supervisor
 
@@ -206,6 +206,9 @@ MALFORMED = [
     f"host=127.0.0.1 port=1 user=howdah password='{SECRET}",
     f"dbname=postgresql://howdah:{SECRET}@127.0.0.1:1/x",
     f"host=127.0.0.1 port=1 user=postgresql://howdah:{SECRET}",
+    f"host=howdah:{SECRET} dbname=x",
+    f"host=127.0.0.1,howdah:{SECRET} dbname=x",
+    f"hostaddr=howdah:{SECRET} dbname=x",
     SECRET,
 ]
 # What a command needs besides: an argument that is not "1", or options.
@@ -257,6 +260,20 @@ def test_a_malformed_dsn_is_refused_without_its_password(dsn: str) -> None:
     shown = howdah(dsn, "check")
     refused(shown, "the DSN cannot be read", 3)
     assert SECRET not in shown.err
+
+
+@pytest.mark.parametrize(
+    "dsn",
+    [
+        "postgresql://[::1]:5432/x",
+        "postgresql://[fe80::1%25eth0],b:5433/x",
+        "host=::1,2001:db8::7 dbname=x",
+        "host=/run/a:b dbname=x",
+        "hostaddr=::1 host=b",
+    ],
+)
+def test_an_ipv6_address_or_a_sockets_folder_is_a_host(dsn: str) -> None:
+    assert read(dsn)["host"]
 
 
 @pytest.mark.parametrize("dsn", MALFORMED)
