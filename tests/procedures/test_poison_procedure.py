@@ -11,6 +11,9 @@ import pytest
 from psycopg.types.json import Jsonb
 from support import SYSTEM, Connect, Db, column, fail, identifier, one, receive, refused, wait_until_blocked
 
+from howdah.migrations import migrate
+from howdah.procedures import Roles
+
 OPTIONS = {"max_failed_deliveries": 2, "poison_procedure": "shop.poison"}
 GOOD = """
     insert into shop.poisoned (message_id, body, incidents, done_as) values
@@ -299,6 +302,24 @@ def test_what_calls_it_has_no_rights(db: Db) -> None:
     ]
     assert one(db, "select has_schema_privilege('howdah_nobody', 'howdah', 'usage, create')") is False
     assert column(db, "select roleid::regrole::text from pg_auth_members where member = 'howdah_nobody'::regrole") == []
+
+
+def test_in_one_role_mode_howdahs_owner_calls_it(empty_dsn: str) -> None:
+    with psycopg.connect(empty_dsn, autocommit=True) as db:
+        shop = f"shop_{db.info.dbname[-12:]}"
+        migrate(empty_dsn, roles=Roles.one(db.info.user))
+        db.execute(psycopg.sql.SQL("create role {0}; create schema shop authorization {0}").format(identifier(shop)))
+        try:
+            db.execute(psycopg.sql.SQL("grant usage on schema howdah to {}").format(identifier(shop)))
+            make(db, shop, "begin raise warning 'runs as %', current_user; return true; end", language="plpgsql")
+            one(db, "select howdah.create_queue('q', %s)", (Jsonb(OPTIONS),))
+            said: list[str] = []
+            db.add_notice_handler(lambda notice: said.append(notice.message_primary or ""))
+            poison(db)
+            assert receive(db) == []
+            assert (said, dead(db)) == ([f"runs as {shop}"], [])
+        finally:
+            db.execute(psycopg.sql.SQL("drop owned by {0} cascade; drop role {0}").format(identifier(shop)))
 
 
 def test_one_that_was_replaced_by_an_invokers_function_is_not_called(db: Db, queue: str, shop: str) -> None:
