@@ -166,7 +166,7 @@ class ListenerExists(HowdahError):
 
 
 class NoSuchAttempt(HowdahError, LookupError):
-    """There is no such attempt, or it is not committed yet."""
+    """There is no such attempt, it is not committed yet, or a failure was told of a message without one."""
 
     sqlstate = "HD022"
 

@@ -292,7 +292,8 @@ class Delivery:
         self._hands.leave(self._slot)
         if not in_hand:
             return []
-        return [one.message for one in blamed if outcomes[one.message.message_id] not in ("returned", "held", "gone")]
+        back = ("returned", "held", "gone")
+        return [one.message for one in blamed if outcomes.get(one.message.message_id, "returned") not in back]
 
     def _settle(self, connection: HandlerConnection, messages: list[Message]) -> None:
         """Apply the queue's policy after a rollback; if the connection is lost, the next receive sees to the limit."""

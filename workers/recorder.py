@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 
 from ..engine import Call, HowdahError, Incident, calls, is_innocent, listening
-from ..engine.errors import NoSuchListener
+from ..engine.errors import NoSuchAttempt, NoSuchListener
 from ..engine.runner import run
 from . import events
 from .backoff import Backoff
@@ -40,6 +40,8 @@ class Recorder:
     def record(self, queue: str, failures: Failures, in_hand: bool = False) -> list[Incident]:
         """Record failures in a transaction of their own. Raises what a repetition would not cure.
 
+        [] if the queue was made hardened meanwhile: these messages have no attempts on record.
+
         in_hand: the session still holds the messages, and applies the queue's policy itself. LockNotAvailable is then
         raised at once: what recording waits for is probably that session's own transaction.
         """
@@ -52,6 +54,9 @@ class Recorder:
                 break
             except NoSuchListener:  # dropped: its queue's failures are what counts, until it is made again
                 listener = None
+            except NoSuchAttempt as error:
+                events.failures_lost(self._worker, queue, [failure["message_id"] for failure in failures], error)
+                return []
             except (HowdahError, psycopg.Error) as error:
                 if in_hand and isinstance(error, psycopg.errors.LockNotAvailable):
                     raise

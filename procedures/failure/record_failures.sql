@@ -1,7 +1,8 @@
 -- howdah.record_failures(queue, failures, in_hand): record the failed deliveries of a batch, in one call.
 --
 -- Returns  message_id, incident_id, attempt and outcome of each, as howdah.record_failure.
--- Raises   HD001 no such queue; HD005 failures is no JSON array of objects with a message_id; HD010 not allowed.
+-- Raises   HD001 no such queue; HD005 failures is no JSON array of objects with a message_id; HD010 not allowed;
+--          HD022 as howdah.record_failure: none of them is recorded then.
 -- Role     howdah_consumer howdah_admin
 --
 -- failures is a JSON array of objects whose keys are the arguments of howdah.record_failure (delay in milliseconds as
@@ -25,6 +26,6 @@ begin
     return query
     select (f.value ->> 'message_id')::bigint, r.incident_id, r.attempt, r.outcome
     from (select e.value from jsonb_array_elements(failures) e order by (e.value ->> 'message_id')::bigint) f,
-        howdah._record_failure(v_destination, f.value, coalesce(in_hand, false)) r;
+        howdah._told_failure(v_destination, f.value, coalesce(in_hand, false)) r;
 end
 $$;

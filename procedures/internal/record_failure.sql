@@ -1,12 +1,17 @@
--- howdah._record_failure(p_destination, p_failure, p_in_hand): store one incident and apply the queue's policy if the message is free.
+-- howdah._record_failure(p_destination, p_failure, p_in_hand, p_proved): store one incident and apply the queue's policy if the message is free.
 --
 -- Returns  incident_id, attempt and outcome, as howdah.record_failure. With p_in_hand nothing is applied, and the outcome is
---          what howdah.settle_failures is going to do.
+--          what howdah.settle_failures is going to do. unproved, and nothing stored: the queue is hardened, and no attempt at the message is on
+--          record that has not failed yet.
 -- Raises   HD005 wrong argument.
 -- Role     internal
 --
--- Those who record failures of one message take turns, so that two of them are the first and the second.
-create or replace function howdah._record_failure(p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean)
+-- Those who record failures of one message take turns, so that two of them are the first and the second. Every delivery of a hardened queue has
+-- its attempt on record, so a failure without one never was: it is unproved, or does not count where the message is gone. Nor does one count of a
+-- message under a lease: who has the lease gives it back by howdah.nack. p_proved: the caller had it, so nothing is asked.
+create or replace function howdah._record_failure(
+    p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean, p_proved boolean default false
+)
 returns table (incident_id bigint, attempt integer, outcome text)
 language plpgsql volatile
 as $$
@@ -18,6 +23,8 @@ declare
     v_group text;
     v_weight integer;
     v_due_at timestamptz;
+    v_leased boolean;
+    v_uncounted boolean;
     v_now timestamptz;
 begin
     begin
@@ -41,8 +48,10 @@ begin
     perform howdah._await_recorders(null, v_failure.message_id);
     if v_failure.failure_key is null and p_destination.backout_count = 'hardened' then
         -- Told in the session that began the attempt, most likely of that attempt.
-        select a.attempt_id into v_failure.failure_key from howdah._in_doubt(p_destination.id, 10) a
-        where a.message_id = v_failure.message_id and a.backend = pg_backend_pid() order by a.begun_at desc limit 1;
+        select a.attempt_id into v_failure.failure_key from howdah.attempts a
+        where a.message_id = v_failure.message_id and a.destination_id = p_destination.id and a.backend = pg_backend_pid()
+          and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
+        order by a.begun_at desc limit 1;
     end if;
     if exists (
         select from howdah.poison_details p where p.failure_key = v_failure.failure_key
@@ -59,6 +68,20 @@ begin
 
     select * into v_found
     from howdah._find(p_destination.id, v_failure.message_id, v_failure.priority, v_failure."position");
+    v_leased := not p_proved and v_found.free is not true and howdah._is_leased(p_destination.id, v_failure.message_id);
+    v_uncounted := v_leased;
+    if p_destination.backout_count = 'hardened' and not p_proved and not exists (
+        select from howdah.attempts a
+        where a.attempt_id = v_failure.failure_key and a.message_id = v_failure.message_id and a.destination_id = p_destination.id
+          and (v_found.place is null or a.stage = (v_found.message).stage)
+    ) then
+        if v_found.place is not null then
+            outcome := 'unproved';
+            return next;
+            return;
+        end if;
+        v_uncounted := true;  -- its attempt may have gone with it: a consumer that died after its COMMIT
+    end if;
     perform nextval(p_destination.failing);
     if v_found.place = 'msgs' then
         perform howdah._search_from(p_destination.id, (v_found.message).rank, (v_found.message).seq);
@@ -75,10 +98,12 @@ begin
         select from howdah.attempts a
         where a.attempt_id = v_failure.failure_key and a.message_id = v_failure.message_id) then 0 else 1 end as more) b;
     -- On record before the message is let go, so that whoever comes to it first has it wait, as it would dispose of one at its limit.
-    if v_found.place is not null and howdah._verdict(p_destination, v_weight, v_failure.delay_ms::bigint) = 'delayed' then
+    if v_found.place is not null and not v_uncounted and howdah._verdict(p_destination, v_weight, v_failure.delay_ms::bigint) = 'delayed' then
         v_due_at := howdah.now() + howdah._delay(p_destination, v_weight, v_failure.delay_ms::bigint);
     end if;
-    if v_found.place is null then
+    if v_leased then
+        outcome := 'held';
+    elsif v_found.place is null then
         outcome := 'gone';
     elsif p_in_hand then
         outcome := howdah._verdict(p_destination, v_weight, v_failure.delay_ms::bigint);
@@ -91,19 +116,47 @@ begin
     v_now := howdah.now();
     insert into howdah.poison_details as i (message_id, recorded_at, destination_id, attempt, duration_ms, stage, outcome,
         conversation_id, message_group, failure_key, error_class, error_text, sqlstate, traceback, worker, recorded_by, details,
-        rejected, delay_ms, due_at, fingerprint, digest, dispose_at)
+        rejected, uncounted, delay_ms, due_at, fingerprint, digest, dispose_at)
     values (v_failure.message_id, v_now, p_destination.id, attempt, v_failure.duration_ms, v_stage, outcome,
         v_conversation, v_group, v_failure.failure_key, v_failure.error_class, v_failure.error_text, v_failure.sqlstate,
         v_failure.traceback, v_failure.worker,
-        howdah._caller(), nullif(v_failure.details, 'null'), coalesce(v_failure.reject, false), v_failure.delay_ms::bigint, v_due_at,
+        howdah._caller(),
+        case when v_uncounted then coalesce(nullif(v_failure.details, 'null'), '{}') || '{"uncounted": true}'
+             else nullif(v_failure.details, 'null') end,
+        coalesce(v_failure.reject and not v_uncounted, false), v_uncounted,
+        case when not v_uncounted then v_failure.delay_ms::bigint end, v_due_at,
         howdah._fingerprint(v_failure.error_class, v_failure.error_text, v_failure.sqlstate),
         howdah._seal((select e.digest_secret from howdah.engine e), v_failure.message_id, v_now, v_failure.error_class, v_failure.error_text, v_failure.sqlstate),
         case when p_destination.decided_at = 'failure' and p_destination.count_by = 'message' and p_destination.backout_count <> 'volatile'
              then p_destination.dispose_at end)
     returning i.incident_id into incident_id;
-    perform howdah._note_streak(p_destination.id, v_failure.message_id);
-    if not p_in_hand then
+    if not v_uncounted then
+        perform howdah._note_streak(p_destination.id, v_failure.message_id);
+    end if;
+    if not p_in_hand and not v_uncounted then
         perform howdah._clean_incidents(p_destination, v_failure.message_id, v_conversation, v_group, outcome);
+    end if;
+    return next;
+end
+$$;
+
+-- howdah._told_failure(p_destination, p_failure, p_in_hand): howdah._record_failure of what a consumer tells, who need not have had the message.
+--
+-- Returns  as that.
+-- Raises   HD005 wrong argument; HD022 the queue is hardened, and no attempt at the message is on record that could have failed.
+-- Role     internal
+create or replace function howdah._told_failure(p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean)
+returns table (incident_id bigint, attempt integer, outcome text)
+language plpgsql volatile
+as $$
+begin
+    select r.incident_id, r.attempt, r.outcome into incident_id, attempt, outcome
+    from howdah._record_failure(p_destination, p_failure, p_in_hand) r;
+    if outcome = 'unproved' then
+        raise exception using errcode = 'HD022',
+            message = format('no attempt at message %s of queue %s is on record that could have failed', p_failure ->> 'message_id',
+                quote_literal(p_destination.name)),
+            hint = 'The queue is hardened. Give the attempt of howdah.begin_attempts as failure_key, or call from the session that began it.';
     end if;
     return next;
 end

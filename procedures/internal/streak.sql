@@ -21,7 +21,7 @@ begin
     end if;
     select count(*), pg_current_xact_id()::text::bigint - max(age(l.xmin)) into v_failures, v_since
     from (select p.xmin from howdah.poison_details p
-          where p.destination_id = p_destination_id and p.incident_id > v_queue.streak_from
+          where p.destination_id = p_destination_id and p.incident_id > v_queue.streak_from and not p.uncounted
           order by p.incident_id desc limit v_queue.disable_after) l;
     if v_failures < v_queue.disable_after
        or exists (select from howdah.journal j where j.xid >= v_since and j.destination_id = p_destination_id and j.event = 'consumed') then

@@ -18,7 +18,7 @@ begin
         message_id := v_id;
         select f.attempt, f.outcome into attempt, outcome
         from howdah._record_failure(v_destination, jsonb_build_object('message_id', v_id, 'error_text', error_text, 'error_class', error_class,
-            'delay_ms', extract(epoch from delay) * 1000, 'reject', reject, 'worker', worker, 'details', details), false) f;
+            'delay_ms', extract(epoch from delay) * 1000, 'reject', reject, 'worker', worker, 'details', details), false, true) f;
         return next;
     end loop;
 end

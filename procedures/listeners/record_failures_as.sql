@@ -2,11 +2,12 @@
 --
 -- Returns  message_id, incident_id, attempt and outcome of each, as howdah.record_failures, and the listener's status then.
 -- Raises   HD001 no such queue; HD005 failures is no JSON array of objects with a message_id; HD010 not allowed;
---          HD020 no such listener.
+--          HD020 no such listener; HD022 as howdah.record_failure.
 -- Role     howdah_consumer howdah_admin
 --
 -- Each failure adds 1 to the counter that all sessions of all processes share; at greatest(sequential_failures, 1) the
--- listener stops, unless stop_on_failure is false. A failure whose failure_key was recorded before does not count again.
+-- listener stops, unless stop_on_failure is false. A failure whose failure_key was recorded before does not count again,
+-- nor one that does not count for its message.
 create or replace function howdah.record_failures_as(listener text, failures jsonb, in_hand boolean default false)
 returns table (message_id bigint, incident_id bigint, attempt integer, outcome text, listener_status text)
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
@@ -23,11 +24,22 @@ begin
         select r.*, row_number() over () as number
         from howdah.record_failures(howdah._name(v_listener.destination_id), failures, in_hand) r
     ), counted as materialized (
-        select howdah._listener_failed(v_listener.id, count(*)::integer, max(r.incident_id)) as status
-        from recorded r where r.incident_id > v_last
+        select howdah._listener_failed(v_listener.id, cardinality(c.ids), c.ids[cardinality(c.ids)]) as status
+        from (select howdah._counted(array_agg(r.incident_id)) as ids from recorded r where r.incident_id > v_last) c
     )
     select r.message_id, r.incident_id, r.attempt, r.outcome, c.status from recorded r, counted c order by r.number;
 end
+$$;
+
+-- howdah._counted(p_incident_ids): those of some incidents that count as failures.
+--
+-- Returns  bigint[], ascending, never NULL.
+-- Role     internal
+create or replace function howdah._counted(p_incident_ids bigint[]) returns bigint[]
+language sql volatile
+as $$
+    select array(select p.incident_id from howdah.poison_details p
+                 where p.incident_id = any (p_incident_ids) and not p.uncounted order by p.incident_id)
 $$;
 
 -- howdah._listener_failed(p_listener_id, p_failures, p_incident_id): count failures of a listener and stop it at its limit.

@@ -208,6 +208,7 @@ def test_messages_dead_by_more_than_their_own_incidents_are_not_accused(db: Db, 
         'select howdah.create_queue(\'attempts\', \'{"max_failed_deliveries": 1, "backout_count": "hardened"}\')'
     )
     silent, refused = send(db, "attempts", 2)
+    db.execute("select howdah.begin_attempts('attempts', 2)")
     assert fail(db, "attempts", silent) == "moved"
     one(db, "select outcome from howdah.record_failure('attempts', %s, reject => true)", (refused,))
     bare = {}

@@ -128,7 +128,9 @@ def test_an_attempt_gives_no_message_of_a_queue_that_is_paused_or_disabled(
     one(db, "select howdah.pause('q')")
     refused(db, "HD009", "select howdah.receive_attempt('q', %s)", (attempt,))
     one(db, "select howdah.resume('q')")
-    fail(db, send(db))
+    other = send(db)
+    ((of_other, _),) = begin(db)
+    fail(db, other, failure_key=of_other)
     refused(db, "HD016", "select howdah.receive_attempt('q', %s)", (attempt,))
     one(db, "select howdah.resume('q')")
     assert receive_attempt(db, attempt) == 1

@@ -189,3 +189,16 @@ def test_an_innocent_error_does_not_count_against_a_message(hardened: Work, star
     hardened.wait_empty()
     assert hardened.effects() == [sent]
     assert hardened.dead() == []
+
+
+def test_a_handler_that_fails_after_its_queue_was_hardened_stops_no_worker(jobs: Work, start: StartWorkers) -> None:
+    (failing,) = jobs.send("gate-fail")
+    with jobs.gate():
+        start(sessions=1)
+        jobs.wait_in_handler(failing, 1)
+        one(jobs.db, "select howdah.alter_queue('work', %s)", ('{"backout_count": "hardened"}',))
+    jobs.wait_empty()
+    attempts = column(jobs.db, "select attempt from howdah.poison_details order by incident_id")
+    assert jobs.dead() == [failing]
+    assert attempts == [1, 2, 3, 4, 5], "the one in hand had no attempt on record"
+    assert len(jobs.trace(failing)) == 6
