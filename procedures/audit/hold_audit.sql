@@ -1,7 +1,7 @@
 -- howdah.hold_audit(holder, seconds): be the one auditor of this database for a while, or go on being it.
 --
 -- Returns  lock_epoch: the fencing epoch, with which the audit is recorded, or NULL if somebody else audits; held_by and held_until: who does.
--- Raises   HD005 wrong argument.
+-- Raises   HD005 wrong argument; HD010 called out of a maintenance command.
 -- Role     howdah_auditor howdah_admin
 create or replace function howdah.hold_audit(holder text, seconds numeric default 60)
 returns table (lock_epoch bigint, held_by text, held_until timestamptz)
@@ -16,7 +16,7 @@ $$;
 
 -- howdah.release_audit(lock_epoch): let others audit.
 --
--- Raises   HD014 somebody else audits by now.
+-- Raises   HD010 called out of a maintenance command; HD014 somebody else audits by now.
 -- Role     howdah_auditor howdah_admin
 create or replace function howdah.release_audit(lock_epoch bigint) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
@@ -28,12 +28,13 @@ $$;
 
 -- howdah._release_audit(p_epoch): end the right to audit, of the role that holds it.
 --
--- Raises   HD014 somebody else audits by now.
+-- Raises   HD010 called out of a maintenance command; HD014 somebody else audits by now.
 -- Role     internal
 create or replace function howdah._release_audit(p_epoch bigint) returns void
 language plpgsql volatile
 as $$
 begin
+    perform howdah._refuse_maintenance();
     perform howdah._fence('audit', p_epoch);
     update howdah.lock l set holder = null, held_as = null, expires_at = null where l.name = 'audit';
 end

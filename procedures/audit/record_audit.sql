@@ -1,7 +1,7 @@
 -- howdah.record_audit(started_at, exit_code, severity, taken_at, snapshot, errors, warnings, rows_read, queues, rules, reason, version, output, lock_epoch): note what an audit found.
 --
 -- Returns  the number of the run (bigint).
--- Raises   HD005 wrong argument; HD014 somebody else audits by now.
+-- Raises   HD005 wrong argument; HD010 called out of a maintenance command; HD014 somebody else audits by now.
 -- Role     howdah_auditor howdah_admin
 --
 -- queues and rules are JSON arrays of objects; of queues, queue and verdict become what queue_stats shows, unless a later snapshot
@@ -18,6 +18,7 @@ declare
     v_run bigint;
     v_counts text[];
 begin
+    perform howdah._refuse_maintenance();
     if started_at is null or exit_code is null or severity is null or severity not in ('none', 'warning', 'error', 'failed') then
         raise exception using errcode = 'HD005', message = 'an audit has started_at, exit_code and a severity',
             hint = 'severity is none, warning, error or failed.';

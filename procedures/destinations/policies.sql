@@ -14,6 +14,7 @@ declare
     v_queue text;
     v_count bigint := 0;
 begin
+    perform howdah._refuse_maintenance();
     if pattern is null or length(pattern) > 242 or pattern !~ '^([A-Za-z0-9_/-]+|[*])([.]([A-Za-z0-9_/-]+|[*]))*([.]>)?$|^>$' then
         raise exception using errcode = 'HD003', message = format('%s is no pattern of queue names', coalesce(quote_literal(left(pattern, 250)), 'NULL')),
             hint = '242 characters at most: parts between dots; * stands for one part, > at the end for the rest: orders.*.eu, orders.>, >.';

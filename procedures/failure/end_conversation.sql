@@ -1,7 +1,7 @@
 -- howdah.end_conversation(conversation_id, error, error_text, reply_to): end a conversation, with an error message to the other side.
 --
 -- Returns  whether it was open; a second call does nothing.
--- Raises   HD001 reply_to is no queue; HD010 the caller may not send there; HD005 a NULL conversation, or an error that is not positive or has no text.
+-- Raises   HD001 reply_to is no queue; HD010 the caller may not send there, or calls out of a maintenance command; HD005 a NULL conversation, or an error that is not positive or has no text.
 -- Role     howdah_producer howdah_consumer howdah_admin
 --
 -- As Service Broker's END CONVERSATION WITH ERROR: from now on a send in it raises HD017. The other side is reply_to, which a message
@@ -13,6 +13,7 @@ create or replace function howdah.end_conversation(
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
+    perform howdah._refuse_maintenance();
     if conversation_id is null or error <= 0 or (error is null) <> (error_text is null) then
         raise exception using errcode = 'HD005', message = 'end_conversation needs a conversation, and an error with its text or neither',
             hint = 'The number of an error is positive.';

@@ -1,7 +1,7 @@
 -- howdah.maintain_subscriptions(lock_epoch): look after subscriptions: those that fell behind or have ended, and their old cursor steps.
 --
 -- Returns  what was done, for a log (text); empty: nothing was to be done.
--- Raises   HD002 no room for the advisory queue; HD005 the transaction is not READ COMMITTED; HD014 the maintenance lock is not held with this epoch; HD024 a subscription to be dropped
+-- Raises   HD002 no room for the advisory queue; HD005 the transaction is not READ COMMITTED; HD010 called out of a maintenance command; HD014 the maintenance lock is not held with this epoch; HD024 a subscription to be dropped
 --          is being read after all.
 -- Role     howdah_consumer howdah_admin
 --
@@ -15,6 +15,7 @@ declare
     v_ack howdah.acks;
     v_done text[] := '{}';
 begin
+    perform howdah._refuse_maintenance();
     if lock_epoch is not null then
         perform howdah._fence('maintenance', lock_epoch);
     end if;

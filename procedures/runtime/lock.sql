@@ -1,7 +1,7 @@
 -- howdah.acquire_lock(name, holder, seconds): take a named lease, or keep it if it is the holder's already.
 --
 -- Returns  the fencing epoch (bigint), or NULL if somebody else holds the lease.
--- Raises   HD005 wrong argument; HD010 the name is reserved for others.
+-- Raises   HD005 wrong argument; HD010 the name is reserved for others, or called out of a maintenance command.
 -- Role     howdah_consumer howdah_admin
 --
 -- The database's clock alone decides. The epoch grows with each change of holder: work done under the lease passes it,
@@ -25,7 +25,7 @@ $$;
 -- howdah._acquire_lock(p_name, p_holder, p_seconds): take or keep a lease, whatever its name.
 --
 -- Returns  its epoch (bigint); NULL: somebody else holds it.
--- Raises   HD005 wrong argument.
+-- Raises   HD005 wrong argument; HD010 called out of a maintenance command.
 -- Role     internal
 --
 -- It belongs to the caller's role too: another role that gives the same holder is somebody else.
@@ -36,6 +36,7 @@ declare
     v_now timestamptz := howdah.now();
     v_epoch bigint;
 begin
+    perform howdah._refuse_maintenance();
     if (length(p_name) <= 250 and length(p_holder) <= 1000 and p_seconds > 0 and p_seconds <= 3600) is not true then
         raise exception using errcode = 'HD005', message = 'a lock needs a name, a holder and a positive number of seconds',
             hint = 'At most 250 and 1000 characters, and 3600 seconds: the holder renews it in time.';
@@ -75,7 +76,7 @@ $$;
 
 -- howdah.release_lock(name, epoch, holder): give a named lease up.
 --
--- Raises   HD014 the lease is not the caller's any more.
+-- Raises   HD010 called out of a maintenance command; HD014 the lease is not the caller's any more.
 -- Role     howdah_consumer howdah_admin
 --
 -- Epochs are small numbers that anybody can guess: so it takes the holder's name, too, and the role that acquired it.
@@ -83,6 +84,7 @@ create or replace function howdah.release_lock(name text, epoch bigint, holder t
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 begin
+    perform howdah._refuse_maintenance();
     perform howdah._fence(release_lock.name, release_lock.epoch);
     update howdah.lock l set holder = null, held_as = null, expires_at = null
     where l.name = release_lock.name and l.holder = release_lock.holder;

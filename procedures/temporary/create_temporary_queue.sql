@@ -1,7 +1,7 @@
 -- howdah.create_temporary_queue(): create a queue for answers that ends with the caller's connection.
 --
 -- Returns  its name (text), to be sent along as reply_to.
--- Raises   HD002 no room for one more queue.
+-- Raises   HD002 no room for one more queue; HD010 called out of a maintenance command.
 -- Role     howdah_consumer howdah_admin
 --
 -- The connection is the one that howdah.set_connection named; without that the database session, and then the queue is gone at once when
@@ -18,6 +18,7 @@ declare
     v_name text := '_TEMP.' || replace(gen_random_uuid()::text, '-', '');
     v_free howdah.temporary_queues;
 begin
+    perform howdah._refuse_maintenance();
     if v_connection is null then
         v_connection := 's-' || gen_random_uuid();
         perform pg_advisory_lock(hashtextextended(v_connection, 1213154392));

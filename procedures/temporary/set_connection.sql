@@ -34,6 +34,7 @@ $$;
 -- howdah.close_connection(): end the caller's connection: its temporary queues are dropped, with what lies in them.
 --
 -- Returns  how many there were (bigint).
+-- Raises   HD010 called out of a maintenance command.
 -- Role     howdah_consumer howdah_admin
 --
 -- The session then belongs to no connection, and can serve another client.
@@ -45,6 +46,7 @@ declare
     v_count bigint := 0;
     v_queue howdah.temporary_queues;
 begin
+    perform howdah._refuse_maintenance();
     for v_queue in select t.* from howdah.temporary_queues t where t.connection = v_connection order by t.destination_id loop
         v_count := v_count + howdah._drop_temporary(v_queue)::integer;
     end loop;

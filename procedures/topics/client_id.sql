@@ -31,7 +31,8 @@ $$;
 
 -- howdah.claim_client_id(client_id): claim a client id for this session, and publish under it, until the session ends or releases it.
 --
--- Raises   HD003 bad client id; HD005 the session has claimed another one; HD038 another session has claimed it.
+-- Raises   HD003 bad client id; HD005 the session has claimed another one; HD010 called out of a maintenance command;
+--          HD038 another session has claimed it.
 -- Role     howdah_producer howdah_consumer howdah_admin
 --
 -- JMS 2.0, 6.1.2: of those who claim it one client at a time has a client id. Again for the one that the session has: nothing changes. An advisory lock of
@@ -42,6 +43,7 @@ as $$
 declare
     v_claimed integer := howdah._claimed();
 begin
+    perform howdah._refuse_maintenance();
     if client_id is null then
         raise exception using errcode = 'HD003', message = 'a client id to be claimed cannot be NULL', hint = 'Call howdah.release_client_id() to give one back.';
     end if;
@@ -61,6 +63,7 @@ $$;
 -- howdah.release_client_id(): give back the client id that this session has claimed, and publish under none.
 --
 -- Returns  whether it had claimed one.
+-- Raises   HD010 called out of a maintenance command.
 -- Role     howdah_producer howdah_consumer howdah_admin
 create or replace function howdah.release_client_id() returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
@@ -68,6 +71,7 @@ as $$
 declare
     v_claimed integer := howdah._claimed();
 begin
+    perform howdah._refuse_maintenance();
     perform set_config('howdah.client_id', '', false);
     return v_claimed is not null and pg_advisory_unlock(1213154386, v_claimed);
 end

@@ -1,7 +1,7 @@
 -- howdah.create_topic(topic, options): create a topic, whose messages go to every subscription.
 --
 -- Returns  the topic's number (integer).
--- Raises   HD002 it exists already; HD003 bad name; HD004 unknown or wrong option; HD023 a wrong selector;
+-- Raises   HD002 it exists already; HD003 bad name; HD004 unknown or wrong option; HD010 called out of a maintenance command; HD023 a wrong selector;
 --          HD027 the engine is full.
 -- Role     howdah_admin
 --

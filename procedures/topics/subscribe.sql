@@ -29,6 +29,7 @@ declare
     v_id integer;
     v_upto pg_snapshot;
 begin
+    perform howdah._refuse_maintenance();
     perform howdah._check_cluster();
     -- From here to the commit no table is emptied (howdah.maintain_topics), and no topic made that a wildcard would miss.
     perform howdah._share_latch('subscribing');

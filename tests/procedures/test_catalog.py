@@ -122,6 +122,24 @@ def test_an_internal_functions_header_names_the_errors_it_raises_itself(name: st
     assert own <= said_raises(HEADERS[name].text) <= raises(name)
 
 
+def reached(name: str, seen: frozenset[str] = frozenset()) -> frozenset[str]:
+    """The internal functions that a function calls, and those that they call."""
+    if name in seen:
+        return seen
+    body = re.sub(r"'(?:[^']|'')*'", "''", re.sub(r"--[^\n]*", "", BODIES[name]))
+    seen |= {name}
+    for called in set(re.findall(r"howdah\.(\w+)\s*\(", body)) & BODIES.keys():
+        seen = reached(called, seen)
+    return seen
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_who_acts_under_the_callers_name_is_refused_out_of_a_maintenance_command(name: str) -> None:
+    """A lock's epoch that is only compared with its holder's name, by _fence, gives nothing away."""
+    named = {other for other in reached(name) - {"_fence"} if "howdah._caller()" in BODIES[other]}
+    assert not named or "_refuse_maintenance" in reached(name), named
+
+
 def test_the_role_line_is_what_is_granted(db: Db) -> None:
     rows = db.execute(
         "select p.proname::text, array_agg(distinct a.grantee::regrole::text) filter (where a.grantee <> p.proowner)"

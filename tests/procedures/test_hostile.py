@@ -21,7 +21,14 @@ end $$;
 create function lair.steal() returns integer language plpgsql volatile as $$
 begin
     perform lair.tried('m.body from howdah.browse(''secret'') m'), lair.tried('m.body from howdah.receive(''secret'') m'),
-        lair.tried('m.body from howdah.lease(''secret'') m'), lair.tried('howdah.send(''secret'', ''forged'')');
+        lair.tried('m.body from howdah.lease(''secret'') m'), lair.tried('howdah.send(''secret'', ''forged'')'),
+        lair.tried('m.msg from howdah.activemq_msgs m'), lair.tried('howdah.acquire_lock(''other'', ''evil'')'),
+        lair.tried('howdah.release_lock(''mine'', 1, ''me'')'), lair.tried('lock_epoch from howdah.hold_audit(''evil'')'),
+        lair.tried('howdah.release_audit(1)'), lair.tried('howdah.record_audit(now(), 0, ''none'', now())'),
+        lair.tried('howdah.end_conversation(gen_random_uuid())'), lair.tried('howdah.create_temporary_queue()'),
+        lair.tried('howdah.close_connection()'), lair.tried('howdah.claim_client_id(''evil'')'),
+        lair.tried('howdah.release_client_id()'), lair.tried('howdah.subscribe(''>'', ''evil'')'),
+        lair.tried('howdah.schedule(''secret'', ''forged'', delay => ''1 s'')'), lair.tried('howdah.open_consumer(''secret'')');
     return 1;
 end $$;
 create function lair.looks_harmless(integer) returns integer language sql immutable as 'select 1';
@@ -71,7 +78,7 @@ def become(connect: Connect) -> Callable[[str], Db]:
 @pytest.fixture
 def attacker(ordinary: Ordinary, become: Callable[[str], Db], db: Db) -> Db:
     """One who may use Howdah but not the queue secret, which has a message."""
-    role = ordinary("attacker", "howdah_consumer", "howdah_producer")
+    role = ordinary("attacker", "howdah_consumer", "howdah_producer", "howdah_auditor")
     db.execute(
         sql.SQL("create schema lair authorization {0}; grant usage on schema lair to public").format(identifier(role))
     )
@@ -103,13 +110,15 @@ def test_code_that_a_maintenance_command_runs_has_no_right_of_whoever_maintains(
         db.execute(sql.SQL("grant usage, create on schema lair to {}").format(identifier(group)))
         for table in ("table lair.bait", "materialized view lair.shown"):
             db.execute(sql.SQL("alter {} owner to {}").format(sql.SQL(table), identifier(group)))
-        db.execute(sql.SQL("grant howdah_consumer, howdah_producer to {}").format(identifier(group)))
+        db.execute(sql.SQL("grant howdah_consumer, howdah_producer, howdah_auditor to {}").format(identifier(group)))
     session = db if victim == "superuser" else become(role)
     assert "hush" in column(session, "select body from howdah.browse('secret')") or victim == "superuser"
+    assert one(session, "select howdah.acquire_lock('mine', 'me')") == 1
     for command in ("analyze lair.bait", "vacuum analyze lair.bait", "reindex table lair.bait", "analyze"):
         session.execute(command.encode())
     session.execute("refresh materialized view lair.shown")
     assert set(column(db, "select got from lair.loot")) == {"HD010"}
+    assert one(session, "select howdah.acquire_lock('mine', 'me')") == 1, "nobody released it"
     session.execute("select lair.looks_harmless(1)")
     if victim != "superuser":
         assert "GOT hush" in column(db, "select got from lair.loot"), (
