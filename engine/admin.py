@@ -193,6 +193,11 @@ class Admin(Topics):
         """Give a lease up. Raises LockLost if it is not the caller's any more."""
         self._run(scalar("release_lock", name=("text", name), epoch=("bigint", epoch), holder=("text", holder)))
 
+    def break_lock(self, name: str) -> dict[str, Any] | None:
+        """Take a lease from whoever holds it, whose work is refused from then on; tells who that was. None: nobody held it."""
+        broken: Call[dict[str, Any] | None] = scalar("break_lock", name=("text", name))
+        return self._run(broken)
+
     def maintain(self, service: str, epoch: int | None = None) -> int | str:
         """Run one of SERVICES; returns what the procedure counts, or says that it did."""
         if service not in SERVICES:

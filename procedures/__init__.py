@@ -254,6 +254,7 @@ FILES = (
     "audit/list_audits",
     # workers and their housekeeping
     "runtime/lock",
+    "runtime/break_lock",
     "runtime/worker",
     "runtime/record_worker_figures",
     "runtime/check_server",

@@ -514,6 +514,8 @@ def archives_and_audits(e: Engine) -> None:
     """A run of an archive that is on record, a message restored from it, an audit on record."""
     e.queue("archived")
     (message,) = e.send("archived")
+    e.one("select howdah.acquire_lock('archive', 'another', 60)")
+    assert e.one("select howdah.break_lock('archive') ->> 'holder'") == "another"
     epoch = e.one("select howdah.acquire_lock('archive', 'test', 60)")
     archive = e.one("select howdah.begin_archive(%s)", epoch)
     facts = {

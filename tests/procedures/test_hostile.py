@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 
 import pytest
 from psycopg import sql
-from support import Connect, Db, column, identifier, one, refused
+from support import Clock, Connect, Db, column, identifier, one, refused, wait_until_blocked
 
 # What the attacker's functions do wherever PostgreSQL runs them: they note what they got.
 TRAP = """
@@ -157,6 +158,39 @@ def test_nobody_releases_or_renews_the_lock_of_another_role_by_its_epoch_and_hol
     refused(admin, "HD014", "select howdah.release_lock('mine', %s, 'me')", (epoch,))
     refused(consumer, "HD014", "select howdah.release_lock('mine', %s, 'you')", (epoch,))
     assert one(admin, "select howdah.acquire_lock('mine', 'me', 3600)") is None
+
+
+def test_an_administrator_breaks_a_lock_that_a_consumer_renews_for_ever(connect: Connect, db: Db, clock: Clock) -> None:
+    consumer, admin = connect("howdah_consumer"), connect("howdah_admin")
+    held = one(consumer, "select howdah.acquire_lock('maintenance', 'evil', 3600)")
+    clock.advance(3599)
+    assert one(consumer, "select howdah.acquire_lock('maintenance', 'evil', 3600)") == held
+    refused(consumer, "HD010", "select howdah.break_lock('maintenance')")
+    refused(connect("howdah_producer"), "42501", "select howdah.break_lock('maintenance')")
+    broken = one(admin, "select howdah.break_lock('maintenance')")
+    assert (broken["holder"], broken["held_as"], broken["epoch"]) == ("evil", "howdah_consumer", held)
+    assert one(admin, "select howdah.break_lock('maintenance')") is None, "nobody holds it any more"
+    assert one(admin, "select howdah.break_lock('never taken')") is None
+    refused(consumer, "HD014", "select howdah.maintain_totals(%s)", (held,))
+    refused(consumer, "HD014", "select howdah.release_lock('maintenance', %s, 'evil')", (held,))
+    assert one(admin, "select howdah.acquire_lock('maintenance', 'worker')") == held + 2
+    refused(consumer, "HD014", "select howdah.maintain_totals(%s)", (held,))
+    told = db.execute("select epoch, holder from howdah.lock_epochs where name = 'maintenance' order by id").fetchall()
+    assert told == [(held, "evil"), (held + 1, "nobody: broken by howdah_admin"), (held + 2, "worker")]
+
+
+def test_who_breaks_a_lock_waits_for_the_work_that_is_fenced_by_it(connect: Connect, db: Db) -> None:
+    worker, admin = connect("howdah_consumer"), connect("howdah_admin")
+    epoch = one(worker, "select howdah.acquire_lock('maintenance', 'worker')")
+    broken: list[object] = []
+    with worker.transaction():
+        one(worker, "select howdah.maintain_workers(%s, 3600)", (epoch,))
+        thread = threading.Thread(target=lambda: broken.append(one(admin, "select howdah.break_lock('maintenance')")))
+        thread.start()
+        wait_until_blocked(db, admin)
+    thread.join()
+    assert broken != [None]
+    refused(worker, "HD014", "select howdah.maintain_workers(%s, 3600)", (epoch,))
 
 
 @pytest.mark.parametrize(
