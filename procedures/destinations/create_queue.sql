@@ -216,7 +216,7 @@ for each row execute function howdah._copy_grants();
 -- Returns  regclass.
 -- Role     internal
 create or replace function howdah._new_positions(p_id integer) returns regclass
-language plpgsql volatile
+language plpgsql volatile set default_tablespace = ''
 as $$
 begin
     execute format('create sequence howdah.%I', 'positions_' || p_id);

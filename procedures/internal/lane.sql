@@ -36,7 +36,7 @@ $$;
 --
 -- UNLOGGED where PostgreSQL can (from 15 on): a crash sets it back to nothing, which is a hint like any other.
 create or replace function howdah._new_hint(p_name text) returns regclass
-language plpgsql volatile
+language plpgsql volatile set default_tablespace = ''
 as $$
 begin
     execute format('create %s sequence howdah.%I minvalue 0 start 1',

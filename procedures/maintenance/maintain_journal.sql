@@ -9,7 +9,8 @@
 -- is dropped once its rows are in journal_totals and, with the engine's option archive, in the archive too, if nobody is reading it (lock
 -- time-out of 50 ms), else next time. What is left and why is a NOTICE and stands in howdah.check_server().
 create or replace function howdah.maintain_journal(lock_epoch bigint default null) returns bigint
-language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set lock_timeout = '50ms' set timezone = 'UTC' set datestyle = 'ISO'
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+    set lock_timeout = '50ms' set timezone = 'UTC' set datestyle = 'ISO' set default_tablespace = '' set default_table_access_method = heap
 as $$
 declare
     v_now timestamptz := howdah.now();

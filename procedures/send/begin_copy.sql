@@ -9,7 +9,7 @@
 -- Its owner is Howdah's and the caller may only insert, so that nothing of the caller's (trigger, rule, default) runs with the owner's rights.
 create or replace function howdah.begin_copy(body_type text default 'text') returns regclass
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
-    set client_min_messages = warning
+    set client_min_messages = warning set temp_tablespaces = '' set default_table_access_method = heap
 as $$
 begin
     if to_regclass('pg_temp.howdah_copy') is not null then

@@ -95,12 +95,52 @@ HOSTILE = {
         "cpu_tuple_cost": "1000000",
         "geqo": "off",
     },
+    "relations": {
+        "default_tablespace": "pg_global",
+        "temp_tablespaces": "pg_global",
+        "default_table_access_method": "another_heap",
+    },
     "ours": {
         "howdah.disposed": "yes",
         "howdah.attempting": "yes",
         "howdah.connection": "somebody-elses-token",
     },
 }
+
+# By why they change no result; a server may lack some of them.
+HARMLESS = {
+    "which plan is made, and how much of it at once: PostgreSQL gives the same rows by each": """
+        commit_siblings cpu_index_tuple_cost cpu_operator_cost effective_cache_size effective_io_concurrency
+        enable_async_append enable_distinct_reordering enable_gathermerge enable_group_by_reordering enable_parallel_append
+        enable_parallel_hash enable_presorted_aggregate enable_self_join_elimination enable_tidscan force_parallel_mode
+        geqo_effort geqo_generations geqo_pool_size geqo_seed geqo_selection_bias hash_mem_multiplier io_combine_limit jit
+        jit_expressions jit_inline_above_cost jit_optimize_above_cost jit_tuple_deforming maintenance_io_concurrency
+        max_parallel_maintenance_workers max_parallel_workers max_parallel_workers_per_gather min_parallel_index_scan_size
+        parallel_leader_participation seq_page_cost synchronize_seqscans temp_buffers vacuum_cleanup_index_scale_factor""",
+    "when and how something is written or freed, never what": """
+        backend_flush_after file_copy_method gin_pending_list_limit logical_decoding_work_mem maintenance_work_mem
+        vacuum_buffer_usage_limit vacuum_cost_delay vacuum_cost_limit vacuum_cost_page_dirty vacuum_cost_page_hit
+        vacuum_cost_page_miss vacuum_failsafe_age vacuum_freeze_min_age vacuum_freeze_table_age
+        vacuum_max_eager_freeze_failure_rate vacuum_multixact_failsafe_age vacuum_multixact_freeze_min_age
+        vacuum_multixact_freeze_table_age vacuum_truncate wal_skip_threshold""",
+    "isolation, which the documents speak of": """
+        default_transaction_isolation default_transaction_read_only transaction_deferrable transaction_isolation
+        transaction_read_only""",
+    "when a call or a session is given up: an error, and nothing done": """
+        client_connection_check_interval exit_on_error idle_in_transaction_session_timeout idle_session_timeout lock_timeout
+        restrict_nonsystem_relation_kind statement_timeout tcp_keepalives_count tcp_keepalives_idle tcp_keepalives_interval
+        tcp_user_timeout transaction_timeout wal_sender_timeout""",
+    "what the client and the log see of a text": """
+        application_name client_encoding log_parameter_max_length_on_error operator_precedence_warning trace_notify
+        trace_sort""",
+    "roles, passwords, collations and libraries, none of which a function of ours makes": """
+        createrole_self_grant icu_validation_level local_preload_libraries md5_password_warnings password_encryption
+        scram_iterations""",
+    "how old the figures of a transaction may be, which list_transactions and figures show": "stats_fetch_consistency",
+    "pinned by every function that runs with the owner's rights (test_catalog.py)": "search_path",
+}
+TRACING = re.compile(r"debug_|trace_|log_")
+"""Those of a server built to be debugged: they write to its log, or choose another plan."""
 
 POLICY = """{"max_failed_deliveries": 2, "use_exponential_backoff": true, "backoff_multiplier": 1.7, "redelivery_delay_ms": 1000,
     "collision_avoidance_factor": 0.15, "journal_level": "full", "notify_admin": true}"""
@@ -176,6 +216,7 @@ SCENARIO = [
     "activemq_msgs",
     "activemq_acks",
     "activemq_lock",
+    "maintain_journal()",
     "maintain_totals()",
     "maintain_backlog()",
     "maintain_expired()",
@@ -219,6 +260,47 @@ def perform(db: Db, settings: dict[str, str]) -> list[tuple[str, Any]]:
             except psycopg.Error as error:
                 said.append((call, (error.sqlstate, hide(error.diag.message_primary), error.diag.message_hint)))
     return said
+
+
+@pytest.fixture(autouse=True)
+def another_heap(db: Db) -> None:
+    """An access method that a caller may name, as an extension would bring one."""
+    if one(db, "select rolsuper from pg_roles where rolname = current_user"):
+        db.execute("create access method another_heap type table handler heap_tableam_handler")
+
+
+def test_every_setting_of_a_session_was_tried_or_is_harmless_for_a_reason(db: Db) -> None:
+    tried = {name.lower() for group in HOSTILE.values() for name in group}
+    harmless = {name for names in HARMLESS.values() for name in names.split()}
+    assert not tried & harmless
+    known = column(db, "select lower(name) from pg_settings where context = 'user' and strpos(name, '.') = 0")
+    assert [name for name in known if name not in tried | harmless and not TRACING.match(name)] == []
+
+
+def test_a_caller_does_not_decide_where_and_how_relations_are_made(db: Db, connect: Connect, clock: Clock) -> None:
+    clock.advance(400 * 86400)
+    consumer, producer, admin = (connect(f"howdah_{kind}") for kind in ("consumer", "producer", "admin"))
+    known = "select exists (select from pg_am where amname = 'another_heap')"
+    for session in (consumer, producer, admin):
+        session.execute("set default_tablespace = pg_global")
+        if one(db, known):
+            session.execute("set default_table_access_method = another_heap")
+    before = one(db, "select max(oid) from pg_class")
+    one(admin, "select howdah.create_queue('q', '{\"message_limit\": 5}')")
+    one(admin, "select howdah.create_topic('t')")
+    one(consumer, "select howdah.subscribe('t', 's')")
+    one(consumer, "select howdah.create_temporary_queue()")
+    assert one(consumer, "select howdah.maintain_journal()") > 0
+    with producer.transaction():
+        one(producer, "select howdah.begin_copy()")
+        placed = "select a.amname from pg_class c join pg_am a on a.oid = c.relam where c.oid = 'pg_temp.howdah_copy'::regclass"
+        assert one(producer, placed) == "heap"
+    made = (
+        "select distinct c.relkind::text, c.reltablespace, a.amname from pg_class c left join pg_am a on a.oid = c.relam"
+        " where c.oid > %s and c.relnamespace = 'howdah'::regnamespace and c.relkind in ('r', 'S')"
+    )
+    assert {(kind, place) for kind, place, _ in db.execute(made, (before,))} == {("r", 0), ("S", 0)}
+    assert {how for kind, _, how in db.execute(made, (before,)) if kind == "r"} == {"heap"}
 
 
 @pytest.fixture
