@@ -122,6 +122,17 @@ def test_an_internal_functions_header_names_the_errors_it_raises_itself(name: st
     assert own <= said_raises(HEADERS[name].text) <= raises(name)
 
 
+def test_no_argument_is_by_default_the_name_of_who_calls(db: Db) -> None:
+    """A name that is passed can be any name: who calls is asked by _caller() only."""
+    defaults = db.execute(
+        "select p.oid::regprocedure::text, lower(pg_get_expr(p.proargdefaults, 0)) from pg_proc p"
+        " where p.pronamespace = 'howdah'::regnamespace and p.proargdefaults is not null"
+    ).fetchall()
+    assert len(defaults) > 50, "there are defaults"
+    naming = re.compile(r"current_user|session_user|current_role|\buser\b|_caller|current_setting|getpgusername")
+    assert [name for name, text in defaults if naming.search(re.sub(r"'(?:[^']|'')*'", "''", text))] == []
+
+
 def reached(name: str, seen: frozenset[str] = frozenset()) -> frozenset[str]:
     """The internal functions that a function calls, and those that they call."""
     if name in seen:

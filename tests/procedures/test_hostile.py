@@ -233,6 +233,32 @@ def test_a_membership_reached_through_a_role_without_inherit_is_none(attacker: D
     assert column(attacker, "select body from howdah.receive('secret')") == ["hush"], "but SET ROLE takes it"
 
 
+def test_a_name_that_a_wrapper_or_a_default_argument_passes_gives_no_right(
+    attacker: Db, ordinary: Ordinary, become: Callable[[str], Db], db: Db
+) -> None:
+    trusted, me = ordinary("trusted", "howdah_consumer"), one(attacker, "select session_user::text")
+    one(db, "select howdah.grant_queue('secret', 'receive', %s)", (trusted,))
+    wrapper = (
+        "create function lair.{}(who text default session_user) returns setof text language {} as"
+        " $$ select body from howdah.receive('secret') $$"
+    )
+    db.execute(sql.SQL("grant create on schema lair to {}").format(identifier(trusted)))
+    owner = become(trusted)
+    owner.execute(wrapper.format("theirs", "sql security definer").encode())
+    attacker.execute(wrapper.format("mine", "sql").encode())
+    for name in ("theirs", "mine"):
+        refused(attacker, "HD010", f"select lair.{name}()")
+        refused(attacker, "HD010", f"select lair.{name}(%s)", (trusted,))
+    refused(attacker, "42501", "select set_config('role', %s, false)", (trusted,))
+    assert one(owner, "select howdah.acquire_lock('l', %s)", (trusted,)) == 1
+    assert one(attacker, "select howdah.acquire_lock('l', %s)", (trusted,)) is None, "the holder's name is no proof"
+    one(db, "select howdah.create_queue('q')")
+    sent = one(db, "select howdah.send('q', 'x')")
+    one(attacker, "select outcome from howdah.record_failure('q', %s, 'no', worker => %s)", (sent, trusted))
+    assert column(db, "select recorded_by from howdah.poison_details") == [me]
+    assert column(owner, "select * from lair.mine()") == ["hush"], "who calls a function of others lends it his rights"
+
+
 def test_superusers_have_the_rights_of_the_roles_granted_to_them_directly_or_not_and_of_no_others(
     ordinary: Ordinary, become: Callable[[str], Db], db: Db
 ) -> None:
