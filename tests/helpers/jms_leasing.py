@@ -142,7 +142,7 @@ class Leasing(Receiving):
         message.failures += 1
         message.had = True
         assert attempt == message.failures, f"attempt {attempt}: {message}"
-        if message.failures >= LIMIT or reject:
+        if message.failures - message.uncounted >= LIMIT or reject:
             assert outcome == "moved", f"{outcome}: {message}"
             self.model.change(self.own, message, place="dead", lease=None, due=None, waiting=False)
         elif delay:
@@ -159,7 +159,7 @@ class Leasing(Receiving):
     def _record_failure(self, at: int, delay: int | None) -> None:
         known = [m for m in self.model.messages.values() if m.sent and not self.model.expired(m)]
         # What a receive may have ended, and what a group's receive may hold without having it, have outcomes of their own.
-        known = [m for m in known if m.failures + (m.lease is not None) < LIMIT]
+        known = [m for m in known if m.failures - m.uncounted + (m.lease is not None) < LIMIT]
         if not known or (self.model.grouped and any(s.received for s in self.sessions)):
             return
         message: Message = self._pick(at, known)
@@ -175,6 +175,9 @@ class Leasing(Receiving):
         elif message.touched is not None or self.model.leased(message) or self._may_be_in_hand(outcome):
             assert outcome == "held", f"{outcome}: {message}"
             message.failures += 1
+            # Of what another transaction is changing, what was committed before.
+            there = message.before if message.touched is not None else vars(message)
+            message.uncounted += there.get("lease") is not None and there["due"] > self.model.now
         else:
             self._failed(message, attempt, outcome, delay, False)
         self.model.commit(self.own)

@@ -50,6 +50,8 @@ class Message:
     lease: int | None = None
     touched: Session | None = None
     failures: int = 0
+    #: Of the failures those that were told while somebody had a lease: the limit does not count them.
+    uncounted: int = 0
     had: bool = False
     #: Whether it ever came back to its place in another way than by a rollback: released, failed or retried.
     put_back: bool = False
@@ -171,7 +173,7 @@ class Model:
 
     def doomed(self, message: Message) -> bool:
         """Whether it has failed so often that the next receive ends it."""
-        return message.failures + self.lapsed(message) >= LIMIT
+        return message.failures - message.uncounted + self.lapsed(message) >= LIMIT
 
     def there(self, message: Message, session: Session | None) -> bool:
         """Whether it is in the queue for this session, in nobody else's hands."""
