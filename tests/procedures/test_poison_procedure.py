@@ -499,6 +499,7 @@ def test_attributes_of_a_name_do_not_pass_for_those_of_the_function(db: Db, queu
 @pytest.mark.parametrize("ends", ["return true", "raise exception 'no'"])
 def test_it_does_not_see_the_secret_with_which_attempts_are_begun(db: Db, queue: str, shop: str, ends: str) -> None:
     """Whoever knows it receives from hardened queues without an attempt on record."""
+    poison(db)
     one(db, "select howdah.alter_queue('q', '{\"backout_count\": \"hardened\"}')")
     make(
         db,
@@ -508,7 +509,6 @@ def test_it_does_not_see_the_secret_with_which_attempts_are_begun(db: Db, queue:
     )
     said: list[str] = []
     db.add_notice_handler(lambda notice: said.append(notice.message_primary or ""))
-    poison(db)
     good = send(db, body="good")
     assert column(db, "select message_id from howdah.begin_attempts('q')") == [good], "and goes on with its attempts"
     assert [text for text in said if text.startswith("seen")] == ["seen: "]
