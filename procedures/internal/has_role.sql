@@ -69,9 +69,10 @@ $$;
 -- howdah._has_role(p_role): whether the caller has the rights of a role by grants, be it only its own name.
 --
 -- Returns  boolean.
--- Raises   HD010 as howdah._refuse_maintenance; 42704 there is no such role.
+-- Raises   HD010 as howdah._refuse_maintenance.
 -- Role     internal
 --
+-- A right is a role's name, and outlives the role: nobody has the rights of a role that is gone, and others' are looked at none the less.
 -- The one place that decides this: superuser status stands for no membership, nor does a membership without INHERIT, until SET ROLE. It is expanded
 -- where it stands. Superusers are among those who have the rights of the database's owner, which PostgreSQL has at hand. Whoever has the role is asked
 -- what runs, too, for anybody may be granted the maintenance of other people's tables. docs/decisions/0014 says why.
@@ -79,6 +80,6 @@ create or replace function howdah._has_role(p_role text) returns boolean
 language sql stable
 as $$
     select case when pg_has_role(howdah._caller()::name, 'pg_database_owner'::regrole::oid, 'USAGE') then howdah._is_member(howdah._caller(), p_role)
-        else pg_has_role(howdah._caller()::name, p_role::name, 'USAGE') end
+        else coalesce(pg_has_role(howdah._caller()::name, to_regrole(quote_ident(p_role))::oid, 'USAGE'), false) end
         and howdah._unrestricted()
 $$;

@@ -30,6 +30,10 @@ as $$
     select 'destination ' || d.name, 'journal_level: off', 'loss', 'What became of its messages is not recorded; an audit can prove nothing.'
     from howdah.destinations d where d.dropped_at is null and d.journal_level = 'off' and d.kind <> 'subscription' and not d.name ^@ '_TEMP.'
     union all
+    select 'right of ' || g.role_name, g.verb || ' ' || d.name, 'slow',
+        'No role has this name: a new one of it would have the right. howdah.revoke_queue takes it back.'
+    from howdah.destination_grants g join howdah.destinations d on d.id = g.destination_id
+    where d.dropped_at is null and not exists (select from pg_roles r where r.rolname = g.role_name)    union all
     select 'prepared transaction ' || x.gid, 'since ' || x.prepared, 'stall',
         'It holds vacuum back in the whole server: commit it or roll it back (howdah.list_transactions).'
     from pg_prepared_xacts x where x.database = current_database() and x.prepared < howdah.now() - interval '1 hour'

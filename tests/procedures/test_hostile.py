@@ -277,3 +277,33 @@ def test_superusers_have_the_rights_of_the_roles_granted_to_them_directly_or_not
     refused(session, "HD010", "select * from howdah.browse('q')")
     db.execute(sql.SQL("grant {} to {}").format(identifier(inner), identifier(root)))
     assert column(session, "select body from howdah.browse('q')") == []
+
+
+@pytest.mark.parametrize("how", ["drop role {0}", "alter role {0} rename to {1}"])
+def test_the_right_of_a_role_that_is_gone_hinders_nobody_and_is_named_and_taken_back(
+    connect: Connect, db: Db, how: str
+) -> None:
+    gone, renamed = f"aaa_{db.info.dbname[-12:]}", f"aab_{db.info.dbname[-12:]}"
+    db.execute(sql.SQL("create role {}").format(identifier(gone)))
+    one(db, "select howdah.create_queue('q')")
+    verbs = ("send", "receive", "browse", "admin")
+    for verb in verbs:
+        assert one(db, "select howdah.grant_queue('q', %s, %s)", (verb, gone))
+    db.execute(sql.SQL(how).format(identifier(gone), identifier(renamed)))
+    producer, consumer, admin = connect("howdah_producer"), connect("howdah_consumer"), connect("howdah_admin")
+    for body in ("a", "b"):
+        one(producer, "select howdah.send('q', %s)", (body,))
+    assert column(consumer, "select body from howdah.browse('q')") == ["a", "b"]
+    assert column(consumer, "select body from howdah.receive_locked('q')") == ["a"]
+    assert column(consumer, "select body from howdah.receive('q')") == ["a"]
+    assert one(admin, "select howdah.purge_queue('q')") == 1
+    consumer.execute("select * from howdah.list_listeners()")
+    assert {role for _, role in admin.execute("select verb, role from howdah.list_grants('q')")} >= {gone}
+    named = "select value from howdah.check_server() where setting = %s order by 1"
+    assert column(admin, named, (f"right of {gone}",)) == sorted(f"{verb} q" for verb in verbs)
+    for verb in verbs:
+        assert one(admin, "select howdah.revoke_queue('q', %s, %s)", (verb, gone))
+        assert not one(admin, "select howdah.revoke_queue('q', %s, %s)", (verb, gone)), "a second call"
+    assert column(admin, named, (f"right of {gone}",)) == []
+    if "rename" in how:
+        db.execute(sql.SQL("drop role {}").format(identifier(renamed)))
