@@ -74,7 +74,8 @@ begin
            and v_old.selector is not distinct from v_new.selector then
             return (select d.name from howdah.destinations d where d.id = v_old.destination_id);
         end if;
-        select d.* into v_former from howdah.destinations d where d.id = v_old.destination_id;
+        -- Client ids and names are anybody's to give, and who has no right at the former one's topic would end it by a topic of his own.
+        v_former := howdah._subscription((select d.name from howdah.destinations d where d.id = v_old.destination_id), 'receive');
         perform howdah._lock_subscription(v_former);
         perform howdah._check_no_consumer(v_former);
         perform howdah._unsubscribe(v_former, 'subscription changed');

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from psycopg import sql
 from support import Clock, Connect, Db, column, identifier, one, refused, wait_until_blocked
+from topics_support import bodies, publish, subscribe, topic
 
 # What the attacker's functions do wherever PostgreSQL runs them: they note what they got.
 TRAP = """
@@ -307,3 +308,31 @@ def test_the_right_of_a_role_that_is_gone_hinders_nobody_and_is_named_and_taken_
     assert column(admin, named, (f"right of {gone}",)) == []
     if "rename" in how:
         db.execute(sql.SQL("drop role {}").format(identifier(renamed)))
+
+
+@pytest.fixture
+def tenants(ordinary: Ordinary, become: Callable[[str], Db], db: Db) -> tuple[Db, Db]:
+    """Two tenants; the topics s.a and s.b are the first one's, u the second one's."""
+    roles = [ordinary(name, "howdah_consumer", "howdah_producer") for name in ("tena", "tenb")]
+    for name, role in (("s.a", roles[0]), ("s.b", roles[0]), ("u", roles[1])):
+        topic(db, name)
+        for verb, holder in db.execute("select verb, role from howdah.list_grants(%s)", (name,)).fetchall():
+            one(
+                db, "select howdah.revoke_queue(%s, %s, %s)", (name, verb, holder)
+            ) if holder != "howdah_admin" else None
+        for verb in ("send", "receive", "browse"):
+            one(db, "select howdah.grant_queue(%s, %s, %s)", (name, verb, role))
+    return become(roles[0]), become(roles[1])
+
+
+@pytest.mark.parametrize("other", ["nothing.*", "u"])
+def test_nobody_ends_another_tenants_subscription_by_giving_its_name_to_one_of_his_own(
+    tenants: tuple[Db, Db], db: Db, other: str
+) -> None:
+    mine, theirs = tenants
+    name = subscribe(mine, "w", to="s.a", client_id="c")
+    publish(mine, "precious", to="s.a")
+    refused(theirs, "HD010", "select howdah.subscribe(%s, 'w', client_id => 'c')", (other,))
+    assert bodies(mine, name) == ["precious"]
+    assert subscribe(mine, "w", to="s.b", client_id="c") == "s.b:c:w", "who may end it gives it another topic"
+    refused(mine, "HD001", "select howdah.receive(%s)", (name,))
