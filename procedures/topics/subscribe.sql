@@ -94,7 +94,7 @@ begin
     v_new.alive := howdah._new_hint('alive_' || v_id);
     perform howdah._note_alive(v_new.alive);
     insert into howdah.subscriptions select v_new.*;
-    perform howdah._copy_rights(v_id, v_topics);
+    perform howdah._copy_rights(v_id, v_topics, howdah._is_wildcard(topic));
     v_upto := howdah._snapshot();
     perform howdah._add_cursors(v_new, t.id, case when since is null then v_upto else '3:3:'::pg_snapshot end)
     from unnest(v_topics) t(id);
@@ -171,15 +171,23 @@ begin
 end
 $$;
 
--- howdah._copy_rights(p_subscription_id, p_topics): who may receive from a topic, browse or administer it may do so at its subscription.
+-- howdah._copy_rights(p_subscription_id, p_topics, p_by_wildcard): who may receive from a topic, browse or administer it may do so at its subscription.
 --
 -- Role     internal
-create or replace function howdah._copy_rights(p_subscription_id integer, p_topics integer[]) returns void
+--
+-- One by wildcard is its maker's and the administrators', and theirs who may do it at all topics that match now. Rights of a new queue would let
+-- every consumer fail, acknowledge and end what he may not read.
+create or replace function howdah._copy_rights(p_subscription_id integer, p_topics integer[], p_by_wildcard boolean) returns void
 language sql volatile
 as $$
-    delete from howdah.destination_grants g
-    where g.destination_id = p_subscription_id and (g.verb = 'send' or cardinality(p_topics) = 1);
+    delete from howdah.destination_grants g using howdah.engine e
+    where g.destination_id = p_subscription_id and (g.verb = 'send' or not p_by_wildcard or g.role_name <> e.admin_role);
     insert into howdah.destination_grants (destination_id, verb, role_name)
     select p_subscription_id, g.verb, g.role_name from howdah.destination_grants g
-    where cardinality(p_topics) = 1 and g.destination_id = p_topics[1] and g.verb <> 'send'
+    where g.destination_id = any (p_topics) and g.verb <> 'send'
+    group by g.verb, g.role_name having count(*) = cardinality(p_topics)
+    on conflict do nothing;
+    insert into howdah.destination_grants (destination_id, verb, role_name)
+    select p_subscription_id, v.verb, howdah._caller() from (values ('receive'), ('browse')) v(verb) where p_by_wildcard
+    on conflict do nothing
 $$;

@@ -336,3 +336,55 @@ def test_nobody_ends_another_tenants_subscription_by_giving_its_name_to_one_of_h
     assert bodies(mine, name) == ["precious"]
     assert subscribe(mine, "w", to="s.b", client_id="c") == "s.b:c:w", "who may end it gives it another topic"
     refused(mine, "HD001", "select howdah.receive(%s)", (name,))
+
+
+@pytest.mark.parametrize("to", ["s.*", "new.*"], ids=["of topics", "of none yet"])
+def test_others_do_nothing_at_a_tenants_subscription_by_wildcard(tenants: tuple[Db, Db], db: Db, to: str) -> None:
+    mine, theirs = tenants
+    name = subscribe(mine, "w", to=to, client_id="c", options={"max_failed_deliveries": 1})
+    if to == "new.*":
+        topic(db, "new.a")
+    published = to.replace("*", "a")
+    one(db, "select howdah.grant_queue(%s, 'send', %s)", (published, one(mine, "select session_user::text")))
+    (sent,) = publish(mine, "precious", to=published)
+    leased = "0"
+    if to == "s.*":
+        leased = one(mine, "select lease::text from howdah.lease(%s, 1, '1 h')", (name,))
+    for call in (
+        f"record_failure(%s, {sent}, reject => true)",
+        "unsubscribe(%s)",
+        "seek_subscription(%s, 'infinity')",
+        "list_leases(%s)",
+        f"ack(%s, {leased})",
+        f"nack(%s, {leased}, reject => true)",
+        f"release(%s, {leased})",
+        f"extend(%s, {leased})",
+        f"end_leases(%s, array[{leased}::bigint], array[{sent}::bigint])",
+        f"redeliver(%s, array[{leased}::bigint], array[{sent}::bigint])",
+        "open_consumer(%s)",
+        "ensure_listener('l', %s)",
+        f"consume_locked(%s, array[{sent}::bigint], array[4], array[{sent // 1_000_000}::bigint])",
+        "browse(%s)",
+        "receive(%s)",
+        "lease(%s)",
+    ):
+        refused(theirs, "HD010", f"select howdah.{call}", (name,))
+    if to == "s.*":
+        one(mine, f"select howdah.ack(%s, {leased})", (name,))
+    else:
+        assert bodies(mine, name) == ["precious"]
+    mine.execute("select howdah.unsubscribe(%s)", (name,))
+
+
+def test_a_subscription_by_wildcard_is_shared_by_those_who_have_the_right_on_all_its_topics(
+    tenants: tuple[Db, Db], connect: Connect, db: Db
+) -> None:
+    mine, theirs = tenants
+    for name in ("open.a", "open.b"):
+        topic(db, name)
+    name = subscribe(mine, "w", to="open.*", shared=True)
+    publish(db, "1", "2", to="open.a")
+    assert bodies(theirs, name, 1) == ["1"]
+    one(db, "select howdah.revoke_queue('open.b', 'receive', 'howdah_consumer')")
+    mine.execute("select howdah.unsubscribe(%s)", (name,))
+    refused(mine, "HD010", "select howdah.subscribe('open.*', 'w', shared => true)")

@@ -86,4 +86,7 @@ def test_a_role_of_ones_own_reads_by_wildcard_what_it_was_granted(db: Db, connec
     name = subscribe(db, to="a.>")
     for to in ("a.1", "a.2"):
         publish(db, to, to=to)
-    assert bodies(connect("howdah_consumer"), name) == ["a.2"]
+    consumer = connect("howdah_consumer")
+    refused(consumer, "HD010", "select howdah.receive(%s)", (name,))
+    one(db, "select howdah.grant_queue(%s, 'receive', 'howdah_consumer')", (name,))
+    assert bodies(consumer, name) == ["a.2"]
