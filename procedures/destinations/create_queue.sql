@@ -159,8 +159,9 @@ begin
           and not exists (select from howdah.destinations d where d.name = n.name and d.dropped_at is null)
     loop
         v_target := howdah._new_destination(v_name);
-        v_target.persistent := p_destination.persistent;
         v_target.is_system := v_name in ('SYSTEM.DEAD.LETTER.QUEUE', '_SYSTEM.Advisory');
+        -- Those are everybody's, whoever happens to need one first.
+        v_target.persistent := p_destination.persistent or v_target.is_system;
         -- What the engine itself puts there is on record like any send, else an audit could not tell it from a forgery.
         v_target.journal_level := case when v_target.is_system then 'full' else v_target.journal_level end;
         if v_name = '_SYSTEM.Advisory' then

@@ -1,7 +1,7 @@
 -- howdah.subscribe(topic, name, …): subscribe to a topic, or to all topics that match a wildcard.
 --
 -- Returns  the subscription's name (text): what howdah.receive, record_failure, pause, alter_queue and the rest take as a queue.
--- Raises   HD001 no such topic; HD002 no room for a dead-letter queue that the options need; HD003 bad name; HD004 wrong option; HD005 wrong argument; HD010 not allowed; HD023 a wrong selector;
+-- Raises   HD001 no such topic, or queue that the options name; HD002 no room for a dead-letter queue that the options need; HD003 bad name; HD004 wrong option; HD005 wrong argument; HD010 not allowed; HD023 a wrong selector;
 --          HD024 it exists with another definition and somebody reads it, or as (un)shared, or without a client id for another topic; HD025 a restored database
 --          (howdah.rebase_topics).
 -- Role     howdah_consumer howdah_admin
@@ -13,7 +13,8 @@
 -- the topic's recovery policy says. shared: several consumers at once, each message to one of them. no_local: not what was published
 -- under the same client id (howdah.set_client_id). Subscribing again with the same definition changes nothing; with another one, while
 -- nobody reads it, it begins anew (JMS 2.0, 8.3). options: prioritized (a cursor for each priority, higher ones first), and the poison
--- policy as of create_queue.
+-- policy as of create_queue: exception_queue and log_queue where the caller may send; journal_level, persistent and exception_prefix are for
+-- administrators.
 create or replace function howdah.subscribe(
     topic text, name text default null, client_id text default '', selector text default null, shared boolean default false,
     durable boolean default true, no_local boolean default false, since timestamptz default null, options jsonb default '{}'
@@ -43,6 +44,7 @@ begin
         perform howdah._same_ring((select max(r.truncations) from howdah.topic_ring r));
     end if;
     perform howdah._check_subscription(topic, name, client_id, shared, durable, no_local, options);
+    perform howdah._check_subscription_rights(options);
     v_new.topic := topic;
     v_new.client_id := client_id;
     v_new.durable := durable;
@@ -168,6 +170,35 @@ begin
         raise exception using errcode = 'HD004', message = 'wrong options of a subscription',
             hint = 'They are a JSON object; prioritized is true or false; strict_order, backout_count "hardened", message_groups and delivery_policy are for queues.';
     end if;
+end
+$$;
+
+-- howdah._check_subscription_rights(p_options): refuse options that would do for the caller what he may not do himself.
+--
+-- Raises   HD001 there is no queue that they name; HD010 the caller may not send there, or is no administrator.
+-- Role     internal
+--
+-- Administrators name any queue, as in howdah.create_queue: one that is made later, too.
+create or replace function howdah._check_subscription_rights(p_options jsonb) returns void
+language plpgsql volatile
+as $$
+declare
+    v_option text;
+begin
+    if howdah._has_role((select e.admin_role from howdah.engine e)) then
+        return;
+    end if;
+    foreach v_option in array array['journal_level', 'persistent', 'exception_prefix'] loop
+        if p_options ? v_option then
+            raise exception using errcode = 'HD010', message = format('option %s of a subscription is for administrators', v_option),
+                hint = 'Leave it out, or ask an administrator to set it with howdah.alter_queue(subscription, options).';
+        end if;
+    end loop;
+    foreach v_option in array array['exception_queue', 'log_queue'] loop
+        if p_options ->> v_option is not null then
+            perform howdah._destination(p_options ->> v_option, 'send');
+        end if;
+    end loop;
 end
 $$;
 

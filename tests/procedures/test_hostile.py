@@ -388,3 +388,44 @@ def test_a_subscription_by_wildcard_is_shared_by_those_who_have_the_right_on_all
     one(db, "select howdah.revoke_queue('open.b', 'receive', 'howdah_consumer')")
     mine.execute("select howdah.unsubscribe(%s)", (name,))
     refused(mine, "HD010", "select howdah.subscribe('open.*', 'w', shared => true)")
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [
+        ('"exception_mode": "named", "exception_queue": "secret"', "HD010"),
+        ('"exception_queue": "secret"', "HD010"),
+        ('"log_queue": "secret"', "HD010"),
+        ('"log_queue": "none"', "HD001"),
+        ('"journal_level": "off"', "HD010"),
+        ('"persistent": false', "HD010"),
+        ('"exception_prefix": "my."', "HD010"),
+        ('"log_queue": "free", "exception_queue": "free"', None),
+        ('"log_queue": null, "exception_queue": null, "preset": "activemq"', None),
+    ],
+)
+def test_the_options_of_a_consumers_subscription_do_not_do_what_he_may_not(
+    attacker: Db, connect: Connect, db: Db, option: str, expected: str | None
+) -> None:
+    topic(db, "t")
+    one(db, "select howdah.create_queue('free')")
+    options = f'{{{option}, "max_failed_deliveries": 1}}'
+    query = "select howdah.subscribe('t', 's', options => %s)"
+    if expected:
+        refused(attacker, expected, query, (options,))
+        one(db, "select howdah.create_queue('none')") if expected == "HD001" else None
+        assert one(connect("howdah_admin"), query, (options,)) == "t::s", "an administrator's subscription may"
+    else:
+        assert one(attacker, query, (options,)) == "t::s"
+
+
+def test_the_queues_of_the_system_are_persistent_whoever_needs_them_first(db: Db) -> None:
+    one(
+        db,
+        "select howdah.create_queue('q', %s)",
+        ('{"persistent": false, "exception_mode": "dead_letter", "disable_after": 1}',),
+    )
+    made = column(
+        db, "select name from howdah.destinations where is_system and own_persistent and persistent order by 1"
+    )
+    assert {"SYSTEM.DEAD.LETTER.QUEUE", "_SYSTEM.Advisory"} <= set(made)
