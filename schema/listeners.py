@@ -11,7 +11,7 @@ from .destinations import destinations
 listeners = Table(
     "listeners",
     metadata,
-    Column("id", Integer, Identity(always=True), primary_key=True, comment="Number of the listener."),
+    Column("id", Integer, Identity(always=True, cycle=True), primary_key=True, comment="Number of the listener."),
     Column("name", Text(collation="C"), nullable=False, comment="Name, of the same characters as a queue's."),
     Column(
         "destination_id",

@@ -225,7 +225,7 @@ subscriptions = Table(
 acks = Table(
     "acks",
     metadata,
-    Column("id", Integer, Identity(always=True), nullable=False, comment="Number of the cursor."),
+    Column("id", Integer, Identity(always=True, cycle=True), nullable=False, comment="Number of the cursor."),
     Column("destination_id", Integer, nullable=False, comment="The topic subscribed to."),
     Column("subscription_id", Integer, nullable=False, comment="The subscription (destinations.id)."),
     Column(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support import Connect, Db, column, one, receive, refused
+from topics_support import bodies, publish, subscribe, topic
 
 SEQUENCE = "pg_get_serial_sequence('howdah.destinations', 'id')"
 
@@ -102,3 +103,34 @@ def test_numbers_of_consumers_and_locks_begin_anew_when_they_are_used_up(db: Db,
     again = [one(consumer, "select howdah.open_consumer('q')") for _ in range(2)]
     assert (opened, again) == ([1, 2], [3, 4]), "those that are in use are passed by"
     assert one(consumer, "select howdah.acquire_lock('b', 'me')") == 1
+
+
+def test_numbers_of_cursors_and_listeners_begin_anew_when_they_are_used_up(db: Db, connect: Connect) -> None:
+    consumer = connect("howdah_consumer")
+    one(db, "select howdah.create_queue('q')")
+    topic(db)
+
+    def use(name: str) -> None:
+        subscribe(consumer, name, options={"prioritized": True})
+        consumer.execute("select howdah.ensure_listener(%s, 'q')", (name,))
+
+    use("a")
+    for table in ("acks", "listeners"):
+        one(db, f"select setval(pg_get_serial_sequence('howdah.{table}', 'id'), 2147483647)")
+    with consumer.transaction(force_rollback=True):
+        use("gone")
+    use("b")
+    consumer.execute("select howdah.ensure_listener('b', 'q')")
+    refused(db, "HD021", "select howdah.create_listener('b', 'q')")
+    assert column(db, "select id from howdah.acks order by id") == [*range(1, 11), *range(21, 31)]
+    assert column(db, "select id from howdah.listeners order by id") == [1, 3], "those that are in use are passed by"
+    publish(db, "x")
+    assert (bodies(consumer, "t::a"), bodies(consumer, "t::b")) == (["x"], ["x"])
+
+
+def test_a_listener_with_the_number_of_an_older_one_begins_without_its_marks(db: Db) -> None:
+    one(db, "select howdah.create_queue('q')")
+    db.execute("insert into howdah.listener_marks (listener_id, total_failures) values (1, 50)")
+    db.execute("select howdah.create_listener('l', 'q')")
+    assert column(db, "select id from howdah.listeners") == [1]
+    assert column(db, "select listener_id from howdah.listener_marks") == []
