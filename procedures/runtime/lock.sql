@@ -1,6 +1,6 @@
 -- howdah.acquire_lock(name, holder, seconds): take a named lease, or keep it if it is the holder's already.
 --
--- Returns  the fencing epoch (bigint), or NULL if somebody else holds the lease.
+-- Returns  the fencing epoch (bigint), or NULL if somebody else holds the lease, or has it in an open transaction.
 -- Raises   HD005 wrong argument; HD010 the name is reserved for others, or called out of a maintenance command.
 -- Role     howdah_consumer howdah_admin
 --
@@ -24,7 +24,7 @@ $$;
 
 -- howdah._acquire_lock(p_name, p_holder, p_seconds): take or keep a lease, whatever its name.
 --
--- Returns  its epoch (bigint); NULL: somebody else holds it.
+-- Returns  its epoch (bigint); NULL: somebody else holds it, or has it in an open transaction.
 -- Raises   HD005 wrong argument; HD010 called out of a maintenance command.
 -- Role     internal
 --
@@ -45,18 +45,24 @@ begin
     if v_epoch is not null then
         return v_epoch;
     end if;
-    -- Numbers begin anew when they are used up, and some may be in use.
+    -- Who has taken it in an open transaction is somebody else: he may leave it open for hours, and others are to be told.
     while not exists (select from howdah.lock l where l.name = p_name) loop
+        if not pg_try_advisory_xact_lock(howdah._lock_key('lock name', p_name)) then
+            return null;
+        end if;
+        -- Numbers begin anew when they are used up, and some may be in use.
         insert into howdah.lock (name) values (p_name) on conflict do nothing;
     end loop;
+    perform from howdah.lock l
+    where l.name = p_name and (l.holder is null or l.expires_at <= v_now) for no key update skip locked;
+    if not found then
+        -- Another session may have got it for the same holder meanwhile.
+        return howdah._keep_lock(p_name, p_holder, v_now, p_seconds);
+    end if;
     update howdah.lock l
     set epoch = l.epoch + 1, holder = p_holder, held_as = howdah._caller(), expires_at = v_now + p_seconds * interval '1 second'
     where l.name = p_name and (l.holder is null or l.expires_at <= v_now)
     returning l.epoch into v_epoch;
-    if v_epoch is null then
-        -- Another session may have got it for the same holder meanwhile.
-        return howdah._keep_lock(p_name, p_holder, v_now, p_seconds);
-    end if;
     insert into howdah.lock_epochs (acquired_at, epoch, name, holder) values (howdah.now(), v_epoch, p_name, p_holder);
     return v_epoch;
 end
