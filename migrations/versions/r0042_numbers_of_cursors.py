@@ -1,13 +1,13 @@
 """Numbers of cursors and listeners begin anew when they are used up.
 
-Revision: 0043, after 0041.
+Revision: 0042, after 0041.
 """
 
 from __future__ import annotations
 
 from alembic import op
 
-revision = "0043"
+revision = "0042"
 down_revision = "0041"
 branch_labels = None
 depends_on = None
