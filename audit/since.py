@@ -30,7 +30,7 @@ class Previous:
 
         Raises TypeError or ValueError if it cannot be read.
         """
-        if run is None or run["snapshot"] is None or run["queues"] == []:
+        if run is None or run["snapshot"] is None or run["queues"] in (None, []):
             return None
         if not isinstance(run["queues"], list):
             raise TypeError("its queues are no array")

@@ -16,7 +16,7 @@ NO_COMMAND = {
     *("ack", "begin_attempts", "begin_copy", "close_connection", "drop_temporary_queue", "due_schedules"),
     *("hold_audit", "journal_offset", "list_consumers", "list_leases", "next_journal_offset", "open_consumer"),
     *("rebase_topics", "receive_attempt", "receive_locked", "release_client_id", "selector_matches", "send_copied"),
-    *("destination_grants", "message"),  # a view and a type
+    *("audit_locks", "destination_grants", "message"),  # two views and a type
 }
 
 
