@@ -40,7 +40,7 @@ def as_previous(result: AuditResult) -> Previous:
     """A result as list_audits would give it back."""
     run = result.to_dict()
     taken = datetime.fromisoformat(run["taken_at"])
-    found = Previous.of({"snapshot": run["snapshot"], "taken_at": taken, "queues": run["queues"]})
+    found = Previous.of({"snapshot": run["snapshot"], "taken_at": taken, "queues": list(run["queues"])})
     assert found is not None
     return found
 
