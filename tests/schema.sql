@@ -84,6 +84,7 @@ CREATE TABLE howdah.destinations (
     redelivery_delay_ms bigint DEFAULT '0'::bigint NOT NULL,
     blocked_retry_ms bigint DEFAULT '-1'::integer NOT NULL,
     max_message_bytes bigint DEFAULT '73400320'::bigint NOT NULL,
+    own_max_message_bytes bigint DEFAULT '73400320'::bigint NOT NULL,
     default_priority integer DEFAULT 4 NOT NULL,
     default_time_to_live_ms bigint,
     journal_level text DEFAULT 'exits'::text NOT NULL,
@@ -129,7 +130,10 @@ CREATE TABLE howdah.destinations (
     message_limit bigint,
     byte_limit bigint,
     streak_from bigint DEFAULT 0 NOT NULL,
+    poison_procedure text,
+    poison_procedure_owner text,
     persistent boolean DEFAULT true NOT NULL,
+    own_persistent boolean DEFAULT true NOT NULL,
     limit_behaviour text DEFAULT 'reject'::text NOT NULL,
     send_timeout_ms bigint DEFAULT 30000 NOT NULL,
     deduplication_window_ms bigint DEFAULT 300000 NOT NULL,
@@ -140,10 +144,6 @@ CREATE TABLE howdah.destinations (
     delivery_policy text DEFAULT 'shared'::text NOT NULL,
     groups_at timestamp with time zone,
     notify_events boolean DEFAULT false NOT NULL,
-    own_max_message_bytes bigint DEFAULT '73400320'::bigint NOT NULL,
-    poison_procedure text,
-    poison_procedure_owner text,
-    own_persistent boolean DEFAULT true NOT NULL,
     stamp_user boolean DEFAULT false NOT NULL,
     CONSTRAINT ck_destinations_at_limit CHECK ((at_limit = ANY (ARRAY['move'::text, 'discard'::text, 'quarantine'::text, 'end_conversation'::text]))),
     CONSTRAINT ck_destinations_backoff CHECK (((backoff_multiplier >= (1)::double precision) AND ((collision_avoidance_factor >= (0)::double precision) AND (collision_avoidance_factor <= (1)::double precision)) AND (max_redelivery_delay_ms >= '-1'::integer))),
@@ -201,6 +201,8 @@ COMMENT ON COLUMN howdah.destinations.redelivery_delay_ms IS 'Milliseconds a fai
 COMMENT ON COLUMN howdah.destinations.blocked_retry_ms IS 'Milliseconds between retries past the limit when exception_mode is none, if override_blocked_retry is set. -1: none until howdah.retry.';
 
 COMMENT ON COLUMN howdah.destinations.max_message_bytes IS 'Largest body in bytes that a send may bring: the lesser of own_max_message_bytes and the engine''s max_message_bytes.';
+
+COMMENT ON COLUMN howdah.destinations.own_max_message_bytes IS 'The option max_message_bytes as it was given; the default of 70 MiB is Sun ONE MQ''s.';
 
 COMMENT ON COLUMN howdah.destinations.default_priority IS 'Priority of a message sent without one, 0 to 9.';
 
@@ -292,7 +294,13 @@ COMMENT ON COLUMN howdah.destinations.byte_limit IS 'Bytes of bodies at most tha
 
 COMMENT ON COLUMN howdah.destinations.streak_from IS 'Incidents up to this number no longer count as failures in a row.';
 
+COMMENT ON COLUMN howdah.destinations.poison_procedure IS 'Function (SCHEMA.FUNCTION) that a receive calls with each message at its limit. NULL: none.';
+
+COMMENT ON COLUMN howdah.destinations.poison_procedure_owner IS 'The role that the function belonged to when it was set; it is not called if that changes.';
+
 COMMENT ON COLUMN howdah.destinations.persistent IS 'False: memory mode, in which every message sent here is non-persistent.';
+
+COMMENT ON COLUMN howdah.destinations.own_persistent IS 'The option persistent as it was given; persistent is what holds, the engine''s false included.';
 
 COMMENT ON COLUMN howdah.destinations.limit_behaviour IS 'What a send to a full queue does: reject, remove_oldest, remove_lowest_priority or block (up to send_timeout_ms).';
 
@@ -313,14 +321,6 @@ COMMENT ON COLUMN howdah.destinations.delivery_policy IS 'Who gets messages: sha
 COMMENT ON COLUMN howdah.destinations.groups_at IS 'When message_groups or delivery_policy was last changed: an audit expects order of what was sent since. NULL: never.';
 
 COMMENT ON COLUMN howdah.destinations.notify_events IS 'True: dead messages and stopped listeners are told of by NOTIFY, on the channel howdah_events.';
-
-COMMENT ON COLUMN howdah.destinations.own_max_message_bytes IS 'The option max_message_bytes as it was given; the default of 70 MiB is Sun ONE MQ''s.';
-
-COMMENT ON COLUMN howdah.destinations.poison_procedure IS 'Function (SCHEMA.FUNCTION) that a receive calls with each message at its limit. NULL: none.';
-
-COMMENT ON COLUMN howdah.destinations.poison_procedure_owner IS 'The role that the function belonged to when it was set; it is not called if that changes.';
-
-COMMENT ON COLUMN howdah.destinations.own_persistent IS 'The option persistent as it was given; persistent is what holds, the engine''s false included.';
 
 COMMENT ON COLUMN howdah.destinations.stamp_user IS 'True: each message sent here gets the role of its sender in the header JMSXUserID.';
 
@@ -17563,9 +17563,9 @@ CREATE TABLE howdah.lock (
     id integer NOT NULL,
     name text NOT NULL,
     holder text,
+    held_as text,
     epoch bigint DEFAULT '0'::bigint NOT NULL,
-    expires_at timestamp with time zone,
-    held_as text
+    expires_at timestamp with time zone
 );
 
 COMMENT ON TABLE howdah.lock IS 'Named leases with fencing epochs.';
@@ -17576,11 +17576,11 @@ COMMENT ON COLUMN howdah.lock.name IS 'What the lease is for.';
 
 COMMENT ON COLUMN howdah.lock.holder IS 'Who holds it. NULL: nobody.';
 
+COMMENT ON COLUMN howdah.lock.held_as IS 'The role that acquired it; no other keeps or releases it. NULL: nobody holds it.';
+
 COMMENT ON COLUMN howdah.lock.epoch IS 'Fencing token: grows by one at each change of holder.';
 
 COMMENT ON COLUMN howdah.lock.expires_at IS 'The lease is void from this time on, by the database''s clock.';
-
-COMMENT ON COLUMN howdah.lock.held_as IS 'The role that acquired it; no other keeps or releases it. NULL: nobody holds it.';
 
 CREATE VIEW howdah.activemq_lock AS
  SELECT (id)::bigint AS id,
@@ -17606,21 +17606,23 @@ CREATE TABLE howdah.engine (
     id smallint NOT NULL,
     name text NOT NULL,
     procedures_checksum text NOT NULL,
+    system_identifier bigint,
+    boot timestamp with time zone NOT NULL,
+    attempting_secret uuid DEFAULT gen_random_uuid() NOT NULL,
+    digest_secret uuid DEFAULT gen_random_uuid() NOT NULL,
     admin_role text NOT NULL,
     producer_role text NOT NULL,
     consumer_role text NOT NULL,
     browser_role text NOT NULL,
     auditor_role text NOT NULL,
-    boot timestamp with time zone NOT NULL,
-    totals_snapshot pg_snapshot,
-    totals_at timestamp with time zone,
+    persistent boolean DEFAULT true NOT NULL,
     journal_retention_days integer DEFAULT 90 NOT NULL,
-    default_blocked_retry_ms bigint DEFAULT 5000 NOT NULL,
     incident_retention_days integer DEFAULT 90 NOT NULL,
-    system_identifier bigint,
+    default_blocked_retry_ms bigint DEFAULT 5000 NOT NULL,
     topic_rotation_seconds integer DEFAULT 600 NOT NULL,
     max_count bigint,
     max_bytes bigint,
+    max_message_bytes bigint,
     yellow_threshold integer DEFAULT 60 NOT NULL,
     orange_threshold integer DEFAULT 75 NOT NULL,
     red_threshold integer DEFAULT 90 NOT NULL,
@@ -17631,11 +17633,9 @@ CREATE TABLE howdah.engine (
     redelivered_optimization boolean DEFAULT true NOT NULL,
     archive boolean DEFAULT false NOT NULL,
     archive_id uuid,
+    totals_snapshot pg_snapshot,
+    totals_at timestamp with time zone,
     journal_dropped_xid bigint DEFAULT 0 NOT NULL,
-    attempting_secret uuid DEFAULT gen_random_uuid() NOT NULL,
-    max_message_bytes bigint,
-    digest_secret uuid DEFAULT gen_random_uuid() NOT NULL,
-    persistent boolean DEFAULT true NOT NULL,
     CONSTRAINT ck_engine_default_blocked_retry_ms CHECK ((default_blocked_retry_ms >= 0)),
     CONSTRAINT ck_engine_expiration_interval_seconds CHECK ((expiration_interval_seconds >= 0)),
     CONSTRAINT ck_engine_incident_retention_days CHECK ((incident_retention_days > 0)),
@@ -17655,6 +17655,14 @@ COMMENT ON COLUMN howdah.engine.name IS 'The messaging engine''s name, part of i
 
 COMMENT ON COLUMN howdah.engine.procedures_checksum IS 'Checksum of the installed procedures and role names.';
 
+COMMENT ON COLUMN howdah.engine.system_identifier IS 'The cluster whose transaction numbers topics and cursors hold; after a restore into another: howdah.rebase_topics().';
+
+COMMENT ON COLUMN howdah.engine.boot IS 'Start of the server at which non-persistent messages were last swept.';
+
+COMMENT ON COLUMN howdah.engine.attempting_secret IS 'By which howdah.receive knows that it is howdah.begin_attempts that calls it for a hardened queue. Nobody but the owner reads it.';
+
+COMMENT ON COLUMN howdah.engine.digest_secret IS 'Goes into every digest of the journal, so that nobody finds a short body by trying. Nobody but the owner reads it.';
+
 COMMENT ON COLUMN howdah.engine.admin_role IS 'Role that administers destinations.';
 
 COMMENT ON COLUMN howdah.engine.producer_role IS 'Role that sends.';
@@ -17665,25 +17673,21 @@ COMMENT ON COLUMN howdah.engine.browser_role IS 'Role that looks without taking.
 
 COMMENT ON COLUMN howdah.engine.auditor_role IS 'Role that reads the audit views.';
 
-COMMENT ON COLUMN howdah.engine.boot IS 'Start of the server at which non-persistent messages were last swept.';
-
-COMMENT ON COLUMN howdah.engine.totals_snapshot IS 'journal_totals holds the journal rows visible in this snapshot.';
-
-COMMENT ON COLUMN howdah.engine.totals_at IS 'When journal_totals was last brought up.';
+COMMENT ON COLUMN howdah.engine.persistent IS 'False: every message sent is non-persistent, whatever its sender, queue or topic says.';
 
 COMMENT ON COLUMN howdah.engine.journal_retention_days IS 'Days that journal rows are kept, at least.';
 
-COMMENT ON COLUMN howdah.engine.default_blocked_retry_ms IS 'Milliseconds between retries of a blocked message, where its queue says nothing else. WebSphere''s default.';
-
 COMMENT ON COLUMN howdah.engine.incident_retention_days IS 'Days that incidents of messages that are gone are kept, at least.';
 
-COMMENT ON COLUMN howdah.engine.system_identifier IS 'The cluster whose transaction numbers topics and cursors hold; after a restore into another: howdah.rebase_topics().';
+COMMENT ON COLUMN howdah.engine.default_blocked_retry_ms IS 'Milliseconds between retries of a blocked message, where its queue says nothing else. WebSphere''s default.';
 
 COMMENT ON COLUMN howdah.engine.topic_rotation_seconds IS 'Seconds after which topic messages go into the next table, at least.';
 
 COMMENT ON COLUMN howdah.engine.max_count IS 'Messages at most in all queues and subscriptions. NULL: any number.';
 
 COMMENT ON COLUMN howdah.engine.max_bytes IS 'Bytes of bodies at most in all queues and subscriptions. NULL: any number.';
+
+COMMENT ON COLUMN howdah.engine.max_message_bytes IS 'Largest body in bytes that any queue or topic takes, whatever its own option says. NULL: each its own.';
 
 COMMENT ON COLUMN howdah.engine.yellow_threshold IS 'Percent of max_count or max_bytes from which on expired messages are reclaimed at once. Sun ONE MQ''s default.';
 
@@ -17705,15 +17709,11 @@ COMMENT ON COLUMN howdah.engine.archive IS 'True: maintenance drops nothing of t
 
 COMMENT ON COLUMN howdah.engine.archive_id IS 'The archive that is written now. NULL: none was begun.';
 
+COMMENT ON COLUMN howdah.engine.totals_snapshot IS 'journal_totals holds the journal rows visible in this snapshot.';
+
+COMMENT ON COLUMN howdah.engine.totals_at IS 'When journal_totals was last brought up.';
+
 COMMENT ON COLUMN howdah.engine.journal_dropped_xid IS 'The greatest transaction of which retention has dropped rows of the journal. 0: none.';
-
-COMMENT ON COLUMN howdah.engine.attempting_secret IS 'By which howdah.receive knows that it is howdah.begin_attempts that calls it for a hardened queue. Nobody but the owner reads it.';
-
-COMMENT ON COLUMN howdah.engine.max_message_bytes IS 'Largest body in bytes that any queue or topic takes, whatever its own option says. NULL: each its own.';
-
-COMMENT ON COLUMN howdah.engine.digest_secret IS 'Goes into every digest of the journal, so that nobody finds a short body by trying. Nobody but the owner reads it.';
-
-COMMENT ON COLUMN howdah.engine.persistent IS 'False: every message sent is non-persistent, whatever its sender, queue or topic says.';
 
 CREATE VIEW howdah.activemq_msgs AS
  SELECT m.message_id AS id,

@@ -359,6 +359,7 @@ CREATE TABLE howdah.destinations (
     redelivery_delay_ms BIGINT DEFAULT '0' NOT NULL,
     blocked_retry_ms BIGINT DEFAULT -1 NOT NULL,
     max_message_bytes BIGINT DEFAULT '73400320' NOT NULL,
+    own_max_message_bytes BIGINT DEFAULT '73400320' NOT NULL,
     default_priority INTEGER DEFAULT '4' NOT NULL,
     default_time_to_live_ms BIGINT,
     journal_level TEXT DEFAULT 'exits' NOT NULL,
@@ -404,7 +405,10 @@ CREATE TABLE howdah.destinations (
     message_limit BIGINT,
     byte_limit BIGINT,
     streak_from BIGINT DEFAULT 0 NOT NULL,
+    poison_procedure TEXT,
+    poison_procedure_owner TEXT,
     persistent BOOLEAN DEFAULT true NOT NULL,
+    own_persistent BOOLEAN DEFAULT true NOT NULL,
     limit_behaviour TEXT DEFAULT 'reject' NOT NULL,
     send_timeout_ms BIGINT DEFAULT 30000 NOT NULL,
     deduplication_window_ms BIGINT DEFAULT 300000 NOT NULL,
@@ -415,10 +419,6 @@ CREATE TABLE howdah.destinations (
     delivery_policy TEXT DEFAULT 'shared' NOT NULL,
     groups_at TIMESTAMP WITH TIME ZONE,
     notify_events BOOLEAN DEFAULT false NOT NULL,
-    own_max_message_bytes BIGINT DEFAULT '73400320' NOT NULL,
-    poison_procedure TEXT,
-    poison_procedure_owner TEXT,
-    own_persistent BOOLEAN DEFAULT true NOT NULL,
     stamp_user BOOLEAN DEFAULT false NOT NULL,
     CONSTRAINT pk_destinations PRIMARY KEY (id),
     CONSTRAINT ck_destinations_message_groups CHECK (message_groups IN ('none', 'transaction', 'sticky')),
@@ -463,6 +463,7 @@ COMMENT ON COLUMN howdah.destinations.exception_queue IS 'Name of the exception 
 COMMENT ON COLUMN howdah.destinations.redelivery_delay_ms IS 'Milliseconds a failed message waits before its next delivery.';
 COMMENT ON COLUMN howdah.destinations.blocked_retry_ms IS 'Milliseconds between retries past the limit when exception_mode is none, if override_blocked_retry is set. -1: none until howdah.retry.';
 COMMENT ON COLUMN howdah.destinations.max_message_bytes IS 'Largest body in bytes that a send may bring: the lesser of own_max_message_bytes and the engine''s max_message_bytes.';
+COMMENT ON COLUMN howdah.destinations.own_max_message_bytes IS 'The option max_message_bytes as it was given; the default of 70 MiB is Sun ONE MQ''s.';
 COMMENT ON COLUMN howdah.destinations.default_priority IS 'Priority of a message sent without one, 0 to 9.';
 COMMENT ON COLUMN howdah.destinations.default_time_to_live_ms IS 'Milliseconds to live of a message sent without a time to live. NULL: for ever.';
 COMMENT ON COLUMN howdah.destinations.journal_level IS 'off, exits (what became of each message) or full (sends too).';
@@ -508,7 +509,10 @@ COMMENT ON COLUMN howdah.destinations.disabled_at IS 'When failures in a row dis
 COMMENT ON COLUMN howdah.destinations.message_limit IS 'Messages at most that may lie in the queue. NULL: any number.';
 COMMENT ON COLUMN howdah.destinations.byte_limit IS 'Bytes of bodies at most that may lie in the queue. NULL: any number.';
 COMMENT ON COLUMN howdah.destinations.streak_from IS 'Incidents up to this number no longer count as failures in a row.';
+COMMENT ON COLUMN howdah.destinations.poison_procedure IS 'Function (SCHEMA.FUNCTION) that a receive calls with each message at its limit. NULL: none.';
+COMMENT ON COLUMN howdah.destinations.poison_procedure_owner IS 'The role that the function belonged to when it was set; it is not called if that changes.';
 COMMENT ON COLUMN howdah.destinations.persistent IS 'False: memory mode, in which every message sent here is non-persistent.';
+COMMENT ON COLUMN howdah.destinations.own_persistent IS 'The option persistent as it was given; persistent is what holds, the engine''s false included.';
 COMMENT ON COLUMN howdah.destinations.limit_behaviour IS 'What a send to a full queue does: reject, remove_oldest, remove_lowest_priority or block (up to send_timeout_ms).';
 COMMENT ON COLUMN howdah.destinations.send_timeout_ms IS 'Milliseconds that a send waits for room when limit_behaviour is block.';
 COMMENT ON COLUMN howdah.destinations.deduplication_window_ms IS 'Milliseconds for which a deduplication key is remembered; Amazon SQS has five minutes.';
@@ -519,10 +523,6 @@ COMMENT ON COLUMN howdah.destinations.message_groups IS 'Order within groups (he
 COMMENT ON COLUMN howdah.destinations.delivery_policy IS 'Who gets messages: shared (whoever asks), single (one open consumer, no second one), failover (the first open consumer) or round_robin (open consumers in turn).';
 COMMENT ON COLUMN howdah.destinations.groups_at IS 'When message_groups or delivery_policy was last changed: an audit expects order of what was sent since. NULL: never.';
 COMMENT ON COLUMN howdah.destinations.notify_events IS 'True: dead messages and stopped listeners are told of by NOTIFY, on the channel howdah_events.';
-COMMENT ON COLUMN howdah.destinations.own_max_message_bytes IS 'The option max_message_bytes as it was given; the default of 70 MiB is Sun ONE MQ''s.';
-COMMENT ON COLUMN howdah.destinations.poison_procedure IS 'Function (SCHEMA.FUNCTION) that a receive calls with each message at its limit. NULL: none.';
-COMMENT ON COLUMN howdah.destinations.poison_procedure_owner IS 'The role that the function belonged to when it was set; it is not called if that changes.';
-COMMENT ON COLUMN howdah.destinations.own_persistent IS 'The option persistent as it was given; persistent is what holds, the engine''s false included.';
 COMMENT ON COLUMN howdah.destinations.stamp_user IS 'True: each message sent here gets the role of its sender in the header JMSXUserID.';
 
 CREATE TABLE howdah.lanes (
@@ -1026,21 +1026,23 @@ CREATE TABLE howdah.engine (
     id SMALLINT NOT NULL,
     name TEXT NOT NULL,
     procedures_checksum TEXT NOT NULL,
+    system_identifier BIGINT,
+    boot TIMESTAMP WITH TIME ZONE NOT NULL,
+    attempting_secret UUID DEFAULT gen_random_uuid() NOT NULL,
+    digest_secret UUID DEFAULT gen_random_uuid() NOT NULL,
     admin_role TEXT NOT NULL,
     producer_role TEXT NOT NULL,
     consumer_role TEXT NOT NULL,
     browser_role TEXT NOT NULL,
     auditor_role TEXT NOT NULL,
-    boot TIMESTAMP WITH TIME ZONE NOT NULL,
-    totals_snapshot PG_SNAPSHOT,
-    totals_at TIMESTAMP WITH TIME ZONE,
+    persistent BOOLEAN DEFAULT true NOT NULL,
     journal_retention_days INTEGER DEFAULT '90' NOT NULL,
-    default_blocked_retry_ms BIGINT DEFAULT 5000 NOT NULL,
     incident_retention_days INTEGER DEFAULT '90' NOT NULL,
-    system_identifier BIGINT,
+    default_blocked_retry_ms BIGINT DEFAULT 5000 NOT NULL,
     topic_rotation_seconds INTEGER DEFAULT '600' NOT NULL,
     max_count BIGINT,
     max_bytes BIGINT,
+    max_message_bytes BIGINT,
     yellow_threshold INTEGER DEFAULT 60 NOT NULL,
     orange_threshold INTEGER DEFAULT 75 NOT NULL,
     red_threshold INTEGER DEFAULT 90 NOT NULL,
@@ -1051,11 +1053,9 @@ CREATE TABLE howdah.engine (
     redelivered_optimization BOOLEAN DEFAULT true NOT NULL,
     archive BOOLEAN DEFAULT false NOT NULL,
     archive_id UUID,
+    totals_snapshot PG_SNAPSHOT,
+    totals_at TIMESTAMP WITH TIME ZONE,
     journal_dropped_xid BIGINT DEFAULT 0 NOT NULL,
-    attempting_secret UUID DEFAULT gen_random_uuid() NOT NULL,
-    max_message_bytes BIGINT,
-    digest_secret UUID DEFAULT gen_random_uuid() NOT NULL,
-    persistent BOOLEAN DEFAULT true NOT NULL,
     CONSTRAINT pk_engine PRIMARY KEY (id),
     CONSTRAINT ck_engine_single_row CHECK (id = 1),
     CONSTRAINT ck_engine_journal_retention_days CHECK (journal_retention_days > 0),
@@ -1071,21 +1071,23 @@ COMMENT ON TABLE howdah.engine IS 'The engine''s settings, one row.';
 COMMENT ON COLUMN howdah.engine.id IS 'Always 1: there is one engine in a database.';
 COMMENT ON COLUMN howdah.engine.name IS 'The messaging engine''s name, part of its exception destination''s name.';
 COMMENT ON COLUMN howdah.engine.procedures_checksum IS 'Checksum of the installed procedures and role names.';
+COMMENT ON COLUMN howdah.engine.system_identifier IS 'The cluster whose transaction numbers topics and cursors hold; after a restore into another: howdah.rebase_topics().';
+COMMENT ON COLUMN howdah.engine.boot IS 'Start of the server at which non-persistent messages were last swept.';
+COMMENT ON COLUMN howdah.engine.attempting_secret IS 'By which howdah.receive knows that it is howdah.begin_attempts that calls it for a hardened queue. Nobody but the owner reads it.';
+COMMENT ON COLUMN howdah.engine.digest_secret IS 'Goes into every digest of the journal, so that nobody finds a short body by trying. Nobody but the owner reads it.';
 COMMENT ON COLUMN howdah.engine.admin_role IS 'Role that administers destinations.';
 COMMENT ON COLUMN howdah.engine.producer_role IS 'Role that sends.';
 COMMENT ON COLUMN howdah.engine.consumer_role IS 'Role that receives and records failures.';
 COMMENT ON COLUMN howdah.engine.browser_role IS 'Role that looks without taking.';
 COMMENT ON COLUMN howdah.engine.auditor_role IS 'Role that reads the audit views.';
-COMMENT ON COLUMN howdah.engine.boot IS 'Start of the server at which non-persistent messages were last swept.';
-COMMENT ON COLUMN howdah.engine.totals_snapshot IS 'journal_totals holds the journal rows visible in this snapshot.';
-COMMENT ON COLUMN howdah.engine.totals_at IS 'When journal_totals was last brought up.';
+COMMENT ON COLUMN howdah.engine.persistent IS 'False: every message sent is non-persistent, whatever its sender, queue or topic says.';
 COMMENT ON COLUMN howdah.engine.journal_retention_days IS 'Days that journal rows are kept, at least.';
-COMMENT ON COLUMN howdah.engine.default_blocked_retry_ms IS 'Milliseconds between retries of a blocked message, where its queue says nothing else. WebSphere''s default.';
 COMMENT ON COLUMN howdah.engine.incident_retention_days IS 'Days that incidents of messages that are gone are kept, at least.';
-COMMENT ON COLUMN howdah.engine.system_identifier IS 'The cluster whose transaction numbers topics and cursors hold; after a restore into another: howdah.rebase_topics().';
+COMMENT ON COLUMN howdah.engine.default_blocked_retry_ms IS 'Milliseconds between retries of a blocked message, where its queue says nothing else. WebSphere''s default.';
 COMMENT ON COLUMN howdah.engine.topic_rotation_seconds IS 'Seconds after which topic messages go into the next table, at least.';
 COMMENT ON COLUMN howdah.engine.max_count IS 'Messages at most in all queues and subscriptions. NULL: any number.';
 COMMENT ON COLUMN howdah.engine.max_bytes IS 'Bytes of bodies at most in all queues and subscriptions. NULL: any number.';
+COMMENT ON COLUMN howdah.engine.max_message_bytes IS 'Largest body in bytes that any queue or topic takes, whatever its own option says. NULL: each its own.';
 COMMENT ON COLUMN howdah.engine.yellow_threshold IS 'Percent of max_count or max_bytes from which on expired messages are reclaimed at once. Sun ONE MQ''s default.';
 COMMENT ON COLUMN howdah.engine.orange_threshold IS 'Percent from which on sends are slowed. Sun ONE MQ''s default.';
 COMMENT ON COLUMN howdah.engine.red_threshold IS 'Percent from which on nothing is sent and no queue or topic made. Sun ONE MQ''s default.';
@@ -1096,19 +1098,17 @@ COMMENT ON COLUMN howdah.engine.autorollback IS 'True: upkeep rolls back transac
 COMMENT ON COLUMN howdah.engine.redelivered_optimization IS 'True: messages of a lease that ran out come again as redelivered ones. False: only those that howdah.handed proved. OpenMQ''s default is true.';
 COMMENT ON COLUMN howdah.engine.archive IS 'True: maintenance drops nothing of the journal and of incidents that is not in the archive.';
 COMMENT ON COLUMN howdah.engine.archive_id IS 'The archive that is written now. NULL: none was begun.';
+COMMENT ON COLUMN howdah.engine.totals_snapshot IS 'journal_totals holds the journal rows visible in this snapshot.';
+COMMENT ON COLUMN howdah.engine.totals_at IS 'When journal_totals was last brought up.';
 COMMENT ON COLUMN howdah.engine.journal_dropped_xid IS 'The greatest transaction of which retention has dropped rows of the journal. 0: none.';
-COMMENT ON COLUMN howdah.engine.attempting_secret IS 'By which howdah.receive knows that it is howdah.begin_attempts that calls it for a hardened queue. Nobody but the owner reads it.';
-COMMENT ON COLUMN howdah.engine.max_message_bytes IS 'Largest body in bytes that any queue or topic takes, whatever its own option says. NULL: each its own.';
-COMMENT ON COLUMN howdah.engine.digest_secret IS 'Goes into every digest of the journal, so that nobody finds a short body by trying. Nobody but the owner reads it.';
-COMMENT ON COLUMN howdah.engine.persistent IS 'False: every message sent is non-persistent, whatever its sender, queue or topic says.';
 
 CREATE TABLE howdah.lock (
     id INTEGER GENERATED ALWAYS AS IDENTITY (CYCLE),
     name TEXT NOT NULL,
     holder TEXT,
+    held_as TEXT,
     epoch BIGINT DEFAULT '0' NOT NULL,
     expires_at TIMESTAMP WITH TIME ZONE,
-    held_as TEXT,
     CONSTRAINT pk_lock PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX uq_lock_name ON howdah.lock (name);
@@ -1116,9 +1116,9 @@ COMMENT ON TABLE howdah.lock IS 'Named leases with fencing epochs.';
 COMMENT ON COLUMN howdah.lock.id IS 'Number of the lease; 1 is the maintenance leader''s.';
 COMMENT ON COLUMN howdah.lock.name IS 'What the lease is for.';
 COMMENT ON COLUMN howdah.lock.holder IS 'Who holds it. NULL: nobody.';
+COMMENT ON COLUMN howdah.lock.held_as IS 'The role that acquired it; no other keeps or releases it. NULL: nobody holds it.';
 COMMENT ON COLUMN howdah.lock.epoch IS 'Fencing token: grows by one at each change of holder.';
 COMMENT ON COLUMN howdah.lock.expires_at IS 'The lease is void from this time on, by the database''s clock.';
-COMMENT ON COLUMN howdah.lock.held_as IS 'The role that acquired it; no other keeps or releases it. NULL: nobody holds it.';
 
 CREATE TABLE howdah.lock_epochs (
     id BIGINT GENERATED ALWAYS AS IDENTITY,
