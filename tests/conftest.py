@@ -63,6 +63,13 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput["prepared"] = str(node.config.stash[PREPARED])
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Have one process take all tests that share Spark, with --dist loadgroup: Java is fast only once it has run for a while."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
 def pytest_runtest_setup() -> None:
     """Forget the seeds of the test before."""
     chance.forget()
