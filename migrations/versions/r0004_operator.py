@@ -43,7 +43,7 @@ def upgrade() -> None:
         schema="howdah",
     )
     # The function that goes on to be used, not a copy of it: else old and new errors of one cause would have two fingerprints.
-    op.get_bind().exec_driver_sql(source("internal/fingerprint").replace("%", "%%"))
+    op.get_bind().exec_driver_sql(source("failure/_fingerprint").replace("%", "%%"))
     op.execute("UPDATE howdah.poison_details SET fingerprint = howdah._fingerprint(error_class, error_text, sqlstate)")
     op.create_index("ix_poison_details_queue", "poison_details", ["destination_id", "incident_id"], schema="howdah")
     op.create_index(

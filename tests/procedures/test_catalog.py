@@ -207,9 +207,9 @@ def test_rights_are_decided_in_one_place() -> None:
     )
     found = {name: set(asked.findall(source(name))) for name in FILES}
     assert {name for name, found in found.items() if found} == {
-        "internal/caller",
-        "internal/has_role",
-        "internal/poison_procedure",  # whose the function is, not what the caller may do
+        "base/_caller",
+        "base/has_role",
+        "poison/_run_poison_procedure",  # whose the function is, not what the caller may do
         "send/send_copied",
     }
 
