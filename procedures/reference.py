@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from . import FILES, source
+from .contents import FILES, source
 
 TITLES = {
     "destinations": "Destinations",
