@@ -4,9 +4,21 @@ Above each function stands a header. The installer makes the function's COMMENT 
 GRANTs from the ``Role`` line, so neither can drift.
 """
 
-from .contents import FILES, source
+from .contents import FILES, ROOMS, source
 from .installer import Database, checksum, identifier, install, literal
 from .parser import Header, headers
 from .roles import Roles
 
-__all__ = ["FILES", "Database", "Header", "Roles", "checksum", "headers", "identifier", "install", "literal", "source"]
+__all__ = [
+    "FILES",
+    "ROOMS",
+    "Database",
+    "Header",
+    "Roles",
+    "checksum",
+    "headers",
+    "identifier",
+    "install",
+    "literal",
+    "source",
+]

@@ -14,32 +14,3 @@ as $$
     select ~ ('x' || encode(sha256(convert_to(pg_sequence_last_value('howdah.lock_secret'::regclass) || p_kind || ':' || p_of, 'UTF8')), 'hex'))
         ::bit(63)::bigint
 $$;
-
--- howdah._latch(p_name): take one of the engine's own locks until the transaction ends, and wait for whoever has it.
---
--- Role     internal
---
--- A row's lock: those who may not read the table cannot take it, nor can they see how.
-create or replace function howdah._latch(p_name text) returns void
-language sql volatile
-as $$ select from howdah.latches l where l.name = p_name for update $$;
-
--- howdah._try_latch(p_name): take one of the engine's own locks until the transaction ends, if it is free.
---
--- Returns  boolean; false: another transaction has it.
--- Role     internal
-create or replace function howdah._try_latch(p_name text) returns boolean
-language plpgsql volatile
-as $$
-begin
-    perform from howdah.latches l where l.name = p_name for update skip locked;
-    return found;
-end
-$$;
-
--- howdah._share_latch(p_name): share one of the engine's own locks until the transaction ends, and wait for who has it alone.
---
--- Role     internal
-create or replace function howdah._share_latch(p_name text) returns void
-language sql volatile
-as $$ select from howdah.latches l where l.name = p_name for share $$;

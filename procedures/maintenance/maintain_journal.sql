@@ -85,38 +85,3 @@ begin
     return v_count;
 end
 $$;
-
--- howdah._beyond(p_partition, p_archived): whether a partition of the journal has rows that are not visible in a snapshot.
---
--- Returns  boolean.
--- Role     internal
---
--- By the BRIN index on xid, whatever statistics say: it runs while the partition is locked.
-create or replace function howdah._beyond(p_partition regclass, p_archived pg_snapshot) returns boolean
-language plpgsql volatile set enable_seqscan = off
-as $$
-declare
-    v_found boolean;
-begin
-    execute format('select exists (select from %s j where j.xid >= $1 and not pg_visible_in_snapshot(j.xid::text::xid8, $2))', p_partition)
-    into v_found using pg_snapshot_xmin(p_archived)::text::bigint, p_archived;
-    return v_found;
-end
-$$;
-
--- howdah._greatest_xid(p_partition, p_above): the greatest transaction with rows in a partition of the journal, if it is above a number.
---
--- Returns  bigint, or NULL.
--- Role     internal
---
--- Of the whole partition it takes a scan, which is made before the partition is locked; of what was committed since then the index tells.
-create or replace function howdah._greatest_xid(p_partition regclass, p_above bigint) returns bigint
-language plpgsql volatile set enable_seqscan = off
-as $$
-declare
-    v_greatest bigint;
-begin
-    execute format('select max(j.xid) from %s j where j.xid > $1', p_partition) into v_greatest using coalesce(p_above, 0);
-    return v_greatest;
-end
-$$;

@@ -7,7 +7,8 @@ import pytest
 from support import Db, column, one
 
 from howdah import procedures
-from howdah.procedures import FILES, headers, source
+from howdah.procedures import FILES, ROOMS, headers, source
+from howdah.procedures.reference import TITLES
 
 ROOT = Path(procedures.__file__).parent
 FUNCTION = re.compile(
@@ -48,6 +49,23 @@ def said_raises(header: str) -> set[str]:
 def test_every_file_is_listed_once_and_every_listed_file_exists() -> None:
     assert len(set(FILES)) == len(FILES)
     assert {str(path.relative_to(ROOT).with_suffix("")) for path in ROOT.rglob("*.sql")} == set(FILES)
+
+
+def test_every_room_is_listed_once_and_every_listed_room_exists() -> None:
+    assert len(set(ROOMS)) == len(ROOMS)
+    assert {path.parent.name for path in ROOT.rglob("*.sql")} == set(ROOMS)
+
+
+def test_a_file_holds_one_function_and_bears_its_name() -> None:
+    """An overload stands beside its namesake. The rights are decided, and a kind of reader has its views, in one file."""
+    together = {"base/has_role", "views/activemq", "views/archive", "views/audit"}
+    for name in set(FILES) - together:
+        assert set(re.findall(r"^create or replace \w+ howdah\.(\w+)", source(name), re.MULTILINE)) == {Path(name).name}
+
+
+def test_every_room_of_public_functions_has_a_section_on_the_sql_page() -> None:
+    own = {name.split("/")[0] for name in FILES if name.split("/")[1] in PUBLIC or name.startswith("views/")}
+    assert own - {"base"} == set(TITLES)
 
 
 def test_what_runs_with_the_owners_rights_has_its_search_path_pinned_with_pg_temp_last(db: Db) -> None:
@@ -209,7 +227,8 @@ def test_rights_are_decided_in_one_place() -> None:
     assert {name for name, found in found.items() if found} == {
         "base/_caller",
         "base/has_role",
-        "poison/_run_poison_procedure",  # whose the function is, not what the caller may do
+        "poison/_call_poison_procedure",  # with nobody's rights
+        "poison/_poison_procedure_fault",  # whose the function is, not what the caller may do
         "send/send_copied",
     }
 
