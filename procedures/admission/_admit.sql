@@ -30,7 +30,7 @@ begin
     v_alone := v_queue.strict_order;
     if p_consumer is not null or v_queue.delivery_policy <> 'shared' or v_queue.message_groups = 'sticky'
        or exists (select from howdah.consumers c where c.destination_id = p_destination_id and c.exclusive) then
-        v_turn := howdah._turn(v_queue, p_consumer, howdah.now());
+        v_turn := howdah._consumer_turn(v_queue, p_consumer, howdah.now());
         v_walk.admitted := v_turn.admitted;
         v_walk.share := v_turn.share;
         v_alone := v_alone or v_turn.alone;

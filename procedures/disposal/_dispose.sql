@@ -23,7 +23,7 @@ begin
         v_weight := (select s.weight from howdah._standing(p_destination_id, p_message.message_id, p_message.stage, p_message.conversation_id,
             howdah._group(p_message.headers, p_message.conversation_id), null) s);
         if not howdah._park_waiting(v_destination, p_message, p_nonpersistent, v_weight, p_now) then
-            perform howdah._bury(v_destination, p_message, p_nonpersistent, howdah._why(v_weight));
+            perform howdah._apply_limit_policy(v_destination, p_message, p_nonpersistent, howdah._death_reason(v_weight));
         end if;
     end if;
     perform set_config('howdah.disposed', 'yes', true);

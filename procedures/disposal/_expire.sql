@@ -14,7 +14,7 @@ begin
         and (not p_nonpersistent or p_destination.process_non_persistent) then
         v_reason := format('Message Expired. Expiration:%s', (extract(epoch from p_message.expires_at) * 1000)::bigint);
         if howdah._move_dead(p_destination, p_message, p_nonpersistent, v_reason) = 'moved' then
-            perform howdah._tell(p_destination, p_message, 'moved', v_reason);
+            perform howdah._report_disposal(p_destination, p_message, 'moved', v_reason);
             perform howdah._clean_incidents(p_destination, p_message.message_id, p_message.conversation_id,
                 howdah._group(p_message.headers, p_message.conversation_id), 'moved');
             return;

@@ -17,7 +17,7 @@ begin
             coalesce(p_due_at, howdah.now() + howdah._delay(p_destination, p_failures, p_delay_ms)), 'redelivery');
     elsif v_verdict <> 'returned' then
         perform howdah._remove(p_message, p_place);
-        return howdah._bury(p_destination, p_message, p_nonpersistent, howdah._why(p_failures));
+        return howdah._apply_limit_policy(p_destination, p_message, p_nonpersistent, howdah._death_reason(p_failures));
     end if;
     return v_verdict;
 end

@@ -73,7 +73,7 @@ begin
     from (select array_agg(r.id) as ids, r.nonpersistent, r.target
           from unnest(v_ids, v_nonpersistent, v_targets) r(id, nonpersistent, target)
           group by r.nonpersistent, r.target) g;
-    perform howdah._act('replayed', v_source.id, g.ids, g.target, reason)
+    perform howdah._record_act('replayed', v_source.id, g.ids, g.target, reason)
     from (select array_agg(r.id) as ids, r.target from unnest(v_ids, v_targets) r(id, target) group by r.target) g;
     return coalesce(cardinality(v_ids), 0);
 end

@@ -21,7 +21,7 @@ begin
                             where m.destination_id = p_destination_id and m.rank = r.rank order by m.seq desc limit 1) l
     ), ready as materialized (
         select l.rank, f.seq as first, t.seq as last,
-            case when c.messages <= 20 then f.seq else howdah._somewhere(b.n, f.seq, t.seq) end as start, c.messages
+            case when c.messages <= 20 then f.seq else howdah._sample_start(b.n, f.seq, t.seq) end as start, c.messages
         from lane l cross join lateral howdah._parts(l.first, l.last, l.parts) b
         cross join lateral (select m.seq from howdah.msgs m where m.destination_id = p_destination_id and m.rank = l.rank
                             and m.seq >= b.first and m.seq <= b.last order by m.seq limit 1) f
@@ -32,7 +32,7 @@ begin
     ), waiting as materialized (
         select f.message_id as first, t.message_id as last,
             case when c.messages <= 20 then f.message_id
-                else f.message_id + (howdah._somewhere(b.n, f.message_id, t.message_id) - f.message_id) / 1000000 * 1000000 end as start,
+                else f.message_id + (howdah._sample_start(b.n, f.message_id, t.message_id) - f.message_id) / 1000000 * 1000000 end as start,
             c.messages
         from (select min(p.message_id) as first, max(p.message_id) as last
               from howdah.parked p where p.destination_id = p_destination_id) w

@@ -81,7 +81,7 @@ begin
         cross join lateral howdah._ahead(s, a, pg_current_snapshot(), case when only_id is null then max_messages - v_shown end, null) with ordinality h
         cross join lateral (select howdah._failures(v_destination.id, h.message_id, 0::smallint, h.conversation_id,
             howdah._group(h.headers, h.conversation_id)) as failures) f
-        where s.destination_id = v_destination.id and (not howdah._is_wildcard(s.topic) or howdah._may(a.destination_id, 'browse'))
+        where s.destination_id = v_destination.id and (not howdah._is_wildcard(s.topic) or howdah._has_right(a.destination_id, 'browse'))
           and (only_id is null or h.message_id = only_id)
         order by a.priority desc, a.destination_id, h.ordinality
         limit max_messages - v_shown;

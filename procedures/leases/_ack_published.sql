@@ -28,7 +28,7 @@ begin
         if v_ids is not null or v_volatile is not null then
             perform howdah._journal(p_destination, 'consumed', v_ids, false, null, 'held');
             perform howdah._journal(p_destination, 'consumed', v_volatile, true, null, 'held');
-            perform howdah._fold(v_subscription, v_ack);
+            perform howdah._advance_cursor(v_subscription, v_ack);
             v_count := v_count + coalesce(cardinality(v_ids), 0) + coalesce(cardinality(v_volatile), 0);
         end if;
     end loop;

@@ -19,7 +19,7 @@ begin
         return;
     end if;
     loop
-        select t.* into v_taken from howdah._take(0, 'howdah.system_room', 'howdah.system_tickets', v_engine.max_count, v_engine.max_bytes,
+        select t.* into v_taken from howdah._reserve_after_count(0, 'howdah.system_room', 'howdah.system_tickets', v_engine.max_count, v_engine.max_bytes,
             array[v_engine.yellow_threshold, v_engine.orange_threshold, v_engine.red_threshold], p_messages, p_bytes, false) t;
         v_known := coalesce(pg_sequence_last_value('howdah.system_state'), 0);
         v_taken.level := coalesce(v_taken.level, v_known & 3);

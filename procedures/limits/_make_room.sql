@@ -23,7 +23,7 @@ begin
         return false;
     end if;
     loop
-        select t.* into v_taken from howdah._take(p_destination.id, v_room, p_destination.tickets, p_destination.message_limit, p_destination.byte_limit,
+        select t.* into v_taken from howdah._reserve_after_count(p_destination.id, v_room, p_destination.tickets, p_destination.message_limit, p_destination.byte_limit,
             array[100], p_messages, p_bytes, v_removes) t;
         if v_taken.verdict = 'taken' then
             return true;

@@ -1,6 +1,6 @@
--- howdah._recount(p_id, p_room, …): count, and say from then on how many tickets are left; howdah._take's lock is held.
+-- howdah._recount(p_id, p_room, …): count, and say from then on how many tickets are left; howdah._reserve_after_count's lock is held.
 --
--- Returns  as howdah._take.
+-- Returns  as howdah._reserve_after_count.
 -- Role     internal
 --
 -- The order matters. First no more tickets; then those drawn are looked up, and who holds them; then, in a new snapshot, what is committed is counted:
@@ -33,7 +33,7 @@ declare
     v_bytes_left bigint;
 begin
     if v_room >> 61 = 0 and (v_room & 4095) = (v_shift << 6 | v_bits) and (v_room >> 20) - v_issued >= v_needed
-       and howdah._draw(p_id, p_tickets, v_shift, v_needed) <= v_room >> 20 then
+       and howdah._draw_tickets(p_id, p_tickets, v_shift, v_needed) <= v_room >> 20 then
         verdict := 'taken';
         return;
     end if;
@@ -47,7 +47,7 @@ begin
     from howdah._stored(p_id, p_message_limit + 1000, p_byte_limit is not null) c;
     v_left := p_message_limit - v_messages - p_messages;
     v_bytes_left := p_byte_limit - v_bytes - p_bytes;
-    level := howdah._level(p_shares, v_messages, p_message_limit, v_bytes, p_byte_limit);
+    level := howdah._shares_reached(p_shares, v_messages, p_message_limit, v_bytes, p_byte_limit);
     over_messages := greatest(-v_left, 0);
     over_bytes := greatest(-v_bytes_left, 0);
     if v_left < 0 or v_bytes_left < 0 or v_shares > 1 and level = v_shares then
@@ -60,13 +60,13 @@ begin
     end if;
     v_bytes_out := case when p_byte_limit is not null then v_out << v_bits end;
     if v_left < v_out or v_bytes_left < v_bytes_out
-       or v_shares > 1 and howdah._level(p_shares, v_messages + v_out, p_message_limit, v_bytes + v_bytes_out, p_byte_limit) = v_shares then
+       or v_shares > 1 and howdah._shares_reached(p_shares, v_messages + v_out, p_message_limit, v_bytes + v_bytes_out, p_byte_limit) = v_shares then
         verdict := 'open';
         return;
     end if;
     verdict := 'taken';
-    perform howdah._draw(p_id, p_tickets, v_shift, v_needed);
-    level := howdah._level(p_shares, v_messages + p_messages, p_message_limit, v_bytes + p_bytes, p_byte_limit);
+    perform howdah._draw_tickets(p_id, p_tickets, v_shift, v_needed);
+    level := howdah._shares_reached(p_shares, v_messages + p_messages, p_message_limit, v_bytes + p_bytes, p_byte_limit);
     if not v_held_snapshot then
         v_next := p_shares[level + 1];
         v_left := ceil(p_message_limit * v_next / 100.0) - (v_shares > 1)::integer - v_messages - p_messages - v_out;

@@ -22,7 +22,7 @@ begin
     loop
         v_destination.exception_mode := 'system';
         for v_back in select t.message, t.nonpersistent from howdah._take_back(v_destination, null, 10000) t loop
-            perform howdah._bury(v_destination, v_back.message, v_back.nonpersistent, 'queue dropped');
+            perform howdah._apply_limit_policy(v_destination, v_back.message, v_back.nonpersistent, 'queue dropped');
             v_count := v_count + 1;
         end loop;
     end loop;

@@ -42,7 +42,7 @@ begin
             execute format('comment on table howdah.%I is %L', v_name, 'The journal of one week.');
             v_count := v_count + 1;
         exception when lock_not_available then
-            perform howdah._waits('journal', 'journal_default', howdah._in_use(array['journal', 'journal_default']));
+            perform howdah._report_blocked_maintenance('journal', 'journal_default', howdah._in_use(array['journal', 'journal_default']));
             return v_count;
         end;
     end loop;
@@ -57,14 +57,14 @@ begin
             > v_now - (select e.journal_retention_days from howdah.engine e where e.id = 1) * interval '1 day';
         v_archived := howdah._archived();
         v_reason := null;
-        if v_archive and (v_archived is null or howdah._has_old_snapshot() or howdah._beyond(v_child.child, v_archived)) then
+        if v_archive and (v_archived is null or howdah._has_old_snapshot() or howdah._has_invisible_rows(v_child.child, v_archived)) then
             v_reason := howdah._why_unarchived();
         else
             v_dropped := howdah._greatest_xid(v_child.child, 0);
             begin
                 -- Not the journal itself yet: all would wait while this partition is looked at once more.
                 execute format('lock table %s in access exclusive mode', v_child.child);
-                if v_archive and howdah._beyond(v_child.child, v_archived) then
+                if v_archive and howdah._has_invisible_rows(v_child.child, v_archived) then
                     v_reason := howdah._why_unarchived();
                 else
                     update howdah.engine e
@@ -77,7 +77,7 @@ begin
             end;
         end if;
         if v_reason is not null then
-            perform howdah._waits('journal', v_child.name, v_reason);
+            perform howdah._report_blocked_maintenance('journal', v_child.name, v_reason);
             v_left := v_left || v_child.name;
         end if;
     end loop;

@@ -42,7 +42,7 @@ begin
         end if;
         for v_ack in select a.* from howdah.acks a where a.subscription_id = (v_row.destination).id loop
             if (v_row.subscription).shared then
-                perform howdah._fold(v_row.subscription, v_ack);
+                perform howdah._advance_cursor(v_row.subscription, v_ack);
             end if;
             delete from howdah.ack_cursors c where c.ack_id = v_ack.id and c.n < (howdah._cursor(v_ack.id)).n - 8;
         end loop;

@@ -65,7 +65,7 @@ begin
             v_done := v_done || format('left %s, which is in use', v_slot.slot);
             v_reason := howdah._in_use(array[v_table, format('topic_nonpersistent_%s', v_slot.slot)]);
         end;
-        perform howdah._waits('topics', v_table, v_reason);
+        perform howdah._report_blocked_maintenance('topics', v_table, v_reason);
     end loop;
     if v_due and howdah._slot_bytes(v_open.slot) > 0
        and (select r.state from howdah.topic_ring r where r.slot = (v_open.slot + 1) % 3) = 'empty' then

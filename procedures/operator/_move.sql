@@ -39,7 +39,7 @@ begin
     end loop;
     perform howdah._journal(p_source, 'moved', v_persistent, false, p_target.id, v_said);
     perform howdah._journal(p_source, 'moved', v_nonpersistent, true, p_target.id, v_said);
-    perform howdah._act('moved', p_source.id, v_persistent || v_nonpersistent, p_target.id, p_reason);
+    perform howdah._record_act('moved', p_source.id, v_persistent || v_nonpersistent, p_target.id, p_reason);
     return coalesce(cardinality(v_persistent || v_nonpersistent), 0);
 end
 $$;

@@ -49,7 +49,7 @@ begin
             howdah._digests(p_bodies, p_headers, p_is_text, p_content_type, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids));
     end if;
     if v_topic.bridged then
-        perform howdah._cross(p_topic, p_bodies, p_is_text, p_content_type, p_headers, p_priorities, p_correlation_ids, p_message_types,
+        perform howdah._forward_to_bridges(p_topic, p_bodies, p_is_text, p_content_type, p_headers, p_priorities, p_correlation_ids, p_message_types,
             p_conversation_ids, p_reply_to, p_time_to_live, p_nonpersistent, p_notify,
             coalesce(p_user, howdah._caller()));
     end if;

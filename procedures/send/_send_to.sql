@@ -55,7 +55,7 @@ begin
     v_message.message_type := p_message_type;
     v_message.conversation_id := p_conversation_id;
     if not v_nonpersistent then
-        v_message := howdah._apart(v_message);
+        v_message := howdah._detach_body(v_message);
     end if;
     if p_delay > interval '0' then
         perform howdah._park(v_message, v_nonpersistent, v_message.sent_at + howdah._span(p_delay), 'delay');

@@ -70,7 +70,7 @@ begin
         from howdah.acks a
         join howdah.destinations d on d.id = a.destination_id
         cross join lateral (select s as cursor from howdah.ack_cursors s where s.ack_id = a.id order by s.n desc limit 1) c
-        where a.subscription_id = destination.id and (not v_look.wild or howdah._may(a.destination_id, 'receive'))
+        where a.subscription_id = destination.id and (not v_look.wild or howdah._has_right(a.destination_id, 'receive'))
           and not exists (select from howdah.acks o where o.subscription_id = destination.id and o.id <> a.id)
           and not exists (select from howdah.acked o where o.ack_id = a.id)
           and not exists (select from howdah.msgs o where o.destination_id = destination.id)

@@ -98,7 +98,7 @@ begin
                         if v_ended <> '{}' then
                             perform howdah._note_done(p_ack.id, array[u.seq], array[u.xid])
                             from unnest(v_page.seqs, v_page.xids) u(seq, xid) where u.seq = any (v_ended);
-                            perform howdah._bury_published(p_destination, m.message_id, m.sent_at, m.expires_at, (9 - m.priority)::smallint, m.body is not null,
+                            perform howdah._dispose_published(p_destination, m.message_id, m.sent_at, m.expires_at, (9 - m.priority)::smallint, m.body is not null,
                                 m.content_type, coalesce(m.bytes, convert_to(m.body, 'UTF8')), m.headers, m.correlation_id, m.reply_to, m.message_type,
                                 m.conversation_id, m.delivery_mode = 'non-persistent', v_now)
                             from unnest(v_page.messages) m where m."position" = any (v_ended);
@@ -138,7 +138,7 @@ begin
     end if;
     -- What is done with before the first message that others have in hand: only over that can the cursor go.
     if not p_hold and (v_passed > 16 or v_passed > 0 and v_left > 0) and (howdah._cursor(p_ack.id)).n = v_cursor.n then
-        perform howdah._fold(p_subscription, p_ack);
+        perform howdah._advance_cursor(p_subscription, p_ack);
     end if;
 end
 $$;

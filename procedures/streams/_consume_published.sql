@@ -39,7 +39,7 @@ begin
         end loop;
         continue when v_seqs = '{}';
         perform howdah._acknowledge(p_destination, v_ack, v_seqs, v_xids, v_modes, 'held');
-        perform howdah._fold(v_subscription, v_ack);
+        perform howdah._advance_cursor(v_subscription, v_ack);
         v_left := array(select i.id from unnest(v_left) i(id)
                         where not (i.id % 1000000 = v_ack.destination_id and i.id / 1000000 = any (v_seqs)));
     end loop;

@@ -20,7 +20,7 @@ begin
     for v_ack in
         select a.* from howdah.acks a
         where a.subscription_id = p_destination_id and a.destination_id = p_message_id % 1000000
-          and (not howdah._is_wildcard(v_subscription.topic) or howdah._may(a.destination_id, 'receive'))
+          and (not howdah._is_wildcard(v_subscription.topic) or howdah._has_right(a.destination_id, 'receive'))
     loop
         select l.* into v_row from howdah._locate(v_subscription, v_ack, array[p_message_id / 1000000]) l where l.wanted and not l.done;
         continue when not found;

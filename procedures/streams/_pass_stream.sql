@@ -82,7 +82,7 @@ begin
         perform howdah._same_ring(p_stream.ring);
         perform howdah._move_cursor(p_stream.ack_cursor, v_last, case when v_gapless then v_greatest else v_ids[p_taken] / 1000000 end, p_total,
             case when p_rest then (p_stream.ack_cursor).snapshot
-                 else howdah._cut(p_stream.done, p_stream.upto, v_last) end);
+                 else howdah._cursor_at(p_stream.done, p_stream.upto, v_last) end);
     end if;
 end
 $$;

@@ -31,7 +31,7 @@ begin
     end if;
     for v_ack in
         select a.* from howdah.acks a
-        where a.subscription_id = p_destination.id and (not v_wild or howdah._may(a.destination_id, 'receive'))
+        where a.subscription_id = p_destination.id and (not v_wild or howdah._has_right(a.destination_id, 'receive'))
         order by a.priority desc, a.destination_id
     loop
         exit when p_want <= 0;

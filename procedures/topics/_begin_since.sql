@@ -19,7 +19,7 @@ begin
             perform howdah._move_cursor(howdah._cursor(v_ack.id), '3', -1, 0, v_upto);
             continue;
         end if;
-        perform howdah._move_cursor(howdah._cursor(v_ack.id), '3', -1, 0, howdah._cut('3:3:'::pg_snapshot, v_upto, v_first));
+        perform howdah._move_cursor(howdah._cursor(v_ack.id), '3', -1, 0, howdah._cursor_at('3:3:'::pg_snapshot, v_upto, v_first));
         insert into howdah.acked (ack_id, seq, xid)
         select v_ack.id, h.seq, h.xid from howdah._history(v_ack.destination_id, null, v_upto) h where h.xid >= v_first and h.sent_at < p_since;
     end loop;

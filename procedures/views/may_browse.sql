@@ -6,6 +6,6 @@
 create or replace function howdah.may_browse(destination_id integer) returns boolean
 language sql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
-    select howdah._may(may_browse.destination_id, 'browse')
+    select howdah._has_right(may_browse.destination_id, 'browse')
         and not exists (select from howdah.temporary_queues t where t.destination_id = may_browse.destination_id)
 $$;

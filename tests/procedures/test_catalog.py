@@ -213,7 +213,7 @@ def test_dynamic_sql_is_run_by_the_keepers_of_partitions_sequences_and_storage_a
 ):
     dynamic = {name for name, body in BODIES.items() if re.search(r"\bexecute\b", re.sub(r"--[^\n]*", "", body))}
     assert dynamic == {
-        "maintain_journal", "_beyond", "_greatest_xid", "_new_hint", "_new_positions", "_drop_sequences", "selector_matches", "_page", "_cross", "_select_history", "_selected",
+        "maintain_journal", "_has_invisible_rows", "_greatest_xid", "_new_hint", "_new_positions", "_drop_sequences", "selector_matches", "_page", "_forward_to_bridges", "_select_history", "_selected",
         "maintain_topics", "_needed", "_empty_slot", "rebase_topics", "_walk_rows", "_forget_selections", "set_storage", "_browse_selected",
         "_call_poison_procedure", "_drop_prepared"
     }  # fmt: skip
@@ -237,6 +237,6 @@ def test_no_function_reads_another_clock_but_to_pace_searching_waiting_and_recla
     clocks = re.compile(r"(?<!howdah\.)\bnow\(\)|clock_timestamp|current_timestamp|localtime|statement_timestamp")
     assert {name for name, body in BODIES.items() if clocks.search(re.sub(r"--[^\n]*", "", body))} == {
         "now", "receive", "_search", "_search_around", "_may_be_due", "_look_nonpersistent", "_look_from_head", "_look_parked", "_remember", "_search_from", "_wake", "_ask",
-        "_note_alive", "_silent_ms", "_walk", "_walk_from", "_note_first", "_take", "_recount", "_make_room", "_check_system", "maintain_expired",
+        "_note_alive", "_silent_ms", "_walk", "_walk_from", "_note_first", "_reserve_after_count", "_recount", "_make_room", "_check_system", "maintain_expired",
         "lease", "_next_positions"
     }  # fmt: skip

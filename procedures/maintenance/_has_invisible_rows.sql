@@ -1,10 +1,10 @@
--- howdah._beyond(p_partition, p_archived): whether a partition of the journal has rows that are not visible in a snapshot.
+-- howdah._has_invisible_rows(p_partition, p_archived): whether a partition of the journal has rows that are not visible in a snapshot.
 --
 -- Returns  boolean.
 -- Role     internal
 --
 -- By the BRIN index on xid, whatever statistics say: it runs while the partition is locked.
-create or replace function howdah._beyond(p_partition regclass, p_archived pg_snapshot) returns boolean
+create or replace function howdah._has_invisible_rows(p_partition regclass, p_archived pg_snapshot) returns boolean
 language plpgsql volatile set enable_seqscan = off
 as $$
 declare

@@ -1,9 +1,9 @@
--- howdah._fold(p_subscription, p_ack): move a cursor over what is done with, up to the first message that is not, or that is leased.
+-- howdah._advance_cursor(p_subscription, p_ack): move a cursor over what is done with, up to the first message that is not, or that is leased.
 --
 -- Role     internal
 --
 -- By pages, the first of them small, for as a rule the way is short; at most 10,000 messages at a time. Nothing if somebody else is doing it.
-create or replace function howdah._fold(p_subscription howdah.subscriptions, p_ack howdah.acks) returns void
+create or replace function howdah._advance_cursor(p_subscription howdah.subscriptions, p_ack howdah.acks) returns void
 language plpgsql volatile
 as $$
 declare

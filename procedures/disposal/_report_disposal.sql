@@ -1,9 +1,9 @@
--- howdah._tell(p_destination, p_message, p_outcome, p_reason): copies, replies and reports about a message that reached its limit.
+-- howdah._report_disposal(p_destination, p_message, p_outcome, p_reason): copies, replies and reports about a message that reached its limit.
 --
 -- Role     internal
 --
 -- A log queue that is missing, full, paused or the engine's, and a reply_to that is no queue, are passed over: they must not keep the message from leaving.
-create or replace function howdah._tell(p_destination howdah.destinations, p_message howdah.msgs, p_outcome text, p_reason text) returns void
+create or replace function howdah._report_disposal(p_destination howdah.destinations, p_message howdah.msgs, p_outcome text, p_reason text) returns void
 language plpgsql volatile
 as $$
 declare
@@ -32,7 +32,7 @@ begin
                 'logged_queue', p_destination.name, 'logged_outcome', p_outcome, 'logged_reason', p_reason);
             v_copy.body := coalesce(v_copy.body, howdah._body(p_message.message_id));
             if v_log.persistent then
-                v_copy := howdah._apart(v_copy);
+                v_copy := howdah._detach_body(v_copy);
             end if;
             perform howdah._put(v_copy, not v_log.persistent, false);
             if v_log.journal_level = 'full' then

@@ -1,4 +1,4 @@
--- howdah._take(p_id, p_room, p_tickets, …): draw tickets for messages about to be sent, after counting if need be.
+-- howdah._reserve_after_count(p_id, p_room, p_tickets, …): draw tickets for messages about to be sent, after counting if need be.
 --
 -- Returns  verdict: taken; full; or open, which is full only if what open transactions sent is committed. over_messages and over_bytes: by how much.
 --          level: how many of p_shares what lies there then has reached; NULL: it was not counted.
@@ -6,7 +6,7 @@
 --
 -- One at a time counts, under a lock that it gives back at once and not at its transaction's end. p_shares are percents of the limits, ascending.
 -- Where the last of several is reached it is full; tickets are left until short of the next one, before the last 50 at most, so that who reaches it notices.
-create or replace function howdah._take(
+create or replace function howdah._reserve_after_count(
     p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint,
     p_look_anew boolean, out verdict text, out over_messages bigint, out over_bytes bigint, out level integer
 ) returns record

@@ -1,7 +1,7 @@
--- howdah._hold(p_id, p_shift, p_first, p_last): take the locks of tickets, shared and to the end of the transaction.
+-- howdah._hold_tickets(p_id, p_shift, p_first, p_last): take the locks of tickets, shared and to the end of the transaction.
 --
 -- Role     internal
-create or replace function howdah._hold(p_id integer, p_shift integer, p_first bigint, p_last bigint) returns void
+create or replace function howdah._hold_tickets(p_id integer, p_shift integer, p_first bigint, p_last bigint) returns void
 language plpgsql volatile
 as $$
 declare

@@ -1,9 +1,9 @@
--- howdah._waits(p_service, p_object, p_reason): say what maintenance leaves as it is and why, or that it no longer does.
+-- howdah._report_blocked_maintenance(p_service, p_object, p_reason): say what maintenance leaves as it is and why, or that it no longer does.
 --
 -- Role     internal
 --
 -- A NOTICE to whoever runs the pass, and a row for howdah.check_server(). p_reason NULL: it is done, or not to be done any more.
-create or replace function howdah._waits(p_service text, p_object text, p_reason text) returns void
+create or replace function howdah._report_blocked_maintenance(p_service text, p_object text, p_reason text) returns void
 language plpgsql volatile
 as $$
 begin

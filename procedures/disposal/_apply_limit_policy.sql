@@ -1,11 +1,11 @@
--- howdah._bury(p_destination, p_message, p_nonpersistent, p_reason): dispose of a message by its queue's policy.
+-- howdah._apply_limit_policy(p_destination, p_message, p_nonpersistent, p_reason): dispose of a message by its queue's policy.
 --
 -- Returns  what was done: moved, blocked (it stays and waits for its retry), discarded, quarantined or ended.
 -- Role     internal
 --
 -- The caller has deleted the row, in the same transaction. It wakes nobody: a NOTIFY would keep a receive that buries from
 -- being prepared, each time anew. Copies, replies and reports go before the message itself.
-create or replace function howdah._bury(
+create or replace function howdah._apply_limit_policy(
     p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text
 ) returns text
 language plpgsql volatile
@@ -37,7 +37,7 @@ begin
     if v_outcome = 'moved' then
         v_outcome := howdah._move_dead(p_destination, p_message, p_nonpersistent, p_reason);
     end if;
-    perform howdah._tell(p_destination, p_message, v_outcome, p_reason);
+    perform howdah._report_disposal(p_destination, p_message, v_outcome, p_reason);
     if v_outcome = 'blocked' then
         perform howdah._park(p_message, p_nonpersistent, howdah._blocked_until(p_destination), 'blocked');
     elsif v_outcome = 'quarantined' then

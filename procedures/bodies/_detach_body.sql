@@ -1,8 +1,8 @@
--- howdah._apart(p_message): a new persistent message as it is stored: a large body is laid apart.
+-- howdah._detach_body(p_message): a new persistent message as it is stored: a large body is laid apart.
 --
 -- Returns  howdah.msgs.
 -- Role     internal
-create or replace function howdah._apart(p_message howdah.msgs) returns howdah.msgs
+create or replace function howdah._detach_body(p_message howdah.msgs) returns howdah.msgs
 language plpgsql volatile
 as $$
 begin

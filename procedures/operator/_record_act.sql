@@ -1,9 +1,9 @@
--- howdah._act(p_act, p_destination_id, p_message_ids, p_other_id, p_reason): record what an operator did, and who it was.
+-- howdah._record_act(p_act, p_destination_id, p_message_ids, p_other_id, p_reason): record what an operator did, and who it was.
 --
 -- Role     internal
 --
 -- The last incident at that time tells which failures a retry came after. Whatever the queue's journal_level. Apart from the journal, where one column more would cost each delivery eight bytes.
-create or replace function howdah._act(
+create or replace function howdah._record_act(
     p_act text, p_destination_id integer, p_message_ids bigint[], p_other_id integer default null, p_reason text default null
 ) returns void
 language plpgsql volatile

@@ -1,10 +1,10 @@
--- howdah._cross(p_topic, p_bodies, …): pass published messages on into the queues that the topic is bridged to.
+-- howdah._forward_to_bridges(p_topic, p_bodies, …): pass published messages on into the queues that the topic is bridged to.
 --
 -- Raises   HD007, HD018 as howdah.send_batch: the queue takes no such message, and the publisher is told.
 -- Role     internal
 --
 -- A queue that stamps gets p_user as the sender. The bridge's selector sees that stamp, else a forged JMSXUserID would pass it.
-create or replace function howdah._cross(
+create or replace function howdah._forward_to_bridges(
     p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[],
     p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval,
     p_nonpersistent boolean, p_notify boolean, p_user text
