@@ -26,7 +26,7 @@ begin
     v_engine := jsonb_populate_record(v_engine, (
         select coalesce(jsonb_object_agg(
             case o.key when 'max_size' then 'max_bytes' else o.key end,
-            case when k.kind = 'size' then to_jsonb(nullif(greatest(howdah._size(o.value #>> '{}'), 0), 0))
+            case when k.kind = 'size' then to_jsonb(nullif(greatest(howdah._parse_size(o.value #>> '{}'), 0), 0))
                  when o.key = 'max_count' and o.value in ('0', '-1') then 'null'
                  else o.value end), '{}')
         from jsonb_each(v_options) o join howdah._option_kinds() k on k.owner = 'engine' and k.key = o.key));

@@ -20,7 +20,7 @@ begin
             hint = 'See howdah.drop_topic and howdah.unsubscribe.';
     end if;
     if force then
-        v_discarded := howdah._empty(v_destination, 'queue dropped');
+        v_discarded := howdah._empty_destination(v_destination, 'queue dropped');
     elsif howdah._holds_messages(v_destination.id) then
         raise exception using errcode = 'HD011', message = format('queue %s holds messages', quote_literal(queue)),
             hint = 'Consume or purge them, or drop it with force => true.';

@@ -17,7 +17,7 @@ begin
         perform howdah._check_cluster();
         perform howdah._lock_subscription(v_destination);
     end if;
-    v_discarded := howdah._empty(v_destination, 'purged');
+    v_discarded := howdah._empty_destination(v_destination, 'purged');
     if v_destination.kind = 'subscription' then
         v_discarded := v_discarded + (
             select coalesce(sum(howdah._skip_backlog(v_destination, s, a, 'purged')), 0)

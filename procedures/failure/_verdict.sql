@@ -9,7 +9,7 @@ language sql immutable
 as $$
     select case
         when p_failures >= 1000000 and p_destination.poison_procedure is null
-            or p_failures >= howdah._limit(p_destination)
+            or p_failures >= howdah._failure_limit(p_destination)
                and (p_destination.decided_at = 'failure' or p_destination.at_limit = 'move' and p_destination.exception_mode = 'none')
             then case p_destination.at_limit
                 when 'discard' then 'discarded'

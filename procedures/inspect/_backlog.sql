@@ -9,7 +9,7 @@ returns table (live bigint, parked bigint, oldest_sent_at timestamptz, exact boo
 language plpgsql stable
 as $$
 declare
-    v_most constant bigint := howdah._large() + 1;
+    v_most constant bigint := howdah._counting_bound() + 1;
     v_rank smallint;
     v_head bigint;
     v_counted record;
@@ -18,7 +18,7 @@ begin
     select count(*) as live, 0::bigint as parked into v_counted
     from (select from howdah.msgs m where m.destination_id = p_destination_id and m.rank = v_rank and m.seq >= v_head limit v_most) c;
     if v_counted.live < v_most then
-        select c.live, c.parked, c.oldest_sent_at into v_counted from howdah._count(p_destination_id, v_most) c;
+        select c.live, c.parked, c.oldest_sent_at into v_counted from howdah._count_messages(p_destination_id, v_most) c;
         if greatest(v_counted.live, v_counted.parked) < v_most then
             live := v_counted.live;
             parked := v_counted.parked;

@@ -11,7 +11,7 @@ declare
     v_ids integer[] := array(select x.x from howdah._exception_destinations() x(x));
     v_counted_at timestamptz := howdah._figures_at();
 begin
-    if v_counted_at is not null and (cardinality(v_ids) > 100 or howdah._large() < (
+    if v_counted_at is not null and (cardinality(v_ids) > 100 or howdah._counting_bound() < (
         select sum(f.live + f.parked) from howdah.backlog_figures f where f.destination_id = any (v_ids))
     ) then
         return query

@@ -11,8 +11,8 @@ declare
     v_total bigint;
 begin
     select array_agg(c.origin_id), array_agg(c.messages), sum(c.messages) into v_origins, v_dead, v_total
-    from howdah._count_by_origin(p_destination_id, howdah._large() + 1) c;
-    if v_total > howdah._large() then
+    from howdah._count_by_origin(p_destination_id, howdah._counting_bound() + 1) c;
+    if v_total > howdah._counting_bound() then
         return query
         select o.origin_id, max(o.dead)::bigint, null::timestamptz
         from (

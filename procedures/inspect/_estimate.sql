@@ -22,7 +22,7 @@ begin
     ), ready as materialized (
         select l.rank, f.seq as first, t.seq as last,
             case when c.messages <= 20 then f.seq else howdah._sample_start(b.n, f.seq, t.seq) end as start, c.messages
-        from lane l cross join lateral howdah._parts(l.first, l.last, l.parts) b
+        from lane l cross join lateral howdah._sample_parts(l.first, l.last, l.parts) b
         cross join lateral (select m.seq from howdah.msgs m where m.destination_id = p_destination_id and m.rank = l.rank
                             and m.seq >= b.first and m.seq <= b.last order by m.seq limit 1) f
         cross join lateral (select m.seq from howdah.msgs m where m.destination_id = p_destination_id and m.rank = l.rank
@@ -36,7 +36,7 @@ begin
             c.messages
         from (select min(p.message_id) as first, max(p.message_id) as last
               from howdah.parked p where p.destination_id = p_destination_id) w
-        cross join lateral howdah._parts(w.first, w.last, 20) b
+        cross join lateral howdah._sample_parts(w.first, w.last, 20) b
         cross join lateral (select p.message_id from howdah.parked p where p.destination_id = p_destination_id
                             and p.message_id >= b.first and p.message_id <= b.last order by p.message_id limit 1) f
         cross join lateral (select p.message_id from howdah.parked p where p.destination_id = p_destination_id
@@ -46,7 +46,7 @@ begin
     ), sample as (
         select s.origin_id, 0 as parked,
             case when r.messages <= 20 then 1
-                else howdah._weight(s.found, r.start, s.at, r.last, r.last - r.first + 1) end as live
+                else howdah._sample_weight(s.found, r.start, s.at, r.last, r.last - r.first + 1) end as live
         from ready r
         cross join lateral (
             select k.origin_id, count(*) over () as found, max(k.seq) over () as at
@@ -56,7 +56,7 @@ begin
         union all
         select s.origin_id,
             case when w.messages <= 20 then 1
-                else howdah._weight(s.found, w.start, s.at, w.last, w.last - w.first + 1) end, 0
+                else howdah._sample_weight(s.found, w.start, s.at, w.last, w.last - w.first + 1) end, 0
         from waiting w
         cross join lateral (
             select k.origin_id, k.boot, count(*) over () as found, max(k.message_id) over () as at

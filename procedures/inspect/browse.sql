@@ -75,7 +75,7 @@ begin
         select h.message_id, queue, case when h.is_text then convert_from(h.body, 'UTF8') end, case when not h.is_text then h.body end,
             h.content_type, h.headers, 9 - h.rank, h.correlation_id, h.reply_to, h.message_type, h.conversation_id,
             case when h.nonpersistent then 'non-persistent' else 'persistent' end, h.sent_at, h.expires_at, f.failures + 1, f.failures > 0,
-            h.seq, 0, howdah._name(h.destination_id), null::text, null::timestamptz
+            h.seq, 0, howdah._destination_name(h.destination_id), null::text, null::timestamptz
         from howdah.subscriptions s
         join howdah.acks a on a.subscription_id = s.destination_id
         cross join lateral howdah._ahead(s, a, pg_current_snapshot(), case when only_id is null then max_messages - v_shown end, null) with ordinality h

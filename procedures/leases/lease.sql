@@ -132,7 +132,7 @@ begin
                 i.conversation_id, 'persistent', i.sent_at, i.expires_at,
                 case when v_failed is null then 1 else 1 + coalesce(v_failures[array_position(v_failed, i.message_id)], 0) end,
                 v_failed is not null and array_position(v_failed, i.message_id) is not null, i.message_id / 1000000, 0,
-                case when i.origin_id is not null then howdah._name(i.origin_id) end, i.dead_reason, i.dead_at;
+                case when i.origin_id is not null then howdah._destination_name(i.origin_id) end, i.dead_reason, i.dead_at;
             get diagnostics v_taken = row_count;
             v_left := v_left - v_taken;
             if v_taken < cardinality(v_seqs) then

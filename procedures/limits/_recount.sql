@@ -71,7 +71,7 @@ begin
         v_next := p_shares[level + 1];
         v_left := ceil(p_message_limit * v_next / 100.0) - (v_shares > 1)::integer - v_messages - p_messages - v_out;
         v_bytes_left := ceil(p_byte_limit * v_next / 100.0) - (v_shares > 1)::integer - v_bytes - p_bytes - v_bytes_out;
-        v_taken := howdah._deleted();
+        v_taken := howdah._own_deletions();
         if v_taken > 0 then
             v_left := v_left - v_taken;
             v_bytes_left := case when p_byte_limit is not null then 0 end;

@@ -15,7 +15,7 @@ begin
             message = format('there is no listener %s', coalesce(quote_literal(left(p_name, 250)), 'NULL')),
             hint = 'Create it with howdah.create_listener(listener, queue), or see howdah.list_listeners().';
     end if;
-    perform howdah._destination(howdah._name(v_listener.destination_id), p_verb);
+    perform howdah._destination(howdah._destination_name(v_listener.destination_id), p_verb);
     return v_listener;
 end
 $$;

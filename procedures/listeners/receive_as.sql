@@ -17,7 +17,7 @@ declare
     v_listener record;
     v_session integer;
 begin
-    select l.id, l.status, l.max_sessions, howdah._name(l.destination_id) as queue into v_listener
+    select l.id, l.status, l.max_sessions, howdah._destination_name(l.destination_id) as queue into v_listener
     from howdah.listeners l where l.name = listener;
     if found and v_listener.status = 'running' then
         v_session := howdah._listener_session(v_listener.id, v_listener.max_sessions);

@@ -22,7 +22,7 @@ begin
     return query
     with recorded as materialized (
         select r.*, row_number() over () as number
-        from howdah.record_failures(howdah._name(v_listener.destination_id), failures, in_hand) r
+        from howdah.record_failures(howdah._destination_name(v_listener.destination_id), failures, in_hand) r
     ), counted as materialized (
         select howdah._listener_failed(v_listener.id, cardinality(c.ids), c.ids[cardinality(c.ids)]) as status
         from (select howdah._counted(array_agg(r.incident_id)) as ids from recorded r where r.incident_id > v_last) c

@@ -47,14 +47,14 @@ begin
             delete from howdah.ack_cursors c where c.ack_id = v_ack.id and c.n < (howdah._cursor(v_ack.id)).n - 8;
         end loop;
         if v_row.durable then
-            v_done := v_done || howdah._bound(v_row.destination, v_row.subscription);
+            v_done := v_done || howdah._bound_backlog(v_row.destination, v_row.subscription);
         end if;
     end loop;
     update howdah.topics t set refused_for = null
     where t.refused_for is not null
       and not exists (select from howdah.destinations d join howdah.acks a on a.subscription_id = d.id and a.destination_id = t.destination_id
                       cross join lateral howdah._lag(a) l
-                      where d.dropped_at is null and d.name = t.refused_for and howdah._share(t, l.behind, l.oldest) > 1);
+                      where d.dropped_at is null and d.name = t.refused_for and howdah._backlog_share(t, l.behind, l.oldest) > 1);
     return array_to_string(v_done, '; ');
 end
 $$;

@@ -21,7 +21,7 @@ begin
         raise exception using errcode = 'HD005', message = 'message_ids and a filter do not go together', hint = 'Give one of them.';
     end if;
     return array(
-        select d.message_id from howdah._dead_messages(p_source.id, howdah._origin(p_origin), p_error_class, p_fingerprint,
+        select d.message_id from howdah._dead_messages(p_source.id, howdah._origin_id(p_origin), p_error_class, p_fingerprint,
             p_older_than, p_newer_than, howdah._selected(p_source.id, p_selector), null, p_max) d);
 end
 $$;

@@ -28,7 +28,7 @@ begin
                 and v_option.text::numeric % 1 = 0
             when 'number' then v_option.type = 'number' and v_option.text::numeric between v_option.lowest and v_option.highest
             when 'boolean' then v_option.type = 'boolean'
-            when 'size' then howdah._size(v_option.text) is not null
+            when 'size' then howdah._parse_size(v_option.text) is not null
             when 'choice' then v_option.type = 'string' and v_option.text = any (v_option.choices)
             else v_option.type = 'string' end;
         if not v_right then

@@ -45,9 +45,9 @@ begin
         p_destination.exception_mode := 'none';  -- a dead-letter queue of a policy by wildcard that matches it too
         p_destination.exception_queue := null;
     end if;
-    p_destination.dispose_at := case when howdah._limit(p_destination) is not null
+    p_destination.dispose_at := case when howdah._failure_limit(p_destination) is not null
             and not (p_destination.at_limit = 'move' and p_destination.exception_mode = 'none')
-        then howdah._limit(p_destination) else 1000000 end;
+        then howdah._failure_limit(p_destination) else 1000000 end;
     perform howdah._check_policy(p_destination);
     return p_destination;
 end

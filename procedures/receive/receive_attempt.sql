@@ -36,7 +36,7 @@ begin
     perform from howdah.msgs m
     where m.destination_id = v_destination.id and m.rank = v_attempt.rank and m.seq = v_attempt.seq for update skip locked;
     if not found then
-        perform howdah._await(v_destination.id, v_attempt.rank, v_attempt.seq);
+        perform howdah._await_message(v_destination.id, v_attempt.rank, v_attempt.seq);
     end if;
     select * into v_found from howdah._find(v_destination.id, v_attempt.message_id, 9 - v_attempt.rank, v_attempt.seq) f;
     v_group := case when v_destination.message_groups <> 'none' then howdah._group((v_found.message).headers, (v_found.message).conversation_id) end;

@@ -20,16 +20,16 @@ declare
     v_next bigint;
 begin
     if v_destination.kind = 'queue' then
-        perform howdah._ask(v_destination.positions, v_destination.waiting);
+        perform howdah._ask_for_notices(v_destination.positions, v_destination.waiting);
         payload := v_destination.id;
     elsif v_destination.kind = 'topic' then
         raise exception using errcode = 'HD005', message = format('%s is a topic', quote_literal(queue)),
             hint = 'Subscribe to it with howdah.subscribe(topic, name) and wait for the name that returns.';
     else
         perform howdah._note_alive(s.alive) from howdah.subscriptions s where s.destination_id = v_destination.id;
-        perform howdah._ask(v_destination.positions, v_destination.waiting);
+        perform howdah._ask_for_notices(v_destination.positions, v_destination.waiting);
         select v_destination.id || coalesce(string_agg(',topic:' || t.id, '' order by t.id), '') into payload
-        from (select d.id, howdah._ask(d.positions, d.waiting)
+        from (select d.id, howdah._ask_for_notices(d.positions, d.waiting)
               from howdah.destinations d
               where d.id in (select a.destination_id from howdah.acks a where a.subscription_id = v_destination.id)) t;
     end if;

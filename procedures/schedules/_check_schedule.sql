@@ -23,7 +23,7 @@ declare
         when not howdah._is_readable(p_starts_at) or not howdah._is_readable(p_ends_at) or p_starts_at > howdah.now() + interval '100 years'
             then 'starts_at lies between 1970 and 100 years from now, and ends_at before the end of 9999'
         when p_ends_at <= coalesce(p_starts_at, howdah.now()) then 'ends_at lies before the beginning'
-        when p_misfire_grace < interval '1 millisecond' or p_misfire_grace > interval '100 years' or howdah._ms(p_misfire_grace) < 1 then 'misfire_grace is positive'
+        when p_misfire_grace < interval '1 millisecond' or p_misfire_grace > interval '100 years' or howdah._milliseconds(p_misfire_grace) < 1 then 'misfire_grace is positive'
         when p_name = '' or length(p_name) > 242 then 'a name has 1 to 242 characters'
         when p_time_zone is null or p_time_zone <> 'UTC' and not exists (select from pg_timezone_names z where z.name = p_time_zone)
             then format('there is no time zone %s', coalesce(quote_literal(left(p_time_zone, 100)), 'NULL'))

@@ -12,7 +12,7 @@ declare
 begin
     select d.* into v_destination from howdah.destinations d where d.id = p_schedule.destination_id and d.dropped_at is null;
     if not found then
-        raise exception using errcode = 'HD001', message = format('destination %s was dropped', howdah._name(p_schedule.destination_id)),
+        raise exception using errcode = 'HD001', message = format('destination %s was dropped', howdah._destination_name(p_schedule.destination_id)),
             hint = 'Cancel the schedule.';
     end if;
     if not exists (select from howdah.destination_grants g

@@ -35,8 +35,8 @@ begin
     v_row.destination_id := v_destination.id;
     v_row.cron := btrim(p_cron);
     v_row.time_zone := p_time_zone;
-    v_row.period_ms := howdah._ms(p_period);
-    v_row.delay_ms := howdah._ms(p_delay);
+    v_row.period_ms := howdah._milliseconds(p_period);
+    v_row.delay_ms := howdah._milliseconds(p_delay);
     v_row.remaining := case when v_once then 1 when p_repeat >= 0 then p_repeat + 1 end;
     v_row.repeats := v_row.remaining - 1;
     v_row.starts_at := p_starts_at;
@@ -44,7 +44,7 @@ begin
     v_row.next_at := v_first;
     v_row.due_at := coalesce(v_first, v_now);
     v_row.catch_up := coalesce(p_catch_up, p_cron is null and p_repeat >= 0, false);
-    v_row.misfire_grace_ms := howdah._ms(p_misfire_grace);
+    v_row.misfire_grace_ms := howdah._milliseconds(p_misfire_grace);
     v_row.fired := 0;
     v_row.missed := 0;
     v_row.created_at := v_now;
@@ -59,7 +59,7 @@ begin
     v_row.reply_to := p_reply_to;
     v_row.message_type := p_message_type;
     v_row.conversation_id := p_conversation_id;
-    v_row.time_to_live_ms := case when p_time_to_live is not null then greatest(howdah._ms(p_time_to_live), 1) end;
+    v_row.time_to_live_ms := case when p_time_to_live is not null then greatest(howdah._milliseconds(p_time_to_live), 1) end;
     v_row.nonpersistent := p_delivery_mode = 'non-persistent';
     if v_row.next_at > v_row.ends_at then
         v_row.state := 'ended';

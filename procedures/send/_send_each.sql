@@ -15,7 +15,7 @@ declare
     v_id bigint;
     v_first bigint;
 begin
-    foreach v_member in array howdah._members(p_queue) loop
+    foreach v_member in array howdah._composite_members(p_queue) loop
         v_id := howdah._send(v_member.name, p_body, p_is_text, p_content_type, p_headers, p_priority, p_correlation_id, p_reply_to,
             p_message_type, p_conversation_id, p_time_to_live, p_delay, p_delivery_mode, p_notify, p_deduplication_key);
         v_first := coalesce(v_first, v_id);

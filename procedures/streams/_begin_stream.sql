@@ -82,7 +82,7 @@ begin
             ack_cursor := v_at.cursor;
             done := ack_cursor.snapshot;
             if ack_cursor.seq >= 0 then
-                done := howdah._whole(ack_cursor);
+                done := howdah._whole_snapshot(ack_cursor);
             end if;
             if pg_snapshot_xmin(done) < pg_snapshot_xmax(done) then
                 select x.xid into late from pg_snapshot_xip(done) x(xid) where pg_visible_in_snapshot(x.xid, upto) order by x.xid limit 1;

@@ -16,7 +16,7 @@ declare
     v_cursor howdah.ack_cursors := howdah._cursor(p_ack.id);
     v_upto pg_snapshot := howdah._snapshot();
     v_secret constant bigint := howdah._lock_key('published', p_ack.id::text);
-    v_topic text := howdah._name(p_ack.destination_id);
+    v_topic text := howdah._destination_name(p_ack.destination_id);
     v_failing boolean := pg_sequence_last_value(p_destination.failing) is not null;
     v_now timestamptz := howdah.now();
     v_size integer := greatest(p_want * 2, 32);

@@ -16,7 +16,7 @@ declare
     v_ring bigint := howdah._truncations();
     v_upto pg_snapshot := howdah._snapshot();
     v_now timestamptz := howdah.now();
-    v_topic text := howdah._name(p_ack.destination_id);
+    v_topic text := howdah._destination_name(p_ack.destination_id);
     v_failing boolean := pg_sequence_last_value(p_destination.failing) is not null;
     v_least integer := case when p_subscription.selector_sql is null and not p_subscription.prioritized then 1 else 1000 end;
     v_segment record;

@@ -14,7 +14,7 @@ begin
             hint = 'With an older snapshot it would not see what others have leased or acknowledged since.';
     end if;
     perform howdah._lock_subscription(p_subscription);
-    perform howdah._empty(p_subscription, p_reason);
+    perform howdah._empty_destination(p_subscription, p_reason);
     delete from howdah.ack_cursors c using howdah.acks a where a.subscription_id = p_subscription.id and c.ack_id = a.id;
     delete from howdah.acked c using howdah.acks a where a.subscription_id = p_subscription.id and c.ack_id = a.id;
     for v_topic in

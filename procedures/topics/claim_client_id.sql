@@ -10,7 +10,7 @@ create or replace function howdah.claim_client_id(client_id text) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_claimed integer := howdah._claimed();
+    v_claimed integer := howdah._claimed_client_id();
 begin
     perform howdah._refuse_maintenance();
     if client_id is null then

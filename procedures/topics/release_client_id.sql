@@ -7,7 +7,7 @@ create or replace function howdah.release_client_id() returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
-    v_claimed integer := howdah._claimed();
+    v_claimed integer := howdah._claimed_client_id();
 begin
     perform howdah._refuse_maintenance();
     perform set_config('howdah.client_id', '', false);

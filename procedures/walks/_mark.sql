@@ -2,7 +2,7 @@
 --
 -- Role     internal
 --
--- p_tail: the last position given out; who drew one up to it had a transaction number before. p_settled: howdah._settled; p_numberless: this transaction had no number
+-- p_tail: the last position given out; who drew one up to it had a transaction number before. p_settled: howdah._seen_up_to; p_numberless: this transaction had no number
 -- when p_tail was read, so the one that it gets is higher than those (the server tells no number that is next: a snapshot's xmax is what follows the last one that has *ended*).
 -- The mark holds the position modulo 2^31 and the number modulo 2^32, in a sequence that howdah._note_special makes. The first mark has no position:
 -- claims from when the queue was an ordinary one may be under way, and once they have ended the heads that they moved are forgotten.

@@ -2,7 +2,7 @@
 --
 -- Role     internal
 --
--- p_first: the first message met; NULL: none. p_tail: the last position given out before that look. What is noted lies before what was settled (howdah._settled) when it is looked once more. Not noted by a
+-- p_first: the first message met; NULL: none. p_tail: the last position given out before that look. What is noted lies before what was settled (howdah._seen_up_to) when it is looked once more. Not noted by a
 -- transaction that deleted messages, for those are hidden from itself, and may come back; nor by one that wrote something else if the statistics of its session know of
 -- deleted messages, be it of transactions before (a busy session passes its statistics on once a second).
 -- In a queue of whose order a selector promises nothing the last 64 positions may be those of transactions about to commit. A selector gets hints of its own once a look has cost
@@ -28,7 +28,7 @@ begin
     end if;
     v_numberless := pg_current_xact_id_if_assigned() is null;  -- before the last position is read
     v_tail := (select howdah._hint(d.positions) from howdah.destinations d where d.id = p_lane.destination_id);
-    v_settled := howdah._settled(p_lane.destination_id, v_dear);
+    v_settled := howdah._seen_up_to(p_lane.destination_id, v_dear);
     if v_settled is null then
         v_to := coalesce(p_first - 1, p_tail - 64);
     elsif v_settled > p_from + 15 then

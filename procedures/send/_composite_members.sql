@@ -1,9 +1,9 @@
--- howdah._members(p_names): the destinations that a composite name says, each once, all of which the caller may send to.
+-- howdah._composite_members(p_names): the destinations that a composite name says, each once, all of which the caller may send to.
 --
 -- Returns  howdah.destinations[], in the order of the name.
 -- Raises   HD001 there is none of a name, or it is of another kind than the name says; HD010 the caller may not send there.
 -- Role     internal
-create or replace function howdah._members(p_names text) returns howdah.destinations[]
+create or replace function howdah._composite_members(p_names text) returns howdah.destinations[]
 language plpgsql volatile
 as $$
 declare

@@ -1,8 +1,8 @@
--- howdah._deleted(): how many messages the caller's transaction has taken out and not committed, at most.
+-- howdah._own_deletions(): how many messages the caller's transaction has taken out and not committed, at most.
 --
 -- Returns  bigint; earlier transactions of the last second may be among them.
 -- Role     internal
-create or replace function howdah._deleted() returns bigint
+create or replace function howdah._own_deletions() returns bigint
 language sql volatile
 as $$
     select case when pg_current_xact_id_if_assigned() is null then 0

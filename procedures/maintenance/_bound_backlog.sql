@@ -1,14 +1,14 @@
--- howdah._bound(p_destination, p_subscription): warn of a subscription that falls behind, and at last do what its topic says.
+-- howdah._bound_backlog(p_destination, p_subscription): warn of a subscription that falls behind, and at last do what its topic says.
 --
 -- Returns  what was done (text[]).
 -- Role     internal
-create or replace function howdah._bound(p_destination howdah.destinations, p_subscription howdah.subscriptions) returns text[]
+create or replace function howdah._bound_backlog(p_destination howdah.destinations, p_subscription howdah.subscriptions) returns text[]
 language plpgsql volatile
 as $$
 declare
     v_row record;
 begin
-    select t as topic, a as ack, l.behind, l.oldest, d.name, howdah._share(t, l.behind, l.oldest) as share into v_row
+    select t as topic, a as ack, l.behind, l.oldest, d.name, howdah._backlog_share(t, l.behind, l.oldest) as share into v_row
     from howdah.acks a
     join howdah.topics t on t.destination_id = a.destination_id
     join howdah.destinations d on d.id = a.destination_id

@@ -1,8 +1,8 @@
--- howdah._whole(p_cursor): a cursor's snapshot, with the transaction that it has passed in part passed as a whole.
+-- howdah._whole_snapshot(p_cursor): a cursor's snapshot, with the transaction that it has passed in part passed as a whole.
 --
 -- Returns  pg_snapshot.
 -- Role     internal
-create or replace function howdah._whole(p_cursor howdah.ack_cursors) returns pg_snapshot
+create or replace function howdah._whole_snapshot(p_cursor howdah.ack_cursors) returns pg_snapshot
 language sql immutable
 as $$
     select case when (p_cursor).seq < 0 then (p_cursor).snapshot else (

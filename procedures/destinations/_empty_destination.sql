@@ -1,8 +1,8 @@
--- howdah._empty(p_destination, p_reason): discard every message of a destination that no transaction (and, when purged, no lease) holds.
+-- howdah._empty_destination(p_destination, p_reason): discard every message of a destination that no transaction (and, when purged, no lease) holds.
 --
 -- Returns  their number (bigint).
 -- Role     internal
-create or replace function howdah._empty(p_destination howdah.destinations, p_reason text) returns bigint
+create or replace function howdah._empty_destination(p_destination howdah.destinations, p_reason text) returns bigint
 language plpgsql volatile
 as $$
 declare

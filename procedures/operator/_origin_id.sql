@@ -1,9 +1,9 @@
--- howdah._origin(p_name): the number of a queue by which dead messages are chosen.
+-- howdah._origin_id(p_name): the number of a queue by which dead messages are chosen.
 --
 -- Returns  integer; NULL for NULL. Of queues dropped and made anew under one name the newest.
 -- Raises   HD001 there never was such a queue.
 -- Role     internal
-create or replace function howdah._origin(p_name text) returns integer
+create or replace function howdah._origin_id(p_name text) returns integer
 language plpgsql stable
 as $$
 declare

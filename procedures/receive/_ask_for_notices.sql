@@ -1,8 +1,8 @@
--- howdah._ask(p_positions, p_waiting): have senders to a destination notify for two seconds.
+-- howdah._ask_for_notices(p_positions, p_waiting): have senders to a destination notify for two seconds.
 --
 -- Returns  true.
 -- Role     internal
-create or replace function howdah._ask(p_positions regclass, p_waiting regclass) returns boolean
+create or replace function howdah._ask_for_notices(p_positions regclass, p_waiting regclass) returns boolean
 language plpgsql volatile
 as $$
 declare

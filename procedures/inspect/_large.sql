@@ -1,5 +1,0 @@
--- howdah._large(): up to how many live and as many parked messages a destination is counted at each look: some 1 ms each.
---
--- Returns  10,000.
--- Role     internal
-create or replace function howdah._large() returns bigint language sql immutable as $$ select 10000::bigint $$;
