@@ -6,6 +6,7 @@ comes after those that it calls. Lines that begin with # are for readers.
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 
 ROOMS = (
@@ -69,6 +70,20 @@ FILES = tuple(name for room in ROOMS for name in contents(room))
 """Every file, in the order of installation."""
 
 
+SLOTS = (0, 1, 2)
+"""The numbers of the tables that topic messages go round in."""
+
+_EACH = re.compile(r"^ *-- for N in 0, 1, 2:\n(.*?)^ *-- end for\n", re.MULTILINE | re.DOTALL)
+
+
+def render(text: str) -> str:
+    """The text with the lines of each loop as often as the ring has tables, with a table's number in place of N.
+
+    A statement locks each table that it names, and a locked table cannot be emptied, so there is one for each table.
+    """
+    return _EACH.sub(lambda loop: "".join(re.sub(r"(?<![A-Za-z0-9])N\b", str(slot), loop[1]) for slot in SLOTS), text)
+
+
 def source(name: str) -> str:
-    """The text of one file of FILES."""
-    return (files(__package__) / f"{name}.sql").read_text(encoding="utf-8")
+    """The text of one file of FILES, as it is installed."""
+    return render((files(__package__) / f"{name}.sql").read_text(encoding="utf-8"))

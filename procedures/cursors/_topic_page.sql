@@ -18,20 +18,19 @@ language plpgsql volatile rows 100
     set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
 as $$
 begin
-    if p_slots = array[0] then
-        return query select * from howdah._rows_0(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, p_limit);
-    elsif p_slots = array[1] then
-        return query select * from howdah._rows_1(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, p_limit);
-    elsif p_slots = array[2] then
-        return query select * from howdah._rows_2(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, p_limit);
-    else
-        return query
-        (select * from howdah._rows_0(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, case when 0 = any (p_slots) then p_limit else 0 end))
-        union all
-        (select * from howdah._rows_1(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, case when 1 = any (p_slots) then p_limit else 0 end))
-        union all
-        (select * from howdah._rows_2(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, case when 2 = any (p_slots) then p_limit else 0 end))
-        order by 1, 2 limit p_limit;
-    end if;
+    case
+        -- for N in 0, 1, 2:
+        when p_slots = array[N] then
+            return query select * from howdah._rows_N(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, p_limit);
+        -- end for
+        else
+            return query
+            (select * from howdah._rows_0(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, case when 0 = any (p_slots) then p_limit else 0 end))
+            union all
+            (select * from howdah._rows_1(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, case when 1 = any (p_slots) then p_limit else 0 end))
+            union all
+            (select * from howdah._rows_2(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, case when 2 = any (p_slots) then p_limit else 0 end))
+            order by 1, 2 limit p_limit;
+    end case;
 end
 $$;

@@ -25,8 +25,9 @@ begin
     loop
         v_generation := coalesce(pg_sequence_last_value('howdah.topic_generation'::regclass), 0);
         case v_generation % 3
-            when 0 then
-                insert into howdah.topic_msgs_0 (seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers,
+            -- for N in 0, 1, 2:
+            when N then
+                insert into howdah.topic_msgs_N (seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers,
                     correlation_id, reply_to, message_type, client_id)
                 select nextval(d.positions), v_now, v_now + coalesce(howdah._span(p_time_to_live), d.default_time_to_live_ms * interval '1 millisecond'), d.id,
                     9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers, p_correlation_id, p_reply_to,
@@ -37,30 +38,7 @@ begin
                   and howdah._has_role(d.senders[1])
                   and (pg_sequence_last_value(d.waiting) is null or p_notify is not true or howdah._wake(d.id, d.waiting, 'topic:'))
                 returning seq, destination_id into v_seq, v_topic;
-            when 1 then
-                insert into howdah.topic_msgs_1 (seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers,
-                    correlation_id, reply_to, message_type, client_id)
-                select nextval(d.positions), v_now, v_now + coalesce(howdah._span(p_time_to_live), d.default_time_to_live_ms * interval '1 millisecond'), d.id,
-                    9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers, p_correlation_id, p_reply_to,
-                    p_message_type, nullif(current_setting('howdah.client_id', true), '')
-                from howdah.destinations d join howdah.topics t on t.destination_id = d.id
-                where d.name = p_topic and d.dropped_at is null and not d.sending_paused and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and d.persistent and d.room is null and t.stored and not t.bridged and t.refused_for is null
-                  and howdah._has_role(d.senders[1])
-                  and (pg_sequence_last_value(d.waiting) is null or p_notify is not true or howdah._wake(d.id, d.waiting, 'topic:'))
-                returning seq, destination_id into v_seq, v_topic;
-            when 2 then
-                insert into howdah.topic_msgs_2 (seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers,
-                    correlation_id, reply_to, message_type, client_id)
-                select nextval(d.positions), v_now, v_now + coalesce(howdah._span(p_time_to_live), d.default_time_to_live_ms * interval '1 millisecond'), d.id,
-                    9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers, p_correlation_id, p_reply_to,
-                    p_message_type, nullif(current_setting('howdah.client_id', true), '')
-                from howdah.destinations d join howdah.topics t on t.destination_id = d.id
-                where d.name = p_topic and d.dropped_at is null and not d.sending_paused and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and d.persistent and d.room is null and t.stored and not t.bridged and t.refused_for is null
-                  and howdah._has_role(d.senders[1])
-                  and (pg_sequence_last_value(d.waiting) is null or p_notify is not true or howdah._wake(d.id, d.waiting, 'topic:'))
-                returning seq, destination_id into v_seq, v_topic;
+            -- end for
         end case;
         exit when v_seq is null or v_generation = coalesce(pg_sequence_last_value('howdah.topic_generation'::regclass), 0);
         perform howdah._unpublish(v_generation, v_topic, array[v_seq]);

@@ -12,36 +12,20 @@ language plpgsql volatile
 as $$
 begin
     case p_table
-        when 0 then
-            insert into howdah.topic_msgs_0 (seq, sent_at, expires_at, destination_id, rank,
+        -- for N in 0, 1, 2:
+        when N then
+            insert into howdah.topic_msgs_N (seq, sent_at, expires_at, destination_id, rank,
                 is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
             select * from howdah._published(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
                 p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
-        when 1 then
-            insert into howdah.topic_msgs_1 (seq, sent_at, expires_at, destination_id, rank,
+        -- end for
+        -- for N in 0, 1, 2:
+        when 3 + N then
+            insert into howdah.topic_nonpersistent_N (seq, sent_at, expires_at, destination_id, rank,
                 is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
             select * from howdah._published(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
                 p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
-        when 2 then
-            insert into howdah.topic_msgs_2 (seq, sent_at, expires_at, destination_id, rank,
-                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
-            select * from howdah._published(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
-                p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
-        when 3 then
-            insert into howdah.topic_nonpersistent_0 (seq, sent_at, expires_at, destination_id, rank,
-                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
-            select * from howdah._published(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
-                p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
-        when 4 then
-            insert into howdah.topic_nonpersistent_1 (seq, sent_at, expires_at, destination_id, rank,
-                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
-            select * from howdah._published(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
-                p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
-        when 5 then
-            insert into howdah.topic_nonpersistent_2 (seq, sent_at, expires_at, destination_id, rank,
-                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
-            select * from howdah._published(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
-                p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
+        -- end for
     end case;
 end
 $$;

@@ -5,20 +5,12 @@ create or replace function howdah._unpublish(p_generation bigint, p_topic_id int
 language plpgsql volatile
 as $$
 begin
-    if p_generation % 3 = 0 then
-        delete from howdah.topic_msgs_0 t where t.destination_id = p_topic_id and t.xid = pg_current_xact_id() and t.seq = any (p_seqs);
-        delete from howdah.topic_nonpersistent_0 t
+    -- for N in 0, 1, 2:
+    if p_generation % 3 = N then
+        delete from howdah.topic_msgs_N t where t.destination_id = p_topic_id and t.xid = pg_current_xact_id() and t.seq = any (p_seqs);
+        delete from howdah.topic_nonpersistent_N t
         where t.destination_id = p_topic_id and t.xid = pg_current_xact_id() and t.seq = any (p_seqs);
     end if;
-    if p_generation % 3 = 1 then
-        delete from howdah.topic_msgs_1 t where t.destination_id = p_topic_id and t.xid = pg_current_xact_id() and t.seq = any (p_seqs);
-        delete from howdah.topic_nonpersistent_1 t
-        where t.destination_id = p_topic_id and t.xid = pg_current_xact_id() and t.seq = any (p_seqs);
-    end if;
-    if p_generation % 3 = 2 then
-        delete from howdah.topic_msgs_2 t where t.destination_id = p_topic_id and t.xid = pg_current_xact_id() and t.seq = any (p_seqs);
-        delete from howdah.topic_nonpersistent_2 t
-        where t.destination_id = p_topic_id and t.xid = pg_current_xact_id() and t.seq = any (p_seqs);
-    end if;
+    -- end for
 end
 $$;

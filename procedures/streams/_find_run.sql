@@ -17,36 +17,20 @@ declare
     v_topic_id integer := p_stream.topic_id;
     v_upto pg_snapshot := p_stream.upto::text::pg_snapshot;  -- out of a record it is packed
 begin
-    if p_stream.slot = 0 and not p_stream.nonpersistent then
-        select f.xid, f.seq - 1, (select t.seq from howdah.topic_msgs_0 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
-            order by t.seq desc limit 1)
-        into xid, after_seq, upto_seq
-        from howdah._persistent_0(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
-    elsif p_stream.slot = 0 and p_stream.nonpersistent then
-        select f.xid, f.seq - 1, (select t.seq from howdah.topic_nonpersistent_0 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
-            order by t.seq desc limit 1)
-        into xid, after_seq, upto_seq
-        from howdah._nonpersistent_0(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
-    elsif p_stream.slot = 1 and not p_stream.nonpersistent then
-        select f.xid, f.seq - 1, (select t.seq from howdah.topic_msgs_1 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
-            order by t.seq desc limit 1)
-        into xid, after_seq, upto_seq
-        from howdah._persistent_1(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
-    elsif p_stream.slot = 1 and p_stream.nonpersistent then
-        select f.xid, f.seq - 1, (select t.seq from howdah.topic_nonpersistent_1 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
-            order by t.seq desc limit 1)
-        into xid, after_seq, upto_seq
-        from howdah._nonpersistent_1(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
-    elsif p_stream.slot = 2 and not p_stream.nonpersistent then
-        select f.xid, f.seq - 1, (select t.seq from howdah.topic_msgs_2 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
-            order by t.seq desc limit 1)
-        into xid, after_seq, upto_seq
-        from howdah._persistent_2(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
-    elsif p_stream.slot = 2 and p_stream.nonpersistent then
-        select f.xid, f.seq - 1, (select t.seq from howdah.topic_nonpersistent_2 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
-            order by t.seq desc limit 1)
-        into xid, after_seq, upto_seq
-        from howdah._nonpersistent_2(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
-    end if;
+    case
+        -- for N in 0, 1, 2:
+        when p_stream.slot = N and not p_stream.nonpersistent then
+            select f.xid, f.seq - 1, (select t.seq from howdah.topic_msgs_N t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
+                order by t.seq desc limit 1)
+            into xid, after_seq, upto_seq
+            from howdah._persistent_N(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
+        when p_stream.slot = N and p_stream.nonpersistent then
+            select f.xid, f.seq - 1, (select t.seq from howdah.topic_nonpersistent_N t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
+                order by t.seq desc limit 1)
+            into xid, after_seq, upto_seq
+            from howdah._nonpersistent_N(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
+        -- end for
+        else null;
+    end case;
 end
 $$;

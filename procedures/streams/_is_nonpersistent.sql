@@ -9,16 +9,14 @@ declare
     v_persistent boolean;
     v_nonpersistent boolean;
 begin
-    if p_slot = 0 then
-        v_nonpersistent := exists (select from howdah.topic_nonpersistent_0 t where t.destination_id = p_topic and t.xid >= p_from);
-        v_persistent := v_nonpersistent and exists (select from howdah.topic_msgs_0 t where t.destination_id = p_topic and t.xid >= p_from);
-    elsif p_slot = 1 then
-        v_nonpersistent := exists (select from howdah.topic_nonpersistent_1 t where t.destination_id = p_topic and t.xid >= p_from);
-        v_persistent := v_nonpersistent and exists (select from howdah.topic_msgs_1 t where t.destination_id = p_topic and t.xid >= p_from);
-    elsif p_slot = 2 then
-        v_nonpersistent := exists (select from howdah.topic_nonpersistent_2 t where t.destination_id = p_topic and t.xid >= p_from);
-        v_persistent := v_nonpersistent and exists (select from howdah.topic_msgs_2 t where t.destination_id = p_topic and t.xid >= p_from);
-    end if;
+    case p_slot
+        -- for N in 0, 1, 2:
+        when N then
+            v_nonpersistent := exists (select from howdah.topic_nonpersistent_N t where t.destination_id = p_topic and t.xid >= p_from);
+            v_persistent := v_nonpersistent and exists (select from howdah.topic_msgs_N t where t.destination_id = p_topic and t.xid >= p_from);
+        -- end for
+        else null;
+    end case;
     return case when not v_persistent or not v_nonpersistent then v_nonpersistent end;
 end
 $$;

@@ -39,31 +39,19 @@ begin
         v_gapless := true;
     else
         loop
-            if p_stream.slot = 0 and not p_stream.nonpersistent then
-                select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
-                into v_last, v_least, v_greatest, v_ids
-                from howdah._persistent_0(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
-            elsif p_stream.slot = 0 and p_stream.nonpersistent then
-                select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
-                into v_last, v_least, v_greatest, v_ids
-                from howdah._nonpersistent_0(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
-            elsif p_stream.slot = 1 and not p_stream.nonpersistent then
-                select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
-                into v_last, v_least, v_greatest, v_ids
-                from howdah._persistent_1(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
-            elsif p_stream.slot = 1 and p_stream.nonpersistent then
-                select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
-                into v_last, v_least, v_greatest, v_ids
-                from howdah._nonpersistent_1(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
-            elsif p_stream.slot = 2 and not p_stream.nonpersistent then
-                select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
-                into v_last, v_least, v_greatest, v_ids
-                from howdah._persistent_2(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
-            elsif p_stream.slot = 2 and p_stream.nonpersistent then
-                select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
-                into v_last, v_least, v_greatest, v_ids
-                from howdah._nonpersistent_2(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
-            end if;
+            case
+                -- for N in 0, 1, 2:
+                when p_stream.slot = N and not p_stream.nonpersistent then
+                    select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+                    into v_last, v_least, v_greatest, v_ids
+                    from howdah._persistent_N(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
+                when p_stream.slot = N and p_stream.nonpersistent then
+                    select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+                    into v_last, v_least, v_greatest, v_ids
+                    from howdah._nonpersistent_N(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
+                -- end for
+                else null;
+            end case;
             v_gapless := v_greatest - v_least = p_taken - 1;
             exit when v_gapless or v_listed;
             v_listed := true;

@@ -13,26 +13,19 @@ as $$
 declare
     v_to constant xid8 := pg_snapshot_xmax(p_upto);
 begin
-    if p_slots = array[0] then
-        return query
-        select u.number, r.seq, r.sent_at
-        from unnest(p_topics, p_after, p_after_seqs) with ordinality u(topic, after, after_seq, number)
-        cross join lateral howdah._rows_0(u.topic, u.after, u.after_seq, v_to, null, p_upto, null, 1) r;
-    elsif p_slots = array[1] then
-        return query
-        select u.number, r.seq, r.sent_at
-        from unnest(p_topics, p_after, p_after_seqs) with ordinality u(topic, after, after_seq, number)
-        cross join lateral howdah._rows_1(u.topic, u.after, u.after_seq, v_to, null, p_upto, null, 1) r;
-    elsif p_slots = array[2] then
-        return query
-        select u.number, r.seq, r.sent_at
-        from unnest(p_topics, p_after, p_after_seqs) with ordinality u(topic, after, after_seq, number)
-        cross join lateral howdah._rows_2(u.topic, u.after, u.after_seq, v_to, null, p_upto, null, 1) r;
-    else
-        return query
-        select u.number, r.seq, r.sent_at
-        from unnest(p_topics, p_after, p_after_seqs) with ordinality u(topic, after, after_seq, number)
-        cross join lateral howdah._topic_page(p_slots, u.topic, u.after, u.after_seq, v_to, p_upto, 1) r;
-    end if;
+    case
+        -- for N in 0, 1, 2:
+        when p_slots = array[N] then
+            return query
+            select u.number, r.seq, r.sent_at
+            from unnest(p_topics, p_after, p_after_seqs) with ordinality u(topic, after, after_seq, number)
+            cross join lateral howdah._rows_N(u.topic, u.after, u.after_seq, v_to, null, p_upto, null, 1) r;
+        -- end for
+        else
+            return query
+            select u.number, r.seq, r.sent_at
+            from unnest(p_topics, p_after, p_after_seqs) with ordinality u(topic, after, after_seq, number)
+            cross join lateral howdah._topic_page(p_slots, u.topic, u.after, u.after_seq, v_to, p_upto, 1) r;
+    end case;
 end
 $$;
