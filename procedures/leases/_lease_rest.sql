@@ -32,7 +32,7 @@ begin
             perform howdah._dispose(p_destination_id, v_message, false, null, p_now);
         else
             insert into howdah.parked select (v_message).*, p_until, 'lease', null, p_lease;
-            return query select (howdah._message(v_message, p_name, false, v_failures)).*;
+            return next howdah._message(v_message, p_name, false, v_failures);
         end if;
     end loop;
     perform set_config('howdah.disposed', '', true);

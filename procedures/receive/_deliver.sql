@@ -26,6 +26,6 @@ begin
     if p_message.body is null then
         p_message.body := howdah._take_body(p_message.message_id);
     end if;
-    return query select (howdah._message(p_message, howdah._destination_name(p_destination_id), false, v_failures)).*;
+    return next howdah._message(p_message, howdah._destination_name(p_destination_id), false, v_failures);
 end
 $$;

@@ -32,7 +32,7 @@ begin
         perform howdah._dispose(p_queue.id, v_found.message, v_found.nonpersistent, null, v_now);
         return;
     end if;
-    return query select (howdah._message(v_found.message, p_queue.name, v_found.nonpersistent, v_failed.failures)).*;
+    return next howdah._message(v_found.message, p_queue.name, v_found.nonpersistent, v_failed.failures);
     perform howdah._journal(p_queue, 'consumed', array[p_message.message_id], v_found.nonpersistent, null, null, p_message.sent_at);
 end
 $$;

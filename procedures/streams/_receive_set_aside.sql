@@ -44,7 +44,7 @@ begin
             perform howdah._dispose(p_destination.id, v_row.message, v_row.nonpersistent, v_row.place, v_now);
             continue;
         end if;
-        return query select (howdah._message(v_row.message, p_name, v_row.nonpersistent, v_failures)).*;
+        return next howdah._message(v_row.message, p_name, v_row.nonpersistent, v_failures);
         if not p_hold then
             perform howdah._remove(v_row.message, v_row.place);
             perform howdah._journal(p_destination, 'consumed', array[(v_row.message).message_id], v_row.nonpersistent, null, null,
