@@ -28,7 +28,7 @@ from .guard import HandlerConnection
 from .hands import Hands
 from .hardened import HardenedBurst
 from .limits import Limits
-from .logs import IN_HAND
+from .logs import IN_HAND, InHand
 from .pace import Pace
 from .recorder import Failures
 from .seat import Seat
@@ -80,6 +80,7 @@ class Delivery:
         self._singly_left = 0
         #: Of a hardened queue: the attempt that is on record for the message in hand.
         self._attempt_id: UUID | None = None
+        self._in_hand = InHand()
         self._seat = Seat(binding.queue)
         #: What is counted of the queue; handled and failed by whoever runs the delivery.
         self.tally = Tally(binding.queue, None if binding.listener is None else binding.listener.name)
@@ -87,6 +88,7 @@ class Delivery:
     def run_once(self, connection: HandlerConnection) -> Done:
         """Deliver what is there, for a tenth of a second or so. Raises what blames no message, if nothing was consumed."""
         connection.watch()
+        IN_HAND.set(self._in_hand)
         ask = self._idle.ask(self._binding.queue) if self._idle is not None else None
         if self._idle is not None and ask is not None:
             with connection.transaction():
@@ -249,7 +251,7 @@ class Delivery:
         self._hands.take(self._slot, self._queue_index, message, started, self._attempt_id)
         called = time.perf_counter()
         try:
-            IN_HAND.set(message)
+            self._in_hand.message = message
             try:
                 handler = self._binding.handler_for(message)
                 if self._limits is None:
@@ -257,7 +259,7 @@ class Delivery:
                 else:
                     self._call_limited(self._limits, handler, message, transaction)
             finally:
-                IN_HAND.set(None)
+                self._in_hand.message = None
                 self.tally.call(time.perf_counter() - called)
             transaction.check()
         except BaseException as error:
