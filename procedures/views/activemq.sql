@@ -23,21 +23,15 @@ from (
     union all
     select c.destination_id, c.message_id, c.rank, c.expires_at, c.body from howdah.parked c
     where c.boot is null or c.boot = pg_postmaster_start_time()
+    -- for N in 0, 1, 2:
     union all
-    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_msgs_0 t
+    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_msgs_N t
+    -- end for
+    -- for N in 0, 1, 2:
     union all
-    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_msgs_1 t
-    union all
-    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_msgs_2 t
-    union all
-    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_nonpersistent_0 t
+    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_nonpersistent_N t
     where t.boot = pg_postmaster_start_time()
-    union all
-    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_nonpersistent_1 t
-    where t.boot = pg_postmaster_start_time()
-    union all
-    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_nonpersistent_2 t
-    where t.boot = pg_postmaster_start_time()
+    -- end for
 ) m
 -- The right is asked for once a destination, and not at all where no body is asked for.
 join (select s.id, s.kind, s.name, howdah.may_browse(s.id) as shown from howdah.destinations s offset 0) d on d.id = m.destination_id
