@@ -49,7 +49,7 @@ begin
             v_size := least(v_size * 4, 10000 - v_read);
         end loop;
         if v_xid is not null then
-            v_cursor := howdah._move_cursor(v_cursor, v_xid, v_seq, cardinality(v_done), howdah._moved(v_cursor, v_upto, v_xid));
+            v_cursor := howdah._move_cursor(v_cursor, v_xid, v_seq, cardinality(v_done), howdah._cursor_after(v_cursor, v_upto, v_xid));
             delete from howdah.acked a where a.ack_id = p_ack.id and a.seq = any (v_done);
         end if;
         v_seq := null;

@@ -1,4 +1,4 @@
--- howdah._copy_grants_of(p_destination_id): the same for one destination.
+-- howdah._copy_grants_of(p_destination_id): keep the copies of howdah._copy_grants for one destination.
 --
 -- Role     internal
 --

@@ -1,4 +1,4 @@
--- howdah._journal_one_sent(p_destination, p_message, p_body, p_nonpersistent, p_delayed): the same for one message, and whatever it is.
+-- howdah._journal_one_sent(p_destination, p_message, p_body, p_nonpersistent, p_delayed): howdah._journal_sent for one message, and whatever it is.
 --
 -- Role     internal
 --

@@ -2,7 +2,7 @@
 -- howdah._nonpersistent_N(p_topic, …): non-persistent messages of a topic in reading order, from the table number N.
 --
 -- Returns  as howdah._persistent_N, of this start of the server.
--- Raises   40001 as that.
+-- Raises   40001 as howdah._persistent_N.
 -- Role     internal
 create or replace function howdah._nonpersistent_N(
     p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamptz, p_limit bigint

@@ -1,4 +1,4 @@
--- howdah._stamped_all(p_headers, p_count, p_user): the same for many messages.
+-- howdah._stamped_all(p_headers, p_count, p_user): howdah._stamped for many messages.
 --
 -- Returns  jsonb[].
 -- Role     internal

@@ -36,7 +36,7 @@ begin
                 insert into howdah.ack_cursors (ack_id, n, xid, seq, delivered, at, snapshot)
                 select p_ack.id, v_cursor.n + 1, case when e.ended then '3' else l.xid end, case when e.ended then -1 else l.seq end,
                     v_cursor.delivered + e.taken, v_now,
-                    case when e.ended then v_upto else howdah._moved(v_cursor, v_upto, l.xid) end
+                    case when e.ended then v_upto else howdah._cursor_after(v_cursor, v_upto, l.xid) end
                 from (
                     select c.taken, c.taken = p_want as filled,
                         c.taken < p_want and c.seen < greatest(p_want, v_least) and v_segment.to_xid = pg_snapshot_xmax(v_upto) as ended

@@ -1,7 +1,7 @@
 -- for N in 0, 1, 2:
 -- howdah._run_nonpersistent_N(p_name, p_topic_name, p_topic, …): as howdah._run_persistent_N, from the non-persistent table number N.
 --
--- Raises   40001 as that.
+-- Raises   40001 as howdah._run_persistent_N.
 -- Role     internal
 create or replace function howdah._run_nonpersistent_N(
     p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamptz

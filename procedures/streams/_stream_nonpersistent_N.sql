@@ -1,7 +1,7 @@
 -- for N in 0, 1, 2:
 -- howdah._stream_nonpersistent_N(p_name, p_topic_name, p_topic, …): as howdah._stream_persistent_N, of howdah._nonpersistent_N.
 --
--- Raises   40001 as that.
+-- Raises   40001 as howdah._persistent_N.
 -- Role     internal
 create or replace function howdah._stream_nonpersistent_N(
     p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot,

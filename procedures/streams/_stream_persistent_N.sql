@@ -2,10 +2,10 @@
 -- howdah._stream_persistent_N(p_name, p_topic_name, p_topic, …): what howdah._persistent_N reads, as a subscription's consumer gets it.
 --
 -- Returns  setof howdah.message: delivered once, never failed. p_name: the subscription's name; what follows p_topic_name: as howdah._persistent_N.
--- Raises   40001 as that.
+-- Raises   40001 as howdah._persistent_N.
 -- Role     internal
 --
--- Part of the statement that calls it, as that. One for each table, for a statement locks what it names, and a locked table cannot be emptied.
+-- Part of the statement that calls it, as howdah._persistent_N.
 create or replace function howdah._stream_persistent_N(
     p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot,
     p_now timestamptz, p_limit bigint
