@@ -2,6 +2,9 @@
 
 A room is a folder. Its file CONTENTS lists its functions, one a line, in the order of installation: a function in SQL
 comes after those that it calls. Lines that begin with # are for readers.
+
+The way of a message: send/send, claim and receive/receive, then leases/ack or failure/record_failure and, at its limit,
+disposal/_apply_limit_policy; journal/_journal has it on record for views/audit.
 """
 
 from __future__ import annotations
