@@ -3,7 +3,7 @@
 -- Role     internal
 --
 -- A walk begins where its hint says that nothing lies before. The claims of an ordinary queue set the same hint without that promise: it is forgotten once
--- those have ended that are under way at the first mark (howdah._mark). A REPEATABLE READ transaction older than the change may still claim as before.
+-- those have ended that are under way at the first mark (howdah._set_mark). A REPEATABLE READ transaction older than the change may still claim as before.
 create or replace function howdah._note_special(p_destination howdah.destinations) returns void
 language plpgsql volatile
 as $$

@@ -25,8 +25,8 @@ declare
 begin
     if v_draining then
         -- Free again: who took it rolled back, and the oldest of the batch is to be first.
-        if cardinality(howdah._free(p_lane, v_back - 1, v_back, 1)) = 0 then
-            v_found := howdah._free(p_lane, v_back, least(v_back + 16384, p_head), p_want);
+        if cardinality(howdah._free_between(p_lane, v_back - 1, v_back, 1)) = 0 then
+            v_found := howdah._free_between(p_lane, v_back, least(v_back + 16384, p_head), p_want);
         end if;
     elsif random() < 0.125 then
         select * into v_around from howdah._search_around(p_lane, v_back, v_low, p_want, interval '500 us');
@@ -35,16 +35,16 @@ begin
     end if;
     v_draining := coalesce(cardinality(v_found), 0) > 0;
     if v_draining and cardinality(v_found) < p_want then
-        v_found := v_found || howdah._free(p_lane, v_found[cardinality(v_found)], p_head, p_want - cardinality(v_found));
+        v_found := v_found || howdah._free_between(p_lane, v_found[cardinality(v_found)], p_head, p_want - cardinality(v_found));
     elsif not v_draining then
         loop
-            v_first := howdah._first(p_lane, v_low, p_head);
+            v_first := howdah._first_between(p_lane, v_low, p_head);
             -- A message just above the lower end: a large batch came back, and its oldest messages are to be first.
             exit when v_first is null or v_first > v_low + 64 or v_low = 0 or v_low < p_head - 131072;
             v_low := greatest(p_head - 8 * (p_head - v_low), 0);
         end loop;
         if v_first is not null then
-            v_found := howdah._free(p_lane, v_first - 1, p_head, p_want);
+            v_found := howdah._free_between(p_lane, v_first - 1, p_head, p_want);
             v_draining := v_low < p_head - 2000 and coalesce(cardinality(v_found), 0) > 0;
         end if;
         if coalesce(cardinality(v_found), 0) = 0 and p_tickets > 0 then

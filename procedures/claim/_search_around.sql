@@ -22,7 +22,7 @@ begin
             v_wrapped := true;
         end if;
         v_high := least(back + 4096, p_low);
-        met := howdah._free(p_lane, back, v_high, p_want);
+        met := howdah._free_between(p_lane, back, v_high, p_want);
         back := case when cardinality(met) > 0 then met[1] - 1 else v_high end;
         exit when v_wrapped and back >= p_back or clock_timestamp() - v_begun > p_limit;
     end loop;

@@ -1,6 +1,6 @@
 -- howdah._locate(p_subscription, p_ack, p_seqs): find messages that a cursor has not passed, done with or not.
 --
--- Returns  as howdah._ahead.
+-- Returns  as howdah._messages_ahead.
 -- Role     internal
 --
 -- What is asked for was received last, so it is near the cursor, from which the search goes on until all are found.
@@ -11,4 +11,4 @@ returns table (
     client_id text, nonpersistent boolean, message_id bigint, done boolean, wanted boolean
 )
 language sql volatile
-as $$ select * from howdah._ahead(p_subscription, p_ack, howdah._snapshot(), cardinality(p_seqs), p_seqs) $$;
+as $$ select * from howdah._messages_ahead(p_subscription, p_ack, howdah._snapshot(), cardinality(p_seqs), p_seqs) $$;

@@ -18,7 +18,7 @@ begin
     for v_ids, v_nonpersistent in
         select array_agg(a.message_id), a.nonpersistent
         from (select h.message_id, h.nonpersistent, row_number() over () / 10000 as part
-              from howdah._ahead(p_subscription, p_ack, v_upto, null, null) h) a
+              from howdah._messages_ahead(p_subscription, p_ack, v_upto, null, null) h) a
         group by a.nonpersistent, a.part
     loop
         perform howdah._journal(p_destination, 'discarded', v_ids, v_nonpersistent, null, p_reason);

@@ -10,7 +10,7 @@ language sql stable
 as $$
     select p.pattern
     from howdah.destination_policies p
-    where howdah._matches(p_name, p.pattern)
+    where howdah._matches_wildcard(p_name, p.pattern)
     order by array(select case s.part when '*' then 1 when '>' then 2 else 0 end
                    from unnest(string_to_array(p.pattern, '.')) with ordinality s(part, n) order by s.n), length(p.pattern) desc
     limit 1

@@ -40,7 +40,7 @@ begin
     end if;
     p_message.origin_id := coalesce(p_message.origin_id, p_destination.id);
     p_message.destination_id := v_target.id;
-    perform pg_current_xact_id();  -- before a position is drawn: howdah._mark
+    perform pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
     p_message.seq := nextval(v_target.positions);
     p_message.stage := least(p_message.stage + 1, 32767);
     p_message.expires_at := null;

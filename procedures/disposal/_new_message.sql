@@ -9,7 +9,7 @@ as $$
 declare
     v_message howdah.msgs;
 begin
-    perform pg_current_xact_id();  -- before a position is drawn: howdah._mark
+    perform pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
     v_message.seq := nextval(p_destination.positions);
     v_message.message_id := v_message.seq * 1000000 + p_destination.id;
     v_message.destination_id := p_destination.id;

@@ -22,7 +22,7 @@ begin
         where d.name = p_destination.log_queue and d.dropped_at is null and d.kind = 'queue' and not d.is_system and not d.sending_paused;
         if v_log.id is not null and howdah._has_room(v_log, 1, howdah._body_bytes(p_message.body, p_message.message_id)) then
             v_copy.destination_id := v_log.id;
-            perform pg_current_xact_id();  -- before a position is drawn: howdah._mark
+            perform pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
             v_copy.seq := nextval(v_log.positions);
             v_copy.message_id := v_copy.seq * 1000000 + v_log.id;
             v_copy.stage := 0;

@@ -99,7 +99,7 @@ begin
         where a.attempt_id = v_failure.failure_key and a.message_id = v_failure.message_id) then 0 else 1 end as more) b;
     -- On record before the message is let go, so that whoever comes to it first has it wait, as it would dispose of one at its limit.
     if v_found.place is not null and not v_uncounted and howdah._verdict(p_destination, v_weight, v_failure.delay_ms::bigint) = 'delayed' then
-        v_due_at := howdah.now() + howdah._delay(p_destination, v_weight, v_failure.delay_ms::bigint);
+        v_due_at := howdah.now() + howdah._redelivery_delay(p_destination, v_weight, v_failure.delay_ms::bigint);
     end if;
     if v_leased then
         outcome := 'held';

@@ -14,7 +14,7 @@ begin
     if v_verdict = 'delayed' then
         perform howdah._remove(p_message, p_place);
         perform howdah._park(p_message, p_nonpersistent,
-            coalesce(p_due_at, howdah.now() + howdah._delay(p_destination, p_failures, p_delay_ms)), 'redelivery');
+            coalesce(p_due_at, howdah.now() + howdah._redelivery_delay(p_destination, p_failures, p_delay_ms)), 'redelivery');
     elsif v_verdict <> 'returned' then
         perform howdah._remove(p_message, p_place);
         return howdah._apply_limit_policy(p_destination, p_message, p_nonpersistent, howdah._death_reason(p_failures));

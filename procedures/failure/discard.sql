@@ -16,7 +16,7 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 declare
     v_destination howdah.destinations := howdah._queue(queue, 'admin');
-    v_chosen bigint[] := howdah._chosen(v_destination, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than,
+    v_chosen bigint[] := howdah._chosen_messages(v_destination, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than,
         selector);
     v_ids bigint[];
     v_nonpersistent bigint[];

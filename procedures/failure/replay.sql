@@ -21,7 +21,7 @@ as $$
 declare
     v_source howdah.destinations := howdah._queue(queue, 'admin');
     v_target howdah.destinations;
-    v_wanted bigint[] := howdah._chosen(v_source, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than, selector);
+    v_wanted bigint[] := howdah._chosen_messages(v_source, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than, selector);
     v_homeless bigint;
     v_count bigint;
     v_back record;

@@ -78,7 +78,7 @@ begin
             h.seq, 0, howdah._destination_name(h.destination_id), null::text, null::timestamptz
         from howdah.subscriptions s
         join howdah.acks a on a.subscription_id = s.destination_id
-        cross join lateral howdah._ahead(s, a, pg_current_snapshot(), case when only_id is null then max_messages - v_shown end, null) with ordinality h
+        cross join lateral howdah._messages_ahead(s, a, pg_current_snapshot(), case when only_id is null then max_messages - v_shown end, null) with ordinality h
         cross join lateral (select howdah._failures(v_destination.id, h.message_id, 0::smallint, h.conversation_id,
             howdah._group(h.headers, h.conversation_id)) as failures) f
         where s.destination_id = v_destination.id and (not howdah._is_wildcard(s.topic) or howdah._has_right(a.destination_id, 'browse'))

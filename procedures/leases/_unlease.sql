@@ -12,7 +12,7 @@ declare
     v_least bigint[];
 begin
     perform howdah._lay_down(p_destination.id, p_lease, p_message_ids, null);
-    for v_row in select l.ctid, l.message from howdah._leased(p_destination.id, p_lease, p_message_ids) l loop
+    for v_row in select l.ctid, l.message from howdah._parked_of_lease(p_destination.id, p_lease, p_message_ids) l loop
         delete from howdah.parked p where p.ctid = v_row.ctid;
         perform howdah._put(howdah._as_ready(v_row.message), (v_row.message).boot is not null, true);
         v_least[(v_row.message).rank] := least(v_least[(v_row.message).rank], (v_row.message).seq);

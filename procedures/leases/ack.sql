@@ -54,7 +54,7 @@ begin
         for v_time in 1..2 loop
             with gone as (
                 delete from howdah.parked p
-                where p.ctid = any (array(select l.ctid from howdah._leased(v_destination.id, lease, message_ids) l))
+                where p.ctid = any (array(select l.ctid from howdah._parked_of_lease(v_destination.id, lease, message_ids) l))
                 returning p.message_id, p.boot is not null as nonpersistent
             )
             select array_agg(g.message_id) filter (where not g.nonpersistent), array_agg(g.message_id) filter (where g.nonpersistent)

@@ -32,7 +32,7 @@ begin
         perform howdah._lay_down(v_destination.id, lease, message_ids, v_until);
     end if;
     update howdah.parked p set due_at = v_until
-    where p.ctid = any (array(select l.ctid from howdah._leased(v_destination.id, lease, message_ids) l));
+    where p.ctid = any (array(select l.ctid from howdah._parked_of_lease(v_destination.id, lease, message_ids) l));
     get diagnostics v_parked = row_count;
     update howdah.acked d set leased_until = v_until
     from howdah.acks a

@@ -20,7 +20,7 @@ begin
     v_ids := array(
         select m.message_id from howdah._in_lease(v_destination.id, lease, message_ids) m
         union all
-        select (l.message).message_id from howdah._leased(v_destination.id, lease, message_ids) l
+        select (l.message).message_id from howdah._parked_of_lease(v_destination.id, lease, message_ids) l
         union all
         select d.seq * 1000000 + a.destination_id from howdah.acks a join howdah.acked d on d.ack_id = a.id
         where a.subscription_id = v_destination.id and d.lease_id = lease

@@ -29,13 +29,13 @@ declare
     v_again howdah.message[];
 begin
     for v_lease in select distinct u.lease from unnest(leases) u(lease) order by 1 loop
-        v_held := howdah._held(v_destination, v_lease, message_ids);
+        v_held := howdah._held_messages(v_destination, v_lease, message_ids);
         if v_held <> '{}' then
             v_back := v_back || array(select n.message_id from howdah.nack(queue, v_lease, v_held, error_text, error_class) n
                                       where n.outcome = 'returned');
         end if;
     end loop;
-    v_again := howdah._returned(v_destination.id, v_back);
+    v_again := howdah._returned_messages(v_destination.id, v_back);
     if cardinality(v_again) > 0 then
         v_number := nextval('howdah.lease_numbers'::regclass);
         perform howdah._take_lease(v_destination, v_again, v_number, v_until);

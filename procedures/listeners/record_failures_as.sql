@@ -25,7 +25,7 @@ begin
         from howdah.record_failures(howdah._destination_name(v_listener.destination_id), failures, in_hand) r
     ), counted as materialized (
         select howdah._listener_failed(v_listener.id, cardinality(c.ids), c.ids[cardinality(c.ids)]) as status
-        from (select howdah._counted(array_agg(r.incident_id)) as ids from recorded r where r.incident_id > v_last) c
+        from (select howdah._counted_failures(array_agg(r.incident_id)) as ids from recorded r where r.incident_id > v_last) c
     )
     select r.message_id, r.incident_id, r.attempt, r.outcome, c.status from recorded r, counted c order by r.number;
 end

@@ -14,7 +14,7 @@ declare
     v_before timestamptz := howdah.now() - (select e.incident_retention_days from howdah.engine e) * interval '24 hours';
     v_acts_before timestamptz := howdah.now() - (select e.journal_retention_days from howdah.engine e) * interval '24 hours';
     v_archive boolean := (select e.archive from howdah.engine e);
-    v_archived pg_snapshot := howdah._archived();
+    v_archived pg_snapshot := howdah._archived_until();
     v_count bigint;
     v_acts bigint;
 begin

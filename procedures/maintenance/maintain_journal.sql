@@ -55,7 +55,7 @@ begin
     loop
         continue when v_child.week + interval '7 days'
             > v_now - (select e.journal_retention_days from howdah.engine e where e.id = 1) * interval '1 day';
-        v_archived := howdah._archived();
+        v_archived := howdah._archived_until();
         v_reason := null;
         if v_archive and (v_archived is null or howdah._has_old_snapshot() or howdah._has_invisible_rows(v_child.child, v_archived)) then
             v_reason := howdah._why_unarchived();

@@ -54,7 +54,7 @@ begin
             -- Who is subscribing holds the lock: what was published since then is needed, though nobody sees it yet.
             if not howdah._try_latch('subscribing') then
                 null;
-            elsif not exists (select from howdah._needed(v_slot.slot) offset 10000) then
+            elsif not exists (select from howdah._still_needed(v_slot.slot) offset 10000) then
                 execute format('lock table only howdah.topic_msgs_%s, only howdah.topic_nonpersistent_%s in access exclusive mode', v_slot.slot, v_slot.slot);
                 v_left := howdah._empty_slot(v_slot.slot);
                 v_done := v_done || format('emptied %s, carried %s messages on', v_slot.slot, v_left);

@@ -24,7 +24,7 @@ declare
     v_count bigint;
 begin
     perform howdah._check_apart(v_source, v_target);
-    v_chosen := howdah._chosen(v_source, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than, selector);
+    v_chosen := howdah._chosen_messages(v_source, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than, selector);
     perform howdah._check_chosen(v_chosen);
     if dry_run then
         v_count := (select count(*) from howdah._takeable(v_source, v_chosen, max_messages));

@@ -57,7 +57,7 @@ begin
     perform howdah._check_message(v_target, octet_length(v_message.body), v_message.headers, 9 - v_message.rank, v_message.content_type,
         null, null, 'persistent');
     v_message.headers := v_message.headers || jsonb_build_object('howdah_edited_from', v_message.message_id);
-    perform pg_current_xact_id();  -- before a position is drawn: howdah._mark
+    perform pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
     v_message.seq := nextval(v_target.positions);
     v_message.message_id := v_message.seq * 1000000 + v_target.id;
     v_message.destination_id := v_target.id;

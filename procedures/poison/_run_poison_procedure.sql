@@ -19,7 +19,7 @@ declare
     v_schema constant text := split_part(v_name, '.', 1);
     v_function constant text := split_part(v_name, '.', 2);
     v_path constant text := current_setting('search_path');
-    v_settings constant jsonb := howdah._settings();
+    v_settings constant jsonb := howdah._session_settings();
     v_changed text;
     v_not text;
     v_attempting constant text := coalesce(current_setting('howdah.attempting', true), '');
@@ -60,7 +60,7 @@ begin
             perform set_config('howdah.attempting', v_attempting, true);
             perform set_config('howdah.connection', v_connection, true);
             select min(coalesce(o.key, n.key)) into v_changed
-            from jsonb_each(v_settings) o full join jsonb_each(howdah._settings()) n on n.key = o.key
+            from jsonb_each(v_settings) o full join jsonb_each(howdah._session_settings()) n on n.key = o.key
             where o.value is distinct from n.value;
             if v_changed is not null then
                 raise exception 'it changed %: give it a SET clause', v_changed;

@@ -36,7 +36,7 @@ begin
     end if;
     while v_topic.stored and cardinality(p_bodies) > 0 loop
         v_generation := howdah._generation();
-        perform howdah._store(v_generation % 3 + case when p_nonpersistent then 3 else 0 end, p_topic, v_seqs, v_now, v_expires_at, p_is_text,
+        perform howdah._store_published(v_generation % 3 + case when p_nonpersistent then 3 else 0 end, p_topic, v_seqs, v_now, v_expires_at, p_is_text,
             p_content_type, p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
         exit when v_generation = howdah._generation();
         perform howdah._unpublish(v_generation, p_topic.id, v_seqs);

@@ -30,7 +30,7 @@ begin
                              where g.destination_id = d.id and g.verb = 'receive' and howdah._has_role(g.role_name)) as allowed,
               pg_sequence_last_value(d.special) is null and coalesce(pg_sequence_last_value(d.head), 0) >= coalesce(pg_sequence_last_value(d.positions), 0) as idle
           from howdah.destinations d
-          where d.kind = 'queue' and d.dropped_at is null and howdah._matches(d.name, p_pattern) and not d.is_system) q;
+          where d.kind = 'queue' and d.dropped_at is null and howdah._matches_wildcard(d.name, p_pattern) and not d.is_system) q;
     if not v_any then
         raise exception using errcode = 'HD001', message = format('no queue matches %s', quote_literal(left(p_pattern, 250))),
             hint = 'See howdah.list_queues().';

@@ -11,7 +11,7 @@ declare
     v_kept bigint;
 begin
     select array_agg(n.destination_id) as ids, array_agg(n.xid) as xids, array_agg(n.seq) as seqs, count(*) as kept
-    into v_keys from howdah._needed(p_slot) n;
+    into v_keys from howdah._still_needed(p_slot) n;
     if v_keys.kept > 0 then
         execute format('insert into howdah.topic_msgs_%s select s.* from howdah.topic_msgs_%s s
             join unnest($1, $2, $3) k(id, xid, seq) on s.destination_id = k.id and s.xid = k.xid and s.seq = k.seq', v_open, p_slot)

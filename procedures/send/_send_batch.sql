@@ -63,7 +63,7 @@ begin
     v_nonpersistent := p_delivery_mode = 'non-persistent' or not p_destination.persistent;
     v_now := howdah.now();
     v_expires_at := v_now + coalesce(howdah._span(p_time_to_live), p_destination.default_time_to_live_ms * interval '1 millisecond');
-    perform pg_current_xact_id();  -- before a position is drawn: howdah._mark
+    perform pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
     v_seqs := coalesce(p_seqs, array(select nextval(p_destination.positions) from generate_series(1, v_count)));
     v_ids := array(select s.seq * 1000000 + p_destination.id from unnest(v_seqs) s(seq));
     if p_priorities is not null or v_nonpersistent or p_delay > interval '0' then

@@ -11,7 +11,7 @@ create or replace function howdah._send_new(
 language plpgsql volatile
 as $$
 declare
-    v_xid xid8 := pg_current_xact_id();  -- before a position is drawn: howdah._mark
+    v_xid xid8 := pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
     v_seqs bigint[] := array(select nextval(p_destination.positions) from generate_series(1, cardinality(p_bodies)));
     v_ids bigint[] := array(select s.seq * 1000000 + p_destination.id from unnest(v_seqs) with ordinality s(seq, n) order by s.n);
     v_first bigint[] := howdah._deduplicate(p_destination, p_keys, v_ids);

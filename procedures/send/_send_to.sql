@@ -37,7 +37,7 @@ begin
             case when p_deduplication_key is not null then array[v_message.seq] end, p_user))[1];
     end if;
     v_nonpersistent := p_delivery_mode = 'non-persistent' or not v_destination.persistent;
-    perform pg_current_xact_id();  -- before a position is drawn: howdah._mark
+    perform pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
     v_message.seq := coalesce(v_message.seq, nextval(v_destination.positions));
     v_message.message_id := v_message.seq * 1000000 + v_destination.id;
     v_message.destination_id := v_destination.id;

@@ -35,7 +35,7 @@ begin
                 + (select count(*) from howdah.acked k where k.ack_id = u.id) as delivered
         from unnest(v_ids, v_topics) with ordinality u(id, topic_id, number)
         join howdah.destinations d on d.id = u.topic_id
-        left join howdah._firsts(v_topics, v_after, v_after_seqs, howdah._slots_from((select min(x.xid) from unnest(v_after) x(xid))), v_upto) f
+        left join howdah._first_of_each(v_topics, v_after, v_after_seqs, howdah._slots_from((select min(x.xid) from unnest(v_after) x(xid))), v_upto) f
             on f.number = u.number
         union all
         select k.id, g.behind, g.oldest, g.delivered from howdah.acks k cross join lateral howdah._lag(k) g where k.id = any (v_late)

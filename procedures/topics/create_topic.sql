@@ -29,7 +29,7 @@ begin
     perform howdah._alter_topic(v_topic.id, options);
     for v_subscription in
         select s.* from howdah.subscriptions s join howdah.destinations d on d.id = s.destination_id
-        where d.dropped_at is null and s.topic ~ '[*>]' and howdah._matches(create_topic.topic, s.topic)
+        where d.dropped_at is null and s.topic ~ '[*>]' and howdah._matches_wildcard(create_topic.topic, s.topic)
     loop
         perform howdah._add_cursors(v_subscription, v_topic.id, howdah._snapshot());
     end loop;

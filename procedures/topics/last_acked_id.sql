@@ -17,7 +17,7 @@ begin
     from howdah.acks a
     join howdah.subscriptions s on s.destination_id = a.subscription_id
     join howdah.destinations d on d.id = a.destination_id
-    left join lateral howdah._ahead(s, a, howdah._snapshot(), null, null) h on true
+    left join lateral howdah._messages_ahead(s, a, howdah._snapshot(), null, null) h on true
     where a.id = last_acked_id.ack_id);
 end
 $$;

@@ -6,7 +6,7 @@ language plpgsql volatile
 as $$
 declare
     v_begun timestamptz := clock_timestamp();
-    v_first bigint := howdah._first(p_lane, p_from, 9223372036854775807);
+    v_first bigint := howdah._first_between(p_lane, p_from, 9223372036854775807);
 begin
     perform howdah._walk_note(p_lane, p_walk, p_from, v_first, null, clock_timestamp() - v_begun);
 end

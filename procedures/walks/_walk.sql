@@ -31,9 +31,9 @@ begin
         v_from := howdah._walk_from(v_lane, p_walk, p_all);
     end if;
     if p_lane.place = 2 and p_walk.groups = 'none' and p_walk.condition is null and p_walk.share is null then
-        v_after := howdah._first(p_lane, v_from, 9223372036854775807);
+        v_after := howdah._first_between(p_lane, v_from, 9223372036854775807);
         perform howdah._walk_note(v_lane, p_walk, v_from, v_after, v_tail, clock_timestamp() - v_begun);
-        v_keys := howdah._free(p_lane, v_from, 9223372036854775807, p_want);
+        v_keys := howdah._free_between(p_lane, v_from, 9223372036854775807, p_want);
         return query select k, false from unnest(v_keys) k;
         return;
     end if;

@@ -39,7 +39,7 @@ begin
         perform howdah._advance(p_lane.head, v_to);
     end if;
     if v_tail > v_settled + 15 then
-        perform howdah._mark(p_lane.destination_id, v_tail, v_settled, v_numberless, v_dear);
+        perform howdah._set_mark(p_lane.destination_id, v_tail, v_settled, v_numberless, v_dear);
     end if;
 end
 $$;

@@ -216,8 +216,8 @@ def test_dynamic_sql_is_run_by_the_keepers_of_partitions_sequences_and_storage_a
 ):
     dynamic = {name for name, body in BODIES.items() if re.search(r"\bexecute\b", re.sub(r"--[^\n]*", "", body))}
     assert dynamic == {
-        "maintain_journal", "_has_invisible_rows", "_greatest_xid", "_new_hint", "_new_positions", "_drop_sequences", "selector_matches", "_page", "_forward_to_bridges", "_select_history", "_selected",
-        "maintain_topics", "_needed", "_empty_slot", "rebase_topics", "_walk_rows", "_forget_selections", "set_storage", "_browse_selected",
+        "maintain_journal", "_has_invisible_rows", "_greatest_xid", "_new_hint", "_new_positions", "_drop_sequences", "selector_matches", "_page", "_forward_to_bridges", "_select_history", "_selected_messages",
+        "maintain_topics", "_still_needed", "_empty_slot", "rebase_topics", "_walk_rows", "_forget_selections", "set_storage", "_browse_selected",
         "_call_poison_procedure", "_drop_prepared"
     }  # fmt: skip
 

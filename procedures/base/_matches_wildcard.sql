@@ -1,10 +1,10 @@
--- howdah._matches(p_name, p_pattern): whether a name matches a wildcard.
+-- howdah._matches_wildcard(p_name, p_pattern): whether a name matches a wildcard.
 --
 -- Returns  boolean.
 -- Role     internal
 --
 -- Parts between dots: * stands for one part, > at the end for the rest, or for nothing more.
-create or replace function howdah._matches(p_name text, p_pattern text) returns boolean
+create or replace function howdah._matches_wildcard(p_name text, p_pattern text) returns boolean
 language sql immutable
 as $$
     select case

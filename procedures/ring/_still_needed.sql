@@ -1,11 +1,11 @@
--- howdah._needed(p_slot): the messages of a closed table that somebody still needs.
+-- howdah._still_needed(p_slot): the messages of a closed table that somebody still needs.
 --
 -- Returns  destination_id, xid and seq of each.
 -- Role     internal
 --
 -- Unread by a subscription; young enough for the topic's retention; or kept for late subscribers by its recovery policy. If they are over
 -- 10,000, not all of them: nobody needs to know which.
-create or replace function howdah._needed(p_slot integer) returns table (destination_id integer, xid xid8, seq bigint)
+create or replace function howdah._still_needed(p_slot integer) returns table (destination_id integer, xid xid8, seq bigint)
 language plpgsql volatile
 as $$
 declare

@@ -1,8 +1,8 @@
--- howdah._ahead(p_subscription, p_ack, p_upto, p_limit, p_seqs): what a cursor has for its subscription up to a snapshot.
+-- howdah._messages_ahead(p_subscription, p_ack, p_upto, p_limit, p_seqs): what a cursor has for its subscription up to a snapshot.
 --
 -- Returns  as howdah._page, in reading order, at most p_limit (NULL: all): what is wanted and not done, or, with p_seqs, those messages.
 -- Role     internal
-create or replace function howdah._ahead(
+create or replace function howdah._messages_ahead(
     p_subscription howdah.subscriptions, p_ack howdah.acks, p_upto pg_snapshot, p_limit integer, p_seqs bigint[]
 )
 returns table (

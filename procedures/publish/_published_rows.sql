@@ -1,8 +1,8 @@
--- howdah._published(p_topic, p_seqs, …): the rows of a batch.
+-- howdah._published_rows(p_topic, p_seqs, …): the rows of a batch.
 --
--- Returns  the columns of topic_msgs_0 but xid, in the order in which howdah._store names them.
+-- Returns  the columns of topic_msgs_0 but xid, in the order in which howdah._store_published names them.
 -- Role     internal
-create or replace function howdah._published(
+create or replace function howdah._published_rows(
     p_topic howdah.destinations, p_seqs bigint[], p_now timestamptz, p_expires_at timestamptz, p_is_text boolean, p_content_type text,
     p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[],
     p_conversation_ids uuid[]

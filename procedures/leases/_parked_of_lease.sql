@@ -1,10 +1,10 @@
--- howdah._leased(p_destination_id, p_lease, p_message_ids): the rows of a lease in parked, locked.
+-- howdah._parked_of_lease(p_destination_id, p_lease, p_message_ids): the rows of a lease in parked, locked.
 --
 -- Returns  ctid and message of each; those that somebody else is just receiving, because the lease ran out, are left out.
 -- Role     internal
 --
 -- While the lease lasts nobody has its messages but who renews it, gives them back or acknowledges them: that is waited for.
-create or replace function howdah._leased(p_destination_id integer, p_lease bigint, p_message_ids bigint[])
+create or replace function howdah._parked_of_lease(p_destination_id integer, p_lease bigint, p_message_ids bigint[])
 returns table (ctid tid, message howdah.parked)
 language plpgsql volatile
 as $$

@@ -1,9 +1,9 @@
--- howdah._selected(p_destination_id, p_selector): the messages of a destination that a selector selects.
+-- howdah._selected_messages(p_destination_id, p_selector): the messages of a destination that a selector selects.
 --
 -- Returns  their numbers (bigint[]); NULL: there is no selector.
 -- Raises   HD023 a wrong selector.
 -- Role     internal
-create or replace function howdah._selected(p_destination_id integer, p_selector text) returns bigint[]
+create or replace function howdah._selected_messages(p_destination_id integer, p_selector text) returns bigint[]
 language plpgsql volatile
 as $$
 declare

@@ -1,4 +1,4 @@
--- howdah._mark(p_destination_id, p_tail, p_settled, p_numberless, p_ask): set the mark of a queue anew, if what the last one waits for has come.
+-- howdah._set_mark(p_destination_id, p_tail, p_settled, p_numberless, p_ask): set the mark of a queue anew, if what the last one waits for has come.
 --
 -- Role     internal
 --
@@ -6,7 +6,7 @@
 -- when p_tail was read, so the one that it gets is higher than those (the server tells no number that is next: a snapshot's xmax is what follows the last one that has *ended*).
 -- The mark holds the position modulo 2^31 and the number modulo 2^32, in a sequence that howdah._note_special makes. The first mark has no position:
 -- claims from when the queue was an ordinary one may be under way, and once they have ended the heads that they moved are forgotten.
-create or replace function howdah._mark(p_destination_id integer, p_tail bigint, p_settled bigint, p_numberless boolean, p_ask boolean) returns void
+create or replace function howdah._set_mark(p_destination_id integer, p_tail bigint, p_settled bigint, p_numberless boolean, p_ask boolean) returns void
 language plpgsql volatile
 as $$
 declare

@@ -1,8 +1,8 @@
--- howdah._untouchable(p_destination): messages at which no attempt can be begun just now, for those in doubt.
+-- howdah._untouchable_messages(p_destination): messages at which no attempt can be begun just now, for those in doubt.
 --
 -- Returns  bigint[]: those that others have begun within a second, and those that would be at their limit by attempts in doubt.
 -- Role     internal
-create or replace function howdah._untouchable(p_destination howdah.destinations) returns bigint[]
+create or replace function howdah._untouchable_messages(p_destination howdah.destinations) returns bigint[]
 language sql volatile
 as $$
     with doubtful as materialized (

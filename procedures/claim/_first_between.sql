@@ -1,8 +1,8 @@
--- howdah._first(p_lane, p_after, p_upto): the first ready or non-persistent message of a stretch of a lane, free or not.
+-- howdah._first_between(p_lane, p_after, p_upto): the first ready or non-persistent message of a stretch of a lane, free or not.
 --
 -- Returns  its position, not locked; NULL if there is none.
 -- Role     internal
-create or replace function howdah._first(p_lane howdah.lanes, p_after bigint, p_upto bigint) returns bigint
+create or replace function howdah._first_between(p_lane howdah.lanes, p_after bigint, p_upto bigint) returns bigint
 language plpgsql volatile
 as $$
 begin

@@ -1,8 +1,8 @@
--- howdah._dead_in(p_destination_id): how many messages of each origin lie in one exception destination: counted, or of a large one estimated, and not below what was counted.
+-- howdah._dead_by_origin(p_destination_id): how many messages of each origin lie in one exception destination: counted, or of a large one estimated, and not below what was counted.
 --
 -- Returns  origin_id and their number; and in a row without origin as of when that is, NULL: counted now.
 -- Role     internal
-create or replace function howdah._dead_in(p_destination_id integer) returns table (origin_id integer, dead bigint, as_of timestamptz)
+create or replace function howdah._dead_by_origin(p_destination_id integer) returns table (origin_id integer, dead bigint, as_of timestamptz)
 language plpgsql stable
 as $$
 declare

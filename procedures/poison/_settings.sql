@@ -1,7 +1,0 @@
--- howdah._settings(): the session's settings as they are now, but for those that Howdah's functions make themselves.
---
--- Returns  jsonb, an object.
--- Role     internal
-create or replace function howdah._settings() returns jsonb
-language sql volatile
-as $$ select jsonb_object_agg(s.name, s.setting) from pg_settings s where s.name !~ '^howdah[.]' $$;
