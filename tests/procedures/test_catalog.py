@@ -66,6 +66,11 @@ def test_a_file_holds_one_function_and_bears_its_name() -> None:
         assert found == ({f"{own[:-1]}{slot}" for slot in SLOTS} if ring else {own})
 
 
+def test_every_loop_over_the_rings_tables_is_unrolled() -> None:
+    assert [name for name in FILES if re.search(r"-- (for N in|end for)", source(name))] == []
+    assert {slot for slot in SLOTS if f"topic_msgs_{slot}" in source("publish/_unpublish")} == set(SLOTS)
+
+
 def test_every_room_of_public_functions_has_a_section_on_the_sql_page() -> None:
     own = {name.split("/")[0] for name in FILES if name.split("/")[1] in PUBLIC or name.startswith("views/")}
     assert own - {"base"} == set(TITLES)
