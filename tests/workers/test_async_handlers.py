@@ -149,7 +149,8 @@ def test_an_async_handler_sees_its_threads_context_and_keeps_one_loop(shop: Db, 
     async def look(message: Message, transaction: Transaction) -> None:
         await asyncio.sleep(0)
         in_hand = IN_HAND.get()
-        assert in_hand is not None and in_hand.message is not None
+        assert in_hand is not None
+        assert in_hand.message is not None
         seen.append((COLOUR.get(), str(in_hand.message.body), asyncio.get_running_loop()))
 
     send(shop, "a", "b")
