@@ -30,7 +30,8 @@ test-all: test test-rest ## Run all tests, on PostgreSQL 16 and what Debian has 
 
 # What make test left out.
 test-rest: $(VENV)/.dev
-	HOWDAH_TEST_SCHEDULES=500 $(PYTEST) tests/procedures/test_schedules.py tests/procedures/test_topic_schedules.py
+	HOWDAH_TEST_SCHEDULES=500 HOWDAH_TEST_MODELS=16 $(PYTEST) tests/procedures/test_schedules.py \
+	  tests/procedures/test_topic_schedules.py tests/procedures/test_jms_model.py
 	$(PYTEST) -m slow
 	@for version in $(OTHERS); do \
 	  echo "PostgreSQL $$version: procedures, migrations, restarts"; \
