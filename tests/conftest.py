@@ -135,6 +135,15 @@ def _copy_of(made: EmbeddedServer) -> EmbeddedServer:
 _admins: dict[str, Db] = {}
 
 
+@contextmanager
+def _administered(server: Server) -> Iterator[Server]:
+    try:
+        yield server
+    finally:
+        if (admin := _admins.pop(server.dsn, None)) is not None:
+            admin.close()
+
+
 def _admin(server: Server) -> Db:
     """The connection that makes and drops databases, one for each server: to open one takes as long as to drop a database."""
     admin = _admins.get(server.dsn)
@@ -218,10 +227,14 @@ def template_server(pytestconfig: pytest.Config, migrated_server: EmbeddedServer
 def server(request: pytest.FixtureRequest) -> Iterator[Server]:
     """One server for all tests of a process: superuser's DSN of a database that tests make others from."""
     if dsn := os.environ.get("HOWDAH_TEST_DSN"):
-        yield Server(dsn)
+        with _administered(Server(dsn)) as named:
+            yield named
         return
-    with _stopped_at_the_end(_copy_of(request.getfixturevalue("template_server"))) as embedded:
-        yield Server(embedded.start().dsn, embedded)
+    with (
+        _stopped_at_the_end(_copy_of(request.getfixturevalue("template_server"))) as embedded,
+        _administered(Server(embedded.start().dsn, embedded)) as own,
+    ):
+        yield own
 
 
 @pytest.fixture
