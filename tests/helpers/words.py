@@ -19,7 +19,7 @@ def prose(page: str) -> Iterator[str]:
     for part in re.split(r"\n\s*\n", text):
         plain = _SPAN.sub("CODE", part)
         plain = re.sub(r"\[([^][]*)\]\([^)]*\)", r"\1", plain)
-        plain = re.sub(r"\*\*|^#+ ", "", plain, flags=re.MULTILINE)
+        plain = re.sub(r"\*\*|^ *(?:#+|[-*]|\d+\.) ", "", plain, flags=re.MULTILINE)
         if words(plain):
             yield " ".join(plain.split())
 

@@ -11,12 +11,34 @@ MOST_WORDS, MOST_COLUMNS = 25, 120
 PAGES = ["README.md", "CONTRIBUTING.md", *sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))]
 
 NOT_YET = {
-    f"docs/{name}.md"
-    for name in (
-        "archive async-handlers audit audit-rules audit-schedule consumers errors glossary handling-failures leases limits"
-        " listeners locks-and-numbers operations performance poison poison-operator python-api request-reply scheduling"
-        " security selectors sessions sql-api states streaming testing topics waiting"
-    ).split()
+    "docs/archive.md",
+    "docs/async-handlers.md",
+    "docs/audit.md",
+    "docs/audit-rules.md",
+    "docs/audit-schedule.md",
+    "docs/errors.md",
+    "docs/glossary.md",
+    "docs/handling-failures.md",
+    "docs/leases.md",
+    "docs/limits.md",
+    "docs/listeners.md",
+    "docs/locks-and-numbers.md",
+    "docs/operations.md",
+    "docs/performance.md",
+    "docs/poison.md",
+    "docs/poison-operator.md",
+    "docs/python-api.md",
+    "docs/request-reply.md",
+    "docs/scheduling.md",
+    "docs/security.md",
+    "docs/selectors.md",
+    "docs/sessions.md",
+    "docs/sql-api.md",
+    "docs/states.md",
+    "docs/streaming.md",
+    "docs/testing.md",
+    "docs/topics.md",
+    "docs/waiting.md",
 }
 """Pages that still have longer sentences. The list only shrinks."""
 
