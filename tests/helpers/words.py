@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pages import ROOT
 
 _SPAN = re.compile(r"(`+)(?:(?!`).)+?\1", re.DOTALL)
-_ENDED = re.compile(r"(?<=[.!?])[\"')*]*\s+(?=[^a-z])")
+_ENDED = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')]))\s+(?=[^a-z])")
 
 
 def prose(page: str) -> Iterator[str]:
