@@ -12,10 +12,10 @@ from typing import Any
 
 import psycopg
 
-from ..engine.audits import Audits
+from ..engine.admin.audits import Audits
 from ..engine.calls import Call
+from ..engine.database.runner import run
 from ..engine.errors import HowdahError
-from ..engine.runner import run
 from .database import opened
 from .errors import AuditError
 from .job import run_audit

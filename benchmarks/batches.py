@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 
 from ..engine import Incident, Message, calls
-from ..engine.runner import run
+from ..engine.database.runner import run
 from ..workers import App, Transaction
 from ..workers.delivery import Delivery
 from ..workers.guard import HandlerConnection

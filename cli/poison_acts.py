@@ -30,7 +30,7 @@ from .poison_options import (
 
 if TYPE_CHECKING:
     from ..engine import Admin
-    from ..engine.operator import Which
+    from ..engine.admin.poison_admin import Which
 
 EXCEPTION_DESTINATION = "_SYSTEM.Exception.Destination."  # the engine has other queues besides
 

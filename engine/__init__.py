@@ -6,23 +6,23 @@ psycopg or SQLAlchemy transaction, ``aio`` is the same for asyncio.
 
 from __future__ import annotations
 
-from .ack_consumer import AckConsumer
-from .ack_session import AckSession
 from .admin import Admin
-from .bodies import Body
 from .calls import Call, Incident
+from .calls.bodies import Body
+from .calls.message import Message
+from .calls.typed_map import TypedMap, TypedStream
 from .connection import Connection
 from .errors import HowdahError, is_innocent
 from .factory import ConnectionFactory, connect
-from .holding import Delivery
-from .message import Message
-from .modes import AckMode, AckType
-from .outcomes import Reject, Retry
-from .prefetch import Prefetch
-from .producer import Browser, Consumer, Producer
-from .requests import Requestor
-from .session import Session
-from .typed_map import TypedMap, TypedStream
+from .handling.outcomes import Reject, Retry
+from .jms.consumer import AckConsumer
+from .jms.holding import Delivery
+from .jms.modes import AckMode, AckType
+from .jms.prefetch import Prefetch
+from .jms.session import AckSession
+from .sessions.producer import Browser, Consumer, Producer
+from .sessions.requests import Requestor
+from .sessions.session import Session
 
 __all__ = [
     "AckConsumer",

@@ -12,29 +12,29 @@ from weakref import WeakSet
 from psycopg_pool import ConnectionPool
 
 from . import calls
-from .ack_session import AckSession
 from .admin import Admin
-from .archives import Archives
-from .audits import Audits
-from .bodies import Body
+from .admin.archives import Archives
+from .admin.audits import Audits
+from .admin.schedules import Schedules
+from .admin.transactions import Transactions
 from .calls import Call, Incident
-from .client_id import ClaimedClientId
+from .calls.bodies import Body
+from .calls.message import Message
+from .database.client_id import ClaimedClientId
+from .database.loans import Loans, PgConnection
+from .database.runner import run
+from .database.waking import Waking
 from .errors import IllegalState
-from .failure import recording
-from .keeper import Keeper
+from .handling.failure import recording
+from .handling.outcomes import Rule
+from .jms.keeper import Keeper
+from .jms.modes import AckMode, mode_of
+from .jms.prefetch import Prefetch
+from .jms.session import AckSession
 from .leases import Leases
-from .loans import Loans, PgConnection
-from .message import Message
-from .modes import AckMode, mode_of
-from .outcomes import Rule
-from .prefetch import Prefetch
-from .runner import run
-from .schedules import Schedules
-from .sender import Sender
-from .session import Session
-from .transactions import Transactions
-from .waking import Waking
-from .windowed import WINDOW_DEFAULT, OnComplete, WindowedProducer
+from .sending.sender import Sender
+from .sending.windowed import WINDOW_DEFAULT, OnComplete, WindowedProducer
+from .sessions.session import Session
 
 T = TypeVar("T")
 

@@ -13,12 +13,12 @@ from psycopg.conninfo import make_conninfo
 from psycopg_pool import ConnectionPool
 
 from ..text.dsn import BadDsnError, canonical, read
-from .client_id import ClaimedClientId
 from .connection import Connection
+from .database.client_id import ClaimedClientId
+from .database.loans import PgConnection
+from .database.waking import KEEPALIVES
 from .errors import CHECK_DSN, BadArgument, CannotConnect, cannot_connect, translated
-from .loans import PgConnection
-from .prefetch import Prefetch
-from .waking import KEEPALIVES
+from .jms.prefetch import Prefetch
 
 MAXIMUM_REDELIVERIES = "jms.redeliveryPolicy.maximumRedeliveries"
 

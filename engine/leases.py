@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
 from .calls import Call, Seconds, interval, scalar, table
-from .message import COLUMNS, Message, as_messages
+from .calls.message import COLUMNS, Message, as_messages
 
 T = TypeVar("T")
 

@@ -14,9 +14,9 @@ from typing import Literal, Self
 import psycopg
 
 from ..engine import Admin, HowdahError, Incident
+from ..engine.admin.schedules import Schedules
+from ..engine.database.runner import run
 from ..engine.errors import NoSuchMessage
-from ..engine.runner import run
-from ..engine.schedules import Schedules
 from ..workers import App
 from ..workers.asynchronous import close_loop
 from ..workers.deliveries import deliveries_of, is_empty

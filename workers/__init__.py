@@ -7,7 +7,7 @@ outside; ``hands`` tells the ``supervisor`` what a killed process held.
 from __future__ import annotations
 
 from ..engine import Message, Reject, Retry
-from ..engine.outcomes import Rule
+from ..engine.handling.outcomes import Rule
 from .app import App, AppError, Transaction, load
 from .limits import HandlerTimeout
 from .supervisor import Supervisor

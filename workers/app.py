@@ -14,10 +14,10 @@ from typing import Any
 from psycopg.pq import TransactionStatus
 
 from ..engine import Body, Call, HowdahError, Message, Session
+from ..engine.admin.schedules import schedule
+from ..engine.admin.topics import Subscription, subscription_name
 from ..engine.errors import BadArgument, ConnectionLost
-from ..engine.outcomes import Rule, Rules
-from ..engine.schedules import schedule
-from ..engine.topics import Subscription, subscription_name
+from ..engine.handling.outcomes import Rule, Rules
 from .asynchronous import runnable
 from .guard import HandlerConnection
 

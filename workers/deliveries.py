@@ -9,8 +9,8 @@ from typing import Any
 import psycopg
 
 from ..engine import calls
-from ..engine.runner import run
-from ..engine.waiting import Idle
+from ..engine.database.runner import run
+from ..engine.database.waiting import Idle
 from .app import App
 from .delivery import Delivery, Record
 from .endpoint import Endpoint, EndpointDelivery

@@ -16,10 +16,10 @@ from uuid import UUID
 import psycopg
 
 from ..engine import Incident, Message, calls, is_innocent
+from ..engine.database.runner import run
+from ..engine.database.waiting import Idle
 from ..engine.errors import AttemptNeeded, ConsumerNotOpen
-from ..engine.failure import failure_of, is_blamed
-from ..engine.runner import run
-from ..engine.waiting import Idle
+from ..engine.handling.failure import failure_of, is_blamed
 from . import events
 from .app import Binding, Handler, Transaction
 from .burst import SAVE, Burst

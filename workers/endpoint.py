@@ -14,8 +14,9 @@ from uuid import UUID
 
 import psycopg
 
-from ..engine import Admin, HowdahError, Message, calls, listening
-from ..engine.runner import run
+from ..engine import Admin, HowdahError, Message, calls
+from ..engine.calls import listening
+from ..engine.database.runner import run
 from . import events
 from .app import App, Listener, Transaction
 from .burst import Burst

@@ -7,8 +7,8 @@ from uuid import UUID
 import psycopg
 
 from ..engine import Message, calls
+from ..engine.database.runner import run
 from ..engine.errors import translate
-from ..engine.runner import run
 from .burst import SAVE, Burst
 
 

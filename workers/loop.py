@@ -11,8 +11,8 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from ..engine import HowdahError, is_innocent
-from ..engine.waiting import Idle
-from ..engine.waking import Waking
+from ..engine.database.waiting import Idle
+from ..engine.database.waking import Waking
 from . import events
 from .app import App
 from .asynchronous import close_loop

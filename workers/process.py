@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from types import FrameType
 
-from ..engine.waking import Waking
+from ..engine.database.waking import Waking
 from ..text.dsn import shown
 from . import events, logs
 from .app import App, AppError, load

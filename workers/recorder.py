@@ -9,9 +9,10 @@ from typing import Any
 
 import psycopg
 
-from ..engine import Call, HowdahError, Incident, calls, is_innocent, listening
+from ..engine import Call, HowdahError, Incident, calls, is_innocent
+from ..engine.calls import listening
+from ..engine.database.runner import run
 from ..engine.errors import NoSuchAttempt, NoSuchListener
-from ..engine.runner import run
 from . import events
 from .backoff import Backoff
 

@@ -13,8 +13,8 @@ from typing import Any
 import psycopg
 
 from ..engine import Admin, HowdahError, calls
+from ..engine.database.runner import run
 from ..engine.errors import NoSuchQueue, UnknownWorker
-from ..engine.runner import run
 from . import events
 from .backoff import Backoff
 from .figures import Figures

@@ -6,9 +6,9 @@ from typing import Any
 
 import psycopg
 
-from ..engine import consumers
+from ..engine.calls import consumers
+from ..engine.database.runner import run
 from ..engine.errors import ConsumerRefused
-from ..engine.runner import run
 
 TIMEOUT_SECONDS = 10.0
 """A session that is silent for so long, and in no transaction, is taken for gone. An idle one asks several times a second."""

@@ -10,9 +10,9 @@ import threading
 import time
 from typing import Any
 
+from ..engine.admin.topics import Subscription
+from ..engine.database.runner import run
 from ..engine.errors import NoSuchListener, NoSuchQueue, SubscriptionInUse
-from ..engine.runner import run
-from ..engine.topics import Subscription
 from .app import App
 from .delivery import Delivery
 from .endpoint import EndpointDelivery

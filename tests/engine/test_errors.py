@@ -11,9 +11,10 @@ import pytest
 import sqlalchemy
 from support import Connect, Db, one, wait_until
 
-from howdah.engine import Connection, Session, calls, connect, errors, is_innocent, temporary
-from howdah.engine.failure import failure_of, sqlstate_of, storable
-from howdah.engine.journal import check_journal_offset, journal_offset
+from howdah.engine import Connection, Session, calls, connect, errors, is_innocent
+from howdah.engine.calls import temporary
+from howdah.engine.calls.journal import check_journal_offset, journal_offset
+from howdah.engine.handling.failure import failure_of, sqlstate_of, storable
 from howdah.procedures import FILES, source
 
 Act = Callable[[Connection], object]

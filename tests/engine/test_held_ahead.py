@@ -255,7 +255,7 @@ def test_a_message_that_expires_while_it_waits_ahead_is_not_delivered(
         def now(cls, tz: tzinfo | None = None) -> Self:
             return cls.fromtimestamp(clock.now.timestamp(), tz)
 
-    monkeypatch.setattr("howdah.engine.holding.datetime", Here)
+    monkeypatch.setattr("howdah.engine.jms.holding.datetime", Here)
     connection.send(orders, "a")
     expiring = connection.send(orders, "b", time_to_live=10)
     connection.send(orders, "c")

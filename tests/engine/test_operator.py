@@ -8,8 +8,8 @@ from support import SYSTEM, Db, one
 
 from howdah.engine import Admin
 from howdah.engine.aio import connect_async
+from howdah.engine.database.runner import run
 from howdah.engine.errors import BadArgument, NoSuchMessage
-from howdah.engine.runner import run
 
 
 @pytest.fixture

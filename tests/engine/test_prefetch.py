@@ -10,7 +10,8 @@ from ahead_support import OPTIMIZED, READY, consumed, held, ids, send, take, van
 from psycopg.conninfo import conninfo_to_dict
 from support import Clock, Db, column, one, wait_until
 
-from howdah.engine import AckMode, AckSession, AckType, Connection, Prefetch, connect, runner
+from howdah.engine import AckMode, AckSession, AckType, Connection, Prefetch, connect
+from howdah.engine.database import runner
 from howdah.engine.errors import BadArgument, InvalidSelector
 
 

@@ -13,7 +13,9 @@ import pytest
 from support import SYSTEM, Clock, Connect, Db, one, wait_until
 
 from howdah.engine import Admin, Connection, Message, Session, connect
+from howdah.engine.admin.topics import subscription_name
 from howdah.engine.aio import connect_async
+from howdah.engine.database.waiting import Idle
 from howdah.engine.errors import (
     BadArgument,
     BadOption,
@@ -26,8 +28,6 @@ from howdah.engine.errors import (
     ReceivingPaused,
     SubscriptionInUse,
 )
-from howdah.engine.topics import subscription_name
-from howdah.engine.waiting import Idle
 
 
 @pytest.fixture

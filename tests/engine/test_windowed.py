@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 from support import Connect, Db, column, one, wait_until
 
-from howdah.engine import Connection, connect, windowed
+from howdah.engine import Connection, connect
 from howdah.engine.errors import (
     BadArgument,
     BadPriority,
@@ -21,7 +21,8 @@ from howdah.engine.errors import (
     IllegalState,
     QueueFull,
 )
-from howdah.engine.windowed import Sent
+from howdah.engine.sending import windowed
+from howdah.engine.sending.windowed import Sent
 
 TIMEOUT = 20
 STORED = "select count(*) from howdah.msgs"

@@ -20,7 +20,7 @@ from support import SYSTEM, column, kill_backend, one, receive, refused, wait_un
 from workers_support import APPS, HARDENED_STEPS, TABLES, Work
 
 from howdah.engine.embedded import EmbeddedServer
-from howdah.engine.embedded_layout import is_postmaster
+from howdah.engine.embedded.layout import is_postmaster
 
 PROGRAM = Path(__file__).parents[1] / "helpers" / "dying_consumer.py"
 LIMIT = 3

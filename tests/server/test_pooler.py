@@ -14,7 +14,7 @@ from howdah.audit import AuditError
 from howdah.audit.snapshot import exported
 from howdah.engine import Connection, Requestor, connect
 from howdah.engine.aio import connect_async
-from howdah.engine.aio_requests import AsyncRequestor
+from howdah.engine.aio.requests import AsyncRequestor
 
 TEMPORARY = "select queue from howdah.list_queues(true) where queue like '\\_TEMP%%'"
 TIMEOUT = 20

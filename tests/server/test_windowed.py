@@ -10,7 +10,7 @@ from support import column, one, wait_until
 from howdah.engine import connect
 from howdah.engine.embedded import EmbeddedServer
 from howdah.engine.errors import ConnectionLost
-from howdah.engine.windowed import Sent
+from howdah.engine.sending.windowed import Sent
 
 
 def test_what_was_confirmed_before_a_crash_is_there_once_and_the_rest_is_reported(

@@ -1,0 +1,155 @@
+"""Schedules: what is sent by the clock. Names and argument types of the procedures, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, TypeVar, cast
+from uuid import UUID
+
+from ..calls import Call, Seconds, interval, scalar, table
+from ..calls.bodies import Body, encode, to_json
+from .poison_admin import Rows
+
+T = TypeVar("T")
+
+COLUMNS = (
+    "schedule_id, name, queue_name, state, cron, time_zone, period, remaining, next_at, starts_at, ends_at, catch_up,"
+    " misfire_grace, fired, missed, last_fired_at, last_error, parent_id, message_type, correlation_id, created_at, created_by"
+)
+DELAYED_COLUMNS = (
+    "message_id, due_at, sent_at, expires_at, priority, message_type, correlation_id, headers, bytes, reason"
+)
+
+
+class Schedules:
+    """The verbs of scheduling over anything that runs a call, each in a transaction of its own."""
+
+    def __init__(self, run: Callable[[Call[Any]], Any]) -> None:
+        self._runner = run
+
+    def run(self, call: Call[T]) -> T:
+        """Run a call of ``schedule`` that was made before."""
+        return cast(T, self._runner(call))
+
+    def add(self, queue: str, body: Body, **options: Any) -> int:
+        """Send a message by the clock; options as of ``schedule``. Returns the schedule's number."""
+        return self.run(schedule(queue, body, **options))
+
+    def list(self, queue: str | None = None, *, all_states: bool = False) -> Rows:
+        """The schedules of a queue or topic, or all; with all_states also those that ended or were cancelled."""
+        arguments: dict[str, tuple[str, Any]] = {"queue": ("text", queue), "all_states": ("boolean", all_states)}
+        return self.run(table("list_schedules", COLUMNS, **arguments))
+
+    def cancel(self, schedule_id: int) -> None:
+        """Let it fire no more. Raises NoSuchSchedule."""
+        self.run(scalar("cancel_schedule", schedule_id=("bigint", schedule_id)))
+
+    def cancel_all(self, queue: str, since: datetime | None = None, until: datetime | None = None) -> int:
+        """Cancel one's own schedules of a queue whose next firing lies in that time; returns how many."""
+        call = scalar(
+            "cancel_schedules",
+            queue=("text", queue),
+            next_from=("timestamptz", since),
+            next_until=("timestamptz", until),
+        )
+        return self.run(call.then(int))
+
+    def pause(self, schedule_id: int) -> bool:
+        """Let it fire no more until it is resumed; returns whether it was active."""
+        return self.run(scalar("pause_schedule", schedule_id=("bigint", schedule_id)).then(bool))
+
+    def resume(self, schedule_id: int) -> bool:
+        """Let it fire again, from its next time on; returns whether it was paused or had failed."""
+        return self.run(scalar("resume_schedule", schedule_id=("bigint", schedule_id)).then(bool))
+
+    def delayed(self, queue: str, max_messages: int = 100) -> Rows:
+        """Messages that wait for their time, sent with a delay or put back after a failure; the next one first."""
+        arguments: dict[str, tuple[str, Any]] = {"queue": ("text", queue), "max_messages": ("integer", max_messages)}
+        return self.run(table("list_delayed", DELAYED_COLUMNS, **arguments))
+
+    def cancel_delayed(self, queue: str, message_ids: Sequence[int]) -> int:
+        """Discard delayed messages that are not due yet, all of them or none; returns how many. Raises NoSuchMessage."""
+        arguments: dict[str, tuple[str, Any]] = {
+            "queue": ("text", queue),
+            "message_ids": ("bigint[]", [*message_ids]),
+        }
+        return self.run(scalar("cancel_delayed", **arguments).then(int))
+
+    def due(self, max_schedules: int = 1000) -> Rows:
+        """The cron schedules that are due, for a scheduler to plan."""
+        columns = "schedule_id, cron, time_zone, next_at, from_at, catch_up, now"
+        return self.run(table("due_schedules", columns, max_schedules=("integer", max_schedules)))
+
+    def fire(self, plans: Sequence[Mapping[str, Any]] = ()) -> tuple[int, int, float | None]:
+        """Fire what is due: how many, how many cron schedules want a plan, and seconds until the next firing."""
+        call = table("fire_schedules", "fired, unplanned, next_in", plans=("jsonb", to_json([dict(p) for p in plans])))
+        (row,) = self.run(call)
+        return row["fired"], row["unplanned"], row["next_in"]
+
+    def wake_due(self, since: datetime | None) -> tuple[int, float | None, datetime]:
+        """Wake who waits for queues with a message that has become due: how many, seconds until the next, and now."""
+        call = Call(
+            "select woken, next_in, now from howdah.wake_due(%s::timestamptz)",
+            (since,),
+            lambda rows: cast(tuple[int, float | None, datetime], rows[0]),
+        )
+        return self.run(call)
+
+
+def schedule(
+    queue: str,
+    body: Body,
+    *,
+    cron: str | None = None,
+    period: Seconds | None = None,
+    repeat: int | None = None,
+    starts_at: datetime | None = None,
+    ends_at: datetime | None = None,
+    delay: Seconds | None = None,
+    name: str | None = None,
+    time_zone: str | None = None,
+    catch_up: bool | None = None,
+    misfire_grace: Seconds | None = None,
+    headers: Mapping[str, Any] | None = None,
+    priority: int | None = None,
+    correlation_id: str | None = None,
+    reply_to: str | None = None,
+    message_type: str | None = None,
+    conversation_id: UUID | None = None,
+    time_to_live: Seconds | None = None,
+    delivery_mode: str | None = None,
+    content_type: str | None = None,
+) -> Call[int]:
+    """The call of howdah.schedule; lengths of time are seconds or timedelta, points in time have a time zone."""
+    kind, value, needed = encode(body)
+    lengths: dict[str, timedelta | None] = {
+        "period": interval("period", period),
+        "delay": interval("delay", delay),
+        "misfire_grace": interval("misfire_grace", misfire_grace),
+        "time_to_live": interval("time_to_live", time_to_live),
+    }
+    words = {
+        "cron": cron,
+        "name": name,
+        "time_zone": time_zone,
+        "correlation_id": correlation_id,
+        "reply_to": reply_to,
+        "message_type": message_type,
+        "delivery_mode": delivery_mode,
+        "content_type": content_type or needed,
+    }
+    given: dict[str, tuple[str, Any]] = {
+        "queue": ("text", queue),
+        "body": (kind, value),
+        **{key: ("interval", length) for key, length in lengths.items()},
+        **{key: ("text", word) for key, word in words.items()},
+        "repeat": ("integer", repeat),
+        "priority": ("integer", priority),
+        "starts_at": ("timestamptz", starts_at),
+        "ends_at": ("timestamptz", ends_at),
+        "catch_up": ("boolean", catch_up),
+        "headers": ("jsonb", None if headers is None else to_json(headers)),
+        "conversation_id": ("uuid", conversation_id),
+    }
+    return scalar("schedule", **given).then(int)

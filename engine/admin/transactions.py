@@ -1,0 +1,56 @@
+"""Prepared transactions (two-phase): those of Howdah's, and their end by an administrator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import psycopg
+
+from ..calls import Call, table
+from ..errors import BadArgument
+from .poison_admin import Rows
+
+T = TypeVar("T")
+
+COLUMNS = "gid, transaction, prepared_at, owner, age, ours, before_start, rolls_back, commit_with, rollback_with"
+
+
+class Transactions:
+    """Verbs over a connection in autocommit, for PostgreSQL ends prepared transactions in no other one."""
+
+    def __init__(self, run: Callable[[Call[Any]], Any]) -> None:
+        self._runner = run
+
+    def _run(self, call: Call[T]) -> T:
+        return cast(T, self._runner(call))
+
+    def list(self) -> Rows:
+        """Prepared transactions of this database whose gid begins with howdah:, or that have locks on Howdah's tables."""
+        return self._run(table("list_transactions", COLUMNS))
+
+    def commit(self, gid: str) -> None:
+        """Commit one, as its owner or a superuser. Raises BadArgument if it is not there."""
+        self._end("commit_with", gid)
+
+    def rollback(self, gid: str) -> None:
+        """Roll one back, likewise."""
+        self._end("rollback_with", gid)
+
+    def roll_back_old(self) -> Rows:
+        """Roll back those that were prepared before the server's start, where the engine says autorollback; returns them."""
+        old = [row for row in self.list() if row["rolls_back"]]
+        for row in old:
+            self._end("rollback_with", row["gid"])
+        return old
+
+    def _end(self, how: str, gid: str) -> None:
+        statements = [row[how] for row in self.list() if row["gid"] == gid]
+        if not statements:
+            raise BadArgument(f"there is no prepared transaction {gid!r}", "See list().")
+
+        def end(cursor: psycopg.Cursor[Any] | psycopg.AsyncCursor[Any]) -> None:
+            cast("psycopg.Cursor[Any]", cursor).execute(statements[0])
+
+        # The statement returns no rows, which a call must.
+        self._run(Call("select true", (), lambda rows: None, end))

@@ -1,0 +1,105 @@
+"""The thread that keeps a connection's sessions in possession of what they hold, and acknowledges in time."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import psycopg
+
+from ..calls import consumers
+from ..errors import HowdahError
+from . import lease_calls
+
+if TYPE_CHECKING:
+    from ..connection import Connection
+    from .seat import Seat
+    from .session import AckSession
+
+log = logging.getLogger("howdah.keeper")
+
+BEATS = 3
+"""Times that a lease is renewed before it would run out."""
+RETRY = 1.0
+PAUSE_MIN = 0.01
+
+
+class Keeper:
+    """Renews the leases of all sessions of a connection in one statement, three times as often as they run out."""
+
+    def __init__(self, owner: Connection) -> None:
+        self._owner = owner
+        self._sessions: set[AckSession] = set()
+        self._thread: threading.Thread | None = None
+        self._stopped = False
+        self._nudged = threading.Event()
+        self._lock = threading.Lock()
+
+    def add(self, session: AckSession) -> None:
+        """Look after a session, from its first message on."""
+        with self._lock:
+            self._sessions.add(session)
+            if self._thread is None and not self._stopped:
+                self._thread = threading.Thread(target=self._run, name="howdah-keeper", daemon=True)
+                self._thread.start()
+
+    def discard(self, session: AckSession) -> None:
+        """Look after it no longer."""
+        with self._lock:
+            self._sessions.discard(session)
+
+    def nudge(self) -> None:
+        """Somebody has something to be acknowledged in time."""
+        self._nudged.set()
+
+    def stop(self) -> None:
+        """End the thread."""
+        with self._lock:
+            self._stopped = True
+            thread, self._thread = self._thread, None
+        self._nudged.set()
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
+
+    def beat(self) -> None:
+        """Renew all leases once, and have sessions drop what they have lost."""
+        with self._lock:
+            sessions = list(self._sessions)
+        self._keep_seats([seat for session in sessions for seat in session.seats])
+        held = sorted({pair for session in sessions for pair in session.leases})
+        if not held:
+            return
+        until = time.monotonic() + self._owner.lease_duration
+        kept = self._owner.run(lease_calls.renew(held, self._owner.lease_duration))
+        lost = {number for _, number in held} - kept
+        for session in sessions:
+            session.renewed(lost, until)
+
+    def _keep_seats(self, seats: list[Seat]) -> None:
+        """Let open consumers live on, which may ask for nothing for long while they work off what they hold."""
+        numbers = {seat.number: seat for seat in seats if seat.number is not None}
+        if numbers:
+            kept = self._owner.run(consumers.renew_consumers(sorted(numbers)))
+            for number in numbers.keys() - kept:
+                numbers[number].lost()
+
+    def _run(self) -> None:
+        every = self._owner.lease_duration / BEATS
+        next_beat = time.monotonic() + every
+        while not self._stopped:
+            with self._lock:
+                sessions = list(self._sessions)
+            due = min([next_beat, *(session.flush_due() for session in sessions)])
+            self._nudged.wait(max(PAUSE_MIN, due - time.monotonic()))
+            self._nudged.clear()
+            if self._stopped or time.monotonic() < next_beat:
+                continue
+            try:
+                self.beat()
+                next_beat = time.monotonic() + every
+            except (HowdahError, psycopg.Error) as error:
+                # The leases last for two beats more; until then the server may be back.
+                log.warning("leases were not renewed: %s", error)
+                next_beat = time.monotonic() + min(RETRY, every)

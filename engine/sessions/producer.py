@@ -1,0 +1,106 @@
+"""Producers, consumers and browsers: a session's verbs with the queue already said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..calls.bodies import Body
+from ..calls.message import Message
+from ..errors import BadArgument, IllegalState
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+class Producer:
+    """Sends to one queue, or, made without one, to the queue named at each send."""
+
+    def __init__(self, session: Session, queue: str | None) -> None:
+        self._session = session
+        self.queue = queue
+
+    def send(self, body: Body, *, queue: str | None = None, **options: Any) -> int:
+        """Send one message; options as in ``calls.send``."""
+        return self._session.send(self._target(queue), body, **options)
+
+    def send_many(self, bodies: Sequence[Body], *, queue: str | None = None, **options: Any) -> list[int]:
+        """Send many messages in one statement; options as in ``calls.send_many``."""
+        return self._session.send_many(self._target(queue), bodies, **options)
+
+    def send_stream(self, bodies: Iterable[Body], *, queue: str | None = None, **options: Any) -> int:
+        """Send all that an iterable gives; options as in ``Session.send_stream``."""
+        return self._session.send_stream(self._target(queue), bodies, **options)
+
+    def send_copy(self, rows: Iterable[Any], *, queue: str | None = None, **options: Any) -> int:
+        """Send all that an iterable gives by COPY; options as in ``Session.send_copy``."""
+        return self._session.send_copy(self._target(queue), rows, **options)
+
+    def _target(self, queue: str | None) -> str:
+        target = self.queue if queue is None else queue
+        if target is None:
+            raise BadArgument("this producer has no queue of its own", "Name one: send(body, queue=…).")
+        return target
+
+
+class Consumer:
+    """Receives from one queue, by call or by listener."""
+
+    def __init__(self, session: Session, queue: str) -> None:
+        self._session = session
+        self.queue = queue
+        self._closed = False
+        self._listener: Callable[[Message], None] | None = None
+
+    def receive(self, timeout: float | None = None) -> Message | None:
+        """The next message; None after ``timeout`` seconds (None: no limit) or when consumer or session is closed."""
+        if self._listener is not None:
+            raise IllegalState("a consumer with a listener cannot be asked to receive")
+        messages = self._session.receive_until(self.queue, 1, timeout, lambda: self._closed)
+        return messages[0] if messages else None
+
+    def receive_nowait(self) -> Message | None:
+        """The next message if there is one now."""
+        return self.receive(timeout=0)
+
+    @property
+    def listener(self) -> Callable[[Message], None] | None:
+        """The function called with each message; setting it hands the session over to its dispatching thread."""
+        return self._listener
+
+    @listener.setter
+    def listener(self, function: Callable[[Message], None] | None) -> None:
+        if self._closed and function is not None:
+            raise IllegalState("the consumer is closed")
+        self._session.listen(self.queue, function, consumer=self)
+        self._listener = function
+
+    def __iter__(self) -> Iterator[Message]:
+        """Messages until the session or consumer is closed."""
+        while (message := self.receive()) is not None:
+            yield message
+
+    def close(self) -> None:
+        """Receive nothing more, after the message a listener has in hand; the session's transaction is not touched."""
+        self._closed = True
+        self._session.wake()
+        if self._listener is not None and not self._session.closed:
+            self.listener = None
+
+
+class Browser:
+    """Looks at a queue's ready messages, page by page, without disturbing anyone."""
+
+    def __init__(self, session: Session, queue: str, page: int = 100, **which: Any) -> None:
+        """which: selector or correlation_id, as in ``calls.browse``; after, the priority and position to begin behind."""
+        self._session = session
+        self._page = page
+        self._after = which.pop("after", None)
+        self._which = which
+        self.queue = queue
+
+    def __iter__(self) -> Iterator[Message]:
+        after = self._after
+        while page := self._session.browse(self.queue, self._page, after=after, **self._which):
+            yield from page
+            after = page[-1]
