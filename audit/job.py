@@ -29,7 +29,7 @@ from .read import COLUMNS, read_view
 from .reports import make_reports
 from .reports.shown import shown
 from .result import AuditResult, Hour, Queue, RuleResult
-from .rule import Evidence, facts_of
+from .rules.rule import Evidence, facts_of
 from .session import spark_session
 from .since import Previous
 from .snapshot import exported

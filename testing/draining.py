@@ -23,7 +23,7 @@ from ..workers.deliveries import deliveries_of, is_empty
 from ..workers.delivery import Delivery
 from ..workers.endpoint import endpoints_of
 from ..workers.guard import HandlerConnection
-from ..workers.hands import Hands
+from ..workers.in_hand import Hands
 from ..workers.recorder import Failures, Recorder
 from ..workers.subscriptions import subscribers_of
 from .handling import NAME, testing_limits

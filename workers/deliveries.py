@@ -14,7 +14,7 @@ from ..engine.database.waiting import Idle
 from .app import App
 from .delivery import Delivery, Record
 from .endpoint import Endpoint, EndpointDelivery
-from .hands import Hands
+from .in_hand import Hands
 from .limits import Limits
 from .subscriptions import ListenedSubscriptionDelivery, Subscriber, SubscriptionDelivery
 

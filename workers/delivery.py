@@ -22,17 +22,17 @@ from ..engine.errors import AttemptNeeded, ConsumerNotOpen
 from ..engine.handling.failure import failure_of, is_blamed
 from . import events
 from .app import Binding, Handler, Transaction
+from .batch_mode import Blamed, Done, Way
 from .burst import SAVE, Burst
 from .figures import Tally
 from .guard import HandlerConnection
-from .hands import Hands
 from .hardened import HardenedBurst
+from .in_hand import Hands
 from .limits import Limits
 from .logs import IN_HAND
 from .pace import Pace
 from .recorder import Failures
 from .seat import Seat
-from .ways import Blamed, Done, Way
 
 Record = Callable[[str, Failures, bool], list[Incident]]
 """Records failures of a queue on another connection; the last argument: the messages are still in this session's hands."""

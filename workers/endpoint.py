@@ -19,11 +19,11 @@ from ..engine.calls import listening
 from ..engine.database.runner import run
 from . import events
 from .app import App, Listener, Transaction
+from .batch_mode import Done, Way
 from .burst import Burst
 from .delivery import Delivery
 from .guard import HandlerConnection
 from .hardened import HardenedBurst
-from .ways import Done, Way
 
 LOOK_SECONDS = 1.0
 """How often a process asks for the status of a listener that gives it nothing."""

@@ -22,7 +22,7 @@ from .delivery import Delivery
 from .endpoint import Endpoint, endpoints_of
 from .figures import Tally
 from .guard import HandlerConnection
-from .hands import Hands
+from .in_hand import Hands
 from .limits import Limits
 from .recorder import RETRY_SECONDS_MAX, RETRY_SECONDS_MIN, Recorder
 from .subscriptions import Subscriber, subscribers_of

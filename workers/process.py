@@ -22,7 +22,7 @@ from . import events, logs
 from .app import App, AppError, load
 from .endpoint import endpoints_of
 from .figures import Figures
-from .hands import Hands
+from .in_hand import Hands
 from .limits import GRACE_SECONDS, Limits
 from .loop import SessionLoop
 from .maintenance import Maintenance

@@ -18,7 +18,7 @@ from ..engine.errors import NoSuchQueue, UnknownWorker
 from . import events
 from .backoff import Backoff
 from .figures import Figures
-from .hands import Hands
+from .in_hand import Hands
 
 HEARTBEAT_SECONDS = 2.0
 

@@ -19,7 +19,7 @@ from howdah.engine.errors import ReceivingPaused
 from howdah.workers import App, Retry, Transaction, delivery
 from howdah.workers.delivery import Delivery
 from howdah.workers.guard import HandlerConnection
-from howdah.workers.hands import Hands
+from howdah.workers.in_hand import Hands
 from howdah.workers.pace import BATCH_FIRST, BATCH_MAX, Pace
 
 Act = Callable[[Message, Transaction], None]

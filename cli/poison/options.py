@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .times import UNITS, length
+from ..times import UNITS, length
 
 if TYPE_CHECKING:
-    from ..engine import Admin
-    from ..engine.admin.poison_admin import Which
+    from ...engine import Admin
+    from ...engine.admin.poison_admin import Which
 
 MessageId = Annotated[int, typer.Argument(metavar="MESSAGE_ID", show_default=False)]
 Source = Annotated[

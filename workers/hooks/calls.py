@@ -11,9 +11,9 @@ from email.message import EmailMessage
 from email.utils import formatdate
 from typing import Any
 
-from ..engine import HowdahError, Message
-from .hook_config import MailHook, Webhook
-from .hook_text import as_text, inside_json, on_one_line
+from ...engine import HowdahError, Message
+from .config import MailHook, Webhook
+from .text import as_text, inside_json, on_one_line
 
 Event = dict[str, Any]
 

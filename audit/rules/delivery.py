@@ -5,9 +5,9 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from .ledger import DESTINATIONS
+from ..ledger import DESTINATIONS
+from .altered import BY_OPERATOR
 from .rule import Evidence, Rule, text
-from .rules_altered import BY_OPERATOR
 
 EXPIRY_GRACE = "INTERVAL 10 SECONDS"
 """A receive looks at the clock before it takes a message, and again when it records it."""

@@ -9,8 +9,8 @@ from datetime import datetime
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from .ledger import ENDS, ENTRIES, EXITS, STATES, total
-from .since import Previous
+from ..ledger import ENDS, ENTRIES, EXITS, STATES, total
+from ..since import Previous
 
 CLOCK_GRACE = "INTERVAL 1 SECOND"
 """Times of one server may run against each other by so much: a clock that is being set right."""

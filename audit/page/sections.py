@@ -5,21 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .page_curves import over_time, per_second, value
-from .page_parts import (
-    Cell,
-    Section,
-    count,
-    duration,
-    identifier,
-    milliseconds,
-    moment,
-    table,
-    text,
-)
-from .page_work import forecast, handling, workers
-from .reports.latency import LONGEST
-from .reports.shown import Shown
+from ..reports.latency import LONGEST
+from ..reports.shown import Shown
+from .curves import over_time, per_second, value
+from .parts import Cell, Section, count, duration, identifier, milliseconds, moment, table, text
+from .work import forecast, handling, workers
 
 
 def sections(shown: Shown) -> list[Section]:

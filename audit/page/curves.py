@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from ..plots import Curve, draw
-from .page_parts import Drawing, keys_of
-from .reports.shown import Shown
+from ...plots import Curve, draw
+from ..reports.shown import Shown
+from .parts import Drawing, keys_of
 
 
 def per_second(name: str, shown: Shown) -> Callable[[dict[str, Any]], float]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import output, times
-from .common import Dsn, Json, Role, Yes, confirm, connected
-from .poison_options import (
+from .. import output, times
+from ..common import Dsn, Json, Role, Yes, confirm, connected
+from .options import (
     DryRun,
     ErrorClass,
     Fingerprint,
@@ -29,8 +29,8 @@ from .poison_options import (
 )
 
 if TYPE_CHECKING:
-    from ..engine import Admin
-    from ..engine.admin.poison_admin import Which
+    from ...engine import Admin
+    from ...engine.admin.poison_admin import Which
 
 EXCEPTION_DESTINATION = "_SYSTEM.Exception.Destination."  # the engine has other queues besides
 
@@ -76,7 +76,7 @@ def replay(
                 source, ids, target=target, max_messages=number, reason=reason, dry_run=dry_run, **which
             )
         else:
-            from .paced import Paced
+            from ..paced import Paced
 
             replayed = Paced(admin, source, ids, number, speed, target, reason, which).run()
     _said("replayed", replayed, dry_run, as_json=as_json, queue=source)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ..plots import look
-from ..text.controls import printable
+from ...plots import look
+from ...text.controls import printable
 
 ROWS_MAX = 25
 """Rows of a table; what would be more is summed in one."""

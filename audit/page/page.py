@@ -11,17 +11,17 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..text.extras import how_to_install
-from .errors import AuditError
-from .evidence import COMMAND
-from .headline import headline
-from .identity import PROVED
-from .page_parts import Cell, Table, at, clean, count, identifier, table, text
-from .page_sections import sections
-from .report import SIDES
-from .reports.shown import Shown
-from .result import AuditResult, Queue
-from .unseen import LEAD, UNSEEN
+from ...text.extras import how_to_install
+from ..errors import AuditError
+from ..evidence import COMMAND
+from ..headline import headline
+from ..identity import PROVED
+from ..report import SIDES
+from ..reports.shown import Shown
+from ..result import AuditResult, Queue
+from ..unseen import LEAD, UNSEEN
+from .parts import Cell, Table, at, clean, count, identifier, table, text
+from .sections import sections
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .page_parts import NOTHING, Cell, Section, count, duration, lasting, milliseconds, rate, share, table, text
-from .reports.forecast import DRAINS, EMPTY, UNFED
-from .reports.shown import Shown
+from ..reports.forecast import DRAINS, EMPTY, UNFED
+from ..reports.shown import Shown
+from .parts import NOTHING, Cell, Section, count, duration, lasting, milliseconds, rate, share, table, text
 
 
 def handling(shown: Shown) -> Section:

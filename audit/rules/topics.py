@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from .ledger import DESTINATIONS
+from ..ledger import DESTINATIONS
 from .rule import Evidence, Rule, text
 
 START_GRACE = "INTERVAL 10 SECONDS"

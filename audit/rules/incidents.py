@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from .ledger import DESTINATIONS
+from ..ledger import DESTINATIONS
 from .rule import CLOCK_GRACE, Evidence, Rule, text
 
 LIMIT_REASON = "failed deliveries reached the limit"

@@ -14,16 +14,16 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
-from ..engine import Message, Reject, Retry
-from . import events
-from .app import App, AppError, Transaction
-from .hook_calls import Event, HookFailed, tell
-from .hook_config import Configuration, load_hooks
+from ...engine import Message, Reject, Retry
+from .. import events
+from ..app import App, AppError, Transaction
+from .calls import Event, HookFailed, tell
+from .config import Configuration, load_hooks
 
 VARIABLE = "HOWDAH_HOOKS"
 """Environment variable with the path of the configuration, by which a worker process finds it."""
 
-TARGET = "howdah.workers.hooks:app"
+TARGET = "howdah.workers.hooks.handler:app"
 REMEMBERED = 10_000
 PAUSE_MAX = 86_400.0
 

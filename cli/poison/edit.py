@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import output
-from .common import Dsn, Json, Role, pairs, transaction
-from .poison_options import MessageId, Reason, Source, Target
+from .. import output
+from ..common import Dsn, Json, Role, pairs, transaction
+from .options import MessageId, Reason, Source, Target
 
 if TYPE_CHECKING:
-    from ..engine import Message
+    from ...engine import Message
 
 
 def edit(
@@ -40,9 +40,9 @@ def edit(
     as_json: Json = False,
 ) -> None:
     """Replay a corrected copy of a message. Without any change given, the body is opened in $EDITOR."""
-    from ..engine import Admin
-    from ..engine.errors import NoSuchMessage
-    from .lines import check_text
+    from ...engine import Admin
+    from ...engine.errors import NoSuchMessage
+    from ..lines import check_text
 
     if body is not None and body_file is not None:
         raise typer.BadParameter("give either --body or --body-file", param_hint="--body")
@@ -80,8 +80,8 @@ def edit(
 
 def _new_body(original: Message, body: str | None, file: Path | None, *, open_editor: bool) -> str | bytes | None:
     """What is to be the copy's body, text or bytes as the original's; None: the same. Raises HowdahError."""
-    from ..engine.errors import HowdahError
-    from .editor import edit as edit_text
+    from ...engine.errors import HowdahError
+    from ..editor import edit as edit_text
 
     if file is not None:
         content = file.read_bytes()

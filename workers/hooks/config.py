@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from .app import AppError
-from .hook_text import Template
+from ..app import AppError
+from .text import Template
 
 ADVISORY_QUEUE = "_SYSTEM.Advisory"
 _KINDS: dict[type, str] = {

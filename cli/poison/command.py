@@ -7,19 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from . import output, poison_acts, poison_edit, tables, times
-from .common import Dsn, Json, Role, Wide, connected
-from .poison_options import (
-    ErrorClass,
-    Fingerprint,
-    MessageId,
-    NewerThan,
-    OlderThan,
-    Origin,
-    Selector,
-    Source,
-    filters,
-)
+from .. import output, tables, times
+from ..common import Dsn, Json, Role, Wide, connected
+from .acts import discard, move, park, replay, retry
+from .edit import edit
+from .options import ErrorClass, Fingerprint, MessageId, NewerThan, OlderThan, Origin, Selector, Source, filters
 
 app = typer.Typer(no_args_is_help=True, help="Dead messages, their failures, and what becomes of them.")
 
@@ -128,7 +120,7 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show a message, wherever it lies, with all its failures, the first one first."""
-    from ..engine.errors import NoSuchMessage
+    from ...engine.errors import NoSuchMessage
 
     with connected(dsn, role) as connection:
         incidents = connection.admin.incidents(message_id=message_id, max_incidents=INCIDENTS_MAX)[::-1]
@@ -178,12 +170,12 @@ def acts(
 
 
 for _act in (
-    poison_acts.replay,
-    poison_edit.edit,
-    poison_acts.move,
-    poison_acts.park,
-    poison_acts.retry,
-    poison_acts.discard,
+    replay,
+    edit,
+    move,
+    park,
+    retry,
+    discard,
 ):
     app.command()(_act)
 
