@@ -51,6 +51,9 @@ BURST_SECONDS = 0.1
 class Delivery:
     """Delivers one queue's messages to its handlers over one connection, one batch at a time."""
 
+    #: The listener that the queue is received through; None: straight from the queue.
+    _listener: str | None = None
+
     def __init__(
         self,
         binding: Binding,
@@ -170,7 +173,7 @@ class Delivery:
 
     def _burst(self, connection: HandlerConnection) -> Burst:
         kind = HardenedBurst if self._way is Way.HARDENED else Burst
-        return kind(connection, self._binding.queue, self._seat.number)
+        return kind(connection, self._binding.queue, self._seat.number, self._listener)
 
     def _next(self, burst: Burst, messages: list[Message], done: Done) -> list[Message]:
         """Commit the messages handled so far, if there are any, and receive the next; ``messages`` is empty then."""

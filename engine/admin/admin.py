@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..calls import Call, consumers, scalar, table
+from ..calls import Call, Rows, consumers, scalar, table
 from ..calls.bodies import to_json
 from ..errors import BadArgument
-from .poison_admin import Rows
 from .topics import Topics
 
 QUEUE_COLUMNS = (

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
-from ..calls import Call, scalar, table
+from ..calls import Call, Rows, scalar, table
 from ..calls.bodies import to_json
-from .poison_admin import Rows
 
 T = TypeVar("T")
 

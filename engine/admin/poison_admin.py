@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypedDict, TypeVar, Unpack, cast
 
-from ..calls import Call, Seconds, interval, scalar, table
+from ..calls import Call, Rows, Seconds, interval, scalar, table
 from ..calls.bodies import Body, encode, json_text, to_json
 from ..calls.message import COLUMNS, Message, as_messages
 
@@ -26,7 +26,6 @@ CAUSE_COLUMNS = (
 ACT_COLUMNS = "act_id, at, actor, act, queue_name, other_queue, reason, message_ids"
 
 T = TypeVar("T")
-Rows = list[dict[str, Any]]
 
 
 class Which(TypedDict, total=False):

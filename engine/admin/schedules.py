@@ -7,9 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
-from ..calls import Call, Seconds, interval, scalar, table
+from ..calls import Call, Rows, Seconds, interval, scalar, table
 from ..calls.bodies import Body, encode, to_json
-from .poison_admin import Rows
 
 T = TypeVar("T")
 

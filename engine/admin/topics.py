@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ..calls import Call, scalar, table
+from ..calls import Call, Rows, messages_of, scalar, table
 from ..calls.bodies import to_json
-from ..calls.message import COLUMNS, Message, as_messages
-from .poison_admin import Operator, Rows
+from ..calls.message import Message
+from .poison_admin import Operator
 
 TOPIC_COLUMNS = "topic, sending_paused, subscriptions, durable_subscriptions, bridges, published, stored, refused_for, created_at, created_by"
 SUBSCRIPTION_COLUMNS = (
@@ -95,12 +95,7 @@ class Topics(Operator):
     def topic_history(self, topic: str, since: datetime | None = None, max_messages: int = 100) -> list[Message]:
         """Messages of a topic that are still stored, oldest first, from a time on; nothing is taken."""
         return self._run(
-            Call(
-                f"select {COLUMNS} from howdah.topic_history(%s::text, %s::timestamptz, %s::integer)",
-                (topic, since, max_messages),
-                _messages,
-                as_messages,
-            )
+            messages_of("howdah.topic_history(%s::text, %s::timestamptz, %s::integer)", (topic, since, max_messages))
         )
 
     def subscribe(
@@ -167,7 +162,3 @@ def unsubscribe(subscription: str) -> Call[None]:
 def set_client_id(client_id: str | None) -> Call[None]:
     """Say under which client id the transaction publishes, for subscriptions with no_local."""
     return Call("select howdah.set_client_id(%s::text, true)", (client_id,), lambda _: None)
-
-
-def _messages(rows: list[Message]) -> list[Message]:
-    return rows

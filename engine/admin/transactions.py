@@ -7,9 +7,8 @@ from typing import Any, TypeVar, cast
 
 import psycopg
 
-from ..calls import Call, table
+from ..calls import Call, Rows, table
 from ..errors import BadArgument
-from .poison_admin import Rows
 
 T = TypeVar("T")
 

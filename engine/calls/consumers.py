@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from . import Call, Seconds, interval, scalar, table
+from .call import Call, Seconds, interval, scalar, table
 
 
 def open_consumer(

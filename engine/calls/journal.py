@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..admin.poison_admin import Rows
-from . import Call, scalar, table
 from .bodies import to_json
+from .call import Call, Rows, scalar, table
 
 Offset = dict[str, Any]
 """A place in the journal: snapshot (text), system (the cluster) and dropped. JSON all through."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import psycopg
 
-from . import Call, Seconds, interval, scalar
 from .bodies import Body, encode, to_json
+from .call import Call, Seconds, interval, scalar
 from .message import Message
 
 #: Seconds between two signs of life of a connection that no database session stands for.
