@@ -20,8 +20,8 @@ from .jms.holding import Delivery
 from .jms.modes import AckMode, AckType
 from .jms.prefetch import Prefetch
 from .jms.session import AckSession
+from .requests import Requestor
 from .sessions.producer import Browser, Consumer, Producer
-from .sessions.requests import Requestor
 from .sessions.session import Session
 
 __all__ = [

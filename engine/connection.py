@@ -37,6 +37,7 @@ from .sending.windowed import WINDOW_DEFAULT, OnComplete, WindowedProducer
 from .sessions.session import Session
 
 T = TypeVar("T")
+S = TypeVar("S", Session, AckSession)
 
 
 class Connection:
@@ -68,8 +69,7 @@ class Connection:
         self._claim = client_id
         self._running = threading.Event()
         self._closed = False
-        self._sessions: set[Session] = set()
-        self._ack_sessions: set[AckSession] = set()
+        self._sessions: set[Session | AckSession] = set()
         self._sender = Sender(self._loans)
         self._producers: WeakSet[WindowedProducer] = WeakSet()
         self._lock = threading.Lock()
@@ -105,7 +105,9 @@ class Connection:
         Raises CannotConnect if none came free or the server does not answer.
         """
         self._check_open()
-        session = Session.owning(self, self._loans, transacted=transacted)
+        return self._opened(Session.owning(self, self._loans, transacted=transacted))
+
+    def _opened(self, session: S) -> S:
         with self._lock:
             self._sessions.add(session)
             closed = self._closed
@@ -114,10 +116,13 @@ class Connection:
             self._check_open()
         return session
 
-    def forget(self, session: Session) -> None:
+    def forget(self, session: object) -> None:
         """A session was closed."""
-        with self._lock:
-            self._sessions.discard(session)
+        if isinstance(session, AckSession):
+            self.keeper.discard(session)
+        if isinstance(session, Session | AckSession):
+            with self._lock:
+                self._sessions.discard(session)
 
     def create_session(self, *, transacted: bool = False, mode: int = AckMode.AUTO) -> AckSession:
         """A session with an acknowledge mode, whose consumers receive ahead; transacted: its mode is SESSION_TRANSACTED.
@@ -125,20 +130,11 @@ class Connection:
         Raises BadArgument for what is no mode, and for SESSION_TRANSACTED without a transaction.
         """
         self._check_open()
-        session = AckSession(self, mode_of(transacted, mode))
-        with self._lock:
-            self._ack_sessions.add(session)
-            closed = self._closed
-        if closed:  # by another thread, in between
-            session.close()
-            self._check_open()
-        return session
-
-    def forget_acks(self, session: AckSession) -> None:
-        """A session with an acknowledge mode was closed."""
-        self.keeper.discard(session)
-        with self._lock:
-            self._ack_sessions.discard(session)
+        chosen = mode_of(transacted, mode)
+        transaction = self.session() if chosen is AckMode.SESSION_TRANSACTED else None
+        return self._opened(
+            AckSession(self, chosen, keeper=self.keeper, prefetch=self.prefetch, transaction=transaction)
+        )
 
     @property
     def admin(self) -> Admin:
@@ -236,7 +232,8 @@ class Connection:
             if self._closed:
                 return
             self._closed = True
-            sessions: list[AckSession | Session] = [*self._ack_sessions, *self._sessions]
+            # Those with an acknowledge mode first: they have others beneath.
+            sessions = sorted(self._sessions, key=lambda session: isinstance(session, Session))
         for session in sessions:
             session.close()
         self.keeper.stop()

@@ -16,7 +16,7 @@ from ..calls.message import Message
 from ..database import runner
 from ..database.waiting import Idle
 from ..errors import BadArgument, ConnectionLost, HowdahError, IllegalState, NoReply
-from ..sessions.requests import BATCH, Outstanding
+from ..requests import BATCH, Outstanding
 from .connection import AsyncConnection
 
 

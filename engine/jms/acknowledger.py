@@ -6,16 +6,13 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from ..calls import Call
 from ..errors import IllegalState, LeaseLost
 from . import lease_calls
-from .holding import Delivery
+from .holding import Delivery, Holder
 from .modes import AckType
-
-if TYPE_CHECKING:
-    from .consumer import AckConsumer
 
 T = TypeVar("T")
 log = logging.getLogger("howdah.ack")
@@ -57,7 +54,7 @@ class Acknowledger:
             return set()
         return {message.message_id for message in messages}
 
-    def consume_interval(self, consumer: AckConsumer, first: Delivery, last: Delivery) -> int:
+    def consume_interval(self, consumer: Holder, first: Delivery, last: Delivery) -> int:
         """What a consumer got from one message to another is consumed: how many that were. Raises LeaseLost, IllegalState."""
 
         def place(message: Delivery) -> tuple[int, int, int]:
@@ -98,7 +95,7 @@ class Acknowledger:
         if messages:
             self._run(lease_calls.give_back(queue, messages))
 
-    def end(self, consumer: AckConsumer, error_class: str, error_text: str) -> None:
+    def end(self, consumer: Holder, error_class: str, error_text: str) -> None:
         """A consumer gives back all it holds; only what it delivered has failed."""
         held = consumer.holding
         if held.leases:
@@ -106,9 +103,9 @@ class Acknowledger:
             self._run(lease_calls.end_leases(consumer.queue, held.leases, list(held.delivered.values()), why))
 
 
-def by_consumer(messages: Sequence[Delivery]) -> list[tuple[AckConsumer, list[Delivery]]]:
+def by_consumer(messages: Sequence[Delivery]) -> list[tuple[Holder, list[Delivery]]]:
     """Each consumer that has some of them, with those."""
-    found: dict[int, tuple[AckConsumer, list[Delivery]]] = {}
+    found: dict[int, tuple[Holder, list[Delivery]]] = {}
     for message in messages:
         found.setdefault(id(message.consumer), (message.consumer, []))[1].append(message)
     return list(found.values())

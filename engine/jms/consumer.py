@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 
@@ -16,13 +16,11 @@ from ..database.waiting import Idle
 from ..errors import BadArgument, HowdahError, IllegalState
 from ..handling.functions import check_listener
 from . import lease_calls
+from .base import SessionBase
 from .holding import Delivery, Holding
 from .modes import AckMode, AckType
 from .prefetch import BATCH_MAX, Window
 from .seat import Seat
-
-if TYPE_CHECKING:
-    from .session import AckSession
 
 Listener = Callable[[Delivery], Any]
 
@@ -30,7 +28,7 @@ Listener = Callable[[Delivery], Any]
 class AckConsumer:
     """Receives from one queue or subscription. Its methods are for one thread; ``close`` is for any."""
 
-    def __init__(self, session: AckSession, window: Window, seat: Seat, selector: str | None = None) -> None:
+    def __init__(self, session: SessionBase, window: Window, seat: Seat, selector: str | None = None) -> None:
         self.session = session
         self.window = window
         self.queue = window.queue
@@ -244,6 +242,16 @@ class AckConsumer:
         if len(self.holding.delivered) < self.window.half:
             self._extension = 0
 
+    def acknowledge_message(self, message: Delivery) -> None:
+        """INDIVIDUAL: this message is consumed; CLIENT: all that the session has delivered; other modes: nothing. Raises LeaseLost."""
+        if self.session.mode is not AckMode.INDIVIDUAL:
+            self.session.acknowledge()
+            return
+        with self.session.lock:
+            self.session.check_open()
+            if message.message_id in self.holding.delivered:
+                self.session.acknowledger.consume([message], AckType.INDIVIDUAL)
+
     def acknowledge(self) -> None:
         """All that this consumer has delivered is consumed; in the modes in which the client acknowledges. Raises LeaseLost."""
         with self.session.lock:
@@ -283,7 +291,7 @@ class AckConsumer:
             if self.prefetch == 0:
                 raise BadArgument("illegal prefetch size of zero", "A consumer with a listener must receive ahead.")
         self._listener = function
-        self.session.listen(self)
+        self.session.listen()
 
     def close(self) -> None:
         """Receive nothing more; what it holds ahead goes back unharmed. What it delivered stays the session's to acknowledge."""

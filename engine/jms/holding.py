@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ..calls.message import Message
 from ..leases import Lease
-
-if TYPE_CHECKING:
-    from .consumer import AckConsumer
 
 
 class Delivery(Message):
@@ -22,10 +19,10 @@ class Delivery(Message):
     #: The lease it is held under; 0: it was consumed when it was received.
     lease: int
     #: Who got it.
-    consumer: AckConsumer
+    consumer: Holder
 
     @classmethod
-    def of(cls, message: Message, lease: int, consumer: AckConsumer) -> Delivery:
+    def of(cls, message: Message, lease: int, consumer: Holder) -> Delivery:
         """A message as its consumer got it."""
         delivery = cls(message._row)
         delivery.lease, delivery.consumer = lease, consumer
@@ -36,7 +33,7 @@ class Delivery(Message):
 
         Raises LeaseLost if that is somebody else's by now.
         """
-        self.consumer.session.acknowledge_message(self)
+        self.consumer.acknowledge_message(self)
 
     @property
     def expired(self) -> bool:
@@ -57,7 +54,7 @@ class Holding:
         #: Leases that nothing is left of, which the server need not remember.
         self.finished: list[int] = []
 
-    def add(self, lease: Lease, consumer: AckConsumer, until: float, *, first: bool = False) -> None:
+    def add(self, lease: Lease, consumer: Holder, until: float, *, first: bool = False) -> None:
         """Messages leased until then, by the monotonic clock, to be delivered last or first."""
         self._until[lease.number] = until
         messages = [Delivery.of(message, lease.number, consumer) for message in lease.messages]
@@ -114,3 +111,17 @@ class Holding:
 
     def __len__(self) -> int:
         return len(self.ahead) + len(self.delivered)
+
+
+class Holder(Protocol):
+    """A consumer, as those know it who deal with its messages."""
+
+    queue: str
+    closed: bool
+    holding: Holding
+
+    def acknowledge_message(self, message: Delivery) -> None:
+        """What ``message.acknowledge`` does."""
+
+    def acknowledged(self, messages: list[Delivery]) -> None:
+        """They are consumed, or not this consumer's any more."""

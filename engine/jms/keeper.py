@@ -5,18 +5,15 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import psycopg
 
 from ..calls import consumers
 from ..errors import HowdahError
+from ..sessions.owner import Owner
 from . import lease_calls
-
-if TYPE_CHECKING:
-    from ..connection import Connection
-    from .seat import Seat
-    from .session import AckSession
+from .seat import Seat
 
 log = logging.getLogger("howdah.keeper")
 
@@ -26,18 +23,36 @@ RETRY = 1.0
 PAUSE_MIN = 0.01
 
 
+class Kept(Protocol):
+    """A session, as the keeper knows it, which waits for none of its locks."""
+
+    @property
+    def leases(self) -> list[tuple[str, int]]:
+        """What it holds: (queue, lease)."""
+
+    @property
+    def seats(self) -> list[Seat]:
+        """The open consumers that it has of queues that tell them apart."""
+
+    def renewed(self, lost: set[int], until: float) -> None:
+        """Its leases last until then, by the monotonic clock, but for those that were lost."""
+
+    def flush_due(self) -> float:
+        """Acknowledge what has waited long enough; when to look again, by the monotonic clock."""
+
+
 class Keeper:
     """Renews the leases of all sessions of a connection in one statement, three times as often as they run out."""
 
-    def __init__(self, owner: Connection) -> None:
+    def __init__(self, owner: Owner) -> None:
         self._owner = owner
-        self._sessions: set[AckSession] = set()
+        self._sessions: set[Kept] = set()
         self._thread: threading.Thread | None = None
         self._stopped = False
         self._nudged = threading.Event()
         self._lock = threading.Lock()
 
-    def add(self, session: AckSession) -> None:
+    def add(self, session: Kept) -> None:
         """Look after a session, from its first message on."""
         with self._lock:
             self._sessions.add(session)
@@ -45,7 +60,7 @@ class Keeper:
                 self._thread = threading.Thread(target=self._run, name="howdah-keeper", daemon=True)
                 self._thread.start()
 
-    def discard(self, session: AckSession) -> None:
+    def discard(self, session: Kept) -> None:
         """Look after it no longer."""
         with self._lock:
             self._sessions.discard(session)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import psycopg
 
@@ -16,26 +14,25 @@ from .. import calls
 from ..admin import topics
 from ..calls import Call
 from ..calls.bodies import Body
-from ..database.waiting import Asks, Idle
 from ..errors import ConnectionLost, HowdahError, IllegalState, TransactionRolledBack, is_innocent, is_lost
-from ..sessions.dispatch import RENEW_TIMEOUT
+from ..sessions.dispatch import RENEW_TIMEOUT, Dispatcher
+from ..sessions.owner import Owner
 from ..sessions.session import Session
 from . import lease_calls
-from .acknowledger import Acknowledger, by_consumer
+from .acknowledger import by_consumer
+from .base import SessionBase
 from .consumer import AckConsumer
-from .dispatch import AckDispatcher
-from .holding import Delivery
-from .modes import AckMode, AckType
+from .dispatch import AckListeners
+from .holding import Delivery, Holder
+from .keeper import Keeper
+from .modes import AckMode
+from .prefetch import Prefetch
 from .seat import Seat, is_subscription
-
-if TYPE_CHECKING:
-    from ..connection import Connection
-    from .keeper import Keeper
 
 T = TypeVar("T")
 
 
-class AckSession:
+class AckSession(SessionBase):
     """Made by ``Connection.create_session``; its mode never changes. Any thread may close it.
 
     Its listeners are called one at a time. Unless it is transacted, its consumers may be asked in parallel, by a thread each.
@@ -44,22 +41,17 @@ class AckSession:
     the session held comes again to others.
     """
 
-    def __init__(self, owner: Connection, mode: AckMode) -> None:
-        self._owner = owner
-        self.mode = mode
-        self.keeper: Keeper = owner.keeper
-        self.lease_duration = owner.lease_duration
-        self.acknowledger = Acknowledger(self.run, owner.lease_duration)
-        self.closed = False
-        #: Held for each change of what the session holds.
-        self.lock = threading.RLock()
-        self._transaction: Session | None = owner.session() if mode is AckMode.SESSION_TRANSACTED else None
+    def __init__(
+        self, owner: Owner, mode: AckMode, *, keeper: Keeper, prefetch: Prefetch, transaction: Session | None
+    ) -> None:
+        """transaction: the session that it sends and commits in, if it is transacted."""
+        super().__init__(owner, mode, keeper)
+        self._prefetch = prefetch
+        self._transaction = transaction
         self._consumers: list[AckConsumer] = []
-        self._dispatcher: AckDispatcher | None = None
+        self._dispatcher: Dispatcher[AckConsumer] | None = None
         #: Subscriptions that end with the session.
         self._fleeting: list[str] = []
-        self._wake = threading.Event()
-        self._asks = Asks()
 
     # -- its parts ------------------------------------------------------------------------------------------------
 
@@ -114,7 +106,7 @@ class AckSession:
         options: Mapping[str, Any] | None = None,
     ) -> AckConsumer:
         self.check_open()
-        window = self._owner.prefetch.window(
+        window = self._prefetch.window(
             destination, self.mode, kind=kind, prefetch=prefetch, optimize_acknowledge=optimize, **(options or {})
         )
         seat = Seat(self.run, window.queue, self.lease_duration, exclusive=window.exclusive, priority=window.priority)
@@ -145,43 +137,9 @@ class AckSession:
         """The connection beneath of a transacted session, for the application's own statements in its transaction."""
         return self._own().connection
 
-    @property
-    def ready(self) -> bool:
-        """Whether messages may be delivered."""
-        return self._owner.started and not self.closed
-
-    def check_open(self) -> None:
-        """Raises IllegalState if it is closed."""
-        if self.closed:
-            raise IllegalState("the session is closed")
-
-    def run(self, call: Call[T]) -> T:
-        """Run a call in a transaction of its own."""
-        return self._owner.run(call)
-
     def run_in_transaction(self, call: Call[T]) -> T:
         """Run a call in the session's transaction if it has one."""
         return self.run(call) if self._transaction is None else self._transaction.call(call)
-
-    @property
-    def acks(self) -> Counter[AckType]:
-        """Acknowledgements so far, by kind: statements, and for DELIVERED windows that grew."""
-        return self.acknowledger.counts
-
-    # -- waiting --------------------------------------------------------------------------------------------------
-
-    def idle(self, wait: float | None = None) -> Idle:
-        """The waiting of this session, up to so many seconds; None: no limit."""
-        return Idle(self._owner.waking, self.wake, wait, self._asks)
-
-    def wake(self) -> None:
-        """Have whoever waits look again at once."""
-        self._wake.set()
-
-    def sleep(self, seconds: float) -> None:
-        """Until then, or until somebody calls ``wake``."""
-        if self._wake.wait(seconds):
-            self._wake.clear()
 
     # -- acknowledging --------------------------------------------------------------------------------------------
 
@@ -194,16 +152,6 @@ class AckSession:
             self.check_open()
             if self.mode.by_client:
                 self.acknowledger.consume(self.delivered)
-
-    def acknowledge_message(self, message: Delivery) -> None:
-        """What ``message.acknowledge`` does."""
-        if self.mode is not AckMode.INDIVIDUAL:
-            self.acknowledge()
-            return
-        with self.lock:
-            self.check_open()
-            if message.message_id in message.consumer.holding.delivered:
-                self.acknowledger.consume([message], AckType.INDIVIDUAL)
 
     @property
     def delivered(self) -> list[Delivery]:
@@ -283,14 +231,16 @@ class AckSession:
 
     # -- listeners, leases and its end ----------------------------------------------------------------------------
 
-    def listen(self, consumer: AckConsumer) -> None:
+    def listen(self) -> None:
         """A consumer got a listener, or has none any more."""
         self.check_open()
-        if self._dispatcher is None and consumer.listener is not None:
-            self._dispatcher = AckDispatcher(self)
-            self._dispatcher.start()
-        elif self._dispatcher is not None:
+        if self._dispatcher is not None:
+            self.wake()
             self._dispatcher.changed()
+        elif self.listening:
+            listeners = AckListeners(self, lambda: self.listening)
+            self._dispatcher = Dispatcher("howdah-ack-session", self, listeners)
+            self._dispatcher.start()
 
     @property
     def listening(self) -> list[AckConsumer]:
@@ -331,23 +281,19 @@ class AckSession:
                 self.lock.release()
         return min((c.flush_due() for c in list(self._consumers)), default=math.inf)
 
-    def forget(self, consumer: AckConsumer) -> None:
+    def forget(self, consumer: Holder) -> None:
         """A closed consumer that holds nothing any more is none of the session's."""
-        if consumer.closed and not consumer.holding.leases and consumer in self._consumers:
-            self._consumers.remove(consumer)
+        if isinstance(consumer, AckConsumer) and consumer.closed and not consumer.holding.leases:
+            with suppress(ValueError):
+                self._consumers.remove(consumer)
 
     def close(self) -> None:
         """End it: a transaction is rolled back; what a client has not acknowledged is not; what was held ahead goes back unharmed.
 
         A listener's message in hand is finished first; waiting receives return None. A second call does nothing.
         """
-        dispatcher = self._dispatcher
-        if dispatcher is not None and dispatcher.is_alive():
-            dispatcher.stop()
-            if dispatcher is threading.current_thread():
-                return
-            dispatcher.join()
-        self.finish()
+        if self._dispatcher is None or self._dispatcher.end():
+            self.finish()
 
     def finish(self) -> None:
         """The end of ``close``, once no listener runs any more."""
@@ -359,7 +305,7 @@ class AckSession:
                     consumer.flush()
             self.closed = True
             self._wake.set()
-            self._owner.forget_acks(self)
+            self._owner.forget(self)
             # What cannot be done now comes about when the leases run out.
             with suppress(HowdahError, psycopg.Error):
                 if self._transaction is not None:

@@ -3,20 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ..calls.bodies import Body
 from ..calls.message import Message
 from ..errors import BadArgument, IllegalState
 
-if TYPE_CHECKING:
-    from .session import Session
+
+class Sends(Protocol):
+    """A session, as a producer knows it."""
+
+    def send(self, queue: str, body: Body, **options: Any) -> int:
+        """Send one message."""
+
+    def send_many(self, queue: str, bodies: Sequence[Body], **options: Any) -> list[int]:
+        """Send many messages in one statement."""
+
+    def send_stream(self, queue: str, bodies: Iterable[Body], **options: Any) -> int:
+        """Send all that an iterable gives."""
+
+    def send_copy(self, queue: str, rows: Iterable[Any], **options: Any) -> int:
+        """Send all that an iterable gives by COPY."""
+
+
+class Receives(Protocol):
+    """A session, as a consumer knows it."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+
+    def receive_until(
+        self, queue: str, max_messages: int, wait: float | None, given_up: Callable[[], bool]
+    ) -> list[Message]:
+        """Receive, until ``given_up`` is true."""
+
+    def wake(self) -> None:
+        """Have a waiting receive look again at once."""
+
+    def listen(self, queue: str, listener: Callable[[Message], Any] | None, *, consumer: object = None) -> None:
+        """Call a function with each message of a queue; None ends it."""
+
+
+class Browses(Protocol):
+    """A session, as a browser knows it."""
+
+    def browse(
+        self, queue: str, max_messages: int = 100, *, after: Message | tuple[int, int] | None = None, **which: Any
+    ) -> list[Message]:
+        """One page of ready messages."""
 
 
 class Producer:
     """Sends to one queue, or, made without one, to the queue named at each send."""
 
-    def __init__(self, session: Session, queue: str | None) -> None:
+    def __init__(self, session: Sends, queue: str | None) -> None:
         self._session = session
         self.queue = queue
 
@@ -46,7 +87,7 @@ class Producer:
 class Consumer:
     """Receives from one queue, by call or by listener."""
 
-    def __init__(self, session: Session, queue: str) -> None:
+    def __init__(self, session: Receives, queue: str) -> None:
         self._session = session
         self.queue = queue
         self._closed = False
@@ -91,7 +132,7 @@ class Consumer:
 class Browser:
     """Looks at a queue's ready messages, page by page, without disturbing anyone."""
 
-    def __init__(self, session: Session, queue: str, page: int = 100, **which: Any) -> None:
+    def __init__(self, session: Browses, queue: str, page: int = 100, **which: Any) -> None:
         """which: selector or correlation_id, as in ``calls.browse``; after, the priority and position to begin behind."""
         self._session = session
         self._page = page

@@ -6,106 +6,28 @@ by ``Connection.session()`` own theirs.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Self, TypeVar
-
-import psycopg
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from .. import calls
 from ..admin import topics
-from ..calls import Call, consumers, temporary
+from ..calls import consumers, temporary
 from ..calls.bodies import Body
 from ..calls.message import Message
-from ..database.loans import Loans, PgConnection
-from ..database.runner import SyncConnection, raw, run
-from ..database.waiting import Asks, Idle
-from ..database.waking import Waking
-from ..errors import ConnectionLost, HowdahError, IllegalState, lost_translated
+from ..database.waiting import Idle
+from ..errors import IllegalState
 from ..handling.functions import check_listener
 from ..handling.outcomes import Rule, Rules
 from ..sending import copying, stream
-from .dispatch import Dispatcher, Listener
+from .dispatch import Dispatcher, Listener, TransactedListeners
 from .producer import Browser, Consumer, Producer
-
-if TYPE_CHECKING:
-    from ..connection import Connection
-
-T = TypeVar("T")
+from .transacting import Transacting
 
 
-class Session:
+class Session(Transacting):
     """Verbs over one connection; not for use by two threads at once, but any thread may close it."""
 
-    def __init__(self, connection: SyncConnection) -> None:
-        self._connection: SyncConnection | None = connection
-        self._owner: Connection | None = None
-        self._loans: Loans | None = None
-        self._waking: Waking | None = None
-        self._transacted = True
-        self._dispatcher: Dispatcher | None = None
-        self._closing = False
-        #: Subscriptions that end with the session.
-        self._fleeting: list[str] = []
-        #: Whether it has temporary queues, which end with it.
-        self._temporary = False
-        #: Ends the pause of a waiting receive.
-        self._wake = threading.Event()
-        self._asks = Asks()
-        #: Held while a statement runs, so that close gives no connection away in the middle of one.
-        self._in_use = threading.RLock()
-
-    @classmethod
-    def owning(cls, owner: Connection, loans: Loans, *, transacted: bool) -> Self:
-        """A session that commits and rolls back itself and gives its connection back when it is closed.
-
-        Not transacted: every call commits at once, so a received message is gone before ``receive`` returns.
-        """
-        session = cls(loans.borrow(autocommit=not transacted))
-        session._owner, session._loans, session._waking, session._transacted = owner, loans, owner.waking, transacted
-        return session
-
-    @property
-    def max_redeliveries(self) -> int | None:
-        """The connection's limit of redeliveries; None: the queue's alone."""
-        return None if self._owner is None else self._owner.max_redeliveries
-
-    @property
-    def transacted(self) -> bool:
-        """Whether a transaction spans several calls."""
-        return self._transacted
-
-    @property
-    def closed(self) -> bool:
-        """Whether it was closed."""
-        return self._closing
-
-    @property
-    def connection(self) -> Any:
-        """The connection beneath, for the application's own statements in the same transaction."""
-        return self._live()
-
-    def _live(self) -> SyncConnection:
-        if self._connection is None or self._closing:
-            raise IllegalState("the session is closed")
-        dispatcher = self._dispatcher
-        if dispatcher is not None and dispatcher.is_alive() and dispatcher is not threading.current_thread():
-            raise IllegalState("a session with listeners belongs to their thread", "Make another session.")
-        return self._connection
-
-    def call(self, call: Call[T]) -> T:
-        """Run any call in this session's transaction. If it fails as the first one, no broken transaction is left."""
-        with self._in_use:
-            connection = self._live()
-            idle = self._is_idle()
-            try:
-                return run(connection, call)
-            except Exception:
-                if idle:
-                    with suppress(ConnectionLost, psycopg.Error):
-                        self.rollback()
-                raise
+    _listeners: TransactedListeners | None = None
 
     # -- messages -------------------------------------------------------------------------------------------------
 
@@ -134,17 +56,6 @@ class Session:
         a sequence of the body and these. Bodies are of one kind. Otherwise as ``send_stream``.
         """
         return self._load(lambda connection: copying.send_copy(connection, queue, rows, columns, options))
-
-    def _load(self, load: Callable[[psycopg.Connection[Any]], int]) -> int:
-        with self._in_use:
-            connection, idle = self._live(), self._is_idle()
-            try:
-                return load(raw(connection))
-            except BaseException:
-                if idle:
-                    with suppress(ConnectionLost, psycopg.Error):
-                        self.rollback()
-                raise
 
     def receive(
         self,
@@ -191,14 +102,6 @@ class Session:
                 self.sleep(pause)
         return []
 
-    def wake(self) -> None:
-        """Have a waiting receive look again at once."""
-        self._wake.set()
-
-    def idle(self, wait: float | None = None) -> Idle:
-        """The waiting of this session, up to so many seconds; None: no limit."""
-        return Idle(self._waking, self.wake, wait, self._asks)
-
     def look(self, queue: str, max_messages: int, idle: Idle, **which: Any) -> list[Message]:
         """As receive_now, having asked to be woken if it is time to."""
         with self._in_use:
@@ -212,11 +115,6 @@ class Session:
             if messages:
                 idle.found()
             return messages
-
-    def sleep(self, seconds: float) -> None:
-        """Until then, or until somebody calls ``wake``."""
-        if self._wake.wait(seconds):
-            self._wake.clear()
 
     def _is_ready(self) -> bool:
         """Whether it may receive: not while the connection that it is a session of is stopped."""
@@ -303,9 +201,6 @@ class Session:
             raise IllegalState(f"the connection has claimed the client id {self._client_id()}")
         self.call(topics.set_client_id(client_id))
 
-    def _client_id(self) -> str | None:
-        return None if self._owner is None else self._owner.client_id
-
     def browser(self, queue: str, selector: str | None = None) -> Browser:
         """A browser of one queue, or of what a selector selects of it."""
         return Browser(self, queue, selector=selector)
@@ -327,105 +222,11 @@ class Session:
             raise IllegalState("the session is closed")
         if self._loans is None or not self._transacted:
             raise IllegalState("listeners need a transacted session of a connection")
-        if self._dispatcher is None:
-            self._dispatcher = Dispatcher(self)
-        self._dispatcher.listen(consumer or queue, queue, listener, checked)
-
-    # -- transaction ----------------------------------------------------------------------------------------------
-
-    def _own(self) -> PgConnection:
-        connection = self._live()
-        if self._loans is None or not isinstance(connection, psycopg.Connection):
-            raise IllegalState("the transaction belongs to the caller's connection", "Commit or roll back there.")
-        return connection
-
-    def _is_idle(self) -> bool:
-        """Whether this session owns its transaction and none is open."""
-        connection = self._connection
-        if self._loans is None or not self._transacted or not isinstance(connection, psycopg.Connection):
-            return False
-        return connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
-
-    def _end(self, how: Callable[[PgConnection], None]) -> None:
-        with self._in_use:
-            connection = self._own()
-            if not self._transacted:
-                raise IllegalState("a session that is not transacted has no transaction to end")
-            with lost_translated():
-                how(connection)
-
-    def commit(self) -> None:
-        """Make what was sent, received and written since the last commit permanent."""
-        self._end(psycopg.Connection.commit)
-
-    def rollback(self) -> None:
-        """Undo what was sent, received and written since the last commit; messages are back in their place."""
-        self._end(psycopg.Connection.rollback)
-
-    @contextmanager
-    def transaction(self) -> Iterator[Self]:
-        """Commit at the end of the block, roll back if it raises."""
-        if not self._transacted:
-            raise IllegalState("a session that is not transacted has no transactions")
-        self._own()
-        try:
-            yield self
-        except BaseException:
-            # The block's own error is the one to be seen.
-            with suppress(ConnectionLost, IllegalState, psycopg.Error):
-                self.rollback()
-            raise
-        self.commit()
-
-    # -- its life -------------------------------------------------------------------------------------------------
-
-    def renew(self, timeout: float | None = None) -> None:
-        """If the connection broke, put another in its place; what was open on it is rolled back by the server.
-
-        Raises CannotConnect if there is none within ``timeout`` seconds.
-        """
-        with self._in_use:
-            connection = self._own()
-            if self._loans is not None and connection.closed:
-                self._loans.give_back(connection)
-                self._connection = self._loans.borrow(autocommit=not self._transacted, timeout=timeout)
-
-    def close(self) -> None:
-        """Roll back what is open and give the connection back; a waiting ``receive`` returns []. A second call does nothing.
-
-        Listeners finish the message they have in hand; one that closes its own session closes it after that.
-        """
-        dispatcher = self._dispatcher
-        if dispatcher is not None and dispatcher.is_alive():
-            dispatcher.stop()
-            if dispatcher is threading.current_thread():
-                return
-            dispatcher.join()
-        self.finish()
-
-    def finish(self) -> None:
-        """The end of ``close``, once no listener runs any more."""
-        self._closing = True  # before a call under way is waited for, so that none follows it
-        self._wake.set()
-        with self._in_use:
-            connection, self._connection = self._connection, None
-        if self._loans is not None and self._owner is not None and isinstance(connection, psycopg.Connection):
-            self._owner.forget(self)
-            # What cannot be ended now is ended by maintenance, a minute after it was last received from.
-            with suppress(HowdahError, psycopg.Error):
-                connection.rollback()
-                for name in self._fleeting:
-                    run(connection, topics.unsubscribe(name))
-                    if self._transacted:
-                        connection.commit()
-                if self._temporary:
-                    run(connection, temporary.close())
-                    if self._transacted:
-                        connection.commit()
-            self._loans.give_back(connection)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
+        if self._dispatcher is None or self._listeners is None:
+            self._listeners = TransactedListeners(self)
+            self._dispatcher = Dispatcher("howdah-session", self, self._listeners)
+        self._listeners.set(consumer or queue, queue, listener, checked)
+        if listener is None:
+            self._dispatcher.changed()
+        elif not self._dispatcher.is_alive():
+            self._dispatcher.start()

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import psycopg
 
-from .. import calls
-from ..calls import temporary
-from ..calls.bodies import Body
-from ..calls.message import Message
-from ..database.waiting import Idle
-from ..errors import BadArgument, ConnectionLost, HowdahError, IllegalState, NoReply
-from .session import Session
+from . import calls
+from .calls import temporary
+from .calls.bodies import Body
+from .calls.message import Message
+from .database.waiting import Idle
+from .errors import BadArgument, ConnectionLost, HowdahError, IllegalState, NoReply
+from .sessions.session import Session
 
 if TYPE_CHECKING:
-    from ..connection import Connection
+    from .connection import Connection
 
 F = TypeVar("F")
 
