@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar, Unpack
 from weakref import WeakSet
 
 from psycopg_pool import ConnectionPool
@@ -20,6 +20,7 @@ from .admin.transactions import Transactions
 from .calls import Call, Incident
 from .calls.bodies import Body
 from .calls.message import Message
+from .calls.options import SendOptions
 from .database.client_id import ClaimedClientId
 from .database.loans import Loans, PgConnection
 from .database.runner import run
@@ -179,11 +180,11 @@ class Connection:
         finally:
             self._loans.give_back(connection)
 
-    def send(self, queue: str, body: Body, **options: Any) -> int:
+    def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
         """Send one message in a transaction of its own; when this returns, the message is stored durably."""
         return self.call(calls.send(queue, body, **options))
 
-    def send_async(self, queue: str, body: Body, **options: Any) -> Future[int]:
+    def send_async(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> Future[int]:
         """Send one message without waiting for the database; the future has its number, or the error.
 
         Messages go in the order of these calls, each in a transaction of its own. ``close`` sends what is left; what a

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack
 
 import psycopg
 
@@ -16,6 +16,7 @@ from . import calls
 from .calls import temporary
 from .calls.bodies import Body
 from .calls.message import Message
+from .calls.options import RequestOptions
 from .database.waiting import Idle
 from .errors import BadArgument, ConnectionLost, HowdahError, IllegalState, NoReply
 from .sessions.session import Session
@@ -81,7 +82,9 @@ class Requestor:
         self._inbox: _Inbox | None = None
         self._closed = False
 
-    def request(self, body: Body, timeout: float | None = 30, *, queue: str | None = None, **options: Any) -> Message:
+    def request(
+        self, body: Body, timeout: float | None = 30, *, queue: str | None = None, **options: Unpack[RequestOptions]
+    ) -> Message:
         """Send a request and wait for its answer; options as in ``calls.send``.
 
         Raises NoReply after ``timeout`` seconds (None: no limit); an answer that comes later is dropped.
@@ -94,7 +97,7 @@ class Requestor:
         finally:
             self._outstanding.forget(correlation_id)
 
-    def submit(self, body: Body, *, queue: str | None = None, **options: Any) -> Future[Message]:
+    def submit(self, body: Body, *, queue: str | None = None, **options: Unpack[RequestOptions]) -> Future[Message]:
         """Send a request; its answer comes in the future, whenever it comes."""
         return self._submit(body, queue, options)[1]
 
@@ -108,7 +111,7 @@ class Requestor:
         """Answers that came when nobody waited for them any more."""
         return self._outstanding.late
 
-    def _submit(self, body: Body, queue: str | None, options: dict[str, Any]) -> tuple[str, Future[Message]]:
+    def _submit(self, body: Body, queue: str | None, options: RequestOptions) -> tuple[str, Future[Message]]:
         target = self.queue if queue is None else queue
         if target is None:
             raise BadArgument("this requestor has no queue of its own", "Name one: request(body, queue=…).")

@@ -9,13 +9,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import wraps
-from typing import Any
+from typing import Any, Unpack
 
 from psycopg.pq import TransactionStatus
 
 from ..engine import Body, Call, HowdahError, Message, Session
+from ..engine.admin.options import ListenerOptions, SubscriptionOptions
 from ..engine.admin.schedules import schedule
 from ..engine.admin.topics import Subscription, subscription_name
+from ..engine.calls.options import ScheduleOptions
 from ..engine.errors import BadArgument, ConnectionLost
 from ..engine.handling.outcomes import Rule, Rules
 from .asynchronous import runnable
@@ -82,7 +84,7 @@ class Listener:
     """The listener that a queue is received through, and the options it is made with if it does not exist."""
 
     name: str
-    options: dict[str, bool | int]
+    options: ListenerOptions
 
 
 @dataclass
@@ -218,7 +220,7 @@ class App:
 
         return register
 
-    def schedule(self, queue: str, body: Body, *, name: str, **options: Any) -> None:
+    def schedule(self, queue: str, body: Body, *, name: str, **options: Unpack[ScheduleOptions]) -> None:
         """Have a message sent by the clock; options as of ``connection.schedules.add``: cron and time_zone, period, repeat.
 
         Workers make it when they start; the same definition again changes nothing, another one takes its place. They need the
@@ -250,7 +252,7 @@ class App:
         sequential_failures: int | None = None,
         rules: Iterable[Rule] = (),
         time_limit: float | None = None,
-        **options: Any,
+        **options: Unpack[SubscriptionOptions],
     ) -> Callable[[Handler], Handler]:
         """Register the decorated function for a subscription to a topic, or to a wildcard of topics.
 

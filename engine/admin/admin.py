@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from ..calls import Call, Rows, consumers, scalar, table
 from ..calls.bodies import to_json
 from ..errors import BadArgument
+from .options import EngineOptions, ListenerOptions, QueueOptions, StorageOptions
 from .topics import Topics
 
 QUEUE_COLUMNS = (
@@ -46,11 +47,11 @@ SERVICES = (
 class Admin(Topics):
     """Administrative verbs over anything that runs a call: a connection, a session, a test."""
 
-    def create_queue(self, queue: str, **options: Any) -> int:
+    def create_queue(self, queue: str, **options: Unpack[QueueOptions]) -> int:
         """Create a queue; options as listed in the SQL API. Raises QueueExists, BadName, BadOption."""
         return self._run(scalar("create_queue", queue=("text", queue), options=("jsonb", to_json(options))).then(int))
 
-    def alter_queue(self, queue: str, **options: Any) -> None:
+    def alter_queue(self, queue: str, **options: Unpack[QueueOptions]) -> None:
         """Change options of a queue."""
         self._run(scalar("alter_queue", queue=("text", queue), options=("jsonb", to_json(options))))
 
@@ -92,7 +93,7 @@ class Admin(Topics):
         options: Call[dict[str, Any]] = scalar("default_options", preset=("text", preset))
         return self._run(options)
 
-    def alter_engine(self, **options: Any) -> None:
+    def alter_engine(self, **options: Unpack[EngineOptions]) -> None:
         """Change properties of the whole engine, such as max_size ("5m") and default_blocked_retry_ms. Raises BadOption."""
         self._run(scalar("alter_engine", options=("jsonb", to_json(options))))
 
@@ -105,15 +106,15 @@ class Admin(Topics):
         """How full the engine is: state (green to red), what lies there and the limits."""
         return self._run(table("resource_state", STATE_COLUMNS))[0]
 
-    def create_listener(self, listener: str, queue: str, **options: Any) -> str | None:
+    def create_listener(self, listener: str, queue: str, **options: Unpack[ListenerOptions]) -> str | None:
         """Create a listener; returns a warning if its limit contradicts the queue's. Raises ListenerExists."""
         return self._run(_listener("create_listener", listener, options, queue=("text", queue)))
 
-    def ensure_listener(self, listener: str, queue: str, **options: Any) -> str | None:
+    def ensure_listener(self, listener: str, queue: str, **options: Unpack[ListenerOptions]) -> str | None:
         """Create a listener unless it exists; returns a warning as create_listener."""
         return self._run(_listener("ensure_listener", listener, options, queue=("text", queue)))
 
-    def alter_listener(self, listener: str, **options: Any) -> str | None:
+    def alter_listener(self, listener: str, **options: Unpack[ListenerOptions]) -> str | None:
         """Change options of a listener; returns a warning as create_listener."""
         return self._run(_listener("alter_listener", listener, options))
 
@@ -141,7 +142,7 @@ class Admin(Topics):
         """Sizes and storage parameters of the tables that messages come and go in."""
         return self._run(table("list_storage", "table_name, bytes, live_rows, dead_rows, vacuumed_at, options"))
 
-    def set_storage(self, **options: Any) -> None:
+    def set_storage(self, **options: Unpack[StorageOptions]) -> None:
         """Set their storage parameters, such as fillfactor; None takes one back. Raises BadOption."""
         self._run(scalar("set_storage", options=("jsonb", to_json(options))))
 
@@ -208,5 +209,5 @@ def _switch(verb: str, queue: str, sending: bool, receiving: bool) -> Call[Any]:
     return scalar(verb, queue=("text", queue), sending=("boolean", sending), receiving=("boolean", receiving))
 
 
-def _listener(verb: str, listener: str, options: dict[str, Any], **more: tuple[str, Any]) -> Call[str | None]:
+def _listener(verb: str, listener: str, options: ListenerOptions, **more: tuple[str, Any]) -> Call[str | None]:
     return scalar(verb, listener=("text", listener), **more, options=("jsonb", to_json(options)))

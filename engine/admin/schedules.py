@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, Unpack, cast
 from uuid import UUID
 
 from ..calls import Call, Rows, Seconds, interval, scalar, table
 from ..calls.bodies import Body, encode, to_json
+from ..calls.options import NamedScheduleOptions
 
 T = TypeVar("T")
 
@@ -31,7 +32,7 @@ class Schedules:
         """Run a call of ``schedule`` that was made before."""
         return cast(T, self._runner(call))
 
-    def add(self, queue: str, body: Body, **options: Any) -> int:
+    def add(self, queue: str, body: Body, **options: Unpack[NamedScheduleOptions]) -> int:
         """Send a message by the clock; options as of ``schedule``. Returns the schedule's number."""
         return self.run(schedule(queue, body, **options))
 

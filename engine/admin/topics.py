@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 
 from ..calls import Call, Rows, messages_of, scalar, table
 from ..calls.bodies import to_json
 from ..calls.message import Message
+from .options import SubscriptionOptions, TopicOptions
 from .poison_admin import Operator
 
 TOPIC_COLUMNS = "topic, sending_paused, subscriptions, durable_subscriptions, bridges, published, stored, refused_for, created_at, created_by"
@@ -40,7 +41,7 @@ class Subscription:
     no_local: bool = False
     since: datetime | None = None
     #: prioritized, and the poison policy as of create_queue.
-    options: dict[str, Any] = field(default_factory=dict)
+    options: SubscriptionOptions = field(default_factory=SubscriptionOptions)
 
     def call(self) -> Call[str]:
         """Subscribe; the result is the subscription's name where a queue is asked for."""
@@ -72,11 +73,11 @@ class Topics(Operator):
         super().__init__(run)
         self._client_id = client_id
 
-    def create_topic(self, topic: str, **options: Any) -> int:
+    def create_topic(self, topic: str, **options: Unpack[TopicOptions]) -> int:
         """Create a topic; options as listed in the SQL API. Raises QueueExists, BadName, BadOption, InvalidSelector."""
         return self._run(scalar("create_topic", topic=("text", topic), options=("jsonb", to_json(options))).then(int))
 
-    def alter_topic(self, topic: str, **options: Any) -> None:
+    def alter_topic(self, topic: str, **options: Unpack[TopicOptions]) -> None:
         """Change options of a topic."""
         self._run(scalar("alter_topic", topic=("text", topic), options=("jsonb", to_json(options))))
 
@@ -109,7 +110,7 @@ class Topics(Operator):
         durable: bool = True,
         no_local: bool = False,
         since: datetime | None = None,
-        **options: Any,
+        **options: Unpack[SubscriptionOptions],
     ) -> str:
         """Subscribe to a topic or a wildcard; returns the subscription's name, which every verb takes as a queue's.
 

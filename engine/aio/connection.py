@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 import psycopg
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
@@ -16,6 +16,7 @@ from ..admin.schedules import Schedules
 from ..calls import Call, Incident, consumers, temporary
 from ..calls.bodies import Body
 from ..calls.message import Message
+from ..calls.options import BrowseOptions, ConsumerOptions, RespondOptions, SendManyOptions, SendOptions
 from ..connection import Connection
 from ..database import runner
 from ..database.waiting import Asks, Idle
@@ -47,11 +48,11 @@ class AsyncSession:
         """Run any call in the connection's transaction."""
         return await runner.run_async(self.connection, call)
 
-    async def send(self, queue: str, body: Body, **options: Any) -> int:
+    async def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
         """As ``Session.send``."""
         return await self.call(calls.send(queue, body, **options))
 
-    async def send_many(self, queue: str, bodies: Sequence[Body], **options: Any) -> list[int]:
+    async def send_many(self, queue: str, bodies: Sequence[Body], **options: Unpack[SendManyOptions]) -> list[int]:
         """As ``Session.send_many``."""
         return await self.call(calls.send_many(queue, bodies, **options))
 
@@ -81,7 +82,7 @@ class AsyncSession:
                     await asyncio.wait_for(woken.wait(), pause)
                 woken.clear()
 
-    async def open_consumer(self, queue: str, **options: Any) -> int | None:
+    async def open_consumer(self, queue: str, **options: Unpack[ConsumerOptions]) -> int | None:
         """As ``Session.open_consumer``."""
         return await self.call(consumers.open_consumer(queue, **options))
 
@@ -89,7 +90,7 @@ class AsyncSession:
         """As ``Session.close_consumer``."""
         return await self.call(consumers.close_consumer(consumer))
 
-    async def respond(self, request: Message, body: Body, **options: Any) -> int | None:
+    async def respond(self, request: Message, body: Body, **options: Unpack[RespondOptions]) -> int | None:
         """As ``Session.respond``."""
         return await self.call(temporary.respond(request, body, **options))
 
@@ -107,7 +108,12 @@ class AsyncSession:
         return await self.call(calls.receive_correlated(queue, correlation_id, max_messages))
 
     async def browse(
-        self, queue: str, max_messages: int = 100, *, after: Message | None = None, **which: Any
+        self,
+        queue: str,
+        max_messages: int = 100,
+        *,
+        after: Message | tuple[int, int] | None = None,
+        **which: Unpack[BrowseOptions],
     ) -> list[Message]:
         """As ``Session.browse``."""
         return await self.call(calls.browse(queue, max_messages, after=after, **which))
@@ -216,7 +222,7 @@ class AsyncConnection:
         async with self.transaction() as session:
             return await session.call(call)
 
-    async def send(self, queue: str, body: Body, **options: Any) -> int:
+    async def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
         """Send one message in a transaction of its own; when this returns, the message is stored durably."""
         return await self.call(calls.send(queue, body, **options))
 

@@ -11,9 +11,10 @@ import threading
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 
 from ..calls.bodies import Body
+from ..calls.options import SendManyOptions, SendOptions
 from ..jms.consumer import AckConsumer
 from ..jms.holding import Delivery
 from ..jms.modes import AckMode, AckType
@@ -37,11 +38,11 @@ class AsyncAckSession:
         """As ``AckSession.subscriber``."""
         return AsyncAckConsumer(self, await self.do(lambda: self._session.subscriber(topic, **options)))
 
-    async def send(self, queue: str, body: Body, **options: Any) -> int:
+    async def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
         """As ``AckSession.send``: with the commit, if the session is transacted."""
         return await self.do(lambda: self._session.send(queue, body, **options))
 
-    async def send_many(self, queue: str, bodies: Sequence[Body], **options: Any) -> list[int]:
+    async def send_many(self, queue: str, bodies: Sequence[Body], **options: Unpack[SendManyOptions]) -> list[int]:
         """As ``AckSession.send_many``."""
         return await self.do(lambda: self._session.send_many(queue, bodies, **options))
 

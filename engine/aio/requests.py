@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from contextlib import suppress
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import psycopg
 
@@ -13,6 +13,7 @@ from .. import calls
 from ..calls import temporary
 from ..calls.bodies import Body
 from ..calls.message import Message
+from ..calls.options import RequestOptions
 from ..database import runner
 from ..database.waiting import Idle
 from ..errors import BadArgument, ConnectionLost, HowdahError, IllegalState, NoReply
@@ -34,7 +35,7 @@ class AsyncRequestor:
         self._closed = False
 
     async def request(
-        self, body: Body, timeout: float | None = 30, *, queue: str | None = None, **options: Any
+        self, body: Body, timeout: float | None = 30, *, queue: str | None = None, **options: Unpack[RequestOptions]
     ) -> Message:
         """Send a request and wait for its answer; as ``Requestor.request``. Raises NoReply."""
         target = self.queue if queue is None else queue

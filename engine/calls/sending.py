@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 from uuid import UUID
 
 from .arrays import TextArray, with_arrays
 from .bodies import Body, encode, encode_all, headers_array, to_json
 from .call import Call, Seconds, interval, invoke, single
+from .options import SharedOptions
 
 
 def send(
@@ -95,7 +96,7 @@ def send_many(
     return Call(f"select {invocation}", arguments, single, with_arrays)
 
 
-def send_count(queue: str, bodies: Sequence[Body], **options: Any) -> Call[int]:
+def send_count(queue: str, bodies: Sequence[Body], **options: Unpack[SharedOptions]) -> Call[int]:
     """As send_many, answered by the number of messages only."""
     many = send_many(queue, bodies, **options)
     return Call(many.sql.replace("select ", "select cardinality(", 1) + ")", many.arguments, single, many.setup)

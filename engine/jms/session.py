@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 
 import psycopg
 
@@ -14,6 +14,7 @@ from .. import calls
 from ..admin import topics
 from ..calls import Call
 from ..calls.bodies import Body
+from ..calls.options import SendManyOptions, SendOptions
 from ..errors import ConnectionLost, HowdahError, IllegalState, TransactionRolledBack, is_innocent, is_lost
 from ..sessions.dispatch import RENEW_TIMEOUT, Dispatcher
 from ..sessions.owner import Owner
@@ -117,12 +118,12 @@ class AckSession(SessionBase):
         self.keeper.add(self)
         return consumer
 
-    def send(self, queue: str, body: Body, **options: Any) -> int:
+    def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
         """Send one message and return its number; options as in ``calls.send``. Transacted: with the commit."""
         self.check_open()
         return self.run_in_transaction(calls.send(queue, body, **options))
 
-    def send_many(self, queue: str, bodies: Sequence[Body], **options: Any) -> list[int]:
+    def send_many(self, queue: str, bodies: Sequence[Body], **options: Unpack[SendManyOptions]) -> list[int]:
         """Send many messages in one statement and return their numbers in order; options as in ``calls.send_many``."""
         self.check_open()
         return self.run_in_transaction(calls.send_many(queue, bodies, **options))

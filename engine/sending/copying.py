@@ -5,7 +5,7 @@ The server has the rows twice for a while, in a temporary table and as messages;
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -14,6 +14,7 @@ from psycopg import sql
 
 from ..calls import Seconds, interval, scalar
 from ..calls.bodies import Body, encode, to_json
+from ..calls.options import SharedOptions
 from ..errors import BadArgument, translated
 from .stream import SHARED, whole
 
@@ -33,7 +34,7 @@ def send_copy(
     queue: str,
     rows: Iterable[Any],
     columns: Sequence[str],
-    options: Mapping[str, Any],
+    options: SharedOptions,
 ) -> int:
     """Send every row in the connection's transaction; how many there were. After an error none of them is sent.
 

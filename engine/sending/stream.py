@@ -15,17 +15,18 @@ import psycopg
 
 from .. import calls
 from ..calls.bodies import Body
+from ..calls.options import SharedOptions
 from ..errors import BadArgument, translated
 
 BATCH_DEFAULT = 1000
 BATCH_MAX = 100_000
 AHEAD = 8
 
-SHARED = {"reply_to", "time_to_live", "delay", "delivery_mode", "content_type"}
+SHARED = SharedOptions.__optional_keys__
 
 
 def send_stream(
-    connection: psycopg.Connection[Any], queue: str, bodies: Iterable[Body], batch: int, options: dict[str, Any]
+    connection: psycopg.Connection[Any], queue: str, bodies: Iterable[Body], batch: int, options: SharedOptions
 ) -> int:
     """Send every body in the connection's transaction; how many there were. After an error none of them is sent."""
     if unknown := sorted(options.keys() - SHARED):

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self, Unpack
 
 import psycopg
 from psycopg.types.json import Jsonb
@@ -16,6 +16,7 @@ from psycopg.types.json import Jsonb
 from .. import calls
 from ..calls import Call
 from ..calls.bodies import Body
+from ..calls.options import SendOptions
 from ..database.loans import Loans, PgConnection
 from ..database.runner import run
 from ..errors import BadArgument, CannotConnect, ConnectionLost, IllegalState, translated
@@ -37,7 +38,7 @@ class Sent:
 
     queue: str
     body: Body
-    options: dict[str, Any]
+    options: SendOptions
     #: Bytes of the body.
     size: int
     call: Call[int] = field(repr=False)
@@ -92,7 +93,7 @@ class WindowedProducer:
         """Bytes of bodies handed over and not yet confirmed."""
         return self._bytes
 
-    def send(self, body: Body, *, queue: str | None = None, **options: Any) -> Future[int]:
+    def send(self, body: Body, *, queue: str | None = None, **options: Unpack[SendOptions]) -> Future[int]:
         """Send one message; the future has its number, or the error. Options as in ``calls.send``.
 
         A persistent one is stored when this returns, unless ``asynchronous``; its error is raised here.

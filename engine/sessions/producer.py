@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, Unpack
 
 from ..calls.bodies import Body
 from ..calls.message import Message
+from ..calls.options import BrowseOptions, BrowserOptions, CopyOptions, SendManyOptions, SendOptions, StreamOptions
 from ..errors import BadArgument, IllegalState
 
 
 class Sends(Protocol):
     """A session, as a producer knows it."""
 
-    def send(self, queue: str, body: Body, **options: Any) -> int:
+    def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
         """Send one message."""
 
-    def send_many(self, queue: str, bodies: Sequence[Body], **options: Any) -> list[int]:
+    def send_many(self, queue: str, bodies: Sequence[Body], **options: Unpack[SendManyOptions]) -> list[int]:
         """Send many messages in one statement."""
 
-    def send_stream(self, queue: str, bodies: Iterable[Body], **options: Any) -> int:
+    def send_stream(self, queue: str, bodies: Iterable[Body], **options: Unpack[StreamOptions]) -> int:
         """Send all that an iterable gives."""
 
-    def send_copy(self, queue: str, rows: Iterable[Any], **options: Any) -> int:
+    def send_copy(self, queue: str, rows: Iterable[Any], **options: Unpack[CopyOptions]) -> int:
         """Send all that an iterable gives by COPY."""
 
 
@@ -49,7 +50,12 @@ class Browses(Protocol):
     """A session, as a browser knows it."""
 
     def browse(
-        self, queue: str, max_messages: int = 100, *, after: Message | tuple[int, int] | None = None, **which: Any
+        self,
+        queue: str,
+        max_messages: int = 100,
+        *,
+        after: Message | tuple[int, int] | None = None,
+        **which: Unpack[BrowseOptions],
     ) -> list[Message]:
         """One page of ready messages."""
 
@@ -61,19 +67,21 @@ class Producer:
         self._session = session
         self.queue = queue
 
-    def send(self, body: Body, *, queue: str | None = None, **options: Any) -> int:
+    def send(self, body: Body, *, queue: str | None = None, **options: Unpack[SendOptions]) -> int:
         """Send one message; options as in ``calls.send``."""
         return self._session.send(self._target(queue), body, **options)
 
-    def send_many(self, bodies: Sequence[Body], *, queue: str | None = None, **options: Any) -> list[int]:
+    def send_many(
+        self, bodies: Sequence[Body], *, queue: str | None = None, **options: Unpack[SendManyOptions]
+    ) -> list[int]:
         """Send many messages in one statement; options as in ``calls.send_many``."""
         return self._session.send_many(self._target(queue), bodies, **options)
 
-    def send_stream(self, bodies: Iterable[Body], *, queue: str | None = None, **options: Any) -> int:
+    def send_stream(self, bodies: Iterable[Body], *, queue: str | None = None, **options: Unpack[StreamOptions]) -> int:
         """Send all that an iterable gives; options as in ``Session.send_stream``."""
         return self._session.send_stream(self._target(queue), bodies, **options)
 
-    def send_copy(self, rows: Iterable[Any], *, queue: str | None = None, **options: Any) -> int:
+    def send_copy(self, rows: Iterable[Any], *, queue: str | None = None, **options: Unpack[CopyOptions]) -> int:
         """Send all that an iterable gives by COPY; options as in ``Session.send_copy``."""
         return self._session.send_copy(self._target(queue), rows, **options)
 
@@ -132,12 +140,12 @@ class Consumer:
 class Browser:
     """Looks at a queue's ready messages, page by page, without disturbing anyone."""
 
-    def __init__(self, session: Browses, queue: str, page: int = 100, **which: Any) -> None:
+    def __init__(self, session: Browses, queue: str, page: int = 100, **which: Unpack[BrowserOptions]) -> None:
         """which: selector or correlation_id, as in ``calls.browse``; after, the priority and position to begin behind."""
         self._session = session
         self._page = page
-        self._after = which.pop("after", None)
-        self._which = which
+        self._after: Message | tuple[int, int] | None = which.pop("after", None)
+        self._which: BrowseOptions = which
         self.queue = queue
 
     def __iter__(self) -> Iterator[Message]:

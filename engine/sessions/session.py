@@ -7,13 +7,22 @@ by ``Connection.session()`` own theirs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from .. import calls
 from ..admin import topics
 from ..calls import consumers, temporary
 from ..calls.bodies import Body
 from ..calls.message import Message
+from ..calls.options import (
+    BrowseOptions,
+    ConsumerOptions,
+    ReceiveOptions,
+    RespondOptions,
+    SendManyOptions,
+    SendOptions,
+    SharedOptions,
+)
 from ..database.waiting import Idle
 from ..errors import IllegalState
 from ..handling.functions import check_listener
@@ -31,16 +40,16 @@ class Session(Transacting):
 
     # -- messages -------------------------------------------------------------------------------------------------
 
-    def send(self, queue: str, body: Body, **options: Any) -> int:
+    def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
         """Send one message and return its number; options as in ``calls.send``."""
         return self.call(calls.send(queue, body, **options))
 
-    def send_many(self, queue: str, bodies: Sequence[Body], **options: Any) -> list[int]:
+    def send_many(self, queue: str, bodies: Sequence[Body], **options: Unpack[SendManyOptions]) -> list[int]:
         """Send many messages in one statement and return their numbers in order; options as in ``calls.send_many``."""
         return self.call(calls.send_many(queue, bodies, **options))
 
     def send_stream(
-        self, queue: str, bodies: Iterable[Body], *, batch: int = stream.BATCH_DEFAULT, **options: Any
+        self, queue: str, bodies: Iterable[Body], *, batch: int = stream.BATCH_DEFAULT, **options: Unpack[SharedOptions]
     ) -> int:
         """Send all that an iterable gives, in one transaction and with bounded memory; how many there were.
 
@@ -49,7 +58,9 @@ class Session(Transacting):
         """
         return self._load(lambda connection: stream.send_stream(connection, queue, bodies, batch, options))
 
-    def send_copy(self, queue: str, rows: Iterable[Any], *, columns: Sequence[str] = (), **options: Any) -> int:
+    def send_copy(
+        self, queue: str, rows: Iterable[Any], *, columns: Sequence[str] = (), **options: Unpack[SharedOptions]
+    ) -> int:
         """Send all that an iterable gives by COPY, in one transaction; how many there were.
 
         A row is a body, or, with ``columns`` (headers, priority, correlation_id, message_type, conversation_id, deduplication_key),
@@ -73,7 +84,7 @@ class Session(Transacting):
         """
         return self.receive_until(queue, max_messages, wait, lambda: False, selector=selector, consumer=consumer)
 
-    def open_consumer(self, queue: str, **options: Any) -> int | None:
+    def open_consumer(self, queue: str, **options: Unpack[ConsumerOptions]) -> int | None:
         """Register as a consumer, for queues that tell theirs apart and unshared subscriptions; commit. None: a shared one, which needs none.
 
         Options: exclusive, priority, own_session, timeout.
@@ -85,7 +96,12 @@ class Session(Transacting):
         return self.call(consumers.close_consumer(consumer))
 
     def receive_until(
-        self, queue: str, max_messages: int, wait: float | None, given_up: Callable[[], bool], **which: Any
+        self,
+        queue: str,
+        max_messages: int,
+        wait: float | None,
+        given_up: Callable[[], bool],
+        **which: Unpack[ReceiveOptions],
     ) -> list[Message]:
         """As receive, also ended by ``wake`` once ``given_up`` is true; wait None: no limit."""
         with self.idle(wait) as idle:
@@ -102,7 +118,7 @@ class Session(Transacting):
                 self.sleep(pause)
         return []
 
-    def look(self, queue: str, max_messages: int, idle: Idle, **which: Any) -> list[Message]:
+    def look(self, queue: str, max_messages: int, idle: Idle, **which: Unpack[ReceiveOptions]) -> list[Message]:
         """As receive_now, having asked to be woken if it is time to."""
         with self._in_use:
             ask = idle.ask(queue) if self._is_ready() else None
@@ -120,7 +136,7 @@ class Session(Transacting):
         """Whether it may receive: not while the connection that it is a session of is stopped."""
         return self._owner is None or self._owner.started
 
-    def receive_now(self, queue: str, max_messages: int = 1, **which: Any) -> list[Message]:
+    def receive_now(self, queue: str, max_messages: int = 1, **which: Unpack[ReceiveOptions]) -> list[Message]:
         """Up to max_messages messages that are there now; without any, no transaction is left open that was not before."""
         if not self._is_ready():
             return []
@@ -142,7 +158,12 @@ class Session(Transacting):
         return self.call(calls.receive_correlated(queue, correlation_id, max_messages)) if self._is_ready() else []
 
     def browse(
-        self, queue: str, max_messages: int = 100, *, after: Message | None = None, **which: Any
+        self,
+        queue: str,
+        max_messages: int = 100,
+        *,
+        after: Message | tuple[int, int] | None = None,
+        **which: Unpack[BrowseOptions],
     ) -> list[Message]:
         """One page of ready messages, all or ``which`` as in ``calls.browse``; nothing is taken or locked."""
         with self._in_use:
@@ -164,7 +185,7 @@ class Session(Transacting):
         self._temporary = True
         return name
 
-    def respond(self, request: Message, body: Body, **options: Any) -> int | None:
+    def respond(self, request: Message, body: Body, **options: Unpack[RespondOptions]) -> int | None:
         """Answer a request in this session's transaction; None if nobody waits any more. Options as in ``temporary.respond``."""
         return self.call(temporary.respond(request, body, **options))
 
