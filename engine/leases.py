@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from .calls import Call, Seconds, interval, scalar, table
 from .calls.message import COLUMNS, Message, as_messages
-
-T = TypeVar("T")
+from .calls.verbs import Verbs
 
 
 @dataclass(frozen=True)
@@ -29,15 +28,8 @@ class Lease:
         return [message.message_id for message in (self.messages if messages is None else messages)]
 
 
-class Leases:
+class Leases(Verbs):
     """The verbs of leasing over anything that runs a call, each in a transaction of its own."""
-
-    def __init__(self, run: Callable[[Call[Any]], Any]) -> None:
-        self._runner = run
-
-    def _run(self, call: Call[T]) -> T:
-        # asyncio's runner returns an awaitable of T: see aio.AsyncLeases.
-        return cast(T, self._runner(call))
 
     def lease(
         self,

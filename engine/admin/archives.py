@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar, cast
+from typing import Any
 from uuid import UUID
 
 from ..calls import Call, scalar, table
 from ..calls.bodies import to_json
-
-T = TypeVar("T")
+from ..calls.verbs import Verbs
 
 RUN_COLUMNS = (
     "archive_id, run, current, same_cluster, snapshot, journal_rows, journal_checksum, incident_rows, incident_checksum,"
@@ -52,14 +51,8 @@ class ArchiveIdentity:
     archive_id: UUID | None
 
 
-class Archives:
+class Archives(Verbs):
     """The verbs of archiving over anything that runs a call."""
-
-    def __init__(self, run: Callable[[Call[Any]], Any]) -> None:
-        self._runner = run
-
-    def _run(self, call: Call[T]) -> T:
-        return cast(T, self._runner(call))
 
     def identity(self) -> ArchiveIdentity:
         """The engine, the cluster and the archive that is written now."""

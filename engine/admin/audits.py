@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar, cast
+from typing import Any
 
-from ..calls import Call, Rows, scalar, table
+from ..calls import Rows, scalar, table
 from ..calls.bodies import to_json
-
-T = TypeVar("T")
+from ..calls.verbs import Verbs
 
 COLUMNS = (
     "run_id, started_at, finished_at, taken_at, snapshot, severity, exit_code, errors, warnings, rows_read, queues, rules,"
@@ -27,11 +25,8 @@ class Hold:
     until: datetime
 
 
-class Audits:
+class Audits(Verbs):
     """The verbs of audits over anything that runs a call, each in a transaction of its own."""
-
-    def __init__(self, run: Callable[[Call[Any]], Any]) -> None:
-        self._runner = run
 
     def hold(self, holder: str, seconds: float = 60) -> Hold:
         """Be the one auditor of this database for so long, or go on being it."""
@@ -93,6 +88,3 @@ class Audits:
         """The last audit, or the last before a run, with the figures of its queues; None if there was none."""
         rows = self.list(1, made=made, before=before)
         return rows[0] if rows else None
-
-    def _run(self, call: Call[T]) -> T:
-        return cast(T, self._runner(call))

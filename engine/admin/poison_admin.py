@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, TypedDict, TypeVar, Unpack, cast
+from typing import Any, TypedDict, Unpack
 
 from ..calls import Call, Rows, Seconds, interval, scalar, table
 from ..calls.bodies import Body, encode, json_text, to_json
 from ..calls.message import COLUMNS, Message, as_messages
+from ..calls.verbs import Verbs
 
 INCIDENT_COLUMNS = (
     "incident_id, queue_name, message, stage, attempt, outcome, error_class, error_text, sqlstate, traceback, worker,"
@@ -24,8 +25,6 @@ CAUSE_COLUMNS = (
     " sample_message, sample_incident"
 )
 ACT_COLUMNS = "act_id, at, actor, act, queue_name, other_queue, reason, message_ids"
-
-T = TypeVar("T")
 
 
 class Which(TypedDict, total=False):
@@ -55,15 +54,8 @@ class Found:
     parked_reason: str | None
 
 
-class Operator:
+class Operator(Verbs):
     """The operator's verbs over anything that runs a call."""
-
-    def __init__(self, run: Callable[[Call[Any]], Any]) -> None:
-        self._runner = run
-
-    def _run(self, call: Call[T]) -> T:
-        # asyncio's runner returns an awaitable of T: see aio.AsyncAdmin.
-        return cast(T, self._runner(call))
 
     def now(self) -> datetime:
         """The time by howdah.now(), the clock by which messages are old or young."""

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import psycopg
 
 from ..calls import Call, Rows, table
+from ..calls.verbs import Verbs
 from ..errors import BadArgument
-
-T = TypeVar("T")
 
 COLUMNS = "gid, transaction, prepared_at, owner, age, ours, before_start, rolls_back, commit_with, rollback_with"
 
 
-class Transactions:
+class Transactions(Verbs):
     """Verbs over a connection in autocommit, for PostgreSQL ends prepared transactions in no other one."""
-
-    def __init__(self, run: Callable[[Call[Any]], Any]) -> None:
-        self._runner = run
-
-    def _run(self, call: Call[T]) -> T:
-        return cast(T, self._runner(call))
 
     def list(self) -> Rows:
         """Prepared transactions of this database whose gid begins with howdah:, or that have locks on Howdah's tables."""
