@@ -83,13 +83,19 @@ class Requestor:
         self._closed = False
 
     def request(
-        self, body: Body, timeout: float | None = 30, *, queue: str | None = None, **options: Unpack[RequestOptions]
+        self,
+        body: Body,
+        timeout: float | None = 30,
+        *,
+        queue: str | None = None,
+        correlation_id: str | None = None,
+        **options: Unpack[RequestOptions],
     ) -> Message:
         """Send a request and wait for its answer; options as in ``calls.send``.
 
         Raises NoReply after ``timeout`` seconds (None: no limit); an answer that comes later is dropped.
         """
-        correlation_id, future = self._submit(body, queue, options)
+        correlation_id, future = self._submit(body, queue, correlation_id, options)
         try:
             return future.result(timeout)
         except FutureTimeout as error:
@@ -97,9 +103,16 @@ class Requestor:
         finally:
             self._outstanding.forget(correlation_id)
 
-    def submit(self, body: Body, *, queue: str | None = None, **options: Unpack[RequestOptions]) -> Future[Message]:
+    def submit(
+        self,
+        body: Body,
+        *,
+        queue: str | None = None,
+        correlation_id: str | None = None,
+        **options: Unpack[RequestOptions],
+    ) -> Future[Message]:
         """Send a request; its answer comes in the future, whenever it comes."""
-        return self._submit(body, queue, options)[1]
+        return self._submit(body, queue, correlation_id, options)[1]
 
     @property
     def reply_to(self) -> str:
@@ -111,11 +124,13 @@ class Requestor:
         """Answers that came when nobody waited for them any more."""
         return self._outstanding.late
 
-    def _submit(self, body: Body, queue: str | None, options: RequestOptions) -> tuple[str, Future[Message]]:
+    def _submit(
+        self, body: Body, queue: str | None, correlation_id: str | None, options: RequestOptions
+    ) -> tuple[str, Future[Message]]:
         target = self.queue if queue is None else queue
         if target is None:
             raise BadArgument("this requestor has no queue of its own", "Name one: request(body, queue=…).")
-        correlation_id = options.pop("correlation_id", None) or uuid.uuid4().hex
+        correlation_id = correlation_id or uuid.uuid4().hex
         future: Future[Message] = Future()
         inbox = self._open()
         self._outstanding.add(correlation_id, future)

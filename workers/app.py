@@ -178,15 +178,13 @@ class App:
             raise AppError(f"batch must be 1 to 10000, not {batch}")
         if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit > 0):
             raise AppError(f"time_limit must be a number of seconds above 0, not {time_limit!r}")
-        options = {
-            name: value
-            for name, value in (
-                ("max_sessions", max_sessions),
-                ("stop_on_failure", stop_on_failure),
-                ("sequential_failures", sequential_failures),
-            )
-            if value is not None
-        }
+        options: ListenerOptions = {}
+        if max_sessions is not None:
+            options["max_sessions"] = max_sessions
+        if stop_on_failure is not None:
+            options["stop_on_failure"] = stop_on_failure
+        if sequential_failures is not None:
+            options["sequential_failures"] = sequential_failures
         if listener is None and options:
             raise AppError(f"{', '.join(options)} without a listener", "Name one: @app.handler(queue, listener=…).")
         if listener is not None and batch not in (None, 1):

@@ -35,13 +35,19 @@ class AsyncRequestor:
         self._closed = False
 
     async def request(
-        self, body: Body, timeout: float | None = 30, *, queue: str | None = None, **options: Unpack[RequestOptions]
+        self,
+        body: Body,
+        timeout: float | None = 30,
+        *,
+        queue: str | None = None,
+        correlation_id: str | None = None,
+        **options: Unpack[RequestOptions],
     ) -> Message:
         """Send a request and wait for its answer; as ``Requestor.request``. Raises NoReply."""
         target = self.queue if queue is None else queue
         if target is None:
             raise BadArgument("this requestor has no queue of its own", "Name one: request(body, queue=…).")
-        correlation_id = options.pop("correlation_id", None) or uuid.uuid4().hex
+        correlation_id = correlation_id or uuid.uuid4().hex
         reply_to = await self.open()
         future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
         self._outstanding.add(correlation_id, future)

@@ -60,11 +60,10 @@ class CopyOptions(SharedOptions, total=False):
 
 
 class RequestOptions(TypedDict, total=False):
-    """As of ``calls.send``, but for where the answer goes to."""
+    """As of ``calls.send``, but for what tells the answers apart and where they go to."""
 
     headers: Mapping[str, Any] | None
     priority: int | None
-    correlation_id: str | None
     message_type: str | None
     conversation_id: UUID | None
     time_to_live: Seconds | None
@@ -100,12 +99,10 @@ class BrowseOptions(TypedDict, total=False):
     correlation_id: str | None
 
 
-class BrowserOptions(TypedDict, total=False):
-    """As of a browser: which messages are shown, and behind which it begins."""
+class BrowserOptions(BrowseOptions, total=False):
+    """As of a browser: which messages are shown, and the priority and position behind which it begins."""
 
     after: tuple[int, int] | None
-    selector: str | None
-    correlation_id: str | None
 
 
 class ConsumerOptions(TypedDict, total=False):

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from psycopg.types.json import Jsonb
@@ -328,7 +328,7 @@ def test_a_message_rolled_back_again_and_again_counts_it(
 @pytest.mark.behaviour("AMQ-116")
 @pytest.mark.parametrize("backout_count", ["volatile", "recorded"])
 def test_a_rollback_counts_for_the_session_and_by_the_queues_backout_count_for_the_sessions_after_it(
-    dsn: str, connection: Connection, orders: str, db: Db, backout_count: str
+    dsn: str, connection: Connection, orders: str, db: Db, backout_count: Literal["volatile", "recorded"]
 ) -> None:
     connection.admin.alter_queue(orders, backout_count=backout_count)
     connection.send(orders, "x")

@@ -56,7 +56,7 @@ def test_mypy_finds_a_misspelt_option_of_send_and_others(tmp_path: Path) -> None
     [
         (of_calls.SendOptions, calls.send, set()),
         (of_calls.SendManyOptions, calls.send_many, set()),
-        (of_calls.RequestOptions, calls.send, {"reply_to"}),
+        (of_calls.RequestOptions, calls.send, {"correlation_id", "reply_to"}),
         (of_calls.RespondOptions, temporary.respond, set()),
         (of_calls.ReceiveOptions, calls.receive, {"locked", "listener"}),
         (of_calls.BrowseOptions, calls.browse, {"after"}),

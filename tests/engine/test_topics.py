@@ -275,8 +275,8 @@ def test_what_cannot_be_is_refused(connection: Connection, prices: str) -> None:
     admin = connection.admin
     for error, act in (
         (QueueExists, lambda: admin.create_topic(prices)),
-        (BadOption, lambda: admin.alter_topic(prices, colour="red")),
-        (BadOption, lambda: admin.subscribe(prices, "a", colour="red")),
+        (BadOption, lambda: admin.alter_topic(prices, colour="red")),  # type: ignore[call-arg]
+        (BadOption, lambda: admin.subscribe(prices, "a", colour="red")),  # type: ignore[call-arg]
         (InvalidSelector, lambda: admin.subscribe(prices, "a", selector="x >")),
         (BadArgument, lambda: admin.subscribe(prices)),
         (NoSuchQueue, lambda: admin.subscribe("nowhere", "a")),
