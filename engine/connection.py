@@ -125,7 +125,7 @@ class Connection:
             with self._lock:
                 self._sessions.discard(session)
 
-    def create_session(self, *, transacted: bool = False, mode: int = AckMode.AUTO) -> AckSession:
+    def jms_session(self, *, transacted: bool = False, mode: int = AckMode.AUTO) -> AckSession:
         """A session with an acknowledge mode, whose consumers receive ahead; transacted: its mode is SESSION_TRANSACTED.
 
         Raises BadArgument for what is no mode, and for SESSION_TRANSACTED without a transaction.
@@ -192,7 +192,7 @@ class Connection:
         """
         return self._sender.submit(lambda: calls.send(queue, body, **options))
 
-    def producer(
+    def windowed_producer(
         self,
         queue: str | None = None,
         *,

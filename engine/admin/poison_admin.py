@@ -54,7 +54,7 @@ class Found:
     parked_reason: str | None
 
 
-class Operator(Verbs):
+class PoisonAdmin(Verbs):
     """The operator's verbs over anything that runs a call."""
 
     def now(self) -> datetime:

@@ -14,7 +14,7 @@ from ..calls import Call, Rows, messages_of, scalar, table
 from ..calls.bodies import to_json
 from ..calls.message import Message
 from .options import SubscriptionOptions, TopicOptions
-from .poison_admin import Operator
+from .poison_admin import PoisonAdmin
 
 TOPIC_COLUMNS = "topic, sending_paused, subscriptions, durable_subscriptions, bridges, published, stored, refused_for, created_at, created_by"
 SUBSCRIPTION_COLUMNS = (
@@ -65,7 +65,7 @@ def _time(moment: datetime | None) -> datetime | str | None:
     return moment if moment is None else ends.get(moment.replace(tzinfo=None), moment)
 
 
-class Topics(Operator):
+class Topics(PoisonAdmin):
     """Verbs of topics over anything that runs a call."""
 
     def __init__(self, run: Callable[[Call[Any]], Any], *, client_id: str = "") -> None:

@@ -250,8 +250,8 @@ class AsyncConnection:
         """What is sent by the clock: add, list, cancel, pause, resume; and delayed messages."""
         return AsyncSchedules(self.call)
 
-    async def create_session(self, *, transacted: bool = False, mode: int = AckMode.AUTO) -> AsyncAckSession:
-        """As ``Connection.create_session``: a session with an acknowledge mode, on a thread and database connections of its own.
+    async def jms_session(self, *, transacted: bool = False, mode: int = AckMode.AUTO) -> AsyncAckSession:
+        """As ``Connection.jms_session``: a session with an acknowledge mode, on a thread and database connections of its own.
 
         Raises BadArgument, CannotConnect, and IllegalState for a connection that was not made by ``connect_async``.
         """
@@ -261,7 +261,7 @@ class AsyncConnection:
             if self._thread_connection is None:
                 self._thread_connection = await asyncio.to_thread(self._threaded)
         owner = self._thread_connection
-        return AsyncAckSession(await asyncio.to_thread(lambda: owner.create_session(transacted=transacted, mode=mode)))
+        return AsyncAckSession(await asyncio.to_thread(lambda: owner.jms_session(transacted=transacted, mode=mode)))
 
     async def close(self) -> None:
         """Close the pool, and the sessions with an acknowledge mode."""

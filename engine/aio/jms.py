@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class AsyncAckSession:
-    """Made by ``AsyncConnection.create_session``. One task uses it at a time; any task may close it."""
+    """Made by ``AsyncConnection.jms_session``. One task uses it at a time; any task may close it."""
 
     def __init__(self, session: AckSession) -> None:
         self._session = session

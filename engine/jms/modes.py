@@ -63,5 +63,5 @@ def mode_of(transacted: bool, mode: int) -> AckMode:
             f"{mode!r} is no acknowledge mode", "Modes are " + ", ".join(f"{m.name} {m.value}" for m in AckMode) + "."
         ) from None
     if wanted is AckMode.SESSION_TRANSACTED:
-        raise BadArgument("SESSION_TRANSACTED is the mode of transacted sessions", "create_session(transacted=True).")
+        raise BadArgument("SESSION_TRANSACTED is the mode of transacted sessions", "jms_session(transacted=True).")
     return wanted

@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class AckSession(SessionBase):
-    """Made by ``Connection.create_session``; its mode never changes. Any thread may close it.
+    """Made by ``Connection.jms_session``; its mode never changes. Any thread may close it.
 
     Its listeners are called one at a time. Unless it is transacted, its consumers may be asked in parallel, by a thread each.
 
