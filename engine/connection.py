@@ -32,9 +32,9 @@ from .jms.keeper import Keeper
 from .jms.modes import AckMode, mode_of
 from .jms.prefetch import Prefetch
 from .jms.session import AckSession
-from .leases import Leases
 from .sending.sender import Sender
 from .sending.windowed import WINDOW_DEFAULT, OnComplete, WindowedProducer
+from .sessions.leases import Leases
 from .sessions.session import Session
 
 T = TypeVar("T")

@@ -14,10 +14,10 @@ from typing import Any, Unpack
 from psycopg.pq import TransactionStatus
 
 from ..engine import Body, Call, HowdahError, Message, Session
-from ..engine.admin.options import ListenerOptions, SubscriptionOptions
-from ..engine.admin.schedules import schedule
-from ..engine.admin.topics import Subscription, subscription_name
+from ..engine.calls.admin_options import ListenerOptions, SubscriptionOptions
 from ..engine.calls.options import ScheduleOptions
+from ..engine.calls.schedules import schedule
+from ..engine.calls.topics import Subscription, subscription_name
 from ..engine.errors import BadArgument, ConnectionLost
 from ..engine.handling.outcomes import Rule, Rules
 from .asynchronous import runnable

@@ -10,7 +10,7 @@ import threading
 import time
 from typing import Any
 
-from ..engine.admin.topics import Subscription
+from ..engine.calls.topics import Subscription
 from ..engine.database.runner import run
 from ..engine.errors import NoSuchListener, NoSuchQueue, SubscriptionInUse
 from .app import App

@@ -30,7 +30,7 @@ from .options import (
 
 if TYPE_CHECKING:
     from ...engine import Admin
-    from ...engine.admin.poison_admin import Which
+    from ...engine.calls.poison import Which
 
 EXCEPTION_DESTINATION = "_SYSTEM.Exception.Destination."  # the engine has other queues besides
 

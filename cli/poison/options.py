@@ -12,7 +12,7 @@ from ..times import UNITS, length
 
 if TYPE_CHECKING:
     from ...engine import Admin
-    from ...engine.admin.poison_admin import Which
+    from ...engine.calls.poison import Which
 
 MessageId = Annotated[int, typer.Argument(metavar="MESSAGE_ID", show_default=False)]
 Source = Annotated[

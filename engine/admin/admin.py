@@ -6,42 +6,11 @@ from collections.abc import Sequence
 from typing import Any, Unpack
 
 from ..calls import Call, Rows, consumers, scalar, table
+from ..calls.admin_options import EngineOptions, ListenerOptions, QueueOptions, StorageOptions
 from ..calls.bodies import to_json
+from ..calls.columns import LISTENER_COLUMNS, QUEUE_COLUMNS, SERVICES, STATE_COLUMNS, STATS_COLUMNS, WORKER_COLUMNS
 from ..errors import BadArgument
-from .options import EngineOptions, ListenerOptions, QueueOptions, StorageOptions
 from .topics import Topics
-
-QUEUE_COLUMNS = (
-    "queue, is_system, sending_paused, receiving_paused, max_failed_deliveries, exception_mode, exception_queue,"
-    " redelivery_delay_ms, blocked_retry_ms, max_message_bytes, default_priority, default_time_to_live_ms,"
-    " journal_level, created_at, created_by"
-)
-STATS_COLUMNS = (
-    "queue_name, live, in_hand, parked, dead, enqueued, dequeued, consumed, expired, discarded, moved_out, moved_in,"
-    " lost, consumers, oldest_age, exact, figures_age, audited_at, audit_verdict"
-)
-STATE_COLUMNS = "state, messages, bytes, max_count, max_bytes, percent, database_bytes"
-WORKER_COLUMNS = "worker_id, name, host, pid, sessions, queues, started_at, silent_for, in_hand"
-LISTENER_COLUMNS = (
-    "listener_name, queue, kind, max_sessions, stop_on_failure, sequential_failures, failures, status, stopped_at,"
-    " stopped_by, stopped_message_id, stop_reason, warning, created_at, created_by"
-)
-SERVICES = (
-    "workers",
-    "consumers",
-    "attempts",
-    "totals",
-    "backlog",
-    "journal",
-    "dropped",
-    "incidents",
-    "deduplications",
-    "topics",
-    "subscriptions",
-    "schedules",
-    "expired",
-    "temporary",
-)
 
 
 class Admin(Topics):

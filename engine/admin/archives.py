@@ -3,52 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from ..calls import Call, scalar, table
+from ..calls.archives import RUN_COLUMNS, ArchiveIdentity, ArchiveRun
 from ..calls.bodies import to_json
 from ..calls.verbs import Verbs
-
-RUN_COLUMNS = (
-    "archive_id, run, current, same_cluster, snapshot, journal_rows, journal_checksum, incident_rows, incident_checksum,"
-    " message_rows, message_checksum, journal_kept_from, manifest, path, started_at, finished_at, verified_at, damage"
-)
-
-
-@dataclass(frozen=True)
-class ArchiveRun:
-    """A finished run of an archive: what it holds, and what was found when it was last verified."""
-
-    archive_id: UUID
-    run: int
-    current: bool
-    same_cluster: bool
-    snapshot: str
-    journal_rows: int
-    journal_checksum: str
-    incident_rows: int
-    incident_checksum: str
-    message_rows: int
-    message_checksum: str
-    journal_kept_from: datetime | None
-    manifest: str
-    path: str
-    started_at: datetime
-    finished_at: datetime
-    verified_at: datetime | None
-    damage: str | None
-
-
-@dataclass(frozen=True)
-class ArchiveIdentity:
-    """What an archive's folder must say to be this database's; archive_id None: no archive was begun."""
-
-    engine: str
-    system_identifier: int
-    archive_id: UUID | None
 
 
 class Archives(Verbs):

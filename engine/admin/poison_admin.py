@@ -3,55 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any, TypedDict, Unpack
+from datetime import datetime
+from typing import Any, Unpack
 
 from ..calls import Call, Rows, Seconds, interval, scalar, table
 from ..calls.bodies import Body, encode, json_text, to_json
-from ..calls.message import COLUMNS, Message, as_messages
+from ..calls.columns import ACT_COLUMNS, CAUSE_COLUMNS, INCIDENT_COLUMNS, POISON_COLUMNS
+from ..calls.poison import Found, Which, filters, find, numbers
 from ..calls.verbs import Verbs
-
-INCIDENT_COLUMNS = (
-    "incident_id, queue_name, message, stage, attempt, outcome, error_class, error_text, sqlstate, traceback, worker,"
-    " duration_ms, conversation_id, details, recorded_at, recorded_by, fingerprint"
-)
-POISON_COLUMNS = (
-    "message_id, exception_queue, origin_queue, dead_at, dead_reason, failures, last_incident_id, last_error_class,"
-    " last_error_text, last_sqlstate, last_fingerprint, priority, sent_at, content_type, headers, due_at, position"
-)
-CAUSE_COLUMNS = (
-    "fingerprint, incidents, messages, dead, first_at, last_at, error_class, sqlstate, sample_text, sample_queue,"
-    " sample_message, sample_incident"
-)
-ACT_COLUMNS = "act_id, at, actor, act, queue_name, other_queue, reason, message_ids"
-
-
-class Which(TypedDict, total=False):
-    """Which dead messages are meant: the filters that listing and replaying share."""
-
-    #: The queue they died in.
-    origin: str | None
-    #: Class and fingerprint of their last failure's error.
-    error_class: str | None
-    fingerprint: str | None
-    #: Dead before, or from, that time on.
-    older_than: datetime | None
-    newer_than: datetime | None
-    #: JMS selector over their headers and properties.
-    selector: str | None
-
-
-@dataclass(frozen=True)
-class Found:
-    """A message and where it lies."""
-
-    message: Message
-    #: live, parked or dead.
-    state: str
-    #: Of a parked one: until when and why.
-    due_at: datetime | None
-    parked_reason: str | None
 
 
 class PoisonAdmin(Verbs):
@@ -95,7 +54,7 @@ class PoisonAdmin(Verbs):
     ) -> Rows:
         """Dead messages of an exception destination, by default the engine's; ``after`` is the last position shown."""
         page = {"queue": ("text", queue), "max_rows": ("integer", max_rows), "after": ("bigint", after)}
-        return self._run(table("list_poison", POISON_COLUMNS, **page, **_which(which)))
+        return self._run(table("list_poison", POISON_COLUMNS, **page, **filters(which)))
 
     def poison_causes(
         self, queue: str | None = None, *, since: datetime | None = None, max_causes: int | None = None
@@ -110,7 +69,7 @@ class PoisonAdmin(Verbs):
 
     def poison_message(self, message_id: int, queue: str | None = None) -> Found | None:
         """One message wherever it lies, or None if it is gone."""
-        return self._run(_found(message_id, queue))
+        return self._run(find(message_id, queue))
 
     def list_acts(self, queue: str | None = None, message_id: int | None = None, max_acts: int = 100) -> Rows:
         """What operators did, and who it was, newest first."""
@@ -134,13 +93,13 @@ class PoisonAdmin(Verbs):
         """
         arguments: dict[str, tuple[str, Any]] = {
             "queue": ("text", queue),
-            "message_ids": _ids(message_ids),
+            "message_ids": numbers(message_ids),
             "target": ("text", target),
             "max_messages": ("bigint", max_messages),
             "reason": ("text", reason),
             "dry_run": ("boolean", dry_run),
         }
-        return self._run(scalar("replay", **arguments, **_which(which)).then(int))
+        return self._run(scalar("replay", **arguments, **filters(which)).then(int))
 
     def replay_edited(
         self,
@@ -186,13 +145,13 @@ class PoisonAdmin(Verbs):
         """
         arguments: dict[str, tuple[str, Any]] = {
             "queue": ("text", queue),
-            "message_ids": _ids(message_ids),
+            "message_ids": numbers(message_ids),
             "target": ("text", target),
             "reason": ("text", reason),
             "max_messages": ("bigint", max_messages),
             "dry_run": ("boolean", dry_run),
         }
-        return self._run(scalar("move_messages", **arguments, **_which(which)).then(int))
+        return self._run(scalar("move_messages", **arguments, **filters(which)).then(int))
 
     def move_all(
         self,
@@ -225,7 +184,7 @@ class PoisonAdmin(Verbs):
         """Lay messages aside until a time, or without one until ``retry``; all or none."""
         arguments = {
             "queue": ("text", queue),
-            "message_ids": _ids(message_ids),
+            "message_ids": numbers(message_ids),
             "until": ("timestamptz", until),
             "delay": ("interval", interval("delay", delay)),
             "reason": ("text", reason),
@@ -234,7 +193,7 @@ class PoisonAdmin(Verbs):
 
     def retry(self, queue: str, message_ids: Sequence[int] | None = None, reason: str | None = None) -> int:
         """Let parked messages (all without ``message_ids``) be received at once, in their old place."""
-        arguments = {"queue": ("text", queue), "message_ids": _ids(message_ids), "reason": ("text", reason)}
+        arguments = {"queue": ("text", queue), "message_ids": numbers(message_ids), "reason": ("text", reason)}
         return self._run(scalar("retry", **arguments).then(int))
 
     def discard(
@@ -253,44 +212,9 @@ class PoisonAdmin(Verbs):
         """
         arguments: dict[str, tuple[str, Any]] = {
             "queue": ("text", queue),
-            "message_ids": _ids(message_ids),
+            "message_ids": numbers(message_ids),
             "reason": ("text", reason),
             "max_messages": ("bigint", max_messages),
             "dry_run": ("boolean", dry_run),
         }
-        return self._run(scalar("discard", **arguments, **_which(which)).then(int))
-
-
-def _found(message_id: int, queue: str | None) -> Call[Found | None]:
-    def decode(rows: list[Any]) -> Found | None:
-        if not rows:
-            return None
-        # Behind the fields of a message: what poison_message says of its place. Times are plain numbers there.
-        (row,) = (message._row for message in rows)
-        width = len(row) - 3
-        state, due, reason = row[width:]
-        return Found(Message(row[:width]), state, None if due is None else datetime.fromtimestamp(due, UTC), reason)
-
-    return Call(
-        f"select {COLUMNS}, state, extract(epoch from due_at)::float8, parked_reason"
-        " from (select (p.message).*, p.state, p.due_at, p.parked_reason"
-        " from howdah.poison_message(%s::bigint, %s::text) p) m",
-        (message_id, queue),
-        decode,
-        as_messages,
-    )
-
-
-def _which(which: Which) -> dict[str, tuple[str, Any]]:
-    return {
-        "origin": ("text", which.get("origin")),
-        "error_class": ("text", which.get("error_class")),
-        "fingerprint": ("text", which.get("fingerprint")),
-        "selector": ("text", which.get("selector")),
-        "older_than": ("timestamptz", which.get("older_than")),
-        "newer_than": ("timestamptz", which.get("newer_than")),
-    }
-
-
-def _ids(message_ids: Sequence[int] | None) -> tuple[str, Any]:
-    return "bigint[]", None if message_ids is None else list(message_ids)
+        return self._run(scalar("discard", **arguments, **filters(which)).then(int))

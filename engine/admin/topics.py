@@ -6,63 +6,16 @@ Publishing is ``send`` to the topic's name; receiving is ``receive`` by the subs
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Unpack
 
 from ..calls import Call, Rows, messages_of, scalar, table
+from ..calls.admin_options import SubscriptionOptions, TopicOptions
 from ..calls.bodies import to_json
+from ..calls.columns import SUBSCRIPTION_COLUMNS, TOPIC_COLUMNS
 from ..calls.message import Message
-from .options import SubscriptionOptions, TopicOptions
+from ..calls.topics import Subscription, moment, unsubscribe
 from .poison_admin import PoisonAdmin
-
-TOPIC_COLUMNS = "topic, sending_paused, subscriptions, durable_subscriptions, bridges, published, stored, refused_for, created_at, created_by"
-SUBSCRIPTION_COLUMNS = (
-    "subscription, topic_name, client_id, name, durable, shared, no_local, prioritized, selector, paused, behind, behind_for,"
-    " delivered, set_aside, silent_for, created_at, created_by"
-)
-
-
-def subscription_name(topic: str, name: str, client_id: str = "", *, durable: bool = True) -> str:
-    """What a named subscription is called where a queue is asked for: what ``subscribe`` returns for it."""
-    return f"{topic}:{client_id}:{'' if durable else '~'}{name}"
-
-
-@dataclass(frozen=True)
-class Subscription:
-    """What somebody subscribes to: the arguments of howdah.subscribe."""
-
-    topic: str
-    name: str | None
-    client_id: str = ""
-    selector: str | None = None
-    shared: bool = False
-    durable: bool = True
-    no_local: bool = False
-    since: datetime | None = None
-    #: prioritized, and the poison policy as of create_queue.
-    options: SubscriptionOptions = field(default_factory=SubscriptionOptions)
-
-    def call(self) -> Call[str]:
-        """Subscribe; the result is the subscription's name where a queue is asked for."""
-        arguments: dict[str, tuple[str, Any]] = {
-            "topic": ("text", self.topic),
-            "name": ("text", self.name),
-            "client_id": ("text", self.client_id),
-            "selector": ("text", self.selector),
-            "shared": ("boolean", self.shared),
-            "durable": ("boolean", self.durable),
-            "no_local": ("boolean", self.no_local),
-            "since": ("timestamptz", _time(self.since)),
-            "options": ("jsonb", to_json(self.options)),
-        }
-        return scalar("subscribe", **arguments).then(str)
-
-
-def _time(moment: datetime | None) -> datetime | str | None:
-    """datetime.min and datetime.max are the beginning and the end of time, in whatever zone."""
-    ends = {datetime.min: "-infinity", datetime.max: "infinity"}
-    return moment if moment is None else ends.get(moment.replace(tzinfo=None), moment)
 
 
 class Topics(PoisonAdmin):
@@ -131,7 +84,7 @@ class Topics(PoisonAdmin):
 
         datetime.min is the beginning, datetime.max the end. Raises SubscriptionInUse.
         """
-        call = scalar("seek_subscription", subscription=("text", subscription), since=("timestamptz", _time(since)))
+        call = scalar("seek_subscription", subscription=("text", subscription), since=("timestamptz", moment(since)))
         self._run(call.then(lambda _: None))
 
     def list_subscriptions(self, topic: str | None = None) -> Rows:
@@ -153,13 +106,3 @@ class Topics(PoisonAdmin):
     def rebase_topics(self) -> str:
         """After a restore into another cluster; returns what was rewritten. Raises BadArgument where nothing is to be done."""
         return self._run(scalar("rebase_topics").then(str))
-
-
-def unsubscribe(subscription: str) -> Call[None]:
-    """End a subscription."""
-    return scalar("unsubscribe", subscription=("text", subscription)).then(lambda _: None)
-
-
-def set_client_id(client_id: str | None) -> Call[None]:
-    """Say under which client id the transaction publishes, for subscriptions with no_local."""
-    return Call("select howdah.set_client_id(%s::text, true)", (client_id,), lambda _: None)

@@ -7,10 +7,9 @@ from typing import Any, cast
 import psycopg
 
 from ..calls import Call, Rows, table
+from ..calls.columns import TRANSACTION_COLUMNS
 from ..calls.verbs import Verbs
 from ..errors import BadArgument
-
-COLUMNS = "gid, transaction, prepared_at, owner, age, ours, before_start, rolls_back, commit_with, rollback_with"
 
 
 class Transactions(Verbs):
@@ -18,7 +17,7 @@ class Transactions(Verbs):
 
     def list(self) -> Rows:
         """Prepared transactions of this database whose gid begins with howdah:, or that have locks on Howdah's tables."""
-        return self._run(table("list_transactions", COLUMNS))
+        return self._run(table("list_transactions", TRANSACTION_COLUMNS))
 
     def commit(self, gid: str) -> None:
         """Commit one, as its owner or a superuser. Raises BadArgument if it is not there."""

@@ -11,9 +11,9 @@ import psycopg
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
 
 from .. import calls
-from ..admin import Admin, topics
+from ..admin import Admin
 from ..admin.schedules import Schedules
-from ..calls import Call, Incident, consumers, temporary
+from ..calls import Call, Incident, consumers, temporary, topics
 from ..calls.bodies import Body
 from ..calls.message import Message
 from ..calls.options import BrowseOptions, ConsumerOptions, RespondOptions, SendManyOptions, SendOptions
@@ -27,7 +27,7 @@ from ..handling.failure import recording
 from ..handling.outcomes import Rule
 from ..jms.modes import AckMode
 from ..jms.prefetch import Prefetch
-from ..leases import Leases
+from ..sessions.leases import Leases
 from .jms import AsyncAckSession
 
 T = TypeVar("T")

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Protocol
 
+from ..calls.leases import Lease
 from ..calls.message import Message
-from ..leases import Lease
 
 
 class Delivery(Message):

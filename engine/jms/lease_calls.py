@@ -7,7 +7,7 @@ from typing import Any
 
 from ..calls import Call, Seconds, interval, scalar, table
 from ..calls.bodies import to_json
-from ..leases import Lease, leasing
+from ..calls.leases import Lease, leasing
 from .holding import Delivery
 
 

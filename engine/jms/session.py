@@ -11,8 +11,7 @@ from typing import Any, Self, TypeVar, Unpack
 import psycopg
 
 from .. import calls
-from ..admin import topics
-from ..calls import Call
+from ..calls import Call, topics
 from ..calls.bodies import Body
 from ..calls.options import SendManyOptions, SendOptions
 from ..errors import ConnectionLost, HowdahError, IllegalState, TransactionRolledBack, is_innocent, is_lost

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Unpack
 
 from .. import calls
-from ..admin import topics
-from ..calls import consumers, temporary
+from ..calls import consumers, temporary, topics
 from ..calls.bodies import Body
 from ..calls.message import Message
 from ..calls.options import (

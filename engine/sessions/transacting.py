@@ -9,8 +9,7 @@ from typing import Any, Self, TypeVar
 
 import psycopg
 
-from ..admin import topics
-from ..calls import Call, temporary
+from ..calls import Call, temporary, topics
 from ..database.loans import Loans, PgConnection
 from ..database.runner import SyncConnection, raw, run
 from ..database.waiting import Waiter

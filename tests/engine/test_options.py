@@ -15,10 +15,10 @@ from support import Db, column
 
 import howdah
 from howdah.engine import Session, calls, connect
-from howdah.engine.admin import options as of_admin
-from howdah.engine.admin.schedules import schedule
+from howdah.engine.calls import admin_options as of_admin
 from howdah.engine.calls import consumers, temporary
 from howdah.engine.calls import options as of_calls
+from howdah.engine.calls.schedules import schedule
 from howdah.engine.factory import ConnectSettings
 
 MISSPELT = """

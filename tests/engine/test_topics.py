@@ -13,8 +13,8 @@ import pytest
 from support import SYSTEM, Clock, Connect, Db, one, wait_until
 
 from howdah.engine import Admin, Connection, Message, Session, connect
-from howdah.engine.admin.topics import subscription_name
 from howdah.engine.aio import connect_async
+from howdah.engine.calls.topics import subscription_name
 from howdah.engine.database.waiting import Idle
 from howdah.engine.errors import (
     BadArgument,
