@@ -43,7 +43,7 @@ class Loans:
             self._lent[connection] = connection.autocommit
         try:
             if connection.autocommit != autocommit:
-                connection.autocommit = autocommit
+                connection.set_autocommit(autocommit)
         except psycopg.Error as error:
             self.give_back(connection)
             raise ConnectionLost(str(error).strip()) from error
@@ -59,7 +59,7 @@ class Loans:
             if not connection.closed:
                 connection.rollback()
                 if connection.autocommit != autocommit:
-                    connection.autocommit = autocommit
+                    connection.set_autocommit(autocommit)
         except psycopg.Error:
             connection.close()
         lost = connection.closed

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import random
-import threading
 import time
 from collections.abc import Callable
 from typing import Self
@@ -126,25 +125,3 @@ class Idle:
 
     def __exit__(self, *error: object) -> None:
         self.reset()
-
-
-class Waiter:
-    """Somebody who waits for messages on a thread, and whom any thread may wake."""
-
-    def __init__(self, waking: Waking | None = None) -> None:
-        self._waking = waking
-        self._wake = threading.Event()
-        self._asks = Asks()
-
-    def idle(self, wait: float | None = None) -> Idle:
-        """Its waiting, up to so many seconds; None: no limit."""
-        return Idle(self._waking, self.wake, wait, self._asks)
-
-    def wake(self) -> None:
-        """Have it look again at once."""
-        self._wake.set()
-
-    def sleep(self, seconds: float) -> None:
-        """Until then, or until somebody calls ``wake``."""
-        if self._wake.wait(seconds):
-            self._wake.clear()

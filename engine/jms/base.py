@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TypeVar
 
 from ..calls import Call
-from ..database.waiting import Waiter
+from ..database.waiter import Waiter
 from ..errors import IllegalState
 from ..sessions.owner import Owner
 from .acknowledger import Acknowledger

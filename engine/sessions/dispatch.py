@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, Generic, Protocol, TypeVar
@@ -13,6 +12,7 @@ import psycopg
 from .. import calls
 from ..calls import Call
 from ..calls.message import Message
+from ..database.threads import Background, Flag, Lock
 from ..database.waiting import PAUSE_MIN, Idle
 from ..errors import HowdahError
 from ..handling.failure import failure_of, is_blamed
@@ -59,19 +59,19 @@ class Listeners(Protocol[K]):
         """After such an error: tell of it, and see to it that the next pass starts afresh."""
 
 
-class Dispatcher(threading.Thread, Generic[K]):
+class Dispatcher(Background, Generic[K]):
     """Looks in turn at all places that have a listener, until it is stopped; then the session is finished."""
 
     def __init__(self, name: str, session: Listening, listeners: Listeners[K]) -> None:
-        super().__init__(name=name, daemon=True)
+        super().__init__(name, self._loop)
         self._session = session
         self._listeners = listeners
-        self._stopping = threading.Event()
-        self._delivering = threading.Lock()
+        self._stopping = Flag()
+        self._delivering = Lock()
 
     def changed(self) -> None:
         """A listener went: wait for its message in hand."""
-        if self is not threading.current_thread():
+        if not self.is_current():
             with self._delivering:
                 pass
 
@@ -81,12 +81,12 @@ class Dispatcher(threading.Thread, Generic[K]):
             return True
         self._stopping.set()
         self._session.wake()
-        if self is threading.current_thread():
+        if self.is_current():
             return False
         self.join()
         return True
 
-    def run(self) -> None:
+    def _loop(self) -> None:
         """Until stopped: one pass over the listeners, then a pause if none had a message."""
         idle = self._session.idle()
         failing_pause = PAUSE_MIN

@@ -248,5 +248,5 @@ class Session(Transacting):
         self._listeners.set(consumer or queue, queue, listener, checked)
         if listener is None:
             self._dispatcher.changed()
-        elif not self._dispatcher.is_alive():
+        else:
             self._dispatcher.start()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Self, TypeVar
@@ -12,7 +11,8 @@ import psycopg
 from ..calls import Call, temporary, topics
 from ..database.loans import Loans, PgConnection
 from ..database.runner import SyncConnection, raw, run
-from ..database.waiting import Waiter
+from ..database.threads import Lock
+from ..database.waiter import Waiter
 from ..errors import ConnectionLost, HowdahError, IllegalState, lost_translated
 from .dispatch import Dispatcher
 from .owner import Owner
@@ -36,7 +36,7 @@ class Transacting(Waiter):
         #: Whether it has temporary queues, which end with it.
         self._temporary = False
         #: Held while a statement runs, so that close gives no connection away in the middle of one.
-        self._in_use = threading.RLock()
+        self._in_use = Lock()
 
     @classmethod
     def owning(cls, owner: Owner, loans: Loans, *, transacted: bool) -> Self:
@@ -72,7 +72,7 @@ class Transacting(Waiter):
         if self._connection is None or self._closing:
             raise IllegalState("the session is closed")
         dispatcher = self._dispatcher
-        if dispatcher is not None and dispatcher.is_alive() and dispatcher is not threading.current_thread():
+        if dispatcher is not None and dispatcher.is_alive() and not dispatcher.is_current():
             raise IllegalState("a session with listeners belongs to their thread", "Make another session.")
         return self._connection
 
