@@ -32,7 +32,6 @@ PAIRS = {
     "aio/admin/poison_admin.py": "admin/poison_admin.py",
     "aio/admin/schedules.py": "admin/schedules.py",
     "aio/admin/topics.py": "admin/topics.py",
-    "aio/admin/transactions.py": "admin/transactions.py",
 }
 #: What stands for what, besides the modules above and names that only lose their Async.
 MODULES = {"aio/tasks.py": "database/threads.py", "aio/admin/__init__.py": "admin/__init__.py"}
@@ -40,12 +39,11 @@ NAMES = {
     "AnyAsyncConnection": "AnyConnection",
     "AsyncIterator": "Iterator",
     "AsyncPgConnection": "PgConnection",
-    "Awaitable[Any]": "Any",
-    "Awaitable[None]": "None",
     "__aenter__": "__enter__",
     "__aexit__": "__exit__",
     "__aiter__": "__iter__",
     "asynccontextmanager": "contextmanager",
+    "check_async_listener": "check_listener",
     "AbstractAsyncContextManager": "AbstractContextManager",
     "run_async": "run",
     "raw_async": "raw",
@@ -63,7 +61,7 @@ _RENAMED = {_module(source): _module(target) for source, target in (PAIRS | MODU
 def converted(source: str) -> str:
     """The synchronous text of a source."""
     text = (ROOT / "engine" / source).read_text(encoding="utf-8")
-    text = _names(_without_keywords(text))
+    text = _names(_without_keywords(_chosen(text)))
     text = _imports(text, _module(source), _module(PAIRS[source]))
     return _formatted(HEADER.format(source=source) + text, ROOT / "engine" / PAIRS[source])
 
@@ -78,6 +76,12 @@ def _read(target: str) -> str:
     return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
+def _chosen(text: str) -> str:
+    """Without the lines that only the source has (they end with ``# async``), and with those that only the result has (``# sync:``)."""
+    text = re.sub(r"^.*  # async\n", "", text, flags=re.MULTILINE)
+    return re.sub(r"^( *)# sync: ?", r"\1", text, flags=re.MULTILINE)
+
+
 def _without_keywords(text: str) -> str:
     lines = text.splitlines(keepends=True)
     for token in reversed(list(tokenize.generate_tokens(io.StringIO(text).readline))):
@@ -89,6 +93,7 @@ def _without_keywords(text: str) -> str:
 
 
 def _names(text: str) -> str:
+    text = re.sub(r"\bAwaitable\[(\w+)\]", r"\1", text)
     for name, other in NAMES.items():
         text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", other, text)
     return re.sub(r"\bAsync(?=[A-Z])", "", text)
@@ -116,7 +121,7 @@ def _relative(module: str, target: str) -> str:
 
 def _formatted(text: str, path: Path) -> str:
     ruff = [str(Path(sys.executable).with_name("ruff"))]
-    for words in (["check", "--select", "I", "--fix", "--quiet"], ["format", "--quiet"]):
+    for words in (["check", "--select", "I,F401", "--fix", "--quiet"], ["format", "--quiet"]):
         command = [*ruff, *words, "--stdin-filename", str(path), "-"]
         text = subprocess.run(command, input=text, capture_output=True, text=True, check=True, cwd=ROOT).stdout
     return text

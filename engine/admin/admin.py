@@ -1,3 +1,4 @@
+# Written by tools/make_sync.py from engine/aio/admin/admin.py: change that, and run make sync.
 """What an administrator does with queues, locks and workers: names and argument types of the procedures, nothing else."""
 
 from __future__ import annotations
@@ -73,7 +74,8 @@ class Admin(Topics):
 
     def resource_state(self) -> dict[str, Any]:
         """How full the engine is: state (green to red), what lies there and the limits."""
-        return self._run(table("resource_state", STATE_COLUMNS))[0]
+        rows = self._run(table("resource_state", STATE_COLUMNS))
+        return rows[0]
 
     def create_listener(self, listener: str, queue: str, **options: Unpack[ListenerOptions]) -> str | None:
         """Create a listener; returns a warning if its limit contradicts the queue's. Raises ListenerExists."""

@@ -1,3 +1,4 @@
+# Written by tools/make_sync.py from engine/aio/admin/archives.py: change that, and run make sync.
 """The archive as the database knows it: its identity, its finished runs, and messages sent out of it anew."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Written by tools/make_sync.py from engine/aio/admin/audits.py: change that, and run make sync.
 """Audits on record, and the right to be the one who audits. Names and argument types of the procedures, nothing else."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Written by tools/make_sync.py from engine/aio/admin/poison_admin.py: change that, and run make sync.
 """What an operator does with messages that fail, and looks at: names and argument types of the procedures, nothing else."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# Written by tools/make_sync.py from engine/aio/admin/schedules.py: change that, and run make sync.
 """Schedules: what is sent by the clock. Names and argument types of the procedures, nothing else."""
 
 from __future__ import annotations

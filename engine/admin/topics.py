@@ -1,3 +1,4 @@
+# Written by tools/make_sync.py from engine/aio/admin/topics.py: change that, and run make sync.
 """Topics and subscriptions: names and argument types of the procedures, nothing else.
 
 Publishing is ``send`` to the topic's name; receiving is ``receive`` by the subscription's name, which ``subscribe`` returns.

@@ -18,6 +18,7 @@ from ..calls.options import SendManyOptions, SendOptions
 from ..jms.consumer import AckConsumer
 from ..jms.holding import Delivery
 from ..jms.modes import AckMode, AckType
+from ..jms.options import ConsumerOptions, SubscriberOptions
 from ..jms.session import AckSession
 
 T = TypeVar("T")
@@ -30,11 +31,11 @@ class AsyncAckSession:
         self._session = session
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="howdah-aio-session")
 
-    async def consumer(self, destination: str, **options: Any) -> AsyncAckConsumer:
+    async def consumer(self, destination: str, **options: Unpack[ConsumerOptions]) -> AsyncAckConsumer:
         """As ``AckSession.consumer``."""
         return AsyncAckConsumer(self, await self.do(lambda: self._session.consumer(destination, **options)))
 
-    async def subscriber(self, topic: str, **options: Any) -> AsyncAckConsumer:
+    async def subscriber(self, topic: str, **options: Unpack[SubscriberOptions]) -> AsyncAckConsumer:
         """As ``AckSession.subscriber``."""
         return AsyncAckConsumer(self, await self.do(lambda: self._session.subscriber(topic, **options)))
 

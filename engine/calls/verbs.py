@@ -1,3 +1,4 @@
+# Written by tools/make_sync.py from engine/aio/verbs.py: change that, and run make sync.
 """What all faces of the SQL API have in common."""
 
 from __future__ import annotations
@@ -17,5 +18,4 @@ class Verbs:
         self._runner = run
 
     def _run(self, call: Call[T]) -> T:
-        # asyncio's runner returns an awaitable of T: see aio.
         return cast(T, self._runner(call))

@@ -1,3 +1,4 @@
+# Written by tools/make_sync.py from engine/aio/loans.py: change that, and run make sync.
 """A pool's connections, lent to sessions and given back as they were found."""
 
 from __future__ import annotations

@@ -17,19 +17,19 @@ from ..errors import ConnectionLost, IllegalState, translated
 
 T = TypeVar("T")
 
-SyncConnection = psycopg.Connection[Any] | sqlalchemy.Connection | orm.Session | orm.scoped_session[Any]
+AnyConnection = psycopg.Connection[Any] | sqlalchemy.Connection | orm.Session | orm.scoped_session[Any]
 if TYPE_CHECKING:
     # At run time only where a caller brings such an object: it needs greenlet, which the bare install does not have.
     from sqlalchemy.ext import asyncio as sqlalchemy_asyncio
 
-    AsyncConnection: TypeAlias = (
+    AnyAsyncConnection: TypeAlias = (
         psycopg.AsyncConnection[Any] | sqlalchemy_asyncio.AsyncConnection | sqlalchemy_asyncio.AsyncSession
     )
 else:
-    AsyncConnection = Any
+    AnyAsyncConnection = Any
 
 
-def run(connection: SyncConnection, call: Call[T]) -> T:
+def run(connection: AnyConnection, call: Call[T]) -> T:
     """Run a call in the connection's transaction and return its result.
 
     Raises HowdahError by SQLSTATE; other database errors pass as the driver raised them.
@@ -44,7 +44,7 @@ def run(connection: SyncConnection, call: Call[T]) -> T:
         raise
 
 
-def raw(connection: SyncConnection) -> psycopg.Connection[Any]:
+def raw(connection: AnyConnection) -> psycopg.Connection[Any]:
     """The psycopg connection, with SQLAlchemy's transaction begun where there is one."""
     return connection if isinstance(connection, psycopg.Connection) else driver(_flushed(connection))
 
@@ -80,20 +80,34 @@ def _execute(connection: psycopg.Connection[Any], call: Call[T]) -> T:
         return call.decode(cursor.fetchall())
 
 
-async def run_async(connection: AsyncConnection, call: Call[T]) -> T:
+async def run_async(connection: AnyAsyncConnection, call: Call[T]) -> T:
     """As run, on an asyncio connection."""
     if isinstance(connection, psycopg.AsyncConnection):
         return await _execute_async(connection, call)
-    from sqlalchemy.ext import asyncio as sqlalchemy_asyncio
-
-    if isinstance(connection, sqlalchemy_asyncio.AsyncSession):
-        await connection.flush()
-        connection = await connection.connection()
+    connection = await _flushed_async(connection)
     try:
         return await _execute_async(await driver_async(connection), call)
     except ConnectionLost as error:
         await connection.invalidate(error)
         raise
+
+
+async def raw_async(connection: AnyAsyncConnection) -> psycopg.AsyncConnection[Any]:
+    """As raw, for asyncio."""
+    if isinstance(connection, psycopg.AsyncConnection):
+        return connection
+    return await driver_async(await _flushed_async(connection))
+
+
+async def _flushed_async(
+    connection: sqlalchemy_asyncio.AsyncConnection | sqlalchemy_asyncio.AsyncSession,
+) -> sqlalchemy_asyncio.AsyncConnection:
+    from sqlalchemy.ext import asyncio as sqlalchemy_asyncio
+
+    if isinstance(connection, sqlalchemy_asyncio.AsyncSession):
+        await connection.flush()
+        return await connection.connection()
+    return connection
 
 
 async def driver_async(connection: sqlalchemy_asyncio.AsyncConnection) -> psycopg.AsyncConnection[Any]:

@@ -1,3 +1,4 @@
+# Written by tools/make_sync.py from engine/aio/waiter.py: change that, and run make sync.
 """Who waits for messages, and is woken."""
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ class Waiter:
         self._waking = waking
         self._wake = Flag()
         self._asks = Asks()
+
+    def share(self, waking: Waking | None, asks: Asks) -> None:
+        """Be woken by that, and remember with others what was asked for."""
+        self._waking, self._asks = waking, asks
 
     def idle(self, wait: float | None = None) -> Idle:
         """Its waiting, up to so many seconds; None: no limit."""

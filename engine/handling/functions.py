@@ -39,6 +39,15 @@ def check_listener(function: Callable[..., Any]) -> None:
         )
 
 
+def check_async_listener(function: Callable[..., Any]) -> None:
+    """Raises BadArgument if a call of an asynchronous session's listener could not be awaited."""
+    if (kind := kind_of(function)) != "coroutine":
+        raise BadArgument(
+            f"a listener of an asynchronous session cannot be a{'n' * kind.startswith('a')} {kind} function",
+            "Declare it async def.",
+        )
+
+
 def check_ran(result: Any) -> None:
     """Raises NotRun if what a plain function returned still waits to be run; it is closed then."""
     if result is None:

@@ -1,3 +1,4 @@
+# Written by tools/make_sync.py from engine/aio/copying.py: change that, and run make sync.
 """Loads by COPY: rows go to the server as they come, and one call sends all of them, all or nothing.
 
 The server has the rows twice for a while, in a temporary table and as messages; in return nothing waits for anything on the way.
@@ -12,7 +13,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from ..calls import Seconds, interval, scalar
+from ..calls import Call, Seconds, interval, scalar
 from ..calls.bodies import Body, encode, to_json
 from ..calls.options import SharedOptions
 from ..errors import BadArgument, translated
@@ -52,11 +53,25 @@ def send_copy(
     copying = sql.SQL("copy pg_temp.howdah_copy ({}) from stdin (format binary)").format(
         sql.SQL(", ").join(map(sql.Identifier, ["body", *columns]))
     )
-    with translated(), whole(connection), psycopg.Cursor(connection) as cursor:
+    with translated():
+        types = [kind, *(TYPES[name] for name in columns)]
+        encoded = _encoded(chain([first] if first is not None else [], source), kind, columns)
+        return _load(connection, begin, copying, types, encoded, send)
+
+
+def _load(
+    connection: psycopg.Connection[Any],
+    begin: Call[Any],
+    copying: sql.Composed,
+    types: list[str],
+    rows: Iterator[Sequence[Any]],
+    send: Call[Any],
+) -> int:
+    with whole(connection), psycopg.Cursor(connection) as cursor:
         cursor.execute(begin.sql, begin.arguments)
         with cursor.copy(copying) as copy:
-            copy.set_types([kind, *(TYPES[name] for name in columns)])
-            for row in _encoded(chain([first] if first is not None else [], source), kind, columns):
+            copy.set_types(types)
+            for row in rows:
                 try:
                     copy.write_row(row)
                 except (TypeError, ValueError) as error:
@@ -74,7 +89,7 @@ def _send(
     delay: Seconds | None = None,
     delivery_mode: str | None = None,
     content_type: str | None = None,
-) -> Any:
+) -> Call[Any]:
     return scalar(
         "send_copied",
         queue=("text", queue),

@@ -1,3 +1,4 @@
+# Written by tools/make_sync.py from engine/aio/stream.py: change that, and run make sync.
 """Sending what is too much for one list: an iterable of bodies, batch by batch, all or nothing.
 
 The next batch is written while the server stores the ones before: statements go out without waiting for their answers, up to
@@ -33,9 +34,14 @@ def send_stream(
         raise BadArgument(f"{unknown[0]} is no option of a stream", f"Known are: {', '.join(sorted(SHARED))}.")
     if not 1 <= batch <= BATCH_MAX:
         raise BadArgument(f"batch must be 1 to {BATCH_MAX}, not {batch}")
+    with translated():
+        return _send(connection, queue, _parts(bodies, batch), options)
+
+
+def _send(connection: psycopg.Connection[Any], queue: str, parts: Iterator[list[Body]], options: SharedOptions) -> int:
     sent = 0
-    with translated(), whole(connection), connection.pipeline() as pipeline:
-        for number, part in enumerate(_parts(bodies, batch), 1):
+    with whole(connection), connection.pipeline() as pipeline:
+        for number, part in enumerate(parts, 1):
             call = calls.send_count(queue, part, **options)
             cursor = psycopg.Cursor(connection)
             if call.setup is not None:

@@ -1,4 +1,5 @@
-"""The thread of a session whose consumers have listeners: one message at a time, whatever the number of listeners."""
+# Written by tools/make_sync.py from engine/aio/dispatch.py: change that, and run make sync.
+"""What runs beside a session whose consumers have listeners: one message at a time, whatever the number of listeners."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ RENEW_TIMEOUT = 2.0
 
 
 class Listening(Protocol):
-    """A session, as its thread knows it."""
+    """A session, as what runs beside it knows it."""
 
     def idle(self) -> Idle:
         """The waiting of the session."""

@@ -1,3 +1,4 @@
+# Written by tools/make_sync.py from engine/aio/leases.py: change that, and run make sync.
 """Leases: messages received for a time, without an open transaction."""
 
 from __future__ import annotations

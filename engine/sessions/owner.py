@@ -10,11 +10,9 @@ from ..database.waking import Waking
 T = TypeVar("T")
 
 
-class Owner(Protocol):
-    """A connection, as its sessions, their consumers and the keeper of their leases know it."""
+class SessionOwner(Protocol):
+    """A connection, as its sessions know it."""
 
-    #: Seconds after which what a session holds under leases comes back if its process dies.
-    lease_duration: float
     #: Redeliveries at most of what its listeners get, beside the queue's own limit; None: the queue's alone.
     max_redeliveries: int | None
 
@@ -30,8 +28,15 @@ class Owner(Protocol):
     def started(self) -> bool:
         """Whether sessions may receive."""
 
-    def run(self, call: Call[T]) -> T:
-        """Run a call in a transaction of its own, also while the connection is being closed."""
-
     def forget(self, session: object) -> None:
         """A session was closed."""
+
+
+class Owner(SessionOwner, Protocol):
+    """A connection, as sessions with acknowledge modes and the keeper of their leases know it."""
+
+    #: Seconds after which what a session holds under leases comes back if its process dies.
+    lease_duration: float
+
+    def run(self, call: Call[T]) -> T:
+        """Run a call in a transaction of its own, also while the connection is being closed."""

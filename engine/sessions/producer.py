@@ -1,3 +1,4 @@
+# Written by tools/make_sync.py from engine/aio/producer.py: change that, and run make sync.
 """Producers, consumers and browsers: a session's verbs with the queue already said."""
 
 from __future__ import annotations
@@ -112,17 +113,21 @@ class Consumer:
         """The next message if there is one now."""
         return self.receive(timeout=0)
 
-    @property
-    def listener(self) -> Callable[[Message], None] | None:
-        """The function called with each message; setting it hands the session over to its dispatching thread."""
-        return self._listener
-
-    @listener.setter
-    def listener(self, function: Callable[[Message], None] | None) -> None:
+    def listen(self, function: Callable[[Message], None] | None) -> None:
+        """Have a function called with each message, beside whatever else runs; None ends it. The session is handed over to that."""
         if self._closed and function is not None:
             raise IllegalState("the consumer is closed")
         self._session.listen(self.queue, function, consumer=self)
         self._listener = function
+
+    @property
+    def listener(self) -> Callable[[Message], None] | None:
+        """The function called with each message."""
+        return self._listener
+
+    @listener.setter
+    def listener(self, function: Callable[[Message], None] | None) -> None:
+        self.listen(function)
 
     def __iter__(self) -> Iterator[Message]:
         """Messages until the session or consumer is closed."""
@@ -134,7 +139,7 @@ class Consumer:
         self._closed = True
         self._session.wake()
         if self._listener is not None and not self._session.closed:
-            self.listener = None
+            self.listen(None)
 
 
 class Browser:

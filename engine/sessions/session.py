@@ -1,3 +1,4 @@
+# Written by tools/make_sync.py from engine/aio/session.py: change that, and run make sync.
 """A session: one connection, one transaction at a time, and the verbs of a queue.
 
 ``Session(connection)`` works inside a connection the caller owns (psycopg, SQLAlchemy): it never commits. Sessions made
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Unpack
 
 from .. import calls
+from ..admin import Admin
 from ..calls import consumers, temporary, topics
 from ..calls.bodies import Body
 from ..calls.message import Message
@@ -26,7 +28,8 @@ from ..database.waiting import Idle
 from ..errors import IllegalState
 from ..handling.functions import check_listener
 from ..handling.outcomes import Rule, Rules
-from ..sending import copying, stream
+from ..sending.copying import send_copy
+from ..sending.stream import BATCH_DEFAULT, send_stream
 from .dispatch import Dispatcher, Listener, TransactedListeners
 from .producer import Browser, Consumer, Producer
 from .transacting import Transacting
@@ -36,6 +39,11 @@ class Session(Transacting):
     """Verbs over one connection; not for use by two threads at once, but any thread may close it."""
 
     _listeners: TransactedListeners | None = None
+
+    @property
+    def admin(self) -> Admin:
+        """The administrator's verbs in the session's transaction."""
+        return Admin(self.call)
 
     # -- messages -------------------------------------------------------------------------------------------------
 
@@ -48,14 +56,14 @@ class Session(Transacting):
         return self.call(calls.send_many(queue, bodies, **options))
 
     def send_stream(
-        self, queue: str, bodies: Iterable[Body], *, batch: int = stream.BATCH_DEFAULT, **options: Unpack[SharedOptions]
+        self, queue: str, bodies: Iterable[Body], *, batch: int = BATCH_DEFAULT, **options: Unpack[SharedOptions]
     ) -> int:
         """Send all that an iterable gives, in one transaction and with bounded memory; how many there were.
 
         ``batch`` bodies go in one statement and are of one kind; options are those of ``calls.send_many`` that are not
         sequences. After an error, the iterable's own too, nothing is sent. The iterable must not use this session.
         """
-        return self._load(lambda connection: stream.send_stream(connection, queue, bodies, batch, options))
+        return self._load(lambda connection: send_stream(connection, queue, bodies, batch, options))
 
     def send_copy(
         self, queue: str, rows: Iterable[Any], *, columns: Sequence[str] = (), **options: Unpack[SharedOptions]
@@ -65,7 +73,7 @@ class Session(Transacting):
         A row is a body, or, with ``columns`` (headers, priority, correlation_id, message_type, conversation_id, deduplication_key),
         a sequence of the body and these. Bodies are of one kind. Otherwise as ``send_stream``.
         """
-        return self._load(lambda connection: copying.send_copy(connection, queue, rows, columns, options))
+        return self._load(lambda connection: send_copy(connection, queue, rows, columns, options))
 
     def receive(
         self,

@@ -1,3 +1,4 @@
+# Written by tools/make_sync.py from engine/aio/transacting.py: change that, and run make sync.
 """The connection and the transaction of a session, and its life: what stands beneath the verbs."""
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ import psycopg
 
 from ..calls import Call, temporary, topics
 from ..database.loans import Loans, PgConnection
-from ..database.runner import SyncConnection, raw, run
+from ..database.runner import AnyConnection, raw, run
 from ..database.threads import Lock
 from ..database.waiter import Waiter
 from ..errors import ConnectionLost, HowdahError, IllegalState, lost_translated
 from .dispatch import Dispatcher
-from .owner import Owner
+from .owner import SessionOwner
 
 T = TypeVar("T")
 
@@ -23,10 +24,10 @@ T = TypeVar("T")
 class Transacting(Waiter):
     """One connection, the session's own or its caller's, and one transaction at a time."""
 
-    def __init__(self, connection: SyncConnection) -> None:
+    def __init__(self, connection: AnyConnection) -> None:
         super().__init__()
-        self._connection: SyncConnection | None = connection
-        self._owner: Owner | None = None
+        self._connection: AnyConnection | None = connection
+        self._owner: SessionOwner | None = None
         self._loans: Loans | None = None
         self._transacted = True
         self._dispatcher: Dispatcher[object] | None = None
@@ -39,7 +40,7 @@ class Transacting(Waiter):
         self._in_use = Lock()
 
     @classmethod
-    def owning(cls, owner: Owner, loans: Loans, *, transacted: bool) -> Self:
+    def owning(cls, owner: SessionOwner, loans: Loans, *, transacted: bool) -> Self:
         """A session that commits and rolls back itself and gives its connection back when it is closed.
 
         Not transacted: every call commits at once, so a received message is gone before ``receive`` returns.
@@ -68,7 +69,7 @@ class Transacting(Waiter):
         """The connection beneath, for the application's own statements in the same transaction."""
         return self._live()
 
-    def _live(self) -> SyncConnection:
+    def _live(self) -> AnyConnection:
         if self._connection is None or self._closing:
             raise IllegalState("the session is closed")
         dispatcher = self._dispatcher
@@ -83,7 +84,7 @@ class Transacting(Waiter):
             idle = self._is_idle()
             try:
                 return run(connection, call)
-            except Exception:
+            except BaseException:
                 if idle:
                     with suppress(ConnectionLost, psycopg.Error):
                         self.rollback()

@@ -97,6 +97,7 @@ def test_the_same_verbs_for_asyncio(dsn: str, dead: list[int]) -> None:
         async with connect_async(dsn, max_size=1) as connection:
             assert [row["message_id"] for row in await connection.admin.list_poison()] == dead
             found = await connection.admin.poison_message(dead[0])
+            assert found is not None
             assert found.state == "dead"
             assert await connection.admin.replay(SYSTEM, origin="q") == 2
 

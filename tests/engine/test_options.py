@@ -14,12 +14,13 @@ import pytest
 from support import Db, column
 
 import howdah
-from howdah.engine import Session, calls, connect
+from howdah.engine import AckSession, Session, calls, connect
 from howdah.engine.calls import admin_options as of_admin
 from howdah.engine.calls import consumers, temporary
 from howdah.engine.calls import options as of_calls
 from howdah.engine.calls.schedules import schedule
 from howdah.engine.factory import ConnectSettings
+from howdah.engine.jms import options as of_jms
 
 MISSPELT = """
 from howdah.engine import connect
@@ -64,6 +65,8 @@ def test_mypy_finds_a_misspelt_option_of_send_and_others(tmp_path: Path) -> None
         (of_calls.NamedScheduleOptions, schedule, set()),
         (of_calls.StreamOptions, Session.send_stream, set()),
         (of_calls.CopyOptions, Session.send_copy, set()),
+        (of_jms.ConsumerOptions, AckSession.consumer, set()),
+        (of_jms.SubscriberOptions, AckSession.subscriber, set()),
         (ConnectSettings, connect, {"pool", "started"}),
     ],
 )
