@@ -21,7 +21,7 @@ from ..engine.database.waiting import Idle
 from ..engine.errors import AttemptNeeded, ConsumerNotOpen
 from ..engine.handling.failure import failure_of, is_blamed
 from . import events
-from .app import Binding, Handler, Transaction
+from .app import Binding, Handler
 from .batch_mode import Blamed, Done, Way
 from .burst import SAVE, Burst
 from .figures import Tally
@@ -33,6 +33,7 @@ from .logs import IN_HAND
 from .pace import Pace
 from .recorder import Failures
 from .seat import Seat
+from .transaction import Transaction
 
 Record = Callable[[str, Failures, bool], list[Incident]]
 """Records failures of a queue on another connection; the last argument: the messages are still in this session's hands."""

@@ -16,10 +16,11 @@ import psycopg
 from ..engine import Admin, HowdahError, Message, calls
 from ..engine.database.runner import run
 from . import events
-from .app import App, Listener, Transaction
+from .app import App, Listener
 from .batch_mode import Done
 from .delivery import Delivery
 from .guard import HandlerConnection
+from .transaction import Transaction
 
 LOOK_SECONDS = 1.0
 """How often a process asks for the status of a listener that gives it nothing."""

@@ -6,6 +6,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from ..ledger import DESTINATIONS
+from .records import STAGE, changed, gaps, unknown, without_message
 from .rule import CLOCK_GRACE, Evidence, Rule, text
 
 LIMIT_REASON = "failed deliveries reached the limit"
@@ -19,7 +20,6 @@ COUNTED = f"^({LIMIT_REASON}|{REJECTED_REASON})(; ({FAULTS}))*$"
 CLEANED = "its incidents were deleted"
 """What clean_incidents adds to the reason of a message it disposes of."""
 
-STAGE = ("destination_id", "message_id", "stage")
 
 ENDED = ("moved", "discarded", "ended")
 """Outcomes after which a message is not in its queue any more."""
@@ -253,70 +253,6 @@ def _after_the_end(evidence: Evidence) -> DataFrame | None:
     )
 
 
-def _changed(evidence: Evidence) -> DataFrame | None:
-    """Incidents that say another message, time, error class, text or SQLSTATE than when they were recorded. Of older ones nobody knows."""
-    if not evidence.facts.incidents:
-        return None
-    return evidence.incidents.where(~F.col("unchanged")).select(
-        "destination_id",
-        "message_id",
-        text("incident {} of {}: {}", "incident_id", "recorded_at", F.substring("error_text", 1, 100)).alias("seen"),
-    )
-
-
-def _gaps(evidence: Evidence) -> DataFrame | None:
-    """Failures of a stage whose numbers leave one out, where each incident of a message and nothing else counts.
-
-    Only those recorded since the policy is what it is, and where retention has deleted none.
-    """
-    if not evidence.facts.incidents:
-        return None
-    whole = evidence.policies.where(F.col("counts_alone") & F.col("incidents_whole")).select(
-        "destination_id", "policy_xid"
-    )
-    return (
-        evidence.incidents.groupBy(*STAGE)
-        .agg(F.max("attempt").alias("last"), F.count(F.lit(1)).alias("incidents"), F.min("xid").alias("first_xid"))
-        .where(F.col("last") > F.col("incidents"))
-        .join(F.broadcast(whole), on="destination_id", how="inner")
-        .where(F.col("first_xid") >= F.col("policy_xid"))
-        .select(
-            "destination_id",
-            "message_id",
-            text("{} incidents in stage {}, the last is attempt {}", "incidents", "stage", "last").alias("seen"),
-        )
-    )
-
-
-def _strangers(evidence: Evidence) -> DataFrame:
-    """Incidents of messages that no queue has seen, where the queue would know."""
-    complete = evidence.policies.where(
-        (F.col("journal_level") == "full") & F.col("recorded_from").isNull() & (F.col("kind") == "queue")
-    )
-    known = evidence.ledger.select("message_id")
-    return (
-        evidence.incidents.join(F.broadcast(complete.select("destination_id")), on="destination_id", how="left_semi")
-        .join(known, on="message_id", how="left_anti")
-        .groupBy("destination_id", "message_id")
-        .agg(F.max(F.col("outcome") != "gone").alias("was_there"), F.count(F.lit(1)).alias("incidents"))
-        .withColumn("seen", text("{} incidents, no other record", "incidents"))
-    )
-
-
-def _without_message(evidence: Evidence) -> DataFrame | None:
-    """Those whose outcome says that the message was there."""
-    if not evidence.facts.incidents:
-        return None
-    return _strangers(evidence).where(F.col("was_there")).select("destination_id", "message_id", "seen")
-
-
-def _unknown(evidence: Evidence) -> DataFrame | None:
-    """Those that were recorded as of a message that is gone: anybody may name a wrong number."""
-    if not evidence.facts.incidents:
-        return None
-    return _strangers(evidence).where(~F.col("was_there")).select("destination_id", "message_id", "seen")
-
-
 RULES = (
     Rule(
         "dead_without_incidents",
@@ -325,9 +261,9 @@ RULES = (
         find=_dead_without_incidents,
     ),
     Rule("failed_after_end", "error", "failed again after a failure had taken it away", find=_after_the_end),
-    Rule("incident_without_message", "error", "has incidents, and no queue ever saw it", find=_without_message),
-    Rule("incident_changed", "error", "an incident says other than when it was recorded", find=_changed),
-    Rule("incident_missing", "error", "failed more often than its incidents tell", find=_gaps),
+    Rule("incident_without_message", "error", "has incidents, and no queue ever saw it", find=without_message),
+    Rule("incident_changed", "error", "an incident says other than when it was recorded", find=changed),
+    Rule("incident_missing", "error", "failed more often than its incidents tell", find=gaps),
     Rule("retried_at_limit", "error", "was to come again although it was at its limit", find=_retried_at_limit),
     Rule(
         "failures_beyond_readers",
@@ -337,5 +273,5 @@ RULES = (
     ),
     Rule("redelivered_early", "warning", "came again before its delay was over", find=_redelivered_early),
     Rule("incidents_over_limit", "warning", "failed more often than its queue allows", find=_over_limit),
-    Rule("unknown_message", "warning", "was reported as failed, but no queue ever saw it", find=_unknown),
+    Rule("unknown_message", "warning", "was reported as failed, but no queue ever saw it", find=unknown),
 )

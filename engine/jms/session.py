@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Self, TypeVar, Unpack
@@ -20,11 +18,11 @@ from ..sessions.owner import Owner
 from ..sessions.session import Session
 from . import lease_calls
 from .acknowledger import by_consumer
-from .base import SessionBase
 from .consumer import AckConsumer
 from .dispatch import AckListeners
-from .holding import Delivery, Holder
+from .holding import Delivery
 from .keeper import Keeper
+from .kept import KeptSession
 from .modes import AckMode
 from .prefetch import Prefetch
 from .seat import Seat, is_subscription
@@ -32,7 +30,7 @@ from .seat import Seat, is_subscription
 T = TypeVar("T")
 
 
-class AckSession(SessionBase):
+class AckSession(KeptSession):
     """Made by ``Connection.jms_session``; its mode never changes. Any thread may close it.
 
     Its listeners are called one at a time. Unless it is transacted, its consumers may be asked in parallel, by a thread each.
@@ -48,7 +46,6 @@ class AckSession(SessionBase):
         super().__init__(owner, mode, keeper)
         self._prefetch = prefetch
         self._transaction = transaction
-        self._consumers: list[AckConsumer] = []
         self._dispatcher: Dispatcher[AckConsumer] | None = None
         #: Subscriptions that end with the session.
         self._fleeting: list[str] = []
@@ -153,11 +150,6 @@ class AckSession(SessionBase):
             if self.mode.by_client:
                 self.acknowledger.consume(self.delivered)
 
-    @property
-    def delivered(self) -> list[Delivery]:
-        """All that was delivered and is not acknowledged."""
-        return [message for consumer in self._consumers for message in consumer.holding.delivered.values()]
-
     def recover(self) -> None:
         """Begin again with the first message that is not acknowledged: what was delivered comes again, as redelivered.
 
@@ -241,51 +233,6 @@ class AckSession(SessionBase):
             listeners = AckListeners(self, lambda: self.listening)
             self._dispatcher = Dispatcher("howdah-ack-session", self, listeners)
             self._dispatcher.start()
-
-    @property
-    def listening(self) -> list[AckConsumer]:
-        """The consumers with a listener."""
-        return [consumer for consumer in list(self._consumers) if consumer.listener is not None and not consumer.closed]
-
-    @property
-    def leases(self) -> list[tuple[str, int]]:
-        """What it holds: (queue, lease). For the connection's keeper, which waits for no lock."""
-        return [(consumer.queue, lease) for consumer in list(self._consumers) for lease in consumer.holding.leases]
-
-    @property
-    def seats(self) -> list[Seat]:
-        """The open consumers that it has of queues that tell them apart. For the connection's keeper."""
-        return [consumer.seat for consumer in list(self._consumers) if consumer.seat.number is not None]
-
-    def renewed(self, lost: set[int], until: float) -> None:
-        """Its leases last until then, by the monotonic clock, but for those that were lost: others have what was ahead of these."""
-        if self.lock.acquire(blocking=False):  # else the next time
-            try:
-                for consumer in self._consumers:
-                    consumer.holding.drop(lost & set(consumer.holding.leases))
-                    consumer.holding.renewed(until)
-            finally:
-                self.lock.release()
-
-    def flush_due(self) -> float:
-        """Acknowledge what has waited long enough; when to look again, by the monotonic clock."""
-        if min((c.flush_due() for c in list(self._consumers)), default=math.inf) <= time.monotonic():
-            if not self.lock.acquire(blocking=False):
-                return time.monotonic()
-            try:
-                for consumer in list(self._consumers):
-                    if consumer.flush_due() <= time.monotonic() and not self.closed:
-                        with suppress(HowdahError, psycopg.Error):
-                            consumer.flush()
-            finally:
-                self.lock.release()
-        return min((c.flush_due() for c in list(self._consumers)), default=math.inf)
-
-    def forget(self, consumer: Holder) -> None:
-        """A closed consumer that holds nothing any more is none of the session's."""
-        if isinstance(consumer, AckConsumer) and consumer.closed and not consumer.holding.leases:
-            with suppress(ValueError):
-                self._consumers.remove(consumer)
 
     def close(self) -> None:
         """End it: a transaction is rolled back; what a client has not acknowledged is not; what was held ahead goes back unharmed.

@@ -16,7 +16,8 @@ from typing import Any
 
 from ...engine import Message, Reject, Retry
 from .. import events
-from ..app import App, AppError, Transaction
+from ..app import App, AppError
+from ..transaction import Transaction
 from .calls import Event, HookFailed, tell
 from .config import Configuration, load_hooks
 
