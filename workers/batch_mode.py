@@ -19,6 +19,9 @@ from typing import Any
 
 from ..engine import Message
 
+APART_MAX = 60
+"""Messages at most in a batch with savepoints: a transaction of over 64 subtransactions slows every snapshot down."""
+
 
 class Way(Enum):
     """How the next batch is handled."""

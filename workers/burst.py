@@ -18,6 +18,10 @@ from .guard import HandlerConnection
 # Between what was received and what handlers do: a statement of theirs that fails then undoes no more than their work.
 # Without a savepoint PostgreSQL would let the messages go at once, before the failure is recorded.
 SAVE = b"savepoint howdah_handler"
+# One round trip for each message, where psycopg's nested transactions need two.
+SAVE_NEXT = b"release savepoint howdah_handler; savepoint howdah_handler"
+UNDO = b"rollback to savepoint howdah_handler"
+DONE = b"release savepoint howdah_handler"
 
 
 class Burst:

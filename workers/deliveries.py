@@ -12,10 +12,11 @@ from ..engine import calls
 from ..engine.database.runner import run
 from ..engine.database.waiting import Idle
 from .app import App
-from .delivery import Delivery, Record
+from .delivery import Delivery
 from .endpoint import Endpoint, EndpointDelivery
 from .in_hand import Hands
 from .limits import Limits
+from .recorder import Record
 from .subscriptions import ListenedSubscriptionDelivery, Subscriber, SubscriptionDelivery
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import psycopg
@@ -16,6 +16,8 @@ from . import events
 from .backoff import Backoff
 
 Failures = list[dict[str, Any]]
+Record = Callable[[str, Failures, bool], list[Incident]]
+"""Records failures of a queue on another connection; the last argument: the messages are still in this session's hands."""
 
 RETRY_SECONDS_MIN = 0.05
 RETRY_SECONDS_MAX = 5.0

@@ -12,7 +12,7 @@ from ..database.waiter import Waiter
 from ..errors import IllegalState
 from ..sessions.owner import Owner
 from .acknowledger import Acknowledger
-from .holding import Holder
+from .holding import Delivery, Holder
 from .keeper import Keeper
 from .modes import AckMode, AckType
 
@@ -55,8 +55,8 @@ class SessionBase(Waiter, ABC):
     # -- what consumers ask of it ---------------------------------------------------------------------------------
 
     @abstractmethod
-    def acknowledge(self) -> None:
-        """All that all consumers have delivered is consumed."""
+    def acknowledge_message(self, message: Delivery) -> None:
+        """What ``message.acknowledge`` does."""
 
     @abstractmethod
     def listen(self) -> None:

@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from itertools import takewhile
 from typing import Any
 
 import psycopg
@@ -15,12 +14,12 @@ from .. import calls
 from ..database.waiting import Idle
 from ..errors import BadArgument, HowdahError, IllegalState
 from ..handling.functions import check_listener
+from ..sessions.seat import Seat
 from . import lease_calls
 from .base import SessionBase
 from .holding import Delivery, Holding
 from .modes import AckMode, AckType
 from .prefetch import BATCH_MAX, Window
-from .seat import Seat
 
 Listener = Callable[[Delivery], Any]
 
@@ -163,15 +162,11 @@ class AckConsumer:
         """The first message of the buffer that has not expired."""
         if overdue := self.holding.overdue(time.monotonic()):
             self.holding.drop(overdue)  # others may have these by now
-        ahead = self.holding.ahead
-        expired = list(takewhile(lambda message: message.lease and message.expired, ahead))
-        if expired:
+        if expired := self.holding.expired():
             self.session.acknowledger.give_back(self.queue, expired)  # whoever receives next disposes of it
             self.session.acks[AckType.EXPIRED] += 1
-            self.holding.forget(expired)
-            for _ in expired:
-                ahead.popleft()
-        return ahead.popleft() if ahead else None
+            self.holding.forget_first(expired)
+        return self.holding.ahead.popleft() if self.holding.ahead else None
 
     # -- what becomes of what was delivered -----------------------------------------------------------------------
 
@@ -243,14 +238,8 @@ class AckConsumer:
             self._extension = 0
 
     def acknowledge_message(self, message: Delivery) -> None:
-        """INDIVIDUAL: this message is consumed; CLIENT: all that the session has delivered; other modes: nothing. Raises LeaseLost."""
-        if self.session.mode is not AckMode.INDIVIDUAL:
-            self.session.acknowledge()
-            return
-        with self.session.lock:
-            self.session.check_open()
-            if message.message_id in self.holding.delivered:
-                self.session.acknowledger.consume([message], AckType.INDIVIDUAL)
+        """What ``message.acknowledge`` does."""
+        self.session.acknowledge_message(message)
 
     def acknowledge(self) -> None:
         """All that this consumer has delivered is consumed; in the modes in which the client acknowledges. Raises LeaseLost."""

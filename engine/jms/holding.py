@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Protocol
 
 from ..calls.leases import Lease
@@ -73,6 +74,16 @@ class Holding:
                 del self._leases[message.lease]
                 self._until.pop(message.lease, None)
                 self.finished.append(message.lease)
+
+    def expired(self) -> list[Delivery]:
+        """The first messages ahead, as far as their time is up."""
+        return list(takewhile(lambda message: message.lease and message.expired, self.ahead))
+
+    def forget_first(self, messages: Sequence[Delivery]) -> None:
+        """They are given back: the first ones ahead."""
+        self.forget(messages)
+        for _ in messages:
+            self.ahead.popleft()
 
     def drop(self, leases: Iterable[int]) -> None:
         """Forget what lies ahead of leases that are lost; whoever acknowledges what was delivered is told."""

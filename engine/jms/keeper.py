@@ -12,8 +12,8 @@ import psycopg
 from ..calls import consumers
 from ..errors import HowdahError
 from ..sessions.owner import Owner
+from ..sessions.seat import Seat
 from . import lease_calls
-from .seat import Seat
 
 log = logging.getLogger("howdah.keeper")
 

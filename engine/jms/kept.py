@@ -10,12 +10,12 @@ import psycopg
 
 from ..errors import HowdahError
 from ..sessions.owner import Owner
+from ..sessions.seat import Seat
 from .base import SessionBase
 from .consumer import AckConsumer
 from .holding import Delivery, Holder
 from .keeper import Keeper
 from .modes import AckMode
-from .seat import Seat
 
 
 class KeptSession(SessionBase):

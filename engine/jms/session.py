@@ -15,6 +15,7 @@ from ..calls.options import SendManyOptions, SendOptions
 from ..errors import ConnectionLost, HowdahError, IllegalState, TransactionRolledBack, is_innocent, is_lost
 from ..sessions.dispatch import RENEW_TIMEOUT, Dispatcher
 from ..sessions.owner import Owner
+from ..sessions.seat import Seat, is_subscription
 from ..sessions.session import Session
 from . import lease_calls
 from .acknowledger import by_consumer
@@ -23,9 +24,8 @@ from .dispatch import AckListeners
 from .holding import Delivery
 from .keeper import Keeper
 from .kept import KeptSession
-from .modes import AckMode
+from .modes import AckMode, AckType
 from .prefetch import Prefetch
-from .seat import Seat, is_subscription
 
 T = TypeVar("T")
 
@@ -149,6 +149,16 @@ class AckSession(KeptSession):
             self.check_open()
             if self.mode.by_client:
                 self.acknowledger.consume(self.delivered)
+
+    def acknowledge_message(self, message: Delivery) -> None:
+        """What ``message.acknowledge`` does."""
+        if self.mode is not AckMode.INDIVIDUAL:
+            self.acknowledge()
+            return
+        with self.lock:
+            self.check_open()
+            if message.message_id in message.consumer.holding.delivered:
+                self.acknowledger.consume([message], AckType.INDIVIDUAL)
 
     def recover(self) -> None:
         """Begin again with the first message that is not acknowledged: what was delivered comes again, as redelivered.

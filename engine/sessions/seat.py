@@ -1,4 +1,4 @@
-"""The place of a session's consumer among the consumers of a queue that tells them apart, or as the one of an unshared subscription."""
+"""The place of a consumer among the consumers of a queue that tells them apart, or as the one of an unshared subscription."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def is_subscription(name: str) -> bool:
 class Seat:
     """An open consumer: of a queue from the first time that it asks for one, of a subscription from the beginning; most queues need none.
 
-    The connection's keeper renews it with the leases, so it lives as long as what it holds. It does not live with a database
-    session, for each statement may run in another one.
+    It lives by its time-out: whoever asks for messages, or renews it, keeps it. It does not live with a database session, for
+    each statement may run in another one, and behind a pooler none is anybody's own.
     """
 
     def __init__(
