@@ -17,6 +17,7 @@ from .calls import temporary
 from .calls.bodies import Body
 from .calls.message import Message
 from .calls.options import RequestOptions
+from .database.threads import Background
 from .database.waiting import Idle
 from .errors import BadArgument, ConnectionLost, HowdahError, IllegalState, NoReply
 from .sessions.session import Session
@@ -180,13 +181,13 @@ class Requestor:
         self.close()
 
 
-class _Inbox(threading.Thread):
+class _Inbox(Background):
     """Receives from one temporary queue until it is stopped, or its connection is lost."""
 
     def __init__(
         self, connection: Connection, answered: Callable[[Message], None], lost: Callable[[BaseException], None]
     ) -> None:
-        super().__init__(name="howdah-requestor", daemon=True)
+        super().__init__("howdah-requestor", self._receive)
         self._answered = answered
         self._lost = lost
         self._stopping = False
@@ -213,7 +214,7 @@ class _Inbox(threading.Thread):
             self._session.call(temporary.set_connection(self._token, local=True))
             return self._session.call(call)
 
-    def run(self) -> None:
+    def _receive(self) -> None:
         """Hand over what comes."""
         error: BaseException = ConnectionLost("the connection that waits for answers was lost")
         try:

@@ -146,8 +146,7 @@ class AckConsumer:
 
     def _suspects(self) -> int:
         """How many messages it may have in hand at a time, as far as is known: they are blamed if it dies."""
-        if self._by_session:
-            # receive has acknowledged what it returns
+        if self._by_session:  # receive has acknowledged what it returns
             return self.window.batch if self.window.batch > 1 or self._listener is not None else 0
         return max(1, self._most)
 

@@ -10,6 +10,7 @@ from typing import Protocol
 import psycopg
 
 from ..calls import consumers
+from ..database.threads import Background
 from ..errors import HowdahError
 from ..sessions.owner import Owner
 from ..sessions.seat import Seat
@@ -47,7 +48,7 @@ class Keeper:
     def __init__(self, owner: Owner) -> None:
         self._owner = owner
         self._sessions: set[Kept] = set()
-        self._thread: threading.Thread | None = None
+        self._background = Background("howdah-keeper", self._run)
         self._stopped = False
         self._nudged = threading.Event()
         self._lock = threading.Lock()
@@ -56,9 +57,8 @@ class Keeper:
         """Look after a session, from its first message on."""
         with self._lock:
             self._sessions.add(session)
-            if self._thread is None and not self._stopped:
-                self._thread = threading.Thread(target=self._run, name="howdah-keeper", daemon=True)
-                self._thread.start()
+            if not self._stopped:
+                self._background.start()
 
     def discard(self, session: Kept) -> None:
         """Look after it no longer."""
@@ -73,10 +73,8 @@ class Keeper:
         """End the thread."""
         with self._lock:
             self._stopped = True
-            thread, self._thread = self._thread, None
         self._nudged.set()
-        if thread is not None and thread is not threading.current_thread():
-            thread.join()
+        self._background.join()
 
     def beat(self) -> None:
         """Renew all leases once, and have sessions drop what they have lost."""

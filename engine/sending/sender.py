@@ -12,6 +12,7 @@ import psycopg
 from ..calls import Call
 from ..database.loans import Loans, PgConnection
 from ..database.runner import run
+from ..database.threads import Background
 from ..errors import HowdahError, IllegalState
 
 #: Calls handed over and not yet made; the next one waits, so that a database that stands still cannot fill the memory.
@@ -26,7 +27,7 @@ class Sender:
         self._work: queue.SimpleQueue[tuple[Call[int], Future[int]] | None] = queue.SimpleQueue()
         self._room = threading.Semaphore(UNSENT_MAX)
         self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
+        self._background = Background("howdah-sender", self._run)
         self._closed = False
 
     def submit(self, make: Callable[[], Call[int]]) -> Future[int]:
@@ -42,21 +43,17 @@ class Sender:
             if self._closed:
                 self._room.release()
                 raise IllegalState("the connection is closed")
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="howdah-sender", daemon=True)
-                self._thread.start()
+            self._background.start()
             self._work.put((call, future))
         return future
 
     def close(self) -> None:
         """Make the calls that are left and end the thread."""
         with self._lock:
-            self._closed = True
-            thread, self._thread = self._thread, None
-            if thread is not None:
+            if not self._closed:
                 self._work.put(None)
-        if thread is not None and thread is not threading.current_thread():
-            thread.join()
+            self._closed = True
+        self._background.join()
 
     def _run(self) -> None:
         while (work := self._work.get()) is not None:

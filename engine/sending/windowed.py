@@ -19,6 +19,7 @@ from ..calls.bodies import Body
 from ..calls.options import SendOptions
 from ..database.loans import Loans, PgConnection
 from ..database.runner import run
+from ..database.threads import Background
 from ..errors import BadArgument, CannotConnect, ConnectionLost, IllegalState, translated
 
 log = logging.getLogger("howdah.producer")
@@ -85,7 +86,7 @@ class WindowedProducer:
         self._unconfirmed = 0
         self._bytes = 0
         self._failed: Exception | None = None
-        self._thread: threading.Thread | None = None
+        self._background = Background("howdah-producer", self._run)
         self._closed = False
 
     @property
@@ -107,19 +108,17 @@ class WindowedProducer:
         sent = Sent(target, body, options, _size(call.arguments[1]), call, awaited)
         sent.future.set_running_or_notify_cancel()  # what is handed over cannot be called back
         self._hand_over(sent)
-        if awaited and threading.current_thread() is not self._thread:
+        if awaited and not self._background.is_current():
             sent.future.result()
         return sent.future
 
     def _hand_over(self, sent: Sent) -> None:
         with self._changed:
-            if threading.current_thread() is not self._thread:  # whose listener sends would wait for itself
+            if not self._background.is_current():  # whose listener sends would wait for itself
                 self._changed.wait_for(lambda: self._closed or self._has_room(sent.size))
             if self._closed:
                 raise IllegalState("the producer is closed")
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="howdah-producer", daemon=True)
-                self._thread.start()
+            self._background.start()
             self._waiting.append(sent)
             self._unconfirmed += 1
             self._bytes += sent.size
@@ -132,7 +131,7 @@ class WindowedProducer:
 
     def flush(self, timeout: float | None = None) -> None:
         """Wait until all is confirmed. Raises TimeoutError, and, where there is no listener, the first error since the last flush."""
-        if threading.current_thread() is self._thread:
+        if self._background.is_current():
             raise IllegalState("a completion listener cannot wait for its own producer")
         with self._changed:
             if not self._changed.wait_for(lambda: self._unconfirmed == 0, timeout):
@@ -143,14 +142,12 @@ class WindowedProducer:
 
     def close(self) -> None:
         """Send what is left and give the connection back; raises as ``flush``. A second call does nothing."""
-        if threading.current_thread() is self._thread:
+        if self._background.is_current():
             raise IllegalState("a completion listener cannot close its own producer")
         with self._changed:
             self._closed = True
             self._changed.notify_all()
-            thread = self._thread
-        if thread is not None:
-            thread.join()
+        self._background.join()
         self.flush()
 
     def _run(self) -> None:
