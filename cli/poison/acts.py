@@ -11,22 +11,7 @@ import typer
 
 from .. import output, times
 from ..common import Dsn, Json, Role, Yes, confirm, connected
-from .options import (
-    DryRun,
-    ErrorClass,
-    Fingerprint,
-    Ids,
-    NewerThan,
-    Number,
-    OlderThan,
-    Origin,
-    Reason,
-    Selector,
-    Source,
-    Target,
-    filters,
-    rate,
-)
+from .options import NONE, DryRun, Filters, Ids, Number, Reason, Source, Target, rate, with_filters
 
 if TYPE_CHECKING:
     from ...engine import Admin
@@ -38,15 +23,11 @@ EXCEPTION_DESTINATION = "_SYSTEM.Exception.Destination."  # the engine has other
 EveryDead = Annotated[bool, typer.Option("--all", help="Every dead message there.")]
 
 
+@with_filters
 def replay(
     id_: Ids = None,
     everything: Annotated[bool, typer.Option("--all", help="Every message there; with --rate every dead one.")] = False,
-    origin: Origin = None,
-    error_class: ErrorClass = None,
-    fingerprint: Fingerprint = None,
-    older_than: OlderThan = None,
-    newer_than: NewerThan = None,
-    selector: Selector = None,
+    filters: Filters = NONE,
     number: Number = None,
     at_rate: Annotated[
         str | None,
@@ -66,11 +47,10 @@ def replay(
 
     All of them or none; with --rate batch by batch, and what is interrupted can be said again.
     """
-    chosen = any(word is not None for word in (origin, error_class, fingerprint, older_than, newer_than, selector))
-    ids = _chosen(id_, everything or chosen, number)
+    ids = _chosen(id_, everything or filters.given, number)
     speed = None if at_rate is None else rate(at_rate)
     with _place(queue, dsn, role) as (admin, source):
-        which = filters(admin, origin, error_class, fingerprint, older_than, newer_than, selector)
+        which = filters.which(admin)
         if speed is None or dry_run:
             replayed = admin.replay(
                 source, ids, target=target, max_messages=number, reason=reason, dry_run=dry_run, **which
@@ -82,15 +62,11 @@ def replay(
     _said("replayed", replayed, dry_run, as_json=as_json, queue=source)
 
 
+@with_filters
 def move(
     id_: Ids = None,
     everything: EveryDead = False,
-    origin: Origin = None,
-    error_class: ErrorClass = None,
-    fingerprint: Fingerprint = None,
-    older_than: OlderThan = None,
-    newer_than: NewerThan = None,
-    selector: Selector = None,
+    filters: Filters = NONE,
     number: Number = None,
     target: Annotated[str | None, typer.Option("--target", "--to", metavar="QUEUE", help="Where to.")] = None,
     dry_run: DryRun = False,
@@ -104,12 +80,11 @@ def move(
 
     All of them or none; they remember where they came from. For all messages of a queue, dead or not: howdah queue move.
     """
-    chosen = any(word is not None for word in (origin, error_class, fingerprint, older_than, newer_than, selector))
-    ids = _chosen(id_, everything or chosen, number)
+    ids = _chosen(id_, everything or filters.given, number)
     if target is None:
         raise typer.BadParameter("say where to", param_hint="--target")
     with _place(queue, dsn, role) as (admin, source):
-        which = filters(admin, origin, error_class, fingerprint, older_than, newer_than, selector)
+        which = filters.which(admin)
         which = _every_dead(which) if everything else which
         moved = admin.move_messages(source, ids, target, reason, max_messages=number, dry_run=dry_run, **which)
     _said("moved", moved, dry_run, f" to {target}", as_json=as_json, queue=source, target=target)
@@ -147,15 +122,11 @@ def retry(
     output.said(f"{released} messages released", as_json=as_json, queue=source, released=released)
 
 
+@with_filters
 def discard(
     id_: Ids = None,
     everything: EveryDead = False,
-    origin: Origin = None,
-    error_class: ErrorClass = None,
-    fingerprint: Fingerprint = None,
-    older_than: OlderThan = None,
-    newer_than: NewerThan = None,
-    selector: Selector = None,
+    filters: Filters = NONE,
     number: Number = None,
     dry_run: DryRun = False,
     reason: Reason = None,
@@ -169,10 +140,9 @@ def discard(
 
     All of them or none. Those that are not named are thrown away once you agree, or with --yes.
     """
-    chosen = any(word is not None for word in (origin, error_class, fingerprint, older_than, newer_than, selector))
-    ids = _chosen(id_, everything or chosen, number)
+    ids = _chosen(id_, everything or filters.given, number)
     with _place(queue, dsn, role) as (admin, source):
-        which = filters(admin, origin, error_class, fingerprint, older_than, newer_than, selector)
+        which = filters.which(admin)
         which = _every_dead(which) if everything else which
         if ids is None and not dry_run and not yes:
             found = admin.discard(source, max_messages=number, dry_run=True, **which)

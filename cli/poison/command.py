@@ -11,7 +11,7 @@ from .. import output, tables, times
 from ..common import Dsn, Json, Role, Wide, connected
 from .acts import discard, move, park, replay, retry
 from .edit import edit
-from .options import ErrorClass, Fingerprint, MessageId, NewerThan, OlderThan, Origin, Selector, Source, filters
+from .options import NONE, Filters, MessageId, Source, with_filters
 
 app = typer.Typer(no_args_is_help=True, help="Dead messages, their failures, and what becomes of them.")
 
@@ -46,6 +46,7 @@ PAGE = 1000
 
 
 @app.command("list")
+@with_filters
 def list_(
     queue: Annotated[
         str | None,
@@ -53,12 +54,7 @@ def list_(
     ] = None,
     source: Source = None,
     number: Annotated[int, typer.Option("--number", "-n", min=1, help="How many at most.")] = 100,
-    origin: Origin = None,
-    error_class: ErrorClass = None,
-    fingerprint: Fingerprint = None,
-    older_than: OlderThan = None,
-    newer_than: NewerThan = None,
-    selector: Selector = None,
+    filters: Filters = NONE,
     wide: Wide = False,
     dsn: Dsn = None,
     role: Role = None,
@@ -70,7 +66,7 @@ def list_(
     place = queue or source
     rows: list[dict[str, Any]] = []
     with connected(dsn, role) as connection:
-        which = filters(connection.admin, origin, error_class, fingerprint, older_than, newer_than, selector)
+        which = filters.which(connection.admin)
         after = None
         while len(rows) < number:
             page = connection.admin.list_poison(place, max_rows=min(PAGE, number - len(rows)), after=after, **which)

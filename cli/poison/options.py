@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -56,20 +59,66 @@ def rate(word: str) -> float:
     return float(match[1]) / UNITS[match[2] or "s"]
 
 
-def filters(
-    admin: Admin,
-    origin: str | None,
-    error_class: str | None,
-    fingerprint: str | None,
-    older_than: float | None,
-    newer_than: float | None,
-    selector: str | None,
-) -> Which:
-    """The filters as the SQL API takes them; ages by the database's clock."""
-    which: Which = {"origin": origin, "error_class": error_class, "fingerprint": fingerprint, "selector": selector}
-    if older_than is None and newer_than is None:
+@dataclass(frozen=True)
+class Filters:
+    """Which dead messages are meant: those that meet all that is given. Ages are seconds."""
+
+    origin: str | None
+    error_class: str | None
+    fingerprint: str | None
+    older_than: float | None
+    newer_than: float | None
+    selector: str | None
+
+    @property
+    def given(self) -> bool:
+        """Whether there is any."""
+        return any(getattr(self, name) is not None for name in FILTERS)
+
+    def which(self, admin: Admin) -> Which:
+        """The filters as the SQL API takes them; ages by the database's clock."""
+        which: Which = {
+            "origin": self.origin,
+            "error_class": self.error_class,
+            "fingerprint": self.fingerprint,
+            "selector": self.selector,
+        }
+        if self.older_than is None and self.newer_than is None:
+            return which
+        now = admin.now()
+        which["older_than"] = None if self.older_than is None else now - timedelta(seconds=self.older_than)
+        which["newer_than"] = None if self.newer_than is None else now - timedelta(seconds=self.newer_than)
         return which
-    now = admin.now()
-    which["older_than"] = None if older_than is None else now - timedelta(seconds=older_than)
-    which["newer_than"] = None if newer_than is None else now - timedelta(seconds=newer_than)
-    return which
+
+
+#: In the signatures of commands, which never get it.
+NONE = Filters(None, None, None, None, None, None)
+
+FILTERS: dict[str, Any] = {
+    "origin": Origin,
+    "error_class": ErrorClass,
+    "fingerprint": Fingerprint,
+    "older_than": OlderThan,
+    "newer_than": NewerThan,
+    "selector": Selector,
+}
+
+
+def with_filters(function: Callable[..., None]) -> Callable[..., None]:
+    """A command with the options of all filters, in place of the function's argument ``filters``."""
+
+    def command(**options: Any) -> None:
+        function(filters=Filters(**{name: options.pop(name) for name in FILTERS}), **options)
+
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(function, eval_str=True).parameters.values():
+        if parameter.name != "filters":
+            parameters.append(parameter)
+            continue
+        for name, annotation in FILTERS.items():
+            parameters.append(inspect.Parameter(name, parameter.kind, default=None, annotation=annotation))
+    command.__name__, command.__doc__, command.__module__ = function.__name__, function.__doc__, function.__module__
+    # Where Typer looks for options.
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return command

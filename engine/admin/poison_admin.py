@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from ..calls import Call, Rows, Seconds, interval, scalar, table
 from ..calls.bodies import Body, encode, json_text, to_json
 from ..calls.columns import ACT_COLUMNS, CAUSE_COLUMNS, INCIDENT_COLUMNS, POISON_COLUMNS
-from ..calls.poison import Found, Which, filters, find, numbers
+from ..calls.poison import Found, Which, chosen, filters, find, numbers
 from ..calls.verbs import Verbs
 
 
@@ -92,15 +92,8 @@ class PoisonAdmin(Verbs):
 
         Those named, or all, or those that ``list_poison`` shows with the same filters. ``dry_run``: only says how many.
         """
-        arguments: dict[str, tuple[str, Any]] = {
-            "queue": ("text", queue),
-            "message_ids": numbers(message_ids),
-            "target": ("text", target),
-            "max_messages": ("bigint", max_messages),
-            "reason": ("text", reason),
-            "dry_run": ("boolean", dry_run),
-        }
-        return self._run(scalar("replay", **arguments, **filters(which)).then(int))
+        arguments = chosen(queue, message_ids, which, reason, max_messages, dry_run)
+        return self._run(scalar("replay", target=("text", target), **arguments).then(int))
 
     def replay_edited(
         self,
@@ -144,15 +137,8 @@ class PoisonAdmin(Verbs):
 
         All those named or none; or those that ``list_poison`` shows with the same filters. ``dry_run``: only says how many.
         """
-        arguments: dict[str, tuple[str, Any]] = {
-            "queue": ("text", queue),
-            "message_ids": numbers(message_ids),
-            "target": ("text", target),
-            "reason": ("text", reason),
-            "max_messages": ("bigint", max_messages),
-            "dry_run": ("boolean", dry_run),
-        }
-        return self._run(scalar("move_messages", **arguments, **filters(which)).then(int))
+        arguments = chosen(queue, message_ids, which, reason, max_messages, dry_run)
+        return self._run(scalar("move_messages", target=("text", target), **arguments).then(int))
 
     def move_all(
         self,
@@ -211,11 +197,5 @@ class PoisonAdmin(Verbs):
 
         All those named or none; or those that ``list_poison`` shows with the same filters. ``dry_run``: only says how many.
         """
-        arguments: dict[str, tuple[str, Any]] = {
-            "queue": ("text", queue),
-            "message_ids": numbers(message_ids),
-            "reason": ("text", reason),
-            "max_messages": ("bigint", max_messages),
-            "dry_run": ("boolean", dry_run),
-        }
-        return self._run(scalar("discard", **arguments, **filters(which)).then(int))
+        arguments = chosen(queue, message_ids, which, reason, max_messages, dry_run)
+        return self._run(scalar("discard", **arguments).then(int))

@@ -71,3 +71,22 @@ def filters(which: Which) -> dict[str, tuple[str, Any]]:
 
 def numbers(message_ids: Sequence[int] | None) -> tuple[str, Any]:
     return "bigint[]", None if message_ids is None else list(message_ids)
+
+
+def chosen(
+    queue: str,
+    message_ids: Sequence[int] | None,
+    which: Which,
+    reason: str | None,
+    max_messages: int | None,
+    dry_run: bool,
+) -> dict[str, tuple[str, Any]]:
+    """The arguments of what is done with dead messages that are named, or that filters meet."""
+    return {
+        "queue": ("text", queue),
+        "message_ids": numbers(message_ids),
+        "reason": ("text", reason),
+        "max_messages": ("bigint", max_messages),
+        "dry_run": ("boolean", dry_run),
+        **filters(which),
+    }
