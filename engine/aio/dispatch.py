@@ -97,7 +97,7 @@ class AsyncDispatcher(AsyncBackground, Generic[K]):
                     try:
                         async with self._delivering:
                             busy = await self._listeners.deliver(place, idle) or busy
-                    except Exception as error:  # noqa: BLE001 - the thread must live on
+                    except Exception as error:  # noqa: BLE001 - it must go on for the others
                         failing = True
                         await self._listeners.recover(place, error)
                     if self._stopping.is_set():

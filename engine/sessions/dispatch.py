@@ -98,7 +98,7 @@ class Dispatcher(Background, Generic[K]):
                     try:
                         with self._delivering:
                             busy = self._listeners.deliver(place, idle) or busy
-                    except Exception as error:  # noqa: BLE001 - the thread must live on
+                    except Exception as error:  # noqa: BLE001 - it must go on for the others
                         failing = True
                         self._listeners.recover(place, error)
                     if self._stopping.is_set():

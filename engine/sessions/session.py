@@ -1,8 +1,8 @@
 # Written by tools/make_sync.py from engine/aio/session.py: change that, and run make sync.
 """A session: one connection, one transaction at a time, and the verbs of a queue.
 
-``Session(connection)`` works inside a connection the caller owns (psycopg, SQLAlchemy): it never commits. Sessions made
-by ``Connection.session()`` own theirs.
+``Session(connection)`` works inside a connection the caller owns (psycopg, SQLAlchemy): it never commits. Sessions
+made by ``Connection.session()`` own theirs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from .transacting import Transacting
 
 
 class Session(Transacting):
-    """Verbs over one connection; not for use by two threads at once, but any thread may close it."""
+    """Verbs over one connection; not for use by two callers at once, but anybody may close it."""
 
     _listeners: TransactedListeners | None = None
 
@@ -236,12 +236,12 @@ class Session(Transacting):
     def listen(
         self, queue: str, listener: Listener | None, *, consumer: object = None, rules: Iterable[Rule] = ()
     ) -> None:
-        """Call ``listener`` with each message of a queue, on this session's own thread; None ends it.
+        """Call ``listener`` with each message of a queue, beside the caller: on a thread, or in asyncio as a task. None ends it.
 
-        The session belongs to that thread from then on. A listener that returns commits; one that raises rolls back,
-        and the failure is recorded outside. It may raise Reject or Retry; ``rules`` name outcomes by class of exception,
-        such as (ValueError, Reject). ``consumer`` tells two listeners of one queue apart. Raises BadArgument for what is no rule,
-        and for an async def or generator function, a call of which would run nothing.
+        The session belongs to that from then on. A listener that returns commits; one that raises rolls back, and the
+        failure is recorded outside. It may raise Reject or Retry; ``rules`` name outcomes by class of exception, such as
+        (ValueError, Reject). ``consumer`` tells two listeners of one queue apart. Raises BadArgument for what is no rule,
+        for a generator function, and for a plain one in asyncio or an asynchronous one elsewhere.
         """
         checked = Rules(rules)
         if listener is not None:

@@ -28,10 +28,15 @@ def test_the_synchronous_engine_is_what_the_asynchronous_one_says(make_sync: Mod
 def test_nothing_asynchronous_is_left_in_it(make_sync: ModuleType) -> None:
     for target in make_sync.PAIRS.values():
         text = (TOOL.parents[1] / "engine" / target).read_text(encoding="utf-8")
-        assert "async " not in text.replace("async def or generator", "")
+        assert "async " not in text
         assert "await " not in text
 
 
 def test_words_in_texts_and_comments_stay(make_sync: ModuleType) -> None:
     source = 'async def f() -> str:\n    # await it\n    return await g("await")\n'
     assert make_sync._without_keywords(source) == 'def f() -> str:\n    # await it\n    return g("await")\n'
+
+
+def test_a_line_may_be_of_one_of_both_only(make_sync: ModuleType) -> None:
+    source = "a = 1  # async\n    # sync: a = 2\n"
+    assert make_sync._chosen(source) == "    a = 2\n"
