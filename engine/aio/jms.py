@@ -73,6 +73,11 @@ class AsyncAckSession:
         return self._session.mode
 
     @property
+    def transacted(self) -> bool:
+        """Whether it has a transaction."""
+        return self._session.transacted
+
+    @property
     def acks(self) -> Counter[AckType]:
         """Acknowledgements so far, by kind."""
         return self._session.acks
