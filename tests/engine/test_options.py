@@ -14,6 +14,7 @@ import pytest
 from support import Db, column
 
 import howdah
+from howdah.audit.job import AuditOptions, run_audit
 from howdah.engine import AckSession, Session, calls, connect
 from howdah.engine.calls import admin_options as of_admin
 from howdah.engine.calls import consumers, temporary
@@ -67,6 +68,7 @@ def test_mypy_finds_a_misspelt_option_of_send_and_others(tmp_path: Path) -> None
         (of_calls.CopyOptions, Session.send_copy, set()),
         (of_jms.ConsumerOptions, AckSession.consumer, set()),
         (of_jms.SubscriberOptions, AckSession.subscriber, set()),
+        (AuditOptions, run_audit, {"previous", "notes"}),
         (ConnectSettings, connect, {"pool", "started"}),
     ],
 )
