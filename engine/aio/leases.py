@@ -1,4 +1,4 @@
-"""AsyncLeases: messages received for a time, without an open transaction."""
+"""Leases: messages received for a time, without an open transaction."""
 
 from __future__ import annotations
 

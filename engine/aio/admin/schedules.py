@@ -1,4 +1,4 @@
-"""AsyncSchedules: what is sent by the clock. Names and argument types of the procedures, nothing else."""
+"""Schedules: what is sent by the clock. Names and argument types of the procedures, nothing else."""
 
 from __future__ import annotations
 
