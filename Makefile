@@ -9,7 +9,7 @@ SHIPPED := $(notdir $(wildcard src/howdah/*))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-rest chaos check lint format sync docs bench bench-full bench-compare wheel clean
+.PHONY: help demo test test-all test-rest chaos check lint format sync docs baseline schema bench bench-full bench-compare wheel clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +76,12 @@ sync: $(VENV)/.dev ## Write the synchronous engine from engine/aio (tools/make_s
 
 docs: $(VENV)/.dev ## Write docs/sql-api.md from the procedures' headers
 	$(BIN)/python -m howdah.procedures.reference > docs/sql-api.md
+
+baseline: $(VENV)/.dev ## Render the tables in schema/ into the baseline migration, until it is released
+	$(BIN)/python tools/baseline.py
+
+schema: $(VENV)/.dev ## Write tests/schema.sql: all that is installed, as dumped on PostgreSQL 18
+	$(BIN)/python tools/installed_schema.py
 
 # Peers are installed in build/bench-peers, never in .venv.
 BENCH := $(BIN)/howdah bench --peers build/bench-peers

@@ -50,7 +50,8 @@ def migrate(dsn: str, *, roles: Roles | None = None, engine_name: str = "howdah"
 
     roles: None means those installed already, else the default six.
     engine_name: part of the exception destination's name; used by the first installation only.
-    Raises BadDsnError, or MigrationError, with what to do, if the database is newer than this code or roles cannot be made.
+    Raises BadDsnError, or MigrationError, with what to do, if the database is newer than this code or older than its first
+    revision, or if roles cannot be made.
     """
     with _begin(dsn) as connection:
         settings = config()

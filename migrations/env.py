@@ -1,12 +1,16 @@
-"""Alembic's entry: one transaction, one lock, the owner's role, then the procedures."""
+"""Alembic's entry: one transaction, one lock, the owner's role; revisions, procedures, what revisions do with these."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import psycopg
 from alembic import context
-from alembic.script import ScriptDirectory
+from alembic.operations import Operations
+from alembic.runtime.migration import MigrationContext, MigrationInfo
+from alembic.script import Script, ScriptDirectory
 from sqlalchemy import Connection, create_engine, text
 
 from howdah.migrations.roles import MigrationError, ensure_roles, installed_roles
@@ -76,42 +80,84 @@ def prepare(connection: Connection, roles: Roles) -> None:
     connection.execute(text(f"set local role {identifier(roles.owner)}"))
 
 
-def refuse_newer(connection: Connection) -> None:
-    """Raise MigrationError if the database was migrated by newer code than this."""
+def refuse_unknown(connection: Connection, scripts: ScriptDirectory) -> None:
+    """Raise MigrationError if the database is at a revision that this code does not have."""
     if connection.scalar(text("select to_regclass('howdah.alembic_version')")) is None:
         return
-    known = {script.revision for script in ScriptDirectory.from_config(context.config).walk_revisions()}
+    known = {script.revision for script in scripts.walk_revisions()}
+    baseline = min(known)
     for revision in connection.scalars(text("select version_num from howdah.alembic_version")):
-        if revision not in known:
+        if revision in known:
+            continue
+        if revision < baseline:
             raise MigrationError(
-                f"the database is at revision {revision}, which this version of howdah does not know: it is newer than the code."
-                " Upgrade howdah instead."
+                f"the database is at revision {revision}, which was never released, so no revision leads on from it."
+                " Export what you need, with the howdah that made it or with pg_dump --schema=howdah. Then drop it:"
+                "\n\ndrop schema howdah cascade;\n\nand run howdah migrate again."
             )
+        raise MigrationError(
+            f"the database is at revision {revision}, which this version of howdah does not know:"
+            " it is newer than the code. Upgrade howdah instead."
+        )
+
+
+def declared(name: str | None, kind: str, parents: Any) -> bool:
+    """Whether ``alembic revision --autogenerate`` compares this: not the journal's weeks, nor what is not ours."""
+    if kind == "schema":
+        return name == SCHEMA
+    return kind != "table" or f"{SCHEMA}.{name}" in metadata.tables
 
 
 def run(connection: Connection) -> None:
     """Migrate on this connection, whose transaction the caller ends."""
+    scripts = ScriptDirectory.from_config(context.config)
     roles = chosen_roles(connection)
     prepare(connection, roles)
-    refuse_newer(connection)
+    refuse_unknown(connection, scripts)
+    steps: list[MigrationInfo] = []
+
+    def note(ctx: MigrationContext, step: MigrationInfo, heads: Collection[Any], run_args: Mapping[str, Any]) -> None:
+        steps.append(step)
+
     context.configure(
         connection=connection,
         target_metadata=metadata,
         version_table_schema=SCHEMA,
         include_schemas=True,
+        include_name=declared,
         transaction_per_migration=False,
+        on_version_apply=note,
     )
     context.run_migrations()
-    current = connection.scalar(text("select to_regclass('howdah.engine')"))
-    if current is None:
+    if connection.scalar(text("select to_regclass('howdah.engine')")) is None:
         return
-    head = ScriptDirectory.from_config(context.config).get_current_head()
-    if connection.scalar(text("select version_num from howdah.alembic_version")) != head:
+    upgrades = [step.up_revision_id for step in steps if step.is_upgrade and step.is_migration]
+    applied = [scripts.get_revision(revision) for revision in upgrades if revision]
+    if connection.scalar(text("select version_num from howdah.alembic_version")) == scripts.get_current_head():
+        finish(connection, roles, applied)
         return
-    if connection.scalar(text("select procedures_checksum from howdah.engine")) != checksum(roles):
-        database = _Database(connection)
+    for script in applied:
+        if hasattr(script.module, "after_procedures"):
+            raise MigrationError(
+                f"revision {script.revision} needs the procedures, which belong to the newest revision:"
+                " migrate to that one."
+            )
+    if steps:
+        # A revision may drop what stands in its way: whoever comes next installs all of it.
+        connection.execute(text("update howdah.engine set procedures_checksum = ''"))
+
+
+def finish(connection: Connection, roles: Roles, applied: list[Script]) -> None:
+    """Install the procedures if they are others, or if there were revisions; then take these revisions' last steps."""
+    database = _Database(connection)
+    stored = connection.scalar(text("select procedures_checksum from howdah.engine"))
+    if applied or stored != checksum(roles):
         install(database, roles, context.config.attributes.get("engine_name", "howdah"))
         database.run("select howdah.maintain_journal()")
+    for script in applied:
+        if hasattr(script.module, "after_procedures"):
+            with Operations.context(context.get_context()):
+                script.module.after_procedures()
 
 
 def main() -> None:

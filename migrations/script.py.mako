@@ -16,7 +16,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Change the tables; procedures are installed afterwards, as a whole."""
+    """Change the tables, before the procedures; what needs these goes into a function ``after_procedures()``."""
     ${upgrades if upgrades else "pass"}
 
 

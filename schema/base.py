@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, Column, Integer, LargeBinary, MetaData, SmallInteger, Text
+from sqlalchemy import (
+    DDL,
+    BigInteger,
+    Boolean,
+    Column,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    event,
+)
 from sqlalchemy.dialects.postgresql import JSONB, TIMESTAMP, UUID
 
 SCHEMA = "howdah"
@@ -18,6 +30,12 @@ metadata = MetaData(
 )
 
 TIMESTAMPTZ = TIMESTAMP(timezone=True)
+
+
+def after_create(target: MetaData | Table, statement: str) -> None:
+    """Declare what SQLAlchemy has no words for: a statement that runs once ``target`` is created."""
+    ddl = DDL(statement.strip().replace("%", "%%"))  # type: ignore[no-untyped-call]
+    event.listen(target, "after_create", ddl)
 
 
 def message_columns(*, large_apart: bool = False) -> list[Column[object]]:

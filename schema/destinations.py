@@ -107,6 +107,13 @@ destinations = Table(
         comment="Largest body in bytes that a send may bring: the lesser of own_max_message_bytes and the engine's max_message_bytes.",
     ),
     Column(
+        "own_max_message_bytes",
+        BigInteger,
+        nullable=False,
+        server_default="73400320",
+        comment="The option max_message_bytes as it was given; the default of 70 MiB is Sun ONE MQ's.",
+    ),
+    Column(
         "default_priority",
         Integer,
         nullable=False,
@@ -176,11 +183,28 @@ destinations = Table(
     ),
     *policy_columns(),
     Column(
+        "poison_procedure",
+        Text,
+        comment="Function (SCHEMA.FUNCTION) that a receive calls with each message at its limit. NULL: none.",
+    ),
+    Column(
+        "poison_procedure_owner",
+        Text,
+        comment="The role that the function belonged to when it was set; it is not called if that changes.",
+    ),
+    Column(
         "persistent",
         Boolean,
         nullable=False,
         server_default=text("true"),
         comment="False: memory mode, in which every message sent here is non-persistent.",
+    ),
+    Column(
+        "own_persistent",
+        Boolean,
+        nullable=False,
+        server_default=text("true"),
+        comment="The option persistent as it was given; persistent is what holds, the engine's false included.",
     ),
     *limit_columns(),
     Column(
@@ -217,30 +241,6 @@ destinations = Table(
         nullable=False,
         server_default=text("false"),
         comment="True: dead messages and stopped listeners are told of by NOTIFY, on the channel howdah_events.",
-    ),
-    Column(
-        "own_max_message_bytes",
-        BigInteger,
-        nullable=False,
-        server_default="73400320",
-        comment="The option max_message_bytes as it was given; the default of 70 MiB is Sun ONE MQ's.",
-    ),
-    Column(
-        "poison_procedure",
-        Text,
-        comment="Function (SCHEMA.FUNCTION) that a receive calls with each message at its limit. NULL: none.",
-    ),
-    Column(
-        "poison_procedure_owner",
-        Text,
-        comment="The role that the function belonged to when it was set; it is not called if that changes.",
-    ),
-    Column(
-        "own_persistent",
-        Boolean,
-        nullable=False,
-        server_default=text("true"),
-        comment="The option persistent as it was given; persistent is what holds, the engine's false included.",
     ),
     Column(
         "stamp_user",

@@ -21,7 +21,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.types import UserDefinedType
 
-from .base import TIMESTAMPTZ, metadata
+from .base import TIMESTAMPTZ, after_create, metadata
 
 
 class PgSnapshot(UserDefinedType[str]):
@@ -104,6 +104,14 @@ journal = Table(
     Index("ix_journal_xid", "xid", postgresql_using="brin", postgresql_with={"pages_per_range": 32}),
     postgresql_partition_by="RANGE (at)",
     comment="What became of the messages: one row for each call, INSERT-only, partitioned by week.",
+)
+
+# Compressing 10,000 numbers takes longer than reading their messages. Partitions inherit it, so it comes first.
+after_create(journal, "ALTER TABLE howdah.journal ALTER COLUMN message_ids SET STORAGE EXTERNAL")
+# Without a default partition a missing week would fail every receive.
+after_create(journal, "CREATE TABLE howdah.journal_default PARTITION OF howdah.journal DEFAULT")
+after_create(
+    journal, "COMMENT ON TABLE howdah.journal_default IS 'Journal rows of weeks that have no partition of their own.'"
 )
 
 journal_totals = Table(

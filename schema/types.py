@@ -1,10 +1,8 @@
-"""The composite types of the SQL API, created with the metadata and frozen in the migrations."""
+"""The composite types of the SQL API, created after the tables."""
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, MetaData, event
-
-from .base import metadata
+from .base import after_create, metadata
 
 MESSAGE_TYPE = """
 CREATE TYPE howdah.message AS (
@@ -63,14 +61,5 @@ COMMENT ON TYPE howdah.walk IS
 """
 
 
-def _create(target: MetaData, connection: Connection, **options: object) -> None:
-    for statement in (MESSAGE_TYPE, MESSAGE_COMMENT, CLAIMED_TYPE, CLAIMED_COMMENT, WALK_TYPE, WALK_COMMENT):
-        connection.exec_driver_sql(statement)
-
-
-def _drop(target: MetaData, connection: Connection, **options: object) -> None:
-    connection.exec_driver_sql("DROP TYPE IF EXISTS howdah.message, howdah.claimed, howdah.walk")
-
-
-event.listen(metadata, "after_create", _create)
-event.listen(metadata, "before_drop", _drop)
+for _statement in (MESSAGE_TYPE, MESSAGE_COMMENT, CLAIMED_TYPE, CLAIMED_COMMENT, WALK_TYPE, WALK_COMMENT):
+    after_create(metadata, _statement)

@@ -125,21 +125,26 @@ def _copy_of(made: EmbeddedServer) -> EmbeddedServer:
     return EmbeddedServer(folder, PG_VERSION)
 
 
+_admins: dict[str, Db] = {}
+
+
 def _admin(server: Server) -> Db:
-    return psycopg.connect(server.dsn, autocommit=True)
+    """The connection that makes and drops databases, one for each server: to open one takes as long as to drop a database."""
+    admin = _admins.get(server.dsn)
+    if admin is None or admin.closed:
+        admin = _admins[server.dsn] = psycopg.connect(server.dsn, autocommit=True)
+    return admin
 
 
 @contextmanager
 def _new_database(server: Server, template: str = "template1") -> Iterator[str]:
     """A database of its own: its DSN. Gone at the end, whoever is still in it."""
     name = databases.new_name()
-    with _admin(server) as admin:
-        databases.create(admin, name, template)
+    databases.create(_admin(server), name, template)
     try:
         yield make_conninfo(server.dsn, dbname=name)
     finally:
-        with _admin(server) as admin:
-            databases.drop(admin, name)
+        databases.drop(_admin(server), name)
 
 
 @pytest.fixture
@@ -171,7 +176,8 @@ def empty_server(pytestconfig: pytest.Config) -> EmbeddedServer:
     """A server that was made and stopped, for copies: a copy costs a tenth of making one."""
     with _prepared(pytestconfig.stash[PREPARED], "empty") as (embedded, missing):
         if missing:
-            embedded.start()
+            with psycopg.connect(embedded.start().dsn, autocommit=True) as admin:
+                databases.make_log_in_cheap(admin)
             embedded.stop()
     return embedded
 
@@ -250,6 +256,8 @@ def _make_template(dsn: str) -> None:
 def template(server: Server) -> Iterator[str]:
     """Name of the database, migrated once, that each test's own is copied from."""
     if server.embedded is not None:
+        # PostgreSQL keeps the first look at a database's catalog in a file, and forgets it at each start: copies have it too.
+        psycopg.connect(make_conninfo(server.dsn, dbname=TEMPLATE)).close()
         yield TEMPLATE
         return
     with _new_database(server) as dsn:

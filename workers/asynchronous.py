@@ -54,7 +54,8 @@ def runnable(function: Callable[..., Any]) -> Callable[[Message, Any], Any]:
         @wraps(function)
         def handle(message: Message, transaction: Any) -> Any:
             result = function(message, transaction)
-            check_ran(result)
+            if result is not None:
+                check_ran(result)
             return result
 
     return handle

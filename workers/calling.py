@@ -14,7 +14,7 @@ from .batch_mode import Blamed
 from .figures import Tally
 from .in_hand import Hands
 from .limits import Limits
-from .logs import IN_HAND
+from .logs import InHand
 from .transaction import Transaction
 
 
@@ -38,16 +38,20 @@ class Calling:
         self._hands = hands
         self._slot = slot
         self._tally = tally
+        #: For the log.
+        self.in_hand = InHand()
+        #: Of a hardened queue: the attempt that is on record for the message in hand.
+        self.attempt_id: UUID | None = None
         #: None where no handler has a time limit: then they are called without more ado.
         self._limits = limits if limits is not None and (binding.time_limits or limits.default is not None) else None
 
-    def call(self, message: Message, transaction: Transaction, attempt_id: UUID | None) -> None:
+    def call(self, message: Message, transaction: Transaction) -> None:
         """Call the handler. Raises Blamed if the message is to blame, else the error that is not the message's fault."""
         started = time.time()
-        self._hands.take(self._slot, self._queue_index, message, started, attempt_id)
+        self._hands.take(self._slot, self._queue_index, message, started, self.attempt_id)
         called = time.perf_counter()
         try:
-            IN_HAND.set(message)
+            self.in_hand.message = message
             try:
                 handler = self._binding.handler_for(message)
                 if self._limits is None:
@@ -55,7 +59,7 @@ class Calling:
                 else:
                     self._call_limited(self._limits, handler, message, transaction)
             finally:
-                IN_HAND.set(None)
+                self.in_hand.message = None
                 self._tally.call(time.perf_counter() - called)
             transaction.check()
         except BaseException as error:

@@ -30,6 +30,7 @@ from .guard import HandlerConnection
 from .hardened import HardenedBurst
 from .in_hand import Hands
 from .limits import Limits
+from .logs import IN_HAND
 from .pace import Pace
 from .recorder import Record
 from .transaction import Transaction
@@ -74,8 +75,6 @@ class Delivery:
         self._idle = idle
         self._way = Way.TOGETHER
         self._singly_left = 0
-        #: Of a hardened queue: the attempt that is on record for the message in hand.
-        self._attempt_id: UUID | None = None
         self._connection: HandlerConnection | None = None
         self._seat = Seat(self._alone, binding.queue, SEAT_SECONDS)
         #: What is counted of the queue; handled and failed by whoever runs the delivery.
@@ -83,11 +82,14 @@ class Delivery:
         self._calling = Calling(
             binding, queue_index, worker=worker, hands=hands, slot=slot, limits=limits, tally=self.tally
         )
+        #: Calls the handler. Raises Blamed if the message is to blame, else the error that is not the message's fault.
+        self._handle: Callable[[Message, Transaction], None] = self._calling.call
 
     def run_once(self, connection: HandlerConnection) -> Done:
         """Deliver what is there, for a tenth of a second or so. Raises what blames no message, if nothing was consumed."""
         connection.watch()
         self._connection = connection
+        IN_HAND.set(self._calling.in_hand)
         ask = self._idle.ask(self._binding.queue) if self._idle is not None else None
         if self._idle is not None and ask is not None:
             with connection.transaction():
@@ -140,7 +142,7 @@ class Delivery:
                     asked = time.monotonic()
                     messages = self._next(burst, messages, done)
                     if messages and self._stopping():
-                        messages, given_up = [], self._attempt_id
+                        messages, given_up = [], self._calling.attempt_id
                         raise psycopg.Rollback
                     transaction = Transaction(connection, self._worker)
                     for message in messages:
@@ -168,7 +170,7 @@ class Delivery:
             if messages and isinstance(error, psycopg.Error) and not is_innocent(error):
                 failed = self._commit_failed(connection, messages, error)
                 return Done(done.handled, failed.failed)
-            self._cancel(connection, self._attempt_id)
+            self._cancel(connection, self._calling.attempt_id)
             if len(messages) > 1 and not connection.closed:
                 # What a lock holds up, say, must not hold up the rest of its batch each time that it is tried again.
                 self._way = Way.APART
@@ -192,7 +194,7 @@ class Delivery:
         try:
             received = burst.receive(1 if self._way is Way.SINGLY else self._pace.batch, commit=bool(messages))
         finally:
-            self._attempt_id = burst.attempt_id
+            self._calling.attempt_id = burst.attempt_id
             if burst.committed:
                 self._committed(messages, done)
         return self._hold(received)
@@ -256,10 +258,6 @@ class Delivery:
             self._idle.found()
         return messages
 
-    def _handle(self, message: Message, transaction: Transaction) -> None:
-        """Call the handler. Raises Blamed if the message is to blame, else the error that is not the message's fault."""
-        self._calling.call(message, transaction, self._attempt_id)
-
     def _count(self, blamed: list[Blamed], *, in_hand: bool) -> list[Message]:
         """Record failures on another connection; only then does the supervisor stop watching over the message.
 
@@ -288,7 +286,7 @@ class Delivery:
             self._way, self._singly_left = Way.SINGLY, len(messages)
             return Done()
         now = time.time()
-        self._hands.take(self._slot, self._queue_index, messages[0], now, self._attempt_id)
+        self._hands.take(self._slot, self._queue_index, messages[0], now, self._calling.attempt_id)
         self._count([Blamed(messages[0], self._calling.failure(messages[0], error, now))], in_hand=False)
         self._count_singly(1)
         return Done(0, 1)

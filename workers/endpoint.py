@@ -96,6 +96,7 @@ class EndpointDelivery(Delivery):
         self._endpoint = endpoint
         self._listener = endpoint.name
         self._handled_as = calls.handled_as(endpoint.name)
+        self._handle = self._call
 
     def run_once(self, connection: HandlerConnection) -> Done:
         """As Delivery's. Raises HowdahError while the listener cannot be had."""
@@ -105,6 +106,6 @@ class EndpointDelivery(Delivery):
             self._endpoint.look(connection, at_once=done.failed > 0)
         return done
 
-    def _handle(self, message: Message, transaction: Transaction) -> None:
-        super()._handle(message, transaction)
+    def _call(self, message: Message, transaction: Transaction) -> None:
+        self._calling.call(message, transaction)
         run(transaction.connection, self._handled_as)

@@ -64,7 +64,7 @@ def prepare(dsn: str) -> str:
             (QUEUE, '{"journal_level": "full", "redelivery_delay_ms": 1000}'),
         )
         admin = Admin(Session(connection).call)
-        admin.create_topic(TOPIC)
+        admin.create_topic(TOPIC, journal_level="full")
         for name, selector in SUBSCRIPTIONS.items():
             admin.subscribe(TOPIC, name, selector=selector)
     return demo

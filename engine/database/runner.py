@@ -9,24 +9,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import psycopg
-import sqlalchemy
-from sqlalchemy import orm
 
 from ..calls import Call
 from ..errors import ConnectionLost, IllegalState, translated
 
 T = TypeVar("T")
 
-AnyConnection = psycopg.Connection[Any] | sqlalchemy.Connection | orm.Session | orm.scoped_session[Any]
 if TYPE_CHECKING:
-    # At run time only where a caller brings such an object: it needs greenlet, which the bare install does not have.
+    # At run time only where a caller brings such an object: the import is half of a worker's start, and asyncio's part of
+    # it needs greenlet, which the bare install does not have.
+    import sqlalchemy
+    from sqlalchemy import orm
     from sqlalchemy.ext import asyncio as sqlalchemy_asyncio
 
+    AnyConnection: TypeAlias = psycopg.Connection[Any] | sqlalchemy.Connection | orm.Session | orm.scoped_session[Any]
     AnyAsyncConnection: TypeAlias = (
         psycopg.AsyncConnection[Any] | sqlalchemy_asyncio.AsyncConnection | sqlalchemy_asyncio.AsyncSession
     )
 else:
-    AnyAsyncConnection = Any
+    AnyConnection = AnyAsyncConnection = Any
 
 
 def run(connection: AnyConnection, call: Call[T]) -> T:
@@ -50,7 +51,9 @@ def raw(connection: AnyConnection) -> psycopg.Connection[Any]:
 
 
 def _flushed(connection: sqlalchemy.Connection | orm.Session | orm.scoped_session[Any]) -> sqlalchemy.Connection:
-    if isinstance(connection, sqlalchemy.Connection):
+    from sqlalchemy import Connection
+
+    if isinstance(connection, Connection):
         return connection
     connection.flush()
     return connection.connection()

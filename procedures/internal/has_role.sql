@@ -53,16 +53,15 @@ exception when insufficient_privilege then
 end
 $$;
 
--- howdah._unrestricted(): howdah._refuse_maintenance for a condition that is to be expanded, which must not be volatile.
+-- howdah._caller_is_granted(p_role): howdah._is_member of the caller, for a superuser.
 --
--- Returns  true.
--- Raises   HD010 as howdah._refuse_maintenance.
+-- Returns  boolean.
 -- Role     internal
-create or replace function howdah._unrestricted() returns boolean
-language plpgsql stable cost 1
+create or replace function howdah._caller_is_granted(p_role text) returns boolean
+language plpgsql stable
 as $$
 begin
-    return howdah._refuse_maintenance();
+    return howdah._is_member(howdah._caller(), p_role);
 end
 $$;
 
@@ -72,14 +71,16 @@ $$;
 -- Raises   HD010 as howdah._refuse_maintenance.
 -- Role     internal
 --
--- A right is a role's name, and outlives the role: nobody has the rights of a role that is gone, and others' are looked at none the less.
--- The one place that decides this: superuser status stands for no membership, nor does a membership without INHERIT, until SET ROLE. It is expanded
--- where it stands. Superusers are among those who have the rights of the database's owner, which PostgreSQL has at hand. Whoever has the role is asked
--- what runs, too, for anybody may be granted the maintenance of other people's tables. docs/decisions/0014 says why.
+-- A right is a role's name, and outlives the role: nobody has the rights of a role that is gone.
+-- This function alone decides who has a right. Superuser status stands for no membership. Nor does a membership without INHERIT, until SET ROLE.
+-- PostgreSQL expands the function where it is called, for it is one volatile expression: a stable one would not be expanded, since it calls a volatile
+-- function. The setting is_superuser follows SET ROLE, and no user can set it. A superuser's grants cost a look at the catalog; the others' do not, for
+-- the part after "or" is a function of its own. The last condition holds for everybody who has the right, for any role may be granted the maintenance
+-- of other people's tables. docs/decisions/0014 says why.
 create or replace function howdah._has_role(p_role text) returns boolean
-language sql stable
+language sql volatile
 as $$
-    select case when pg_has_role(howdah._caller()::name, 'pg_database_owner'::regrole::oid, 'USAGE') then howdah._is_member(howdah._caller(), p_role)
-        else coalesce(pg_has_role(howdah._caller()::name, to_regrole(quote_ident(p_role))::oid, 'USAGE'), false) end
-        and howdah._unrestricted()
+    select coalesce(pg_has_role(howdah._caller()::name, to_regrole(quote_ident(p_role))::oid, 'USAGE'), false)
+        and (current_setting('is_superuser') = 'off' or howdah._caller_is_granted(p_role))
+        and howdah._refuse_maintenance()
 $$;

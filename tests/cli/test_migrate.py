@@ -78,6 +78,16 @@ def test_a_newer_database_is_refused(dsn: str, db: Db) -> None:
     assert howdah(dsn, "migrate", "--check").code == 3
 
 
+def test_a_database_of_before_the_first_release_is_refused_with_what_to_do(dsn: str, db: Db) -> None:
+    db.execute("update howdah.alembic_version set version_num = '0042'")
+
+    failed = howdah(dsn, "migrate")
+    assert failed.code == 1
+    assert "revision 0042, which was never released" in failed.err
+    assert "\ndrop schema howdah cascade;\n" in failed.err
+    assert howdah(dsn, "migrate", "--check").code == 3
+
+
 def test_who_may_not_make_roles_gets_the_script(weak_dsn: str) -> None:
     failed = howdah(weak_dsn, "migrate", "--role-prefix", "howdah_absent")
 

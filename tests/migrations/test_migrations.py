@@ -17,7 +17,7 @@ from alembic.migration import MigrationContext
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from sqlalchemy import create_engine, text
-from support import SYSTEM, Db, column, contents, fail, one, receive
+from support import Db, column, contents, one, receive
 
 from howdah.migrations import MigrationError, downgrade, migrate, state
 from howdah.procedures import Roles, checksum
@@ -40,7 +40,7 @@ def dictionary(db: Db) -> dict[str, list[tuple[Any, ...]]]:
         "tables": "select relname::text, relkind::text, relpersistence::text, reloptions, pg_get_partkeydef(c.oid),"
         f" obj_description(c.oid, 'pg_class') from {tables} order by 1",
         "columns": "select relname::text, attname::text, format_type(atttypid, atttypmod), attnotnull, attidentity::text,"
-        " attcollation::regcollation::text, pg_get_expr(adbin, adrelid), col_description(c.oid, attnum)"
+        " attstorage::text, attcompression::text, attcollation::regcollation::text, pg_get_expr(adbin, adrelid), col_description(c.oid, attnum)"
         f" from {tables} join pg_attribute a on attrelid = c.oid and attnum > 0"
         " left join pg_attrdef d on adrelid = c.oid and adnum = attnum order by relname, attnum",
         "constraints": "select relname::text, conname::text, pg_get_constraintdef(k.oid)"
@@ -49,8 +49,11 @@ def dictionary(db: Db) -> dict[str, list[tuple[Any, ...]]]:
         " order by 1, 2",
         "sequences": "select sequencename::text, data_type::text, cache_size, increment_by from pg_sequences"
         " where schemaname = 'howdah' and sequencename !~ '^(head|search|positions|waiting|alive|room|tickets)_' order by 1",
-        "type": "select attname::text, format_type(atttypid, atttypmod), obj_description('howdah.message'::regtype,"
-        " 'pg_type') from pg_attribute where attrelid = 'howdah.message'::regclass order by attnum",
+        "default partition": "select pg_get_expr(relpartbound, oid), obj_description(oid, 'pg_class') from pg_class"
+        " where oid = 'howdah.journal_default'::regclass",
+        "types": "select relname::text, attname::text, format_type(atttypid, atttypmod), obj_description(reltype, 'pg_type')"
+        " from pg_class c join pg_attribute on attrelid = c.oid where relnamespace = 'howdah'::regnamespace and relkind = 'c'"
+        " order by relname, attnum",
     }
     return {name: db.execute(query.encode()).fetchall() for name, query in queries.items()}
 
@@ -192,22 +195,6 @@ def test_downgrade_leaves_an_empty_schema_and_up_again_gives_the_same(db: Db, ds
     assert migrate(dsn).current
     assert (dictionary(db), procedures(db)) == (before, functions)
     one(db, "select howdah.create_queue('q')")
-
-
-def test_incidents_recorded_before_there_were_fingerprints_get_theirs(db: Db, dsn: str) -> None:
-    revision = import_module("howdah.migrations.versions.r0004_operator")
-    one(db, """select howdah.create_queue('q', '{"max_failed_deliveries": 2}')""")
-    sent = one(db, "select howdah.send('q', 'x')")
-    for error in ("no order 1 (100 %)", "no order 2 (100 %)"):
-        fail(db, sent, error_text=error, error_class="E")
-    one(db, "select howdah.park_messages(%s, %s)", (SYSTEM, [sent]))
-    before = column(db, "select fingerprint from howdah.audit_incidents")
-    downgrade(dsn, revision.down_revision)
-    assert one(db, "select parked_reason from howdah.parked") == "delay"
-    assert migrate(dsn).current
-    assert column(db, "select fingerprint from howdah.audit_incidents") == before
-    assert len(set(before)) == 1
-    assert one(db, "select incidents from howdah.poison_causes('q')") == 2
 
 
 def test_one_who_may_create_roles_installs_without_being_superuser(empty_dsn: str, superuser: None) -> None:
@@ -399,76 +386,3 @@ def test_other_roles_than_the_installed_ones_are_refused_in_words(dsn: str) -> N
     with pytest.raises(MigrationError, match="installed with the roles of howdah_owner"):
         migrate(dsn, roles=Roles.with_prefix("other"))
     assert migrate(dsn, roles=Roles()).current
-
-
-def test_the_limits_of_queues_hold_after_an_upgrade(db: Db, dsn: str) -> None:
-    one(db, """select howdah.create_queue('q', '{"message_limit": 2}')""")
-    one(db, "select howdah.send('q', 'x')")
-    downgrade(dsn, "0007")
-    assert one(db, "select count(*) from pg_class where relname ~ '^(room|tickets)_'") == 0
-    migrate(dsn)
-    one(db, "select howdah.send('q', 'x')")
-    with pytest.raises(psycopg.Error, match="is full"):
-        one(db, "select howdah.send('q', 'x')")
-
-
-def test_the_largest_messages_of_queues_are_their_own_after_an_upgrade_and_after_a_downgrade(db: Db, dsn: str) -> None:
-    revision = import_module("howdah.migrations.versions.r0026_message_size")
-    one(db, """select howdah.create_queue('q', '{"max_message_bytes": 20}'), howdah.create_queue('r')""")
-    one(db, """select howdah.alter_engine('{"max_message_bytes": 10}')""")
-    largest = "select max_message_bytes from howdah.destinations where not is_system order by name"
-    assert column(db, largest) == [10, 10]
-    downgrade(dsn, revision.down_revision)
-    assert column(db, largest) == [20, 73400320]
-    migrate(dsn)
-    assert column(db, largest) == [20, 73400320]
-    assert column(db, largest.replace("max", "own_max")) == [20, 73400320]
-    one(db, """select howdah.alter_engine('{"max_message_bytes": 30}')""")
-    assert column(db, largest) == [20, 30]
-
-
-def test_the_journal_of_a_stream_tells_all_its_messages_after_a_downgrade_and_an_upgrade(db: Db, dsn: str) -> None:
-    revision = import_module("howdah.migrations.versions.r0028_gapless_reads")
-    one(db, "select howdah.create_topic('t'), howdah.subscribe('t', 's')")
-    sent = one(db, "select howdah.send_batch('t', array_fill('x'::text, array[5]))")
-    assert column(db, "select message_id from howdah.receive('t::s', 3)") == sent[:3]
-    folded = db.execute("select message_ids, last_id from howdah.journal").fetchall()
-    assert folded == [(sent[:1], sent[2])]
-    downgrade(dsn, revision.down_revision)
-    assert column(db, "select message_ids from howdah.journal") == [sent[:3]]
-    migrate(dsn)
-    assert column(db, "select message_id from howdah.audit_journal order by 1") == sent[:3]
-    assert column(db, "select message_ids from howdah.audit_journal_calls") == [sent[:3]]
-
-
-def test_the_journal_of_before_keeps_its_rows_and_each_of_its_weeks_takes_evidence(db: Db, dsn: str) -> None:
-    one(db, """select howdah.create_queue('q', '{"journal_level": "full"}')""")
-    one(db, "select howdah.send('q', 'x')")
-    epoch = one(db, "select howdah.acquire_lock('maintenance', 'a')")
-    downgrade(dsn, "0014")
-    assert one(db, "select to_regclass('howdah.lock_epochs')") is None
-    migrate(dsn)
-    rows = "select expires_at, group_ids, priorities, settled_xid, oldest_sent_at from howdah.journal"
-    assert db.execute(rows.encode()).fetchall() == [(None,) * 5]
-    lacking = (
-        "select c.oid::regclass::text from pg_inherits i join pg_class c on c.oid = i.inhrelid"
-        " where i.inhparent = 'howdah.journal'::regclass and not exists (select from pg_attribute a"
-        " where a.attrelid = c.oid and a.attname = 'settled_xid' and not a.attisdropped)"
-    )
-    assert column(db, lacking) == []
-    one(db, "select howdah.send('q', 'x', time_to_live => '1 hour')")
-    assert one(db, "select count(*) from howdah.audit_journal where expires_at is not null") == 1
-    assert db.execute("select epoch, holder from howdah.audit_locks").fetchall() == [(epoch, "a")]
-
-
-def test_a_database_whose_list_delayed_has_fewer_columns_is_upgraded(db: Db, dsn: str) -> None:
-    downgrade(dsn, "0040")
-    db.execute(
-        "drop function if exists howdah.list_delayed(text, integer, timestamptz);"
-        " create function howdah.list_delayed(queue text, max_messages integer, until timestamptz)"
-        " returns table (message_id bigint) language sql as 'select 1::bigint';"
-        " alter function howdah.list_delayed(text, integer, timestamptz) owner to howdah_owner"
-    )
-    migrate(dsn)
-    one(db, "select howdah.create_queue('q')")
-    assert column(db, "select message_id from howdah.list_delayed('q', 1, null)") == []

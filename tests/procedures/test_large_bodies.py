@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import random
-from importlib import import_module
 from typing import Any
 
 import pytest
 from policy_support import Create
 from support import SYSTEM, Clock, Connect, Db, column, deliver_and_fail, fail, measured, one, receive, refused
-
-from howdah.migrations import downgrade, migrate
 
 BYTES = random.Random(7).randbytes(50_000)
 TEXT = "ü" * 5_000
@@ -318,17 +315,3 @@ def test_a_message_too_large_for_its_queue_leaves_no_body(db: Db) -> None:
 def test_producers_and_consumers_cannot_read_bodies_themselves(connect: Connect) -> None:
     for role in ("howdah_producer", "howdah_consumer", "howdah_admin", "howdah_auditor"):
         refused(connect(role), "42501", "select count(*) from howdah.bodies")
-
-
-def test_a_downgrade_puts_bodies_back_into_rows_and_an_upgrade_notes_what_was_moved(db: Db, dsn: str) -> None:
-    revision = import_module("howdah.migrations.versions.r0020_bodies")
-    ids = [send(db), send(db, delay="1 hour"), send(db)]
-    assert column(db, "select message_id from howdah.lease('q')") == ids[:1]
-    fail(db, ids[2], reject=True)
-    downgrade(dsn, revision.down_revision)
-    kept = "select octet_length(body) from howdah.msgs union all select octet_length(body) from howdah.leased"
-    assert column(db, f"{kept} union all select octet_length(body) from howdah.parked") == [len(TEXT.encode())] * 3
-    assert migrate(dsn).current
-    assert column(db, "select message_id from howdah.moved") == ids[2:]
-    assert apart(db) == 0
-    assert column(db, f"select body from howdah.receive_message('{SYSTEM}', %s)", (ids[2],)) == [TEXT]

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-from importlib import import_module
 
 import psycopg
 import pytest
 from leased_support import lease, lying, send
 from support import SYSTEM, Clock, Connect, Db, column, deliver_and_fail, fail, measured, one, receive, refused
-
-from howdah.migrations import downgrade, migrate
 
 
 @pytest.fixture(autouse=True)
@@ -188,18 +185,6 @@ def test_no_row_that_others_may_claim_or_acknowledge_is_ever_updated(db: Db, clo
         for table in ("msgs", "leased", "leases"):
             assert one(db, f"select pg_stat_get_xact_tuples_updated('howdah.{table}'::regclass)") == 0, table
         assert one(db, "select pg_stat_get_xact_tuples_deleted('howdah.leased'::regclass)") > 0, "counts are on"
-
-
-def test_a_downgrade_keeps_leased_messages_under_their_lease(db: Db, dsn: str, clock: Clock) -> None:
-    revision = import_module("howdah.migrations.versions.r0014_leased")
-    sent = send(db, "a", "b")
-    number, _ = lease(db, 2)
-    downgrade(dsn, revision.down_revision)
-    assert db.execute("select seq, message_id, parked_reason, lease_id from howdah.parked order by seq").fetchall() == [
-        (n, message_id, "lease", number) for n, message_id in enumerate(sent, 1)
-    ]
-    assert migrate(dsn).current
-    assert one(db, "select howdah.ack('q', %s)", (number,)) == 2
 
 
 def test_one_message_at_a_time_of_a_long_lease_is_found_among_those_acknowledged(db: Db) -> None:

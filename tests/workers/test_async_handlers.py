@@ -150,7 +150,8 @@ def test_an_async_handler_sees_its_threads_context_and_keeps_one_loop(shop: Db, 
         await asyncio.sleep(0)
         in_hand = IN_HAND.get()
         assert in_hand is not None
-        seen.append((COLOUR.get(), str(in_hand.body), asyncio.get_running_loop()))
+        assert in_hand.message is not None
+        seen.append((COLOUR.get(), str(in_hand.message.body), asyncio.get_running_loop()))
 
     send(shop, "a", "b")
     COLOUR.set("red")

@@ -1,0 +1,1803 @@
+CREATE SEQUENCE howdah.failing_0;
+CREATE SEQUENCE howdah.special_0;
+CREATE SEQUENCE howdah.failing_1;
+CREATE SEQUENCE howdah.special_1;
+CREATE SEQUENCE howdah.failing_2;
+CREATE SEQUENCE howdah.special_2;
+CREATE SEQUENCE howdah.failing_3;
+CREATE SEQUENCE howdah.special_3;
+CREATE SEQUENCE howdah.failing_4;
+CREATE SEQUENCE howdah.special_4;
+CREATE SEQUENCE howdah.failing_5;
+CREATE SEQUENCE howdah.special_5;
+CREATE SEQUENCE howdah.failing_6;
+CREATE SEQUENCE howdah.special_6;
+CREATE SEQUENCE howdah.failing_7;
+CREATE SEQUENCE howdah.special_7;
+CREATE SEQUENCE howdah.failing_8;
+CREATE SEQUENCE howdah.special_8;
+CREATE SEQUENCE howdah.failing_9;
+CREATE SEQUENCE howdah.special_9;
+CREATE SEQUENCE howdah.failing_10;
+CREATE SEQUENCE howdah.special_10;
+CREATE SEQUENCE howdah.failing_11;
+CREATE SEQUENCE howdah.special_11;
+CREATE SEQUENCE howdah.failing_12;
+CREATE SEQUENCE howdah.special_12;
+CREATE SEQUENCE howdah.failing_13;
+CREATE SEQUENCE howdah.special_13;
+CREATE SEQUENCE howdah.failing_14;
+CREATE SEQUENCE howdah.special_14;
+CREATE SEQUENCE howdah.failing_15;
+CREATE SEQUENCE howdah.special_15;
+CREATE SEQUENCE howdah.lease_numbers;
+CREATE SEQUENCE howdah.bodies_apart;
+CREATE SEQUENCE howdah.moved_walk START WITH 0 MINVALUE 0;
+CREATE SEQUENCE howdah.system_room START WITH 1 MINVALUE 0;
+CREATE SEQUENCE howdah.system_tickets START WITH 1 MINVALUE 0;
+CREATE SEQUENCE howdah.system_state START WITH 1 MINVALUE 0;
+CREATE SEQUENCE howdah.no_room START WITH 1 MINVALUE 0;
+CREATE SEQUENCE howdah.expiry_walk START WITH 0 MINVALUE 0;
+CREATE SEQUENCE howdah.lock_secret START WITH 1 MINVALUE 0;
+CREATE SEQUENCE howdah.ticket_secret START WITH 1 MINVALUE 0;
+CREATE SEQUENCE howdah.topic_generation START WITH 0 MINVALUE 0;
+CREATE SEQUENCE howdah.topic_truncations START WITH 0 MINVALUE 0;
+CREATE SEQUENCE howdah.topic_checked START WITH 0 MINVALUE 0;
+
+CREATE TABLE howdah.journal (
+    at TIMESTAMP WITH TIME ZONE NOT NULL,
+    xid BIGINT DEFAULT pg_current_xact_id()::text::bigint NOT NULL,
+    destination_id INTEGER NOT NULL,
+    other_destination_id INTEGER,
+    nonpersistent BOOLEAN DEFAULT false NOT NULL,
+    event TEXT NOT NULL,
+    reason TEXT,
+    message_ids BIGINT[] NOT NULL,
+    oldest_sent_at TIMESTAMP WITH TIME ZONE,
+    expires_at TIMESTAMP WITH TIME ZONE[],
+    group_ids TEXT[],
+    priorities SMALLINT[],
+    settled_xid BIGINT,
+    last_id BIGINT,
+    digests BYTEA[]
+)
+ PARTITION BY RANGE (at);
+CREATE INDEX ix_journal_xid ON howdah.journal USING brin (xid) WITH (pages_per_range = 32);
+COMMENT ON TABLE howdah.journal IS 'What became of the messages: one row for each call, INSERT-only, partitioned by week.';
+COMMENT ON COLUMN howdah.journal.at IS 'When it happened; partitions are ranges of this.';
+COMMENT ON COLUMN howdah.journal.xid IS 'The transaction (xid8 as a number), so that a reader by snapshots misses no late commit.';
+COMMENT ON COLUMN howdah.journal.destination_id IS 'The destination the messages were in (for sent: came into).';
+COMMENT ON COLUMN howdah.journal.other_destination_id IS 'Where moved or replayed messages went.';
+COMMENT ON COLUMN howdah.journal.nonpersistent IS 'The messages were non-persistent ones.';
+COMMENT ON COLUMN howdah.journal.event IS 'sent, consumed, expired, discarded, moved, replayed or lost.';
+COMMENT ON COLUMN howdah.journal.reason IS 'Why, for discarded, moved and lost; of consumed: held (received before, locked or leased) or selected (by a selector).';
+COMMENT ON COLUMN howdah.journal.message_ids IS 'The messages of one call; where there is a last_id the one with the least number only.';
+COMMENT ON COLUMN howdah.journal.oldest_sent_at IS 'When the oldest of the consumed messages was sent; of sent: when all of them were.';
+COMMENT ON COLUMN howdah.journal.expires_at IS 'Of sent: when each of message_ids expires. NULL: none of them does.';
+COMMENT ON COLUMN howdah.journal.group_ids IS 'Of sent into a queue with message_groups, without delay: the group of each. NULL: none has one.';
+COMMENT ON COLUMN howdah.journal.priorities IS 'Of sent: the priority of each message.';
+COMMENT ON COLUMN howdah.journal.settled_xid IS 'Where there are group_ids: every transaction with a lower number had ended when they were sent.';
+COMMENT ON COLUMN howdah.journal.last_id IS 'Of messages read from a topic whose numbers leave none out: the greatest. NULL: message_ids has them all.';
+COMMENT ON COLUMN howdah.journal.digests IS 'Of sent: 16 bytes for the content of each message (howdah._digest), so that an audit sees whether it is still the same.';
+ALTER TABLE howdah.journal ALTER COLUMN message_ids SET STORAGE EXTERNAL;
+
+CREATE TABLE howdah.journal_default PARTITION OF howdah.journal DEFAULT;
+COMMENT ON TABLE howdah.journal_default IS 'Journal rows of weeks that have no partition of their own.';
+
+CREATE TABLE howdah.journal_totals (
+    destination_id INTEGER NOT NULL,
+    event TEXT NOT NULL,
+    messages BIGINT NOT NULL,
+    CONSTRAINT pk_journal_totals PRIMARY KEY (destination_id, event)
+);
+COMMENT ON TABLE howdah.journal_totals IS 'The journal folded into one number for each destination and event, so that statistics need not read it all.';
+COMMENT ON COLUMN howdah.journal_totals.destination_id IS 'The destination.';
+COMMENT ON COLUMN howdah.journal_totals.event IS 'As in journal; moved_in and replayed_in count at the receiving destination.';
+COMMENT ON COLUMN howdah.journal_totals.messages IS 'Messages counted so far, up to engine.totals_snapshot.';
+
+CREATE TABLE howdah.backlog_counts (
+    id SMALLINT NOT NULL,
+    counted_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    boot TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_backlog_counts PRIMARY KEY (id),
+    CONSTRAINT ck_backlog_counts_single_row CHECK (id = 1)
+);
+COMMENT ON TABLE howdah.backlog_counts IS 'The last count of the backlog: one row, none before the first.';
+COMMENT ON COLUMN howdah.backlog_counts.id IS 'Always 1.';
+COMMENT ON COLUMN howdah.backlog_counts.counted_at IS 'When backlog_figures and dead_figures were counted.';
+COMMENT ON COLUMN howdah.backlog_counts.boot IS 'Start of the server then: non-persistent messages end with it.';
+
+CREATE TABLE howdah.backlog_figures (
+    destination_id INTEGER NOT NULL,
+    live BIGINT NOT NULL,
+    parked BIGINT NOT NULL,
+    oldest_sent_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_backlog_figures PRIMARY KEY (destination_id)
+);
+COMMENT ON TABLE howdah.backlog_figures IS 'Counts of the queues that are not empty, refreshed in the background.';
+COMMENT ON COLUMN howdah.backlog_figures.destination_id IS 'The destination.';
+COMMENT ON COLUMN howdah.backlog_figures.live IS 'Messages ready for delivery at backlog_counts.counted_at.';
+COMMENT ON COLUMN howdah.backlog_figures.parked IS 'Messages waiting for a time at backlog_counts.counted_at.';
+COMMENT ON COLUMN howdah.backlog_figures.oldest_sent_at IS 'When the oldest ready message was sent.';
+
+CREATE TABLE howdah.dead_figures (
+    destination_id INTEGER NOT NULL,
+    origin_id INTEGER NOT NULL,
+    dead BIGINT NOT NULL,
+    CONSTRAINT pk_dead_figures PRIMARY KEY (destination_id, origin_id)
+);
+COMMENT ON TABLE howdah.dead_figures IS 'Counts of dead messages by exception destination and origin, refreshed in the background.';
+COMMENT ON COLUMN howdah.dead_figures.destination_id IS 'The exception destination.';
+COMMENT ON COLUMN howdah.dead_figures.origin_id IS 'The destination its messages came from.';
+COMMENT ON COLUMN howdah.dead_figures.dead IS 'Number of them at backlog_counts.counted_at.';
+
+CREATE TABLE howdah.archive_runs (
+    archive_id UUID NOT NULL,
+    run INTEGER NOT NULL,
+    lock_epoch BIGINT NOT NULL,
+    snapshot PG_SNAPSHOT NOT NULL,
+    system_identifier BIGINT NOT NULL,
+    journal_rows BIGINT NOT NULL,
+    journal_checksum NUMERIC NOT NULL,
+    incident_rows BIGINT NOT NULL,
+    incident_checksum NUMERIC NOT NULL,
+    message_rows BIGINT NOT NULL,
+    message_checksum NUMERIC NOT NULL,
+    journal_kept_from TIMESTAMP WITH TIME ZONE,
+    manifest TEXT NOT NULL,
+    path TEXT NOT NULL,
+    started_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    finished_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    verified_at TIMESTAMP WITH TIME ZONE,
+    damage TEXT,
+    CONSTRAINT pk_archive_runs PRIMARY KEY (archive_id, run),
+    CONSTRAINT ck_archive_runs_run CHECK (run > 0)
+);
+COMMENT ON TABLE howdah.archive_runs IS 'Finished runs of archives. A folder of a run that is not here is no part of the archive.';
+COMMENT ON COLUMN howdah.archive_runs.archive_id IS 'Identity of the archive, which its folder bears too.';
+COMMENT ON COLUMN howdah.archive_runs.run IS 'Number of the run in its archive, from 1.';
+COMMENT ON COLUMN howdah.archive_runs.lock_epoch IS 'Fencing epoch of the lease that it was finished under.';
+COMMENT ON COLUMN howdah.archive_runs.snapshot IS 'The archive holds the rows visible in this snapshot; this run those that are not in the run before.';
+COMMENT ON COLUMN howdah.archive_runs.system_identifier IS 'The cluster whose transaction numbers snapshot holds.';
+COMMENT ON COLUMN howdah.archive_runs.journal_rows IS 'Rows of the journal written, one a message and event.';
+COMMENT ON COLUMN howdah.archive_runs.journal_checksum IS 'Sum of their hashes, computed by the database.';
+COMMENT ON COLUMN howdah.archive_runs.incident_rows IS 'Incidents written.';
+COMMENT ON COLUMN howdah.archive_runs.incident_checksum IS 'Sum of their hashes.';
+COMMENT ON COLUMN howdah.archive_runs.message_rows IS 'Dead messages written.';
+COMMENT ON COLUMN howdah.archive_runs.message_checksum IS 'Sum of their hashes.';
+COMMENT ON COLUMN howdah.archive_runs.journal_kept_from IS 'The journal''s oldest partition at that time: of what happened before the first run has nothing.';
+COMMENT ON COLUMN howdah.archive_runs.manifest IS 'SHA-256 of the run''s manifest, which has that of each file.';
+COMMENT ON COLUMN howdah.archive_runs.path IS 'The archive''s folder at that time, as its archiver named it.';
+COMMENT ON COLUMN howdah.archive_runs.started_at IS 'When the run began.';
+COMMENT ON COLUMN howdah.archive_runs.finished_at IS 'When it was finished, read back and verified.';
+COMMENT ON COLUMN howdah.archive_runs.verified_at IS 'When howdah archive verify last looked at it. NULL: never.';
+COMMENT ON COLUMN howdah.archive_runs.damage IS 'What it found wrong. NULL: nothing. While there is damage retention drops nothing.';
+
+CREATE TABLE howdah.archived_messages (
+    message_id BIGINT NOT NULL,
+    destination_id INTEGER NOT NULL,
+    origin_id INTEGER NOT NULL,
+    stage INTEGER NOT NULL,
+    CONSTRAINT pk_archived_messages PRIMARY KEY (message_id, destination_id, origin_id, stage)
+);
+COMMENT ON TABLE howdah.archived_messages IS 'Dead messages that are in the archive and still in their queue, so that none is archived twice.';
+COMMENT ON COLUMN howdah.archived_messages.message_id IS 'The dead message.';
+COMMENT ON COLUMN howdah.archived_messages.destination_id IS 'The exception destination it lies in.';
+COMMENT ON COLUMN howdah.archived_messages.origin_id IS 'The destination it came from, 0: none.';
+COMMENT ON COLUMN howdah.archived_messages.stage IS 'Its stage there, which grows with each move.';
+
+CREATE TABLE howdah.archive_restores (
+    restored_id BIGINT NOT NULL,
+    message_id BIGINT NOT NULL,
+    archive_id UUID NOT NULL,
+    run INTEGER NOT NULL,
+    queue TEXT NOT NULL,
+    restored_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    restored_by TEXT NOT NULL,
+    CONSTRAINT pk_archive_restores PRIMARY KEY (restored_id)
+);
+CREATE INDEX ix_archive_restores_message ON howdah.archive_restores (message_id);
+COMMENT ON TABLE howdah.archive_restores IS 'Messages that were restored from an archive. INSERT-only.';
+COMMENT ON COLUMN howdah.archive_restores.restored_id IS 'Number of the new message.';
+COMMENT ON COLUMN howdah.archive_restores.message_id IS 'The message of the archive that it is a copy of.';
+COMMENT ON COLUMN howdah.archive_restores.archive_id IS 'The archive.';
+COMMENT ON COLUMN howdah.archive_restores.run IS 'The run that had it.';
+COMMENT ON COLUMN howdah.archive_restores.queue IS 'Where it was sent to, as its caller named it.';
+COMMENT ON COLUMN howdah.archive_restores.restored_at IS 'When it was sent.';
+COMMENT ON COLUMN howdah.archive_restores.restored_by IS 'The role that sent it.';
+
+CREATE TABLE howdah.maintenance_waits (
+    service TEXT NOT NULL,
+    object TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    since TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_maintenance_waits PRIMARY KEY (service, object)
+);
+COMMENT ON TABLE howdah.maintenance_waits IS 'What maintenance could not do at its last pass; howdah.check_server() shows it.';
+COMMENT ON COLUMN howdah.maintenance_waits.service IS 'The maintenance service, such as journal.';
+COMMENT ON COLUMN howdah.maintenance_waits.object IS 'What it left as it was, such as a partition of the journal.';
+COMMENT ON COLUMN howdah.maintenance_waits.reason IS 'What it waits for.';
+COMMENT ON COLUMN howdah.maintenance_waits.since IS 'When it first left it.';
+
+CREATE TABLE howdah.audit_runs (
+    run_id BIGINT GENERATED ALWAYS AS IDENTITY,
+    started_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    finished_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    taken_at TIMESTAMP WITH TIME ZONE,
+    snapshot TEXT,
+    system_identifier BIGINT NOT NULL,
+    severity TEXT NOT NULL,
+    exit_code INTEGER NOT NULL,
+    errors BIGINT NOT NULL,
+    warnings BIGINT NOT NULL,
+    rows_read BIGINT NOT NULL,
+    queues JSONB NOT NULL,
+    rules JSONB NOT NULL,
+    reason TEXT,
+    version TEXT,
+    output TEXT,
+    recorded_by TEXT NOT NULL,
+    CONSTRAINT pk_audit_runs PRIMARY KEY (run_id),
+    CONSTRAINT ck_audit_runs_severity CHECK (severity IN ('none', 'warning', 'error', 'failed'))
+);
+CREATE INDEX ix_audit_runs_started_at ON howdah.audit_runs (started_at);
+COMMENT ON TABLE howdah.audit_runs IS 'Audits, one row each; kept for engine.journal_retention_days, the last one that was made for ever.';
+COMMENT ON COLUMN howdah.audit_runs.run_id IS 'Number of the run.';
+COMMENT ON COLUMN howdah.audit_runs.started_at IS 'When the run began.';
+COMMENT ON COLUMN howdah.audit_runs.finished_at IS 'When it was recorded.';
+COMMENT ON COLUMN howdah.audit_runs.taken_at IS 'The database''s clock at the snapshot. NULL: there was none.';
+COMMENT ON COLUMN howdah.audit_runs.snapshot IS 'The snapshot that was read, as pg_current_snapshot() gives it: the place from which the next audit counts.';
+COMMENT ON COLUMN howdah.audit_runs.system_identifier IS 'The cluster whose transaction numbers snapshot holds.';
+COMMENT ON COLUMN howdah.audit_runs.severity IS 'none, warning (findings that fail no audit), error (not every message is accounted for) or failed (there was no audit).';
+COMMENT ON COLUMN howdah.audit_runs.exit_code IS 'Exit code of the command.';
+COMMENT ON COLUMN howdah.audit_runs.errors IS 'Messages that break rules of severity error, rule by rule.';
+COMMENT ON COLUMN howdah.audit_runs.warnings IS 'Messages that break rules of severity warning, rule by rule.';
+COMMENT ON COLUMN howdah.audit_runs.rows_read IS 'Rows read of all views.';
+COMMENT ON COLUMN howdah.audit_runs.queues IS 'The identity of each queue: an array of its figures and verdict.';
+COMMENT ON COLUMN howdah.audit_runs.rules IS 'The rules broken: an array with count, queues and a few messages.';
+COMMENT ON COLUMN howdah.audit_runs.reason IS 'Why there was no audit.';
+COMMENT ON COLUMN howdah.audit_runs.version IS 'Version of Howdah that audited.';
+COMMENT ON COLUMN howdah.audit_runs.output IS 'Where the evidence lies. NULL: none was kept.';
+COMMENT ON COLUMN howdah.audit_runs.recorded_by IS 'The role that recorded it.';
+
+CREATE TABLE howdah.audit_verdicts (
+    destination_id INTEGER NOT NULL,
+    run_id BIGINT NOT NULL,
+    audited_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    verdict TEXT NOT NULL,
+    CONSTRAINT pk_audit_verdicts PRIMARY KEY (destination_id)
+);
+COMMENT ON TABLE howdah.audit_verdicts IS 'The last verdict on each destination, for queue_stats.';
+COMMENT ON COLUMN howdah.audit_verdicts.destination_id IS 'The destination.';
+COMMENT ON COLUMN howdah.audit_verdicts.run_id IS 'The last audit that judged it.';
+COMMENT ON COLUMN howdah.audit_verdicts.audited_at IS 'The database''s clock at that audit''s snapshot.';
+COMMENT ON COLUMN howdah.audit_verdicts.verdict IS 'What it said, in the auditor''s words, such as proved.';
+
+CREATE TABLE howdah.consumers (
+    id INTEGER GENERATED ALWAYS AS IDENTITY (CYCLE),
+    destination_id INTEGER NOT NULL,
+    exclusive BOOLEAN NOT NULL,
+    priority INTEGER NOT NULL,
+    own_session BOOLEAN NOT NULL,
+    timeout_ms BIGINT NOT NULL,
+    opened_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    opened_by TEXT NOT NULL,
+    opened_position BIGINT NOT NULL,
+    seen_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_consumers PRIMARY KEY (id)
+);
+CREATE INDEX ix_consumers_destination_id ON howdah.consumers (destination_id);
+COMMENT ON TABLE howdah.consumers IS 'Open consumers of unshared subscriptions, and of queues that tell their consumers apart: exclusive ones, single, failover and round-robin queues, sticky message groups.';
+COMMENT ON COLUMN howdah.consumers.id IS 'Number of the consumer, which also orders them: first come, first served.';
+COMMENT ON COLUMN howdah.consumers.destination_id IS 'The queue or subscription that it receives from.';
+COMMENT ON COLUMN howdah.consumers.exclusive IS 'True: while it lives, no other consumer of the queue gets messages.';
+COMMENT ON COLUMN howdah.consumers.priority IS 'Of several exclusive consumers the one with the highest is active, then the first.';
+COMMENT ON COLUMN howdah.consumers.own_session IS 'True: it lives as long as the database session that opened it.';
+COMMENT ON COLUMN howdah.consumers.timeout_ms IS 'Milliseconds of silence after which it counts as gone, unless it has a session of its own or an open transaction.';
+COMMENT ON COLUMN howdah.consumers.opened_at IS 'When it was opened.';
+COMMENT ON COLUMN howdah.consumers.opened_by IS 'The role that opened it.';
+COMMENT ON COLUMN howdah.consumers.opened_position IS 'The queue''s last position then: where round-robin begins to count.';
+COMMENT ON COLUMN howdah.consumers.seen_at IS 'When it last received, to within a quarter of timeout_ms.';
+
+CREATE TABLE howdah.consumer_leases (
+    lease_id BIGINT NOT NULL,
+    consumer_id INTEGER NOT NULL,
+    CONSTRAINT pk_consumer_leases PRIMARY KEY (lease_id)
+);
+CREATE INDEX ix_consumer_leases_consumer_id ON howdah.consumer_leases (consumer_id);
+COMMENT ON TABLE howdah.consumer_leases IS 'Leases that end when the session of their consumer is found to have ended.';
+COMMENT ON COLUMN howdah.consumer_leases.lease_id IS 'Number of the lease: its fencing token.';
+COMMENT ON COLUMN howdah.consumer_leases.consumer_id IS 'The consumer, which lives as long as its session. No foreign key: its row would be locked by each lease.';
+
+CREATE TABLE howdah.selections (
+    destination_id INTEGER NOT NULL,
+    digest UUID NOT NULL,
+    rank SMALLINT NOT NULL,
+    selector TEXT NOT NULL,
+    condition TEXT NOT NULL,
+    head REGCLASS,
+    search REGCLASS,
+    used_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_selections PRIMARY KEY (destination_id, digest, rank)
+);
+COMMENT ON TABLE howdah.selections IS 'Selectors that receives use: compiled once, and where each goes on looking.';
+COMMENT ON COLUMN howdah.selections.destination_id IS 'The queue.';
+COMMENT ON COLUMN howdah.selections.digest IS 'MD5 of the selector.';
+COMMENT ON COLUMN howdah.selections.rank IS 'The lane, as lanes.rank.';
+COMMENT ON COLUMN howdah.selections.selector IS 'The selector.';
+COMMENT ON COLUMN howdah.selections.condition IS 'The selector compiled to SQL.';
+COMMENT ON COLUMN howdah.selections.head IS 'A sequence, a hint: no message that the selector selects lies before this position. NULL: none needed yet.';
+COMMENT ON COLUMN howdah.selections.search IS 'A sequence, a hint: as lanes.search.';
+COMMENT ON COLUMN howdah.selections.used_at IS 'When it was last used, to within an hour.';
+
+CREATE TABLE howdah.destination_policies (
+    pattern TEXT COLLATE "C" NOT NULL,
+    options JSONB NOT NULL,
+    set_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    set_by TEXT NOT NULL,
+    CONSTRAINT pk_destination_policies PRIMARY KEY (pattern)
+);
+COMMENT ON TABLE howdah.destination_policies IS 'Options of queues by wildcard; the most specific pattern holds.';
+COMMENT ON COLUMN howdah.destination_policies.pattern IS 'Names it holds for: * stands for one part between dots, > at the end for all the rest.';
+COMMENT ON COLUMN howdah.destination_policies.options IS 'Options as of create_queue, a JSON object.';
+COMMENT ON COLUMN howdah.destination_policies.set_at IS 'When it was set.';
+COMMENT ON COLUMN howdah.destination_policies.set_by IS 'The role that set it.';
+
+CREATE TABLE howdah.destinations (
+    id INTEGER GENERATED ALWAYS AS IDENTITY,
+    name TEXT COLLATE "C" NOT NULL,
+    kind TEXT DEFAULT 'queue' NOT NULL,
+    is_system BOOLEAN DEFAULT false NOT NULL,
+    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    created_by TEXT NOT NULL,
+    dropped_at TIMESTAMP WITH TIME ZONE,
+    sending_paused BOOLEAN DEFAULT false NOT NULL,
+    receiving_paused BOOLEAN DEFAULT false NOT NULL,
+    max_failed_deliveries INTEGER DEFAULT '5' NOT NULL,
+    exception_mode TEXT DEFAULT 'system' NOT NULL,
+    exception_queue TEXT,
+    redelivery_delay_ms BIGINT DEFAULT '0' NOT NULL,
+    blocked_retry_ms BIGINT DEFAULT -1 NOT NULL,
+    max_message_bytes BIGINT DEFAULT '73400320' NOT NULL,
+    own_max_message_bytes BIGINT DEFAULT '73400320' NOT NULL,
+    default_priority INTEGER DEFAULT '4' NOT NULL,
+    default_time_to_live_ms BIGINT,
+    journal_level TEXT DEFAULT 'exits' NOT NULL,
+    positions REGCLASS NOT NULL,
+    head REGCLASS NOT NULL,
+    search REGCLASS NOT NULL,
+    waiting REGCLASS NOT NULL,
+    special REGCLASS NOT NULL,
+    main_rank SMALLINT NOT NULL,
+    senders TEXT[] NOT NULL,
+    receivers TEXT[] NOT NULL,
+    failing REGCLASS NOT NULL,
+    journal_level_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    preset TEXT DEFAULT 'howdah' NOT NULL,
+    limit_comparison TEXT DEFAULT 'reached' NOT NULL,
+    count_by TEXT DEFAULT 'message' NOT NULL,
+    decided_at TEXT DEFAULT 'failure' NOT NULL,
+    backout_count TEXT DEFAULT 'recorded' NOT NULL,
+    dispose_at INTEGER DEFAULT 5 NOT NULL,
+    initial_redelivery_delay_ms BIGINT,
+    use_exponential_backoff BOOLEAN DEFAULT false NOT NULL,
+    backoff_multiplier DOUBLE PRECISION DEFAULT 5 NOT NULL,
+    max_redelivery_delay_ms BIGINT DEFAULT -1 NOT NULL,
+    use_collision_avoidance BOOLEAN DEFAULT false NOT NULL,
+    collision_avoidance_factor DOUBLE PRECISION DEFAULT 0.15 NOT NULL,
+    override_blocked_retry BOOLEAN DEFAULT false NOT NULL,
+    strict_order BOOLEAN DEFAULT false NOT NULL,
+    at_limit TEXT DEFAULT 'move' NOT NULL,
+    exception_fallback TEXT DEFAULT 'system' NOT NULL,
+    exception_prefix TEXT DEFAULT 'ActiveMQ.DLQ.Queue.' NOT NULL,
+    check_rights BOOLEAN DEFAULT false NOT NULL,
+    process_non_persistent BOOLEAN DEFAULT true NOT NULL,
+    log_table BOOLEAN DEFAULT false NOT NULL,
+    log_queue TEXT,
+    quarantine_ms BIGINT DEFAULT 3600000 NOT NULL,
+    quarantine_times INTEGER DEFAULT 1 NOT NULL,
+    error_reply BOOLEAN DEFAULT false NOT NULL,
+    notify_admin BOOLEAN DEFAULT false NOT NULL,
+    clean_incidents BOOLEAN DEFAULT false NOT NULL,
+    poison_handling BOOLEAN DEFAULT true NOT NULL,
+    disable_after INTEGER DEFAULT 0 NOT NULL,
+    disabled_at TIMESTAMP WITH TIME ZONE,
+    message_limit BIGINT,
+    byte_limit BIGINT,
+    streak_from BIGINT DEFAULT 0 NOT NULL,
+    poison_procedure TEXT,
+    poison_procedure_owner TEXT,
+    persistent BOOLEAN DEFAULT true NOT NULL,
+    own_persistent BOOLEAN DEFAULT true NOT NULL,
+    limit_behaviour TEXT DEFAULT 'reject' NOT NULL,
+    send_timeout_ms BIGINT DEFAULT 30000 NOT NULL,
+    deduplication_window_ms BIGINT DEFAULT 300000 NOT NULL,
+    room REGCLASS,
+    tickets REGCLASS,
+    process_expired BOOLEAN DEFAULT false NOT NULL,
+    message_groups TEXT DEFAULT 'none' NOT NULL,
+    delivery_policy TEXT DEFAULT 'shared' NOT NULL,
+    groups_at TIMESTAMP WITH TIME ZONE,
+    notify_events BOOLEAN DEFAULT false NOT NULL,
+    stamp_user BOOLEAN DEFAULT false NOT NULL,
+    CONSTRAINT pk_destinations PRIMARY KEY (id),
+    CONSTRAINT ck_destinations_message_groups CHECK (message_groups IN ('none', 'transaction', 'sticky')),
+    CONSTRAINT ck_destinations_delivery_policy CHECK (delivery_policy IN ('shared', 'single', 'failover', 'round_robin')),
+    CONSTRAINT ck_destinations_kind CHECK (kind IN ('queue', 'topic', 'subscription')),
+    CONSTRAINT ck_destinations_max_failed_deliveries CHECK (max_failed_deliveries >= -1),
+    CONSTRAINT ck_destinations_exception_mode CHECK (exception_mode IN ('system', 'named', 'none', 'dead_letter', 'shared', 'individual')),
+    CONSTRAINT ck_destinations_exception_queue CHECK ((exception_mode = 'named') = (exception_queue IS NOT NULL)),
+    CONSTRAINT ck_destinations_delays CHECK (redelivery_delay_ms >= 0 AND initial_redelivery_delay_ms >= 0 AND blocked_retry_ms >= -1),
+    CONSTRAINT ck_destinations_max_message_bytes CHECK (max_message_bytes > 0),
+    CONSTRAINT ck_destinations_own_max_message_bytes CHECK (own_max_message_bytes > 0),
+    CONSTRAINT ck_destinations_default_priority CHECK (default_priority BETWEEN 0 AND 9),
+    CONSTRAINT ck_destinations_default_time_to_live_ms CHECK (default_time_to_live_ms > 0),
+    CONSTRAINT ck_destinations_journal_level CHECK (journal_level IN ('off', 'exits', 'full')),
+    CONSTRAINT ck_destinations_preset CHECK (preset IN ('howdah', 'websphere', 'websphere_mq', 'service_broker', 'activemq')),
+    CONSTRAINT ck_destinations_comparison CHECK (limit_comparison IN ('reached', 'exceeded')),
+    CONSTRAINT ck_destinations_counting CHECK (count_by IN ('message', 'conversation', 'group') AND backout_count IN ('volatile', 'recorded', 'hardened')),
+    CONSTRAINT ck_destinations_decided_at CHECK (decided_at IN ('failure', 'receive')),
+    CONSTRAINT ck_destinations_at_limit CHECK (at_limit IN ('move', 'discard', 'quarantine', 'end_conversation')),
+    CONSTRAINT ck_destinations_exception_fallback CHECK (exception_fallback IN ('system', 'dead_letter')),
+    CONSTRAINT ck_destinations_backoff CHECK (backoff_multiplier >= 1 AND collision_avoidance_factor BETWEEN 0 AND 1 AND max_redelivery_delay_ms >= -1),
+    CONSTRAINT ck_destinations_quarantine CHECK (quarantine_ms >= 0 AND quarantine_times >= 0 AND disable_after >= 0),
+    CONSTRAINT ck_destinations_room CHECK (message_limit > 0 AND byte_limit > 0),
+    CONSTRAINT ck_destinations_limit_behaviour CHECK (limit_behaviour IN ('reject', 'remove_oldest', 'remove_lowest_priority', 'block') AND send_timeout_ms >= 0),
+    CONSTRAINT ck_destinations_deduplication_window_ms CHECK (deduplication_window_ms > 0)
+);
+CREATE UNIQUE INDEX uq_destinations_name ON howdah.destinations (name) WHERE dropped_at IS NULL;
+CREATE INDEX ix_destinations_exception_mode ON howdah.destinations (exception_mode) WHERE exception_mode IN ('named', 'individual');
+COMMENT ON TABLE howdah.destinations IS 'Queues and topics, with the policies that govern their messages.';
+COMMENT ON COLUMN howdah.destinations.id IS 'Number of the destination, used in every other table.';
+COMMENT ON COLUMN howdah.destinations.name IS 'Name: 1 to 242 letters, digits, dots, underscores, hyphens, slashes.';
+COMMENT ON COLUMN howdah.destinations.kind IS 'queue (one consumer a message), topic (every subscriber) or subscription (one subscriber''s view of topics).';
+COMMENT ON COLUMN howdah.destinations.is_system IS 'Made by Howdah: can be neither altered nor dropped.';
+COMMENT ON COLUMN howdah.destinations.created_at IS 'When it was created.';
+COMMENT ON COLUMN howdah.destinations.created_by IS 'The role that created it.';
+COMMENT ON COLUMN howdah.destinations.dropped_at IS 'When it was dropped; the row stays so that the journal keeps its name.';
+COMMENT ON COLUMN howdah.destinations.sending_paused IS 'True: send raises HD008.';
+COMMENT ON COLUMN howdah.destinations.receiving_paused IS 'True: receive raises HD009.';
+COMMENT ON COLUMN howdah.destinations.max_failed_deliveries IS 'At this many failures a message is disposed of; 0: never. WebSphere''s default is 5.';
+COMMENT ON COLUMN howdah.destinations.exception_mode IS 'Where a message goes at the limit: system, named (exception_queue), dead_letter, shared, individual or none (it stays).';
+COMMENT ON COLUMN howdah.destinations.exception_queue IS 'Name of the exception destination when exception_mode is named.';
+COMMENT ON COLUMN howdah.destinations.redelivery_delay_ms IS 'Milliseconds a failed message waits before its next delivery.';
+COMMENT ON COLUMN howdah.destinations.blocked_retry_ms IS 'Milliseconds between retries past the limit when exception_mode is none, if override_blocked_retry is set. -1: none until howdah.retry.';
+COMMENT ON COLUMN howdah.destinations.max_message_bytes IS 'Largest body in bytes that a send may bring: the lesser of own_max_message_bytes and the engine''s max_message_bytes.';
+COMMENT ON COLUMN howdah.destinations.own_max_message_bytes IS 'The option max_message_bytes as it was given; the default of 70 MiB is Sun ONE MQ''s.';
+COMMENT ON COLUMN howdah.destinations.default_priority IS 'Priority of a message sent without one, 0 to 9.';
+COMMENT ON COLUMN howdah.destinations.default_time_to_live_ms IS 'Milliseconds to live of a message sent without a time to live. NULL: for ever.';
+COMMENT ON COLUMN howdah.destinations.journal_level IS 'off, exits (what became of each message) or full (sends too).';
+COMMENT ON COLUMN howdah.destinations.positions IS 'The sequence that gives the destination''s messages their positions.';
+COMMENT ON COLUMN howdah.destinations.head IS 'Hint of the main lane (ready messages of the priority it was created with): as lanes.head.';
+COMMENT ON COLUMN howdah.destinations.search IS 'Hint of the main lane: as lanes.search.';
+COMMENT ON COLUMN howdah.destinations.waiting IS 'A sequence, a hint: whether somebody waits and asked to be woken; howdah._wake says how.';
+COMMENT ON COLUMN howdah.destinations.special IS 'A sequence, shared with other destinations: used once a lane was opened, so receives read lanes.';
+COMMENT ON COLUMN howdah.destinations.main_rank IS 'Rank of the main lane.';
+COMMENT ON COLUMN howdah.destinations.senders IS 'Copy of destination_grants for the verb send, by trigger.';
+COMMENT ON COLUMN howdah.destinations.receivers IS 'Copy of destination_grants for the verb receive, by trigger.';
+COMMENT ON COLUMN howdah.destinations.failing IS 'A sequence, shared with other destinations: used once a failure was recorded, so receives count failures.';
+COMMENT ON COLUMN howdah.destinations.journal_level_at IS 'When journal_level was last set: an audit trusts records from then on.';
+COMMENT ON COLUMN howdah.destinations.preset IS 'Preset last applied: howdah, websphere, websphere_mq, service_broker or activemq.';
+COMMENT ON COLUMN howdah.destinations.limit_comparison IS 'When a message is at its limit: reached (failures >= max_failed_deliveries) or exceeded (>).';
+COMMENT ON COLUMN howdah.destinations.count_by IS 'What failures are counted for: message, or conversation or group (all messages of one add up).';
+COMMENT ON COLUMN howdah.destinations.decided_at IS 'When a message at its limit is disposed of: failure (at once if it is free) or receive (when it is met the next time).';
+COMMENT ON COLUMN howdah.destinations.backout_count IS 'Which failures count: volatile (since the server''s start), recorded (all incidents) or hardened (every attempt, committed before it begins).';
+COMMENT ON COLUMN howdah.destinations.dispose_at IS 'Failures at which a receive disposes of a message; follows from the other columns. 1000000: never.';
+COMMENT ON COLUMN howdah.destinations.initial_redelivery_delay_ms IS 'Milliseconds before the first redelivery. NULL: as redelivery_delay_ms.';
+COMMENT ON COLUMN howdah.destinations.use_exponential_backoff IS 'True: each delay is backoff_multiplier times the one before.';
+COMMENT ON COLUMN howdah.destinations.backoff_multiplier IS 'Factor between one delay and the next; ActiveMQ''s default is 5.';
+COMMENT ON COLUMN howdah.destinations.max_redelivery_delay_ms IS 'Milliseconds that no delay exceeds. -1: no bound.';
+COMMENT ON COLUMN howdah.destinations.use_collision_avoidance IS 'True: delays are spread by collision_avoidance_factor.';
+COMMENT ON COLUMN howdah.destinations.collision_avoidance_factor IS 'Share of a delay by which it is at most made longer or shorter, at random.';
+COMMENT ON COLUMN howdah.destinations.override_blocked_retry IS 'True: blocked_retry_ms holds for this queue; false: engine.default_blocked_retry_ms.';
+COMMENT ON COLUMN howdah.destinations.strict_order IS 'True: one consumer at a time, and no message before one that waits for its redelivery.';
+COMMENT ON COLUMN howdah.destinations.at_limit IS 'What becomes of a message at its limit: move (exception_mode says where), discard, quarantine or end_conversation.';
+COMMENT ON COLUMN howdah.destinations.exception_fallback IS 'Where it goes if its exception destination is missing, full or not permitted: system or dead_letter.';
+COMMENT ON COLUMN howdah.destinations.exception_prefix IS 'What stands before the queue''s name in the name of its individual dead-letter queue.';
+COMMENT ON COLUMN howdah.destinations.check_rights IS 'True: a message is moved only if the consumer''s role may receive, browse, send, pass_all and set_all there.';
+COMMENT ON COLUMN howdah.destinations.process_non_persistent IS 'False: non-persistent messages at their limit are discarded, not moved.';
+COMMENT ON COLUMN howdah.destinations.log_table IS 'True: a message at its limit is copied into the table poison_log.';
+COMMENT ON COLUMN howdah.destinations.log_queue IS 'Name of a queue that gets a copy of each message at its limit. NULL: none.';
+COMMENT ON COLUMN howdah.destinations.quarantine_ms IS 'Milliseconds in quarantine, after which the message returns and its failures count anew.';
+COMMENT ON COLUMN howdah.destinations.quarantine_times IS 'How often a message is put into quarantine before exception_mode says where it goes.';
+COMMENT ON COLUMN howdah.destinations.error_reply IS 'True: an error message goes to reply_to of each message at its limit.';
+COMMENT ON COLUMN howdah.destinations.notify_admin IS 'True: a message at its limit is reported to the queue _SYSTEM.Advisory.';
+COMMENT ON COLUMN howdah.destinations.clean_incidents IS 'True: the incidents of a message (or conversation) at its limit are deleted when it is disposed of.';
+COMMENT ON COLUMN howdah.destinations.poison_handling IS 'False: the queue is never disabled, whatever disable_after says. Service Broker''s POISON_MESSAGE_HANDLING.';
+COMMENT ON COLUMN howdah.destinations.disable_after IS 'Failures in a row after which the queue is disabled; 0: never. Service Broker''s is 5.';
+COMMENT ON COLUMN howdah.destinations.disabled_at IS 'When failures in a row disabled the queue; receives raise HD016 until howdah.resume. NULL: it is not disabled.';
+COMMENT ON COLUMN howdah.destinations.message_limit IS 'Messages at most that may lie in the queue. NULL: any number.';
+COMMENT ON COLUMN howdah.destinations.byte_limit IS 'Bytes of bodies at most that may lie in the queue. NULL: any number.';
+COMMENT ON COLUMN howdah.destinations.streak_from IS 'Incidents up to this number no longer count as failures in a row.';
+COMMENT ON COLUMN howdah.destinations.poison_procedure IS 'Function (SCHEMA.FUNCTION) that a receive calls with each message at its limit. NULL: none.';
+COMMENT ON COLUMN howdah.destinations.poison_procedure_owner IS 'The role that the function belonged to when it was set; it is not called if that changes.';
+COMMENT ON COLUMN howdah.destinations.persistent IS 'False: memory mode, in which every message sent here is non-persistent.';
+COMMENT ON COLUMN howdah.destinations.own_persistent IS 'The option persistent as it was given; persistent is what holds, the engine''s false included.';
+COMMENT ON COLUMN howdah.destinations.limit_behaviour IS 'What a send to a full queue does: reject, remove_oldest, remove_lowest_priority or block (up to send_timeout_ms).';
+COMMENT ON COLUMN howdah.destinations.send_timeout_ms IS 'Milliseconds that a send waits for room when limit_behaviour is block.';
+COMMENT ON COLUMN howdah.destinations.deduplication_window_ms IS 'Milliseconds for which a deduplication key is remembered; Amazon SQS has five minutes.';
+COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that sends may use without counting; howdah._reserve says how. NULL: no limit holds.';
+COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that sends under a limit draw. NULL: no limit holds.';
+COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages go to the exception destination. False: they are gone.';
+COMMENT ON COLUMN howdah.destinations.message_groups IS 'Order within groups (header JMSXGroupID, else the conversation): none, transaction (one transaction at a time has a group) or sticky (one consumer has it until it goes).';
+COMMENT ON COLUMN howdah.destinations.delivery_policy IS 'Who gets messages: shared (whoever asks), single (one open consumer, no second one), failover (the first open consumer) or round_robin (open consumers in turn).';
+COMMENT ON COLUMN howdah.destinations.groups_at IS 'When message_groups or delivery_policy was last changed: an audit expects order of what was sent since. NULL: never.';
+COMMENT ON COLUMN howdah.destinations.notify_events IS 'True: dead messages and stopped listeners are told of by NOTIFY, on the channel howdah_events.';
+COMMENT ON COLUMN howdah.destinations.stamp_user IS 'True: each message sent here gets the role of its sender in the header JMSXUserID.';
+
+CREATE TABLE howdah.lanes (
+    id BIGINT GENERATED ALWAYS AS IDENTITY,
+    destination_id INTEGER NOT NULL,
+    rank SMALLINT NOT NULL,
+    place SMALLINT NOT NULL,
+    head REGCLASS,
+    search REGCLASS,
+    CONSTRAINT pk_lanes PRIMARY KEY (id)
+);
+CREATE INDEX ix_lanes_destination ON howdah.lanes (destination_id, rank, place);
+COMMENT ON TABLE howdah.lanes IS 'Where receives look for messages besides the main lane: a row for each other priority and place in use. INSERT-only for senders, who add the row in the transaction of the first such message; several rows for one lane do no harm.';
+COMMENT ON COLUMN howdah.lanes.id IS 'Number of the lane, part of its sequences'' names.';
+COMMENT ON COLUMN howdah.lanes.destination_id IS 'The destination.';
+COMMENT ON COLUMN howdah.lanes.rank IS '9 minus the priority of its messages.';
+COMMENT ON COLUMN howdah.lanes.place IS 'Where its messages lie: 0 parked, 1 msgs_nonpersistent, 2 msgs.';
+COMMENT ON COLUMN howdah.lanes.head IS 'A sequence, a hint: the position behind which claims look. NULL: none, claims begin at the beginning.';
+COMMENT ON COLUMN howdah.lanes.search IS 'A sequence, a hint: how far the search behind the head is, times 2^20, and when its next step is due, in ms.';
+
+CREATE TABLE howdah.poison_details (
+    incident_id BIGINT GENERATED ALWAYS AS IDENTITY,
+    message_id BIGINT NOT NULL,
+    recorded_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    destination_id INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    duration_ms INTEGER,
+    stage SMALLINT NOT NULL,
+    outcome TEXT NOT NULL,
+    conversation_id UUID,
+    failure_key UUID,
+    error_class TEXT,
+    error_text TEXT,
+    sqlstate TEXT,
+    traceback TEXT,
+    worker TEXT,
+    recorded_by TEXT NOT NULL,
+    details JSONB,
+    boot TIMESTAMP WITH TIME ZONE DEFAULT pg_postmaster_start_time() NOT NULL,
+    fingerprint TEXT,
+    rejected BOOLEAN DEFAULT false NOT NULL,
+    delay_ms BIGINT,
+    uncounted BOOLEAN DEFAULT false NOT NULL,
+    xid BIGINT DEFAULT pg_current_xact_id()::text::bigint NOT NULL,
+    message_group TEXT,
+    dispose_at INTEGER,
+    due_at TIMESTAMP WITH TIME ZONE,
+    digest BYTEA,
+    CONSTRAINT pk_poison_details PRIMARY KEY (incident_id),
+    CONSTRAINT ck_poison_details_outcome CHECK (outcome IN ('returned', 'delayed', 'blocked', 'moved', 'held', 'gone', 'discarded', 'quarantined', 'ended'))
+);
+CREATE UNIQUE INDEX uq_poison_details_failure_key ON howdah.poison_details (failure_key);
+CREATE INDEX ix_poison_details_conversation ON howdah.poison_details (conversation_id);
+CREATE INDEX ix_poison_details_due ON howdah.poison_details (destination_id, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX ix_poison_details_group ON howdah.poison_details USING hash (message_group);
+CREATE INDEX ix_poison_details_message ON howdah.poison_details (message_id, stage, destination_id);
+CREATE INDEX ix_poison_details_queue ON howdah.poison_details (destination_id, incident_id);
+CREATE INDEX ix_poison_details_recorded ON howdah.poison_details USING brin (recorded_at);
+CREATE INDEX ix_poison_details_xid ON howdah.poison_details USING brin (xid) WITH (pages_per_range = 32);
+COMMENT ON TABLE howdah.poison_details IS 'One row for each failed delivery. INSERT-only; written in a transaction of its own so that no rollback erases it.';
+COMMENT ON COLUMN howdah.poison_details.incident_id IS 'Number of the incident.';
+COMMENT ON COLUMN howdah.poison_details.message_id IS 'The message whose delivery failed.';
+COMMENT ON COLUMN howdah.poison_details.recorded_at IS 'When the failure was recorded.';
+COMMENT ON COLUMN howdah.poison_details.destination_id IS 'The destination it was received from.';
+COMMENT ON COLUMN howdah.poison_details.attempt IS 'Which failed delivery of this stage it was, from 1.';
+COMMENT ON COLUMN howdah.poison_details.duration_ms IS 'How long the handler ran, in milliseconds.';
+COMMENT ON COLUMN howdah.poison_details.stage IS 'The message''s stage at that time; failures count within a stage.';
+COMMENT ON COLUMN howdah.poison_details.outcome IS 'What followed: returned, delayed, blocked, moved, discarded, quarantined, ended, held (another session has it) or gone.';
+COMMENT ON COLUMN howdah.poison_details.conversation_id IS 'The conversation of the message.';
+COMMENT ON COLUMN howdah.poison_details.failure_key IS 'Chosen by the recorder, so that recording the same failure twice counts once.';
+COMMENT ON COLUMN howdah.poison_details.error_class IS 'Class of the error, such as ValueError.';
+COMMENT ON COLUMN howdah.poison_details.error_text IS 'The error''s message.';
+COMMENT ON COLUMN howdah.poison_details.sqlstate IS 'SQLSTATE, where the error came from PostgreSQL.';
+COMMENT ON COLUMN howdah.poison_details.traceback IS 'Where the error was raised.';
+COMMENT ON COLUMN howdah.poison_details.worker IS 'Name of the worker that failed.';
+COMMENT ON COLUMN howdah.poison_details.recorded_by IS 'The role that recorded the failure.';
+COMMENT ON COLUMN howdah.poison_details.details IS 'Anything else the recorder wished to keep, a JSON object.';
+COMMENT ON COLUMN howdah.poison_details.boot IS 'Start of the server that recorded it; a volatile count forgets those of others.';
+COMMENT ON COLUMN howdah.poison_details.fingerprint IS 'Hash of class, SQLSTATE and the error''s text without its values: equal for errors of one cause.';
+COMMENT ON COLUMN howdah.poison_details.rejected IS 'The handler wanted no more tries: the message counts as having reached any limit.';
+COMMENT ON COLUMN howdah.poison_details.delay_ms IS 'The delay asked for in place of the queue''s, in milliseconds.';
+COMMENT ON COLUMN howdah.poison_details.uncounted IS 'The limit does not count it: the message was held ahead by a session that died, and probably not in its hands.';
+COMMENT ON COLUMN howdah.poison_details.xid IS 'The transaction (xid8 as a number), so that a reader by snapshots misses no late commit.';
+COMMENT ON COLUMN howdah.poison_details.message_group IS 'The group of the message: its header JMSXGroupID, else its conversation.';
+COMMENT ON COLUMN howdah.poison_details.dispose_at IS 'The number of failures that its queue disposed of a message at, which decided the outcome. NULL: something else decides, or it was not recorded.';
+COMMENT ON COLUMN howdah.poison_details.due_at IS 'No receive gives the message out before, unless an operator retries it. NULL: the failure asked for no delay.';
+COMMENT ON COLUMN howdah.poison_details.digest IS '16 bytes for the message, the time and the error (howdah._seal), so that an audit sees whether they are still the same.';
+
+CREATE TABLE howdah.attempts (
+    attempt_id UUID NOT NULL,
+    message_id BIGINT NOT NULL,
+    begun_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    destination_id INTEGER NOT NULL,
+    backend INTEGER NOT NULL,
+    rank SMALLINT NOT NULL,
+    stage SMALLINT NOT NULL,
+    seq BIGINT NOT NULL,
+    conversation_id UUID,
+    CONSTRAINT pk_attempts PRIMARY KEY (attempt_id, message_id)
+);
+CREATE INDEX ix_attempts_begun ON howdah.attempts (destination_id, begun_at);
+CREATE INDEX ix_attempts_message ON howdah.attempts (message_id, stage, destination_id);
+COMMENT ON TABLE howdah.attempts IS 'Attempts at delivery of hardened queues, committed before the handler starts, so that no death goes uncounted. Never updated; an attempt is deleted by the transaction that takes its message.';
+COMMENT ON COLUMN howdah.attempts.attempt_id IS 'Identity of the attempt; its incident has it as failure_key.';
+COMMENT ON COLUMN howdah.attempts.message_id IS 'The message to be delivered.';
+COMMENT ON COLUMN howdah.attempts.begun_at IS 'When the attempt was begun; it is committed before its handler begins.';
+COMMENT ON COLUMN howdah.attempts.destination_id IS 'The destination it lies in.';
+COMMENT ON COLUMN howdah.attempts.backend IS 'Process id of the session that is to receive it.';
+COMMENT ON COLUMN howdah.attempts.rank IS '9 minus the message''s priority.';
+COMMENT ON COLUMN howdah.attempts.stage IS 'The message''s stage; attempts count within a stage.';
+COMMENT ON COLUMN howdah.attempts.seq IS 'The message''s position.';
+COMMENT ON COLUMN howdah.attempts.conversation_id IS 'The message''s conversation.';
+
+CREATE UNLOGGED TABLE howdah.untaken_attempts (
+    attempt_id UUID NOT NULL,
+    message_id BIGINT NOT NULL,
+    begun_in BIGINT DEFAULT pg_current_xact_id()::text::bigint NOT NULL,
+    boot TIMESTAMP WITH TIME ZONE DEFAULT pg_postmaster_start_time() NOT NULL,
+    CONSTRAINT pk_untaken_attempts PRIMARY KEY (attempt_id, message_id)
+);
+COMMENT ON TABLE howdah.untaken_attempts IS 'Attempts that can be taken. Who takes one deletes its row, and the xmax which that leaves shows it even after a rollback. UNLOGGED: a crash of the server ends all of them, and only VACUUM FREEZE or FULL wipes an xmax out.';
+COMMENT ON COLUMN howdah.untaken_attempts.attempt_id IS 'The attempt.';
+COMMENT ON COLUMN howdah.untaken_attempts.message_id IS 'Its message.';
+COMMENT ON COLUMN howdah.untaken_attempts.begun_in IS 'The transaction that began it (xid8 as a number), which cannot take it.';
+COMMENT ON COLUMN howdah.untaken_attempts.boot IS 'Start of the server in which it was begun; no attempt is taken after the next one.';
+
+CREATE TABLE howdah.poison_log (
+    log_id BIGINT GENERATED ALWAYS AS IDENTITY,
+    logged_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    outcome TEXT NOT NULL,
+    seq BIGINT NOT NULL,
+    message_id BIGINT NOT NULL,
+    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE,
+    dead_at TIMESTAMP WITH TIME ZONE,
+    destination_id INTEGER NOT NULL,
+    origin_id INTEGER,
+    rank SMALLINT NOT NULL,
+    stage SMALLINT DEFAULT '0' NOT NULL,
+    is_text BOOLEAN NOT NULL,
+    content_type TEXT NOT NULL,
+    body BYTEA NOT NULL,
+    headers JSONB,
+    correlation_id TEXT,
+    reply_to TEXT,
+    message_type TEXT,
+    conversation_id UUID,
+    dead_reason TEXT,
+    CONSTRAINT pk_poison_log PRIMARY KEY (log_id)
+);
+COMMENT ON TABLE howdah.poison_log IS 'Copies of messages that reached their limit, of queues with log_table.';
+COMMENT ON COLUMN howdah.poison_log.log_id IS 'Number of the entry.';
+COMMENT ON COLUMN howdah.poison_log.logged_at IS 'When the message reached its limit.';
+COMMENT ON COLUMN howdah.poison_log.outcome IS 'What became of the message itself.';
+COMMENT ON COLUMN howdah.poison_log.seq IS 'Position in the queue, from the destination''s sequence.';
+COMMENT ON COLUMN howdah.poison_log.message_id IS 'Identity of the message for its whole life: its first position times 1,000,000 plus its first destination_id.';
+COMMENT ON COLUMN howdah.poison_log.sent_at IS 'When send was called (JMSTimestamp).';
+COMMENT ON COLUMN howdah.poison_log.expires_at IS 'Never delivered at or after this time (JMSExpiration). NULL: never expires.';
+COMMENT ON COLUMN howdah.poison_log.dead_at IS 'When the message was moved to an exception destination. NULL: it was not.';
+COMMENT ON COLUMN howdah.poison_log.destination_id IS 'The destination that holds the message now.';
+COMMENT ON COLUMN howdah.poison_log.origin_id IS 'The destination it was moved from to an exception destination. NULL: never moved.';
+COMMENT ON COLUMN howdah.poison_log.rank IS '9 minus the priority, so that ascending order is delivery order.';
+COMMENT ON COLUMN howdah.poison_log.stage IS 'How often the message was moved or replayed. Failures count within a stage.';
+COMMENT ON COLUMN howdah.poison_log.is_text IS 'True: body is UTF-8 text or JSON and is returned as text. False: bytes.';
+COMMENT ON COLUMN howdah.poison_log.content_type IS 'MIME type of the body.';
+COMMENT ON COLUMN howdah.poison_log.body IS 'The exact bytes of the body; text is stored as UTF-8.';
+COMMENT ON COLUMN howdah.poison_log.headers IS 'Application properties, a JSON object. NULL: none.';
+COMMENT ON COLUMN howdah.poison_log.correlation_id IS 'JMSCorrelationID.';
+COMMENT ON COLUMN howdah.poison_log.reply_to IS 'JMSReplyTo: name of the destination for answers.';
+COMMENT ON COLUMN howdah.poison_log.message_type IS 'JMSType; workers choose the handler by it.';
+COMMENT ON COLUMN howdah.poison_log.conversation_id IS 'The conversation (dialog) the message belongs to.';
+COMMENT ON COLUMN howdah.poison_log.dead_reason IS 'Why the message was moved to an exception destination.';
+
+CREATE TABLE howdah.ended_conversations (
+    conversation_id UUID NOT NULL,
+    ended_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    ended_by TEXT NOT NULL,
+    error INTEGER,
+    error_text TEXT,
+    CONSTRAINT pk_ended_conversations PRIMARY KEY (conversation_id)
+);
+COMMENT ON TABLE howdah.ended_conversations IS 'Conversations that were ended.';
+COMMENT ON COLUMN howdah.ended_conversations.conversation_id IS 'The conversation: no more messages are sent in it.';
+COMMENT ON COLUMN howdah.ended_conversations.ended_at IS 'When it was ended.';
+COMMENT ON COLUMN howdah.ended_conversations.ended_by IS 'The role that ended it.';
+COMMENT ON COLUMN howdah.ended_conversations.error IS 'Number of the error it was ended with, positive. NULL: none.';
+COMMENT ON COLUMN howdah.ended_conversations.error_text IS 'What the other side was told.';
+
+CREATE TABLE howdah.operator_acts (
+    act_id BIGINT GENERATED ALWAYS AS IDENTITY,
+    at TIMESTAMP WITH TIME ZONE NOT NULL,
+    destination_id INTEGER NOT NULL,
+    other_destination_id INTEGER,
+    actor TEXT NOT NULL,
+    act TEXT NOT NULL,
+    reason TEXT,
+    message_ids BIGINT[] NOT NULL,
+    incident_id BIGINT,
+    CONSTRAINT pk_operator_acts PRIMARY KEY (act_id),
+    CONSTRAINT ck_operator_acts_act CHECK (act IN ('replayed', 'edited', 'moved', 'parked', 'retried', 'discarded', 'purged'))
+);
+COMMENT ON TABLE howdah.operator_acts IS 'What operators did with messages, and who it was. INSERT-only; kept for engine.journal_retention_days.';
+COMMENT ON COLUMN howdah.operator_acts.act_id IS 'Number of the act.';
+COMMENT ON COLUMN howdah.operator_acts.at IS 'When it was done.';
+COMMENT ON COLUMN howdah.operator_acts.destination_id IS 'The destination the messages were in.';
+COMMENT ON COLUMN howdah.operator_acts.other_destination_id IS 'Where replayed, edited or moved messages went.';
+COMMENT ON COLUMN howdah.operator_acts.actor IS 'The role that did it.';
+COMMENT ON COLUMN howdah.operator_acts.act IS 'replayed, edited, moved, parked, retried, discarded or purged.';
+COMMENT ON COLUMN howdah.operator_acts.reason IS 'Why, in the operator''s words.';
+COMMENT ON COLUMN howdah.operator_acts.message_ids IS 'The messages of one call; for edited the original and its copy.';
+COMMENT ON COLUMN howdah.operator_acts.incident_id IS 'The last incident of any message before it. NULL: there was none.';
+
+CREATE TABLE howdah.quarantines (
+    message_id BIGINT NOT NULL,
+    destination_id INTEGER NOT NULL,
+    stage SMALLINT NOT NULL,
+    at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_quarantines PRIMARY KEY (message_id, destination_id, stage)
+);
+COMMENT ON TABLE howdah.quarantines IS 'Quarantines of messages that have not been moved since.';
+COMMENT ON COLUMN howdah.quarantines.message_id IS 'The message that was put into quarantine.';
+COMMENT ON COLUMN howdah.quarantines.destination_id IS 'The destination it is in.';
+COMMENT ON COLUMN howdah.quarantines.stage IS 'The message''s stage before.';
+COMMENT ON COLUMN howdah.quarantines.at IS 'When it was put there.';
+
+CREATE TABLE howdah.listener_marks (
+    id BIGINT GENERATED ALWAYS AS IDENTITY,
+    listener_id INTEGER NOT NULL,
+    total_failures BIGINT NOT NULL,
+    CONSTRAINT pk_listener_marks PRIMARY KEY (id)
+);
+CREATE INDEX ix_listener_marks_listener ON howdah.listener_marks (listener_id);
+COMMENT ON TABLE howdah.listener_marks IS 'How many of a listener''s failures lie before a message that it handled. INSERT-only for handling transactions, so that they lock nothing; the next failure takes the rows away.';
+COMMENT ON COLUMN howdah.listener_marks.id IS 'Number of the mark.';
+COMMENT ON COLUMN howdah.listener_marks.listener_id IS 'The listener.';
+COMMENT ON COLUMN howdah.listener_marks.total_failures IS 'Its total_failures when the message had been handled.';
+
+CREATE TABLE howdah.msgs (
+    seq BIGINT NOT NULL,
+    message_id BIGINT NOT NULL,
+    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE,
+    dead_at TIMESTAMP WITH TIME ZONE,
+    destination_id INTEGER NOT NULL,
+    origin_id INTEGER,
+    rank SMALLINT NOT NULL,
+    stage SMALLINT DEFAULT '0' NOT NULL,
+    is_text BOOLEAN NOT NULL,
+    content_type TEXT NOT NULL,
+    body BYTEA,
+    headers JSONB,
+    correlation_id TEXT,
+    reply_to TEXT,
+    message_type TEXT,
+    conversation_id UUID,
+    dead_reason TEXT,
+    CONSTRAINT pk_msgs PRIMARY KEY (destination_id, rank, seq)
+);
+CREATE INDEX ix_msgs_correlation ON howdah.msgs (hashtextextended(correlation_id, 0)) WHERE correlation_id IS NOT NULL;
+COMMENT ON TABLE howdah.msgs IS 'Messages ready for delivery. A receive deletes the row in the consumer''s transaction; no row is ever updated.';
+COMMENT ON COLUMN howdah.msgs.seq IS 'Position in the queue, from the destination''s sequence.';
+COMMENT ON COLUMN howdah.msgs.message_id IS 'Identity of the message for its whole life: its first position times 1,000,000 plus its first destination_id.';
+COMMENT ON COLUMN howdah.msgs.sent_at IS 'When send was called (JMSTimestamp).';
+COMMENT ON COLUMN howdah.msgs.expires_at IS 'Never delivered at or after this time (JMSExpiration). NULL: never expires.';
+COMMENT ON COLUMN howdah.msgs.dead_at IS 'When the message was moved to an exception destination. NULL: it was not.';
+COMMENT ON COLUMN howdah.msgs.destination_id IS 'The destination that holds the message now.';
+COMMENT ON COLUMN howdah.msgs.origin_id IS 'The destination it was moved from to an exception destination. NULL: never moved.';
+COMMENT ON COLUMN howdah.msgs.rank IS '9 minus the priority, so that ascending order is delivery order.';
+COMMENT ON COLUMN howdah.msgs.stage IS 'How often the message was moved or replayed. Failures count within a stage.';
+COMMENT ON COLUMN howdah.msgs.is_text IS 'True: body is UTF-8 text or JSON and is returned as text. False: bytes.';
+COMMENT ON COLUMN howdah.msgs.content_type IS 'MIME type of the body.';
+COMMENT ON COLUMN howdah.msgs.body IS 'The exact bytes of the body; text is stored as UTF-8. NULL: a large one, which lies in bodies.';
+COMMENT ON COLUMN howdah.msgs.headers IS 'Application properties, a JSON object. NULL: none.';
+COMMENT ON COLUMN howdah.msgs.correlation_id IS 'JMSCorrelationID.';
+COMMENT ON COLUMN howdah.msgs.reply_to IS 'JMSReplyTo: name of the destination for answers.';
+COMMENT ON COLUMN howdah.msgs.message_type IS 'JMSType; workers choose the handler by it.';
+COMMENT ON COLUMN howdah.msgs.conversation_id IS 'The conversation (dialog) the message belongs to.';
+COMMENT ON COLUMN howdah.msgs.dead_reason IS 'Why the message was moved to an exception destination.';
+
+CREATE TABLE howdah.bodies (
+    message_id BIGINT NOT NULL,
+    body BYTEA NOT NULL,
+    CONSTRAINT pk_bodies PRIMARY KEY (message_id)
+)
+ WITH (toast_tuple_target = 8160);
+COMMENT ON TABLE howdah.bodies IS 'Large bodies of persistent messages of queues. A body stays here wherever its message is moved to; INSERT by send, DELETE by what ends the message.';
+COMMENT ON COLUMN howdah.bodies.message_id IS 'The message.';
+COMMENT ON COLUMN howdah.bodies.body IS 'The exact bytes of its body. Up to 8 KB in the row itself, and not compressed.';
+
+CREATE TABLE howdah.moved (
+    message_id BIGINT NOT NULL,
+    seq BIGINT NOT NULL,
+    destination_id INTEGER NOT NULL,
+    rank SMALLINT NOT NULL,
+    CONSTRAINT pk_moved PRIMARY KEY (message_id, destination_id, seq)
+);
+COMMENT ON TABLE howdah.moved IS 'Where messages lie whose number does not tell their position, for look-ups by number. INSERT by what moves one; a row may be out of date.';
+COMMENT ON COLUMN howdah.moved.message_id IS 'The message.';
+COMMENT ON COLUMN howdah.moved.seq IS 'Its position there.';
+COMMENT ON COLUMN howdah.moved.destination_id IS 'The destination it was moved to.';
+COMMENT ON COLUMN howdah.moved.rank IS '9 minus its priority.';
+
+CREATE TABLE howdah.leased (
+    seq BIGINT NOT NULL,
+    message_id BIGINT NOT NULL,
+    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE,
+    dead_at TIMESTAMP WITH TIME ZONE,
+    destination_id INTEGER NOT NULL,
+    origin_id INTEGER,
+    rank SMALLINT NOT NULL,
+    stage SMALLINT DEFAULT '0' NOT NULL,
+    is_text BOOLEAN NOT NULL,
+    content_type TEXT NOT NULL,
+    body BYTEA,
+    headers JSONB,
+    correlation_id TEXT,
+    reply_to TEXT,
+    message_type TEXT,
+    conversation_id UUID,
+    dead_reason TEXT,
+    CONSTRAINT pk_leased PRIMARY KEY (destination_id, rank, seq)
+);
+COMMENT ON TABLE howdah.leased IS 'Messages of the main lanes that leases have. INSERT by lease, DELETE by whoever ends it; no row is ever updated.';
+COMMENT ON COLUMN howdah.leased.seq IS 'The number of its lease times 2^20, and its own number within the lease.';
+COMMENT ON COLUMN howdah.leased.message_id IS 'Identity of the message for its whole life: its first position times 1,000,000 plus its first destination_id.';
+COMMENT ON COLUMN howdah.leased.sent_at IS 'When send was called (JMSTimestamp).';
+COMMENT ON COLUMN howdah.leased.expires_at IS 'Never delivered at or after this time (JMSExpiration). NULL: never expires.';
+COMMENT ON COLUMN howdah.leased.dead_at IS 'When the message was moved to an exception destination. NULL: it was not.';
+COMMENT ON COLUMN howdah.leased.destination_id IS 'The destination that holds the message now.';
+COMMENT ON COLUMN howdah.leased.origin_id IS 'The destination it was moved from to an exception destination. NULL: never moved.';
+COMMENT ON COLUMN howdah.leased.rank IS '9 minus the priority, so that ascending order is delivery order.';
+COMMENT ON COLUMN howdah.leased.stage IS 'How often the message was moved or replayed. Failures count within a stage.';
+COMMENT ON COLUMN howdah.leased.is_text IS 'True: body is UTF-8 text or JSON and is returned as text. False: bytes.';
+COMMENT ON COLUMN howdah.leased.content_type IS 'MIME type of the body.';
+COMMENT ON COLUMN howdah.leased.body IS 'The exact bytes of the body; text is stored as UTF-8. NULL: a large one, which lies in bodies.';
+COMMENT ON COLUMN howdah.leased.headers IS 'Application properties, a JSON object. NULL: none.';
+COMMENT ON COLUMN howdah.leased.correlation_id IS 'JMSCorrelationID.';
+COMMENT ON COLUMN howdah.leased.reply_to IS 'JMSReplyTo: name of the destination for answers.';
+COMMENT ON COLUMN howdah.leased.message_type IS 'JMSType; workers choose the handler by it.';
+COMMENT ON COLUMN howdah.leased.conversation_id IS 'The conversation (dialog) the message belongs to.';
+COMMENT ON COLUMN howdah.leased.dead_reason IS 'Why the message was moved to an exception destination.';
+
+CREATE TABLE howdah.leases (
+    lease_id BIGINT NOT NULL,
+    until TIMESTAMP WITH TIME ZONE NOT NULL,
+    destination_id INTEGER NOT NULL,
+    rank SMALLINT NOT NULL,
+    CONSTRAINT pk_leases PRIMARY KEY (lease_id)
+);
+CREATE INDEX ix_leases_destination_id ON howdah.leases (destination_id, rank, until);
+COMMENT ON TABLE howdah.leases IS 'Leases with messages in the table leased. extend replaces the row, so that none is ever updated.';
+COMMENT ON COLUMN howdah.leases.lease_id IS 'Number of the lease: its fencing token.';
+COMMENT ON COLUMN howdah.leases.until IS 'From this time on its messages may be received again.';
+COMMENT ON COLUMN howdah.leases.destination_id IS 'The queue whose messages it has.';
+COMMENT ON COLUMN howdah.leases.rank IS '9 minus their priority: that of the queue''s main lane.';
+
+CREATE UNLOGGED TABLE howdah.msgs_nonpersistent (
+    seq BIGINT NOT NULL,
+    message_id BIGINT NOT NULL,
+    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE,
+    dead_at TIMESTAMP WITH TIME ZONE,
+    destination_id INTEGER NOT NULL,
+    origin_id INTEGER,
+    rank SMALLINT NOT NULL,
+    stage SMALLINT DEFAULT '0' NOT NULL,
+    is_text BOOLEAN NOT NULL,
+    content_type TEXT NOT NULL,
+    body BYTEA NOT NULL,
+    headers JSONB,
+    correlation_id TEXT,
+    reply_to TEXT,
+    message_type TEXT,
+    conversation_id UUID,
+    dead_reason TEXT,
+    boot TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_msgs_nonpersistent PRIMARY KEY (destination_id, rank, seq)
+);
+CREATE INDEX ix_msgs_nonpersistent_correlation ON howdah.msgs_nonpersistent (hashtextextended(correlation_id, 0)) WHERE correlation_id IS NOT NULL;
+COMMENT ON TABLE howdah.msgs_nonpersistent IS 'Non-persistent messages ready for delivery: no WAL, lost at every restart of the server.';
+COMMENT ON COLUMN howdah.msgs_nonpersistent.seq IS 'Position in the queue, from the destination''s sequence.';
+COMMENT ON COLUMN howdah.msgs_nonpersistent.message_id IS 'Identity of the message for its whole life: its first position times 1,000,000 plus its first destination_id.';
+COMMENT ON COLUMN howdah.msgs_nonpersistent.sent_at IS 'When send was called (JMSTimestamp).';
+COMMENT ON COLUMN howdah.msgs_nonpersistent.expires_at IS 'Never delivered at or after this time (JMSExpiration). NULL: never expires.';
+COMMENT ON COLUMN howdah.msgs_nonpersistent.dead_at IS 'When the message was moved to an exception destination. NULL: it was not.';
+COMMENT ON COLUMN howdah.msgs_nonpersistent.destination_id IS 'The destination that holds the message now.';
+COMMENT ON COLUMN howdah.msgs_nonpersistent.origin_id IS 'The destination it was moved from to an exception destination. NULL: never moved.';
+COMMENT ON COLUMN howdah.msgs_nonpersistent.rank IS '9 minus the priority, so that ascending order is delivery order.';
+COMMENT ON COLUMN howdah.msgs_nonpersistent.stage IS 'How often the message was moved or replayed. Failures count within a stage.';
+COMMENT ON COLUMN howdah.msgs_nonpersistent.is_text IS 'True: body is UTF-8 text or JSON and is returned as text. False: bytes.';
+COMMENT ON COLUMN howdah.msgs_nonpersistent.content_type IS 'MIME type of the body.';
+COMMENT ON COLUMN howdah.msgs_nonpersistent.body IS 'The exact bytes of the body; text is stored as UTF-8.';
+COMMENT ON COLUMN howdah.msgs_nonpersistent.headers IS 'Application properties, a JSON object. NULL: none.';
+COMMENT ON COLUMN howdah.msgs_nonpersistent.correlation_id IS 'JMSCorrelationID.';
+COMMENT ON COLUMN howdah.msgs_nonpersistent.reply_to IS 'JMSReplyTo: name of the destination for answers.';
+COMMENT ON COLUMN howdah.msgs_nonpersistent.message_type IS 'JMSType; workers choose the handler by it.';
+COMMENT ON COLUMN howdah.msgs_nonpersistent.conversation_id IS 'The conversation (dialog) the message belongs to.';
+COMMENT ON COLUMN howdah.msgs_nonpersistent.dead_reason IS 'Why the message was moved to an exception destination.';
+COMMENT ON COLUMN howdah.msgs_nonpersistent.boot IS 'Start of the server that took the message: any other server start has lost it.';
+
+CREATE TABLE howdah.ahead_leases (
+    lease_id BIGINT NOT NULL,
+    destination_id INTEGER NOT NULL,
+    suspects INTEGER NOT NULL,
+    CONSTRAINT pk_ahead_leases PRIMARY KEY (lease_id)
+);
+COMMENT ON TABLE howdah.ahead_leases IS 'Leases of sessions that hold messages ahead of delivery. Written when one is given out; a row is never needed for correctness.';
+COMMENT ON COLUMN howdah.ahead_leases.lease_id IS 'The lease.';
+COMMENT ON COLUMN howdah.ahead_leases.destination_id IS 'The destination of its messages.';
+COMMENT ON COLUMN howdah.ahead_leases.suspects IS 'How many of its messages, the first ones left, count as failed when it runs out; the others come again uncounted.';
+
+CREATE TABLE howdah.parked (
+    seq BIGINT NOT NULL,
+    message_id BIGINT NOT NULL,
+    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE,
+    dead_at TIMESTAMP WITH TIME ZONE,
+    destination_id INTEGER NOT NULL,
+    origin_id INTEGER,
+    rank SMALLINT NOT NULL,
+    stage SMALLINT DEFAULT '0' NOT NULL,
+    is_text BOOLEAN NOT NULL,
+    content_type TEXT NOT NULL,
+    body BYTEA,
+    headers JSONB,
+    correlation_id TEXT,
+    reply_to TEXT,
+    message_type TEXT,
+    conversation_id UUID,
+    dead_reason TEXT,
+    due_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    parked_reason TEXT NOT NULL,
+    boot TIMESTAMP WITH TIME ZONE,
+    lease_id BIGINT,
+    group_id TEXT,
+    CONSTRAINT pk_parked PRIMARY KEY (destination_id, message_id),
+    CONSTRAINT ck_parked_reason CHECK (parked_reason IN ('delay', 'redelivery', 'blocked', 'quarantine', 'operator', 'lease'))
+);
+CREATE INDEX ix_parked_correlation ON howdah.parked (hashtextextended(correlation_id, 0)) WHERE correlation_id IS NOT NULL;
+CREATE INDEX ix_parked_due ON howdah.parked (destination_id, rank, due_at, seq);
+CREATE INDEX ix_parked_group ON howdah.parked (destination_id, group_id) WHERE group_id IS NOT NULL;
+CREATE INDEX ix_parked_lease ON howdah.parked (destination_id, lease_id) WHERE lease_id IS NOT NULL;
+COMMENT ON TABLE howdah.parked IS 'Messages that wait for a time, kept out of the way of claims. A receive takes due ones straight from here.';
+COMMENT ON COLUMN howdah.parked.seq IS 'Position in the queue, from the destination''s sequence.';
+COMMENT ON COLUMN howdah.parked.message_id IS 'Identity of the message for its whole life: its first position times 1,000,000 plus its first destination_id.';
+COMMENT ON COLUMN howdah.parked.sent_at IS 'When send was called (JMSTimestamp).';
+COMMENT ON COLUMN howdah.parked.expires_at IS 'Never delivered at or after this time (JMSExpiration). NULL: never expires.';
+COMMENT ON COLUMN howdah.parked.dead_at IS 'When the message was moved to an exception destination. NULL: it was not.';
+COMMENT ON COLUMN howdah.parked.destination_id IS 'The destination that holds the message now.';
+COMMENT ON COLUMN howdah.parked.origin_id IS 'The destination it was moved from to an exception destination. NULL: never moved.';
+COMMENT ON COLUMN howdah.parked.rank IS '9 minus the priority, so that ascending order is delivery order.';
+COMMENT ON COLUMN howdah.parked.stage IS 'How often the message was moved or replayed. Failures count within a stage.';
+COMMENT ON COLUMN howdah.parked.is_text IS 'True: body is UTF-8 text or JSON and is returned as text. False: bytes.';
+COMMENT ON COLUMN howdah.parked.content_type IS 'MIME type of the body.';
+COMMENT ON COLUMN howdah.parked.body IS 'The exact bytes of the body; text is stored as UTF-8. NULL: a large one, which lies in bodies.';
+COMMENT ON COLUMN howdah.parked.headers IS 'Application properties, a JSON object. NULL: none.';
+COMMENT ON COLUMN howdah.parked.correlation_id IS 'JMSCorrelationID.';
+COMMENT ON COLUMN howdah.parked.reply_to IS 'JMSReplyTo: name of the destination for answers.';
+COMMENT ON COLUMN howdah.parked.message_type IS 'JMSType; workers choose the handler by it.';
+COMMENT ON COLUMN howdah.parked.conversation_id IS 'The conversation (dialog) the message belongs to.';
+COMMENT ON COLUMN howdah.parked.dead_reason IS 'Why the message was moved to an exception destination.';
+COMMENT ON COLUMN howdah.parked.due_at IS 'From this time on a receive may claim the message.';
+COMMENT ON COLUMN howdah.parked.parked_reason IS 'delay (sent so), redelivery (after a failure), blocked (past its limit), quarantine, operator (park_messages) or lease.';
+COMMENT ON COLUMN howdah.parked.boot IS 'For a non-persistent message the start of the server that took it; NULL: persistent.';
+COMMENT ON COLUMN howdah.parked.lease_id IS 'The lease that has the message until due_at. NULL: none.';
+COMMENT ON COLUMN howdah.parked.group_id IS 'The message group that is held up while the message waits (after a failure, under a lease). NULL: none.';
+
+CREATE TABLE howdah.deduplications (
+    destination_id INTEGER NOT NULL,
+    key TEXT COLLATE "C" NOT NULL,
+    message_id BIGINT NOT NULL,
+    forgotten_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_deduplications PRIMARY KEY (destination_id, key)
+);
+COMMENT ON TABLE howdah.deduplications IS 'The deduplication keys of the last minutes: INSERT by the first send, DELETE in the background.';
+COMMENT ON COLUMN howdah.deduplications.destination_id IS 'The queue or topic that was sent to.';
+COMMENT ON COLUMN howdah.deduplications.key IS 'The key that the sender gave.';
+COMMENT ON COLUMN howdah.deduplications.message_id IS 'The first message that was sent with it.';
+COMMENT ON COLUMN howdah.deduplications.forgotten_at IS 'From this time on the key may be used anew.';
+
+CREATE TABLE howdah.handed (
+    lease_id BIGINT NOT NULL,
+    message_id BIGINT NOT NULL,
+    handed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_handed PRIMARY KEY (lease_id, message_id)
+);
+COMMENT ON TABLE howdah.handed IS 'Proofs that leased messages were handed to the application, for engines without redelivered_optimization.';
+COMMENT ON COLUMN howdah.handed.lease_id IS 'The lease.';
+COMMENT ON COLUMN howdah.handed.message_id IS 'The message.';
+COMMENT ON COLUMN howdah.handed.handed_at IS 'When it was said.';
+
+CREATE TABLE howdah.latches (
+    name TEXT COLLATE "C" NOT NULL,
+    CONSTRAINT pk_latches PRIMARY KEY (name)
+);
+COMMENT ON TABLE howdah.latches IS 'The engine''s own locks: whoever has one holds its row''s lock. No row is ever changed.';
+COMMENT ON COLUMN howdah.latches.name IS 'Name of the lock.';
+
+CREATE TABLE howdah.engine (
+    id SMALLINT NOT NULL,
+    name TEXT NOT NULL,
+    procedures_checksum TEXT NOT NULL,
+    system_identifier BIGINT,
+    boot TIMESTAMP WITH TIME ZONE NOT NULL,
+    attempting_secret UUID DEFAULT gen_random_uuid() NOT NULL,
+    digest_secret UUID DEFAULT gen_random_uuid() NOT NULL,
+    admin_role TEXT NOT NULL,
+    producer_role TEXT NOT NULL,
+    consumer_role TEXT NOT NULL,
+    browser_role TEXT NOT NULL,
+    auditor_role TEXT NOT NULL,
+    persistent BOOLEAN DEFAULT true NOT NULL,
+    journal_retention_days INTEGER DEFAULT '90' NOT NULL,
+    incident_retention_days INTEGER DEFAULT '90' NOT NULL,
+    default_blocked_retry_ms BIGINT DEFAULT 5000 NOT NULL,
+    topic_rotation_seconds INTEGER DEFAULT '600' NOT NULL,
+    max_count BIGINT,
+    max_bytes BIGINT,
+    max_message_bytes BIGINT,
+    yellow_threshold INTEGER DEFAULT 60 NOT NULL,
+    orange_threshold INTEGER DEFAULT 75 NOT NULL,
+    red_threshold INTEGER DEFAULT 90 NOT NULL,
+    orange_delay_ms INTEGER DEFAULT 10 NOT NULL,
+    expiration_interval_seconds INTEGER DEFAULT '60' NOT NULL,
+    expired_at TIMESTAMP WITH TIME ZONE,
+    autorollback BOOLEAN DEFAULT false NOT NULL,
+    redelivered_optimization BOOLEAN DEFAULT true NOT NULL,
+    archive BOOLEAN DEFAULT false NOT NULL,
+    archive_id UUID,
+    totals_snapshot PG_SNAPSHOT,
+    totals_at TIMESTAMP WITH TIME ZONE,
+    journal_dropped_xid BIGINT DEFAULT 0 NOT NULL,
+    CONSTRAINT pk_engine PRIMARY KEY (id),
+    CONSTRAINT ck_engine_single_row CHECK (id = 1),
+    CONSTRAINT ck_engine_journal_retention_days CHECK (journal_retention_days > 0),
+    CONSTRAINT ck_engine_default_blocked_retry_ms CHECK (default_blocked_retry_ms >= 0),
+    CONSTRAINT ck_engine_incident_retention_days CHECK (incident_retention_days > 0),
+    CONSTRAINT ck_engine_topic_rotation_seconds CHECK (topic_rotation_seconds > 0),
+    CONSTRAINT ck_engine_limits CHECK (max_count > 0 AND max_bytes > 0 AND orange_delay_ms >= 0),
+    CONSTRAINT ck_engine_thresholds CHECK (yellow_threshold > 0 AND yellow_threshold <= orange_threshold AND orange_threshold <= red_threshold AND red_threshold <= 100),
+    CONSTRAINT ck_engine_expiration_interval_seconds CHECK (expiration_interval_seconds >= 0),
+    CONSTRAINT ck_engine_max_message_bytes CHECK (max_message_bytes > 0)
+);
+COMMENT ON TABLE howdah.engine IS 'The engine''s settings, one row.';
+COMMENT ON COLUMN howdah.engine.id IS 'Always 1: there is one engine in a database.';
+COMMENT ON COLUMN howdah.engine.name IS 'The messaging engine''s name, part of its exception destination''s name.';
+COMMENT ON COLUMN howdah.engine.procedures_checksum IS 'Checksum of the installed procedures and role names.';
+COMMENT ON COLUMN howdah.engine.system_identifier IS 'The cluster whose transaction numbers topics and cursors hold; after a restore into another: howdah.rebase_topics().';
+COMMENT ON COLUMN howdah.engine.boot IS 'Start of the server at which non-persistent messages were last swept.';
+COMMENT ON COLUMN howdah.engine.attempting_secret IS 'By which howdah.receive knows that it is howdah.begin_attempts that calls it for a hardened queue. Nobody but the owner reads it.';
+COMMENT ON COLUMN howdah.engine.digest_secret IS 'Goes into every digest of the journal, so that nobody finds a short body by trying. Nobody but the owner reads it.';
+COMMENT ON COLUMN howdah.engine.admin_role IS 'Role that administers destinations.';
+COMMENT ON COLUMN howdah.engine.producer_role IS 'Role that sends.';
+COMMENT ON COLUMN howdah.engine.consumer_role IS 'Role that receives and records failures.';
+COMMENT ON COLUMN howdah.engine.browser_role IS 'Role that looks without taking.';
+COMMENT ON COLUMN howdah.engine.auditor_role IS 'Role that reads the audit views.';
+COMMENT ON COLUMN howdah.engine.persistent IS 'False: every message sent is non-persistent, whatever its sender, queue or topic says.';
+COMMENT ON COLUMN howdah.engine.journal_retention_days IS 'Days that journal rows are kept, at least.';
+COMMENT ON COLUMN howdah.engine.incident_retention_days IS 'Days that incidents of messages that are gone are kept, at least.';
+COMMENT ON COLUMN howdah.engine.default_blocked_retry_ms IS 'Milliseconds between retries of a blocked message, where its queue says nothing else. WebSphere''s default.';
+COMMENT ON COLUMN howdah.engine.topic_rotation_seconds IS 'Seconds after which topic messages go into the next table, at least.';
+COMMENT ON COLUMN howdah.engine.max_count IS 'Messages at most in all queues and subscriptions. NULL: any number.';
+COMMENT ON COLUMN howdah.engine.max_bytes IS 'Bytes of bodies at most in all queues and subscriptions. NULL: any number.';
+COMMENT ON COLUMN howdah.engine.max_message_bytes IS 'Largest body in bytes that any queue or topic takes, whatever its own option says. NULL: each its own.';
+COMMENT ON COLUMN howdah.engine.yellow_threshold IS 'Percent of max_count or max_bytes from which on expired messages are reclaimed at once. Sun ONE MQ''s default.';
+COMMENT ON COLUMN howdah.engine.orange_threshold IS 'Percent from which on sends are slowed. Sun ONE MQ''s default.';
+COMMENT ON COLUMN howdah.engine.red_threshold IS 'Percent from which on nothing is sent and no queue or topic made. Sun ONE MQ''s default.';
+COMMENT ON COLUMN howdah.engine.orange_delay_ms IS 'Milliseconds that a send waits for each 50 messages in the state orange.';
+COMMENT ON COLUMN howdah.engine.expiration_interval_seconds IS 'Seconds between two searches for expired messages; 0: none. OpenMQ''s default.';
+COMMENT ON COLUMN howdah.engine.expired_at IS 'When the last search for expired messages began.';
+COMMENT ON COLUMN howdah.engine.autorollback IS 'True: upkeep rolls back transactions of ours that were prepared before the server''s start. OpenMQ''s default is false.';
+COMMENT ON COLUMN howdah.engine.redelivered_optimization IS 'True: messages of a lease that ran out come again as redelivered ones. False: only those that howdah.handed proved. OpenMQ''s default is true.';
+COMMENT ON COLUMN howdah.engine.archive IS 'True: maintenance drops nothing of the journal and of incidents that is not in the archive.';
+COMMENT ON COLUMN howdah.engine.archive_id IS 'The archive that is written now. NULL: none was begun.';
+COMMENT ON COLUMN howdah.engine.totals_snapshot IS 'journal_totals holds the journal rows visible in this snapshot.';
+COMMENT ON COLUMN howdah.engine.totals_at IS 'When journal_totals was last brought up.';
+COMMENT ON COLUMN howdah.engine.journal_dropped_xid IS 'The greatest transaction of which retention has dropped rows of the journal. 0: none.';
+
+CREATE TABLE howdah.lock (
+    id INTEGER GENERATED ALWAYS AS IDENTITY (CYCLE),
+    name TEXT NOT NULL,
+    holder TEXT,
+    held_as TEXT,
+    epoch BIGINT DEFAULT '0' NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_lock PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX uq_lock_name ON howdah.lock (name);
+COMMENT ON TABLE howdah.lock IS 'Named leases with fencing epochs.';
+COMMENT ON COLUMN howdah.lock.id IS 'Number of the lease; 1 is the maintenance leader''s.';
+COMMENT ON COLUMN howdah.lock.name IS 'What the lease is for.';
+COMMENT ON COLUMN howdah.lock.holder IS 'Who holds it. NULL: nobody.';
+COMMENT ON COLUMN howdah.lock.held_as IS 'The role that acquired it; no other keeps or releases it. NULL: nobody holds it.';
+COMMENT ON COLUMN howdah.lock.epoch IS 'Fencing token: grows by one at each change of holder.';
+COMMENT ON COLUMN howdah.lock.expires_at IS 'The lease is void from this time on, by the database''s clock.';
+
+CREATE TABLE howdah.lock_epochs (
+    id BIGINT GENERATED ALWAYS AS IDENTITY,
+    acquired_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    epoch BIGINT NOT NULL,
+    xid BIGINT DEFAULT pg_current_xact_id()::text::bigint NOT NULL,
+    name TEXT NOT NULL,
+    holder TEXT,
+    CONSTRAINT pk_lock_epochs PRIMARY KEY (id)
+);
+CREATE INDEX ix_lock_epochs_name ON howdah.lock_epochs (name, id);
+COMMENT ON TABLE howdah.lock_epochs IS 'Who held each named lease, one row for each change of holder. INSERT-only; kept for engine.journal_retention_days, the last of a name always.';
+COMMENT ON COLUMN howdah.lock_epochs.id IS 'Number of the change of holder.';
+COMMENT ON COLUMN howdah.lock_epochs.acquired_at IS 'When the holder got the lease.';
+COMMENT ON COLUMN howdah.lock_epochs.epoch IS 'The fencing token it got.';
+COMMENT ON COLUMN howdah.lock_epochs.xid IS 'The transaction (xid8 as a number).';
+COMMENT ON COLUMN howdah.lock_epochs.name IS 'Name of the lease.';
+COMMENT ON COLUMN howdah.lock_epochs.holder IS 'Who got it.';
+
+CREATE TABLE howdah.workers (
+    worker_id UUID NOT NULL,
+    name TEXT NOT NULL,
+    host TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    sessions INTEGER NOT NULL,
+    queues TEXT[] NOT NULL,
+    started_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    heartbeat_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    in_hand JSONB NOT NULL,
+    CONSTRAINT pk_workers PRIMARY KEY (worker_id)
+);
+COMMENT ON TABLE howdah.workers IS 'Live worker processes, by heartbeat.';
+COMMENT ON COLUMN howdah.workers.worker_id IS 'Identity of one worker process''s life.';
+COMMENT ON COLUMN howdah.workers.name IS 'Name for people: host, application and process id.';
+COMMENT ON COLUMN howdah.workers.host IS 'Host it runs on.';
+COMMENT ON COLUMN howdah.workers.pid IS 'Process id there.';
+COMMENT ON COLUMN howdah.workers.sessions IS 'Sessions (threads) it runs.';
+COMMENT ON COLUMN howdah.workers.queues IS 'Names of the queues it receives from.';
+COMMENT ON COLUMN howdah.workers.started_at IS 'When it registered.';
+COMMENT ON COLUMN howdah.workers.heartbeat_at IS 'When it was last heard of.';
+COMMENT ON COLUMN howdah.workers.in_hand IS 'Messages in its hands at the last heartbeat: an object of queue name to count.';
+
+CREATE TABLE howdah.worker_figures (
+    figure_id BIGINT GENERATED ALWAYS AS IDENTITY,
+    worker TEXT NOT NULL,
+    queue TEXT NOT NULL,
+    listener TEXT,
+    from_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    until_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    handled BIGINT NOT NULL,
+    failed BIGINT NOT NULL,
+    busy_seconds DOUBLE PRECISION NOT NULL,
+    handling_counts BIGINT[] NOT NULL,
+    CONSTRAINT pk_worker_figures PRIMARY KEY (figure_id),
+    CONSTRAINT ck_worker_figures_handling_counts CHECK (cardinality(handling_counts) = 32)
+);
+CREATE INDEX ix_worker_figures_until_at ON howdah.worker_figures (until_at);
+COMMENT ON TABLE howdah.worker_figures IS 'What each worker process did of each queue, a row a minute at most; INSERT-only, kept as long as incidents.';
+COMMENT ON COLUMN howdah.worker_figures.figure_id IS 'Number of the row.';
+COMMENT ON COLUMN howdah.worker_figures.worker IS 'Name of the worker process, as in workers.';
+COMMENT ON COLUMN howdah.worker_figures.queue IS 'What it received from, by the name that it receives by.';
+COMMENT ON COLUMN howdah.worker_figures.listener IS 'The listener that it received through. NULL: none.';
+COMMENT ON COLUMN howdah.worker_figures.from_at IS 'The figures are of the time since then.';
+COMMENT ON COLUMN howdah.worker_figures.until_at IS 'When they were recorded.';
+COMMENT ON COLUMN howdah.worker_figures.handled IS 'Messages handled and consumed.';
+COMMENT ON COLUMN howdah.worker_figures.failed IS 'Failed deliveries.';
+COMMENT ON COLUMN howdah.worker_figures.busy_seconds IS 'Seconds spent in handlers, of all its sessions together.';
+COMMENT ON COLUMN howdah.worker_figures.handling_counts IS 'Calls of handlers by how long they took: element n counts those under 2^(n-1) microseconds that no element before it counts; the 32nd all longer ones.';
+
+CREATE TABLE howdah.schedules (
+    id BIGINT NOT NULL,
+    parent_id BIGINT,
+    next_at TIMESTAMP WITH TIME ZONE,
+    due_at TIMESTAMP WITH TIME ZONE,
+    starts_at TIMESTAMP WITH TIME ZONE,
+    ends_at TIMESTAMP WITH TIME ZONE,
+    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    changed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    last_fired_at TIMESTAMP WITH TIME ZONE,
+    period_ms BIGINT,
+    delay_ms BIGINT,
+    misfire_grace_ms BIGINT,
+    time_to_live_ms BIGINT,
+    fired BIGINT DEFAULT 0 NOT NULL,
+    missed BIGINT DEFAULT 0 NOT NULL,
+    destination_id INTEGER NOT NULL,
+    remaining INTEGER,
+    repeats INTEGER,
+    priority SMALLINT,
+    catch_up BOOLEAN NOT NULL,
+    is_text BOOLEAN NOT NULL,
+    nonpersistent BOOLEAN NOT NULL,
+    state TEXT DEFAULT 'active' NOT NULL,
+    name TEXT,
+    cron TEXT,
+    time_zone TEXT DEFAULT 'UTC' NOT NULL,
+    content_type TEXT NOT NULL,
+    body BYTEA NOT NULL,
+    headers JSONB,
+    correlation_id TEXT,
+    reply_to TEXT,
+    message_type TEXT,
+    conversation_id UUID,
+    created_by TEXT NOT NULL,
+    last_error TEXT,
+    CONSTRAINT pk_schedules PRIMARY KEY (id),
+    CONSTRAINT ck_schedules_state CHECK (state IN ('active', 'paused', 'ended', 'cancelled', 'failed')),
+    CONSTRAINT ck_schedules_lengths CHECK (period_ms > 0 AND delay_ms >= 0 AND misfire_grace_ms > 0 AND time_to_live_ms > 0),
+    CONSTRAINT ck_schedules_remaining CHECK (remaining >= 0)
+);
+CREATE UNIQUE INDEX uq_schedules_name ON howdah.schedules (name) WHERE name IS NOT NULL AND state <> 'cancelled';
+CREATE INDEX ix_schedules_destination ON howdah.schedules (destination_id);
+CREATE INDEX ix_schedules_due ON howdah.schedules (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX ix_schedules_parent ON howdah.schedules (parent_id) WHERE parent_id IS NOT NULL;
+COMMENT ON TABLE howdah.schedules IS 'What is sent by the clock: by cron expression, or so often with a period between.';
+COMMENT ON COLUMN howdah.schedules.id IS 'Number of the schedule, from the numbers of its destination''s messages; the header scheduledJobId of what it sends.';
+COMMENT ON COLUMN howdah.schedules.parent_id IS 'The cron schedule whose firing began this series. NULL: none.';
+COMMENT ON COLUMN howdah.schedules.next_at IS 'The time of the next firing. NULL: there is none, or it is not computed yet.';
+COMMENT ON COLUMN howdah.schedules.due_at IS 'When a scheduler looks at it: at next_at, or later after a firing that failed. NULL: never.';
+COMMENT ON COLUMN howdah.schedules.starts_at IS 'No firing before this time. NULL: from the beginning.';
+COMMENT ON COLUMN howdah.schedules.ends_at IS 'No firing after this time. NULL: for ever.';
+COMMENT ON COLUMN howdah.schedules.created_at IS 'When it was made, or last replaced.';
+COMMENT ON COLUMN howdah.schedules.changed_at IS 'When it last came into its state.';
+COMMENT ON COLUMN howdah.schedules.last_fired_at IS 'When it last sent a message. NULL: never.';
+COMMENT ON COLUMN howdah.schedules.period_ms IS 'Milliseconds between two firings. NULL: no period.';
+COMMENT ON COLUMN howdah.schedules.delay_ms IS 'Milliseconds before the first firing of a series. NULL: as long as its period.';
+COMMENT ON COLUMN howdah.schedules.misfire_grace_ms IS 'A firing later than this is left out. NULL: however late.';
+COMMENT ON COLUMN howdah.schedules.time_to_live_ms IS 'Milliseconds that each message lives from its firing. NULL: default.';
+COMMENT ON COLUMN howdah.schedules.fired IS 'Messages it has sent.';
+COMMENT ON COLUMN howdah.schedules.missed IS 'Firings that were left out.';
+COMMENT ON COLUMN howdah.schedules.destination_id IS 'The queue or topic it sends to.';
+COMMENT ON COLUMN howdah.schedules.remaining IS 'Firings still to come, with a cron expression those of each series. NULL: no end.';
+COMMENT ON COLUMN howdah.schedules.repeats IS 'Firings after the first one, as it was made. NULL: no end.';
+COMMENT ON COLUMN howdah.schedules.priority IS 'Priority of its messages. NULL: the destination''s default.';
+COMMENT ON COLUMN howdah.schedules.catch_up IS 'True: each missed firing is made up for. False: one for all.';
+COMMENT ON COLUMN howdah.schedules.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
+COMMENT ON COLUMN howdah.schedules.nonpersistent IS 'Its messages are non-persistent ones.';
+COMMENT ON COLUMN howdah.schedules.state IS 'active, paused, ended, cancelled or failed.';
+COMMENT ON COLUMN howdah.schedules.name IS 'Name, by which it can be replaced. NULL: none.';
+COMMENT ON COLUMN howdah.schedules.cron IS 'Cron expression of five fields. NULL: none.';
+COMMENT ON COLUMN howdah.schedules.time_zone IS 'Time zone that cron is read in.';
+COMMENT ON COLUMN howdah.schedules.content_type IS 'MIME type of the body.';
+COMMENT ON COLUMN howdah.schedules.body IS 'Body of each message.';
+COMMENT ON COLUMN howdah.schedules.headers IS 'Headers of each message, beside its own. NULL: none.';
+COMMENT ON COLUMN howdah.schedules.correlation_id IS 'JMSCorrelationID of each message.';
+COMMENT ON COLUMN howdah.schedules.reply_to IS 'JMSReplyTo of each message.';
+COMMENT ON COLUMN howdah.schedules.message_type IS 'JMSType of each message.';
+COMMENT ON COLUMN howdah.schedules.conversation_id IS 'The conversation its messages belong to.';
+COMMENT ON COLUMN howdah.schedules.created_by IS 'The role that made it, whose right to send is looked at anew at each firing.';
+COMMENT ON COLUMN howdah.schedules.last_error IS 'Why its last firing failed. NULL: it did not.';
+
+CREATE TABLE howdah.topic_msgs_0 (
+    xid XID8 DEFAULT pg_current_xact_id() NOT NULL,
+    seq BIGINT NOT NULL,
+    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE,
+    destination_id INTEGER NOT NULL,
+    rank SMALLINT NOT NULL,
+    is_text BOOLEAN NOT NULL,
+    content_type TEXT NOT NULL,
+    body BYTEA NOT NULL,
+    headers JSONB,
+    correlation_id TEXT,
+    reply_to TEXT,
+    message_type TEXT,
+    conversation_id UUID,
+    client_id TEXT,
+    CONSTRAINT pk_topic_msgs_0 PRIMARY KEY (destination_id, xid, seq)
+);
+COMMENT ON TABLE howdah.topic_msgs_0 IS 'Topic messages, one stored copy each: INSERT-only, emptied by TRUNCATE once nobody needs them.';
+COMMENT ON COLUMN howdah.topic_msgs_0.xid IS 'The publisher''s transaction, by which cursors know what they have passed.';
+COMMENT ON COLUMN howdah.topic_msgs_0.seq IS 'Position in the topic, from the destination''s sequence.';
+COMMENT ON COLUMN howdah.topic_msgs_0.sent_at IS 'When send was called (JMSTimestamp).';
+COMMENT ON COLUMN howdah.topic_msgs_0.expires_at IS 'Never delivered at or after this time. NULL: never expires.';
+COMMENT ON COLUMN howdah.topic_msgs_0.destination_id IS 'The topic.';
+COMMENT ON COLUMN howdah.topic_msgs_0.rank IS '9 minus the priority.';
+COMMENT ON COLUMN howdah.topic_msgs_0.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
+COMMENT ON COLUMN howdah.topic_msgs_0.content_type IS 'MIME type of the body.';
+COMMENT ON COLUMN howdah.topic_msgs_0.body IS 'The exact bytes of the body.';
+COMMENT ON COLUMN howdah.topic_msgs_0.headers IS 'Application properties, a JSON object. NULL: none.';
+COMMENT ON COLUMN howdah.topic_msgs_0.correlation_id IS 'JMSCorrelationID.';
+COMMENT ON COLUMN howdah.topic_msgs_0.reply_to IS 'JMSReplyTo: name of the destination for answers.';
+COMMENT ON COLUMN howdah.topic_msgs_0.message_type IS 'JMSType.';
+COMMENT ON COLUMN howdah.topic_msgs_0.conversation_id IS 'The conversation (dialog) the message belongs to.';
+COMMENT ON COLUMN howdah.topic_msgs_0.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
+
+CREATE TABLE howdah.topic_msgs_1 (
+    xid XID8 DEFAULT pg_current_xact_id() NOT NULL,
+    seq BIGINT NOT NULL,
+    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE,
+    destination_id INTEGER NOT NULL,
+    rank SMALLINT NOT NULL,
+    is_text BOOLEAN NOT NULL,
+    content_type TEXT NOT NULL,
+    body BYTEA NOT NULL,
+    headers JSONB,
+    correlation_id TEXT,
+    reply_to TEXT,
+    message_type TEXT,
+    conversation_id UUID,
+    client_id TEXT,
+    CONSTRAINT pk_topic_msgs_1 PRIMARY KEY (destination_id, xid, seq)
+);
+COMMENT ON TABLE howdah.topic_msgs_1 IS 'Topic messages, one stored copy each: INSERT-only, emptied by TRUNCATE once nobody needs them.';
+COMMENT ON COLUMN howdah.topic_msgs_1.xid IS 'The publisher''s transaction, by which cursors know what they have passed.';
+COMMENT ON COLUMN howdah.topic_msgs_1.seq IS 'Position in the topic, from the destination''s sequence.';
+COMMENT ON COLUMN howdah.topic_msgs_1.sent_at IS 'When send was called (JMSTimestamp).';
+COMMENT ON COLUMN howdah.topic_msgs_1.expires_at IS 'Never delivered at or after this time. NULL: never expires.';
+COMMENT ON COLUMN howdah.topic_msgs_1.destination_id IS 'The topic.';
+COMMENT ON COLUMN howdah.topic_msgs_1.rank IS '9 minus the priority.';
+COMMENT ON COLUMN howdah.topic_msgs_1.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
+COMMENT ON COLUMN howdah.topic_msgs_1.content_type IS 'MIME type of the body.';
+COMMENT ON COLUMN howdah.topic_msgs_1.body IS 'The exact bytes of the body.';
+COMMENT ON COLUMN howdah.topic_msgs_1.headers IS 'Application properties, a JSON object. NULL: none.';
+COMMENT ON COLUMN howdah.topic_msgs_1.correlation_id IS 'JMSCorrelationID.';
+COMMENT ON COLUMN howdah.topic_msgs_1.reply_to IS 'JMSReplyTo: name of the destination for answers.';
+COMMENT ON COLUMN howdah.topic_msgs_1.message_type IS 'JMSType.';
+COMMENT ON COLUMN howdah.topic_msgs_1.conversation_id IS 'The conversation (dialog) the message belongs to.';
+COMMENT ON COLUMN howdah.topic_msgs_1.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
+
+CREATE TABLE howdah.topic_msgs_2 (
+    xid XID8 DEFAULT pg_current_xact_id() NOT NULL,
+    seq BIGINT NOT NULL,
+    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE,
+    destination_id INTEGER NOT NULL,
+    rank SMALLINT NOT NULL,
+    is_text BOOLEAN NOT NULL,
+    content_type TEXT NOT NULL,
+    body BYTEA NOT NULL,
+    headers JSONB,
+    correlation_id TEXT,
+    reply_to TEXT,
+    message_type TEXT,
+    conversation_id UUID,
+    client_id TEXT,
+    CONSTRAINT pk_topic_msgs_2 PRIMARY KEY (destination_id, xid, seq)
+);
+COMMENT ON TABLE howdah.topic_msgs_2 IS 'Topic messages, one stored copy each: INSERT-only, emptied by TRUNCATE once nobody needs them.';
+COMMENT ON COLUMN howdah.topic_msgs_2.xid IS 'The publisher''s transaction, by which cursors know what they have passed.';
+COMMENT ON COLUMN howdah.topic_msgs_2.seq IS 'Position in the topic, from the destination''s sequence.';
+COMMENT ON COLUMN howdah.topic_msgs_2.sent_at IS 'When send was called (JMSTimestamp).';
+COMMENT ON COLUMN howdah.topic_msgs_2.expires_at IS 'Never delivered at or after this time. NULL: never expires.';
+COMMENT ON COLUMN howdah.topic_msgs_2.destination_id IS 'The topic.';
+COMMENT ON COLUMN howdah.topic_msgs_2.rank IS '9 minus the priority.';
+COMMENT ON COLUMN howdah.topic_msgs_2.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
+COMMENT ON COLUMN howdah.topic_msgs_2.content_type IS 'MIME type of the body.';
+COMMENT ON COLUMN howdah.topic_msgs_2.body IS 'The exact bytes of the body.';
+COMMENT ON COLUMN howdah.topic_msgs_2.headers IS 'Application properties, a JSON object. NULL: none.';
+COMMENT ON COLUMN howdah.topic_msgs_2.correlation_id IS 'JMSCorrelationID.';
+COMMENT ON COLUMN howdah.topic_msgs_2.reply_to IS 'JMSReplyTo: name of the destination for answers.';
+COMMENT ON COLUMN howdah.topic_msgs_2.message_type IS 'JMSType.';
+COMMENT ON COLUMN howdah.topic_msgs_2.conversation_id IS 'The conversation (dialog) the message belongs to.';
+COMMENT ON COLUMN howdah.topic_msgs_2.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
+
+CREATE UNLOGGED TABLE howdah.topic_nonpersistent_0 (
+    xid XID8 DEFAULT pg_current_xact_id() NOT NULL,
+    seq BIGINT NOT NULL,
+    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE,
+    destination_id INTEGER NOT NULL,
+    rank SMALLINT NOT NULL,
+    is_text BOOLEAN NOT NULL,
+    content_type TEXT NOT NULL,
+    body BYTEA NOT NULL,
+    headers JSONB,
+    correlation_id TEXT,
+    reply_to TEXT,
+    message_type TEXT,
+    conversation_id UUID,
+    client_id TEXT,
+    boot TIMESTAMP WITH TIME ZONE DEFAULT pg_postmaster_start_time() NOT NULL,
+    CONSTRAINT pk_topic_nonpersistent_0 PRIMARY KEY (destination_id, xid, seq)
+);
+COMMENT ON TABLE howdah.topic_nonpersistent_0 IS 'Non-persistent topic messages: no WAL, lost at every restart of the server.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.xid IS 'The publisher''s transaction, by which cursors know what they have passed.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.seq IS 'Position in the topic, from the destination''s sequence.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.sent_at IS 'When send was called (JMSTimestamp).';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.expires_at IS 'Never delivered at or after this time. NULL: never expires.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.destination_id IS 'The topic.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.rank IS '9 minus the priority.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.content_type IS 'MIME type of the body.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.body IS 'The exact bytes of the body.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.headers IS 'Application properties, a JSON object. NULL: none.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.correlation_id IS 'JMSCorrelationID.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.reply_to IS 'JMSReplyTo: name of the destination for answers.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.message_type IS 'JMSType.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.conversation_id IS 'The conversation (dialog) the message belongs to.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.boot IS 'Start of the server that took the message: any other server start has lost it.';
+
+CREATE UNLOGGED TABLE howdah.topic_nonpersistent_1 (
+    xid XID8 DEFAULT pg_current_xact_id() NOT NULL,
+    seq BIGINT NOT NULL,
+    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE,
+    destination_id INTEGER NOT NULL,
+    rank SMALLINT NOT NULL,
+    is_text BOOLEAN NOT NULL,
+    content_type TEXT NOT NULL,
+    body BYTEA NOT NULL,
+    headers JSONB,
+    correlation_id TEXT,
+    reply_to TEXT,
+    message_type TEXT,
+    conversation_id UUID,
+    client_id TEXT,
+    boot TIMESTAMP WITH TIME ZONE DEFAULT pg_postmaster_start_time() NOT NULL,
+    CONSTRAINT pk_topic_nonpersistent_1 PRIMARY KEY (destination_id, xid, seq)
+);
+COMMENT ON TABLE howdah.topic_nonpersistent_1 IS 'Non-persistent topic messages: no WAL, lost at every restart of the server.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.xid IS 'The publisher''s transaction, by which cursors know what they have passed.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.seq IS 'Position in the topic, from the destination''s sequence.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.sent_at IS 'When send was called (JMSTimestamp).';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.expires_at IS 'Never delivered at or after this time. NULL: never expires.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.destination_id IS 'The topic.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.rank IS '9 minus the priority.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.content_type IS 'MIME type of the body.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.body IS 'The exact bytes of the body.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.headers IS 'Application properties, a JSON object. NULL: none.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.correlation_id IS 'JMSCorrelationID.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.reply_to IS 'JMSReplyTo: name of the destination for answers.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.message_type IS 'JMSType.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.conversation_id IS 'The conversation (dialog) the message belongs to.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.boot IS 'Start of the server that took the message: any other server start has lost it.';
+
+CREATE UNLOGGED TABLE howdah.topic_nonpersistent_2 (
+    xid XID8 DEFAULT pg_current_xact_id() NOT NULL,
+    seq BIGINT NOT NULL,
+    sent_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE,
+    destination_id INTEGER NOT NULL,
+    rank SMALLINT NOT NULL,
+    is_text BOOLEAN NOT NULL,
+    content_type TEXT NOT NULL,
+    body BYTEA NOT NULL,
+    headers JSONB,
+    correlation_id TEXT,
+    reply_to TEXT,
+    message_type TEXT,
+    conversation_id UUID,
+    client_id TEXT,
+    boot TIMESTAMP WITH TIME ZONE DEFAULT pg_postmaster_start_time() NOT NULL,
+    CONSTRAINT pk_topic_nonpersistent_2 PRIMARY KEY (destination_id, xid, seq)
+);
+COMMENT ON TABLE howdah.topic_nonpersistent_2 IS 'Non-persistent topic messages: no WAL, lost at every restart of the server.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.xid IS 'The publisher''s transaction, by which cursors know what they have passed.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.seq IS 'Position in the topic, from the destination''s sequence.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.sent_at IS 'When send was called (JMSTimestamp).';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.expires_at IS 'Never delivered at or after this time. NULL: never expires.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.destination_id IS 'The topic.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.rank IS '9 minus the priority.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.content_type IS 'MIME type of the body.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.body IS 'The exact bytes of the body.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.headers IS 'Application properties, a JSON object. NULL: none.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.correlation_id IS 'JMSCorrelationID.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.reply_to IS 'JMSReplyTo: name of the destination for answers.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.message_type IS 'JMSType.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.conversation_id IS 'The conversation (dialog) the message belongs to.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.boot IS 'Start of the server that took the message: any other server start has lost it.';
+
+CREATE TABLE howdah.topic_ring (
+    slot INTEGER NOT NULL,
+    generation BIGINT NOT NULL,
+    state TEXT NOT NULL,
+    closed_xid XID8,
+    opened_at TIMESTAMP WITH TIME ZONE,
+    closed_at TIMESTAMP WITH TIME ZONE,
+    truncations BIGINT DEFAULT '0' NOT NULL,
+    CONSTRAINT pk_topic_ring PRIMARY KEY (slot),
+    CONSTRAINT ck_topic_ring_state CHECK (state IN ('open', 'closing', 'closed', 'empty'))
+);
+COMMENT ON TABLE howdah.topic_ring IS 'The state of the tables that topic messages go round in, one row a slot.';
+COMMENT ON COLUMN howdah.topic_ring.slot IS 'Number of the tables, 0 to 2.';
+COMMENT ON COLUMN howdah.topic_ring.generation IS 'How often the ring had been turned when it was opened.';
+COMMENT ON COLUMN howdah.topic_ring.state IS 'open, closing (writers may still be at work), closed or empty.';
+COMMENT ON COLUMN howdah.topic_ring.closed_xid IS 'When it was closed: all transactions with rows in it are older, and ended.';
+COMMENT ON COLUMN howdah.topic_ring.opened_at IS 'When it was opened. NULL: never.';
+COMMENT ON COLUMN howdah.topic_ring.closed_at IS 'When it was closed. NULL: it is not.';
+COMMENT ON COLUMN howdah.topic_ring.truncations IS 'Value of topic_truncations when it was emptied last.';
+
+CREATE TABLE howdah.acks (
+    id INTEGER GENERATED ALWAYS AS IDENTITY (CYCLE),
+    destination_id INTEGER NOT NULL,
+    subscription_id INTEGER NOT NULL,
+    priority SMALLINT DEFAULT '0' NOT NULL,
+    client_id TEXT NOT NULL,
+    subscription_name TEXT NOT NULL,
+    selector TEXT,
+    CONSTRAINT pk_acks PRIMARY KEY (destination_id, client_id, subscription_name, priority)
+);
+CREATE UNIQUE INDEX uq_acks_id ON howdah.acks (id);
+CREATE INDEX ix_acks_subscription ON howdah.acks (subscription_id);
+COMMENT ON TABLE howdah.acks IS 'Which subscription reads which topic: a row for each topic, and for each priority if it is prioritised.';
+COMMENT ON COLUMN howdah.acks.id IS 'Number of the cursor.';
+COMMENT ON COLUMN howdah.acks.destination_id IS 'The topic subscribed to.';
+COMMENT ON COLUMN howdah.acks.subscription_id IS 'The subscription (destinations.id).';
+COMMENT ON COLUMN howdah.acks.priority IS 'Priority the cursor is for, in prioritised subscriptions; else 0.';
+COMMENT ON COLUMN howdah.acks.client_id IS 'Client id of the subscriber.';
+COMMENT ON COLUMN howdah.acks.subscription_name IS 'Name of the durable subscription; with ~ before it that of a non-durable one.';
+COMMENT ON COLUMN howdah.acks.selector IS 'Message selector. NULL: all messages.';
+
+CREATE TABLE howdah.ack_cursors (
+    ack_id INTEGER NOT NULL,
+    n BIGINT NOT NULL,
+    xid XID8 NOT NULL,
+    seq BIGINT NOT NULL,
+    delivered BIGINT NOT NULL,
+    at TIMESTAMP WITH TIME ZONE NOT NULL,
+    snapshot PG_SNAPSHOT NOT NULL,
+    CONSTRAINT pk_ack_cursors PRIMARY KEY (ack_id, n)
+);
+COMMENT ON TABLE howdah.ack_cursors IS 'Where each cursor stands: INSERT-only for consumers, so that no old snapshot makes it slow; old steps are deleted later.';
+COMMENT ON COLUMN howdah.ack_cursors.ack_id IS 'The cursor (acks.id).';
+COMMENT ON COLUMN howdah.ack_cursors.n IS 'Number of the step, from 0; the highest one holds.';
+COMMENT ON COLUMN howdah.ack_cursors.xid IS 'A transaction that is passed in part: its messages up to seq.';
+COMMENT ON COLUMN howdah.ack_cursors.seq IS 'Position in the topic up to which xid is passed; -1: nothing of it.';
+COMMENT ON COLUMN howdah.ack_cursors.delivered IS 'Messages delivered since the subscription was made.';
+COMMENT ON COLUMN howdah.ack_cursors.at IS 'When the step was made.';
+COMMENT ON COLUMN howdah.ack_cursors.snapshot IS 'Messages of all transactions visible in it are passed.';
+
+CREATE TABLE howdah.acked (
+    ack_id INTEGER NOT NULL,
+    seq BIGINT NOT NULL,
+    xid XID8 NOT NULL,
+    lease_id BIGINT,
+    leased_until TIMESTAMP WITH TIME ZONE,
+    nonpersistent BOOLEAN DEFAULT 'false' NOT NULL,
+    CONSTRAINT pk_acked PRIMARY KEY (ack_id, seq)
+);
+CREATE INDEX ix_acked_leased ON howdah.acked (ack_id, leased_until) WHERE lease_id IS NOT NULL;
+COMMENT ON TABLE howdah.acked IS 'Messages that a cursor has not passed, but that are done with: acknowledged out of order, or set aside.';
+COMMENT ON COLUMN howdah.acked.ack_id IS 'The cursor (acks.id).';
+COMMENT ON COLUMN howdah.acked.seq IS 'Position in the topic.';
+COMMENT ON COLUMN howdah.acked.xid IS 'The publisher''s transaction.';
+COMMENT ON COLUMN howdah.acked.lease_id IS 'The lease that has the message until leased_until. NULL: it is done with.';
+COMMENT ON COLUMN howdah.acked.leased_until IS 'When the lease ends. NULL: it is no lease.';
+COMMENT ON COLUMN howdah.acked.nonpersistent IS 'Of a leased message: whether it is non-persistent, which the journal is told when it is acknowledged.';
+
+CREATE TABLE howdah.bridges (
+    topic_id INTEGER NOT NULL,
+    queue_id INTEGER NOT NULL,
+    selector TEXT,
+    selector_sql TEXT,
+    CONSTRAINT pk_bridges PRIMARY KEY (topic_id, queue_id)
+);
+COMMENT ON TABLE howdah.bridges IS 'Topics whose messages go on into queues; virtual topics'' too.';
+COMMENT ON COLUMN howdah.bridges.topic_id IS 'The topic.';
+COMMENT ON COLUMN howdah.bridges.queue_id IS 'The queue that gets a message of each.';
+COMMENT ON COLUMN howdah.bridges.selector IS 'JMS selector. NULL: all messages.';
+COMMENT ON COLUMN howdah.bridges.selector_sql IS 'The selector as compiled.';
+
+CREATE TABLE howdah.group_owners (
+    destination_id INTEGER NOT NULL,
+    group_id TEXT NOT NULL,
+    consumer_id INTEGER NOT NULL,
+    owned_since TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_group_owners PRIMARY KEY (destination_id, group_id),
+    CONSTRAINT fk_group_owners_consumer FOREIGN KEY(consumer_id) REFERENCES howdah.consumers (id) ON DELETE CASCADE
+);
+CREATE INDEX ix_group_owners_consumer_id ON howdah.group_owners (consumer_id);
+COMMENT ON TABLE howdah.group_owners IS 'Sticky message groups: which consumer each belongs to. One row a group, none a message.';
+COMMENT ON COLUMN howdah.group_owners.destination_id IS 'The queue.';
+COMMENT ON COLUMN howdah.group_owners.group_id IS 'The group: header JMSXGroupID, or the conversation.';
+COMMENT ON COLUMN howdah.group_owners.consumer_id IS 'The consumer that gets the group''s messages until it goes.';
+COMMENT ON COLUMN howdah.group_owners.owned_since IS 'Since when.';
+
+CREATE TABLE howdah.destination_grants (
+    destination_id INTEGER NOT NULL,
+    verb TEXT NOT NULL,
+    role_name TEXT NOT NULL,
+    CONSTRAINT pk_destination_grants PRIMARY KEY (destination_id, verb, role_name),
+    CONSTRAINT ck_destination_grants_verb CHECK (verb IN ('send', 'receive', 'browse', 'admin', 'pass_all', 'set_all')),
+    CONSTRAINT fk_destination_grants_destination FOREIGN KEY(destination_id) REFERENCES howdah.destinations (id)
+);
+COMMENT ON TABLE howdah.destination_grants IS 'Who may do what with a destination.';
+COMMENT ON COLUMN howdah.destination_grants.destination_id IS 'The destination.';
+COMMENT ON COLUMN howdah.destination_grants.verb IS 'What is allowed: send, receive, browse, admin, pass_all or set_all.';
+COMMENT ON COLUMN howdah.destination_grants.role_name IS 'The role that may; its members may too.';
+
+CREATE TABLE howdah.listeners (
+    id INTEGER GENERATED ALWAYS AS IDENTITY (CYCLE),
+    name TEXT COLLATE "C" NOT NULL,
+    destination_id INTEGER NOT NULL,
+    kind TEXT DEFAULT 'activation_specification' NOT NULL,
+    max_sessions INTEGER DEFAULT '10' NOT NULL,
+    stop_on_failure BOOLEAN DEFAULT true NOT NULL,
+    sequential_failures INTEGER DEFAULT '0' NOT NULL,
+    failures INTEGER DEFAULT '0' NOT NULL,
+    total_failures BIGINT DEFAULT '0' NOT NULL,
+    status TEXT DEFAULT 'running' NOT NULL,
+    stopped_at TIMESTAMP WITH TIME ZONE,
+    stopped_by TEXT,
+    stopped_message_id BIGINT,
+    stop_reason TEXT,
+    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    created_by TEXT NOT NULL,
+    CONSTRAINT pk_listeners PRIMARY KEY (id),
+    CONSTRAINT ck_listeners_kind CHECK (kind IN ('activation_specification', 'listener_port')),
+    CONSTRAINT ck_listeners_max_sessions CHECK (max_sessions BETWEEN 1 AND 1000),
+    CONSTRAINT ck_listeners_failures CHECK (sequential_failures >= 0 AND failures >= 0 AND total_failures >= failures),
+    CONSTRAINT ck_listeners_status CHECK (status IN ('running', 'stopped')),
+    CONSTRAINT ck_listeners_stopped_at CHECK ((status = 'stopped') = (stopped_at IS NOT NULL)),
+    CONSTRAINT fk_listeners_destination FOREIGN KEY(destination_id) REFERENCES howdah.destinations (id)
+);
+CREATE UNIQUE INDEX uq_listeners_name ON howdah.listeners (name);
+CREATE INDEX ix_listeners_destination ON howdah.listeners (destination_id);
+COMMENT ON TABLE howdah.listeners IS 'Endpoints that receive from a queue in a limited number of sessions and stop when deliveries fail.';
+COMMENT ON COLUMN howdah.listeners.id IS 'Number of the listener.';
+COMMENT ON COLUMN howdah.listeners.name IS 'Name, of the same characters as a queue''s.';
+COMMENT ON COLUMN howdah.listeners.destination_id IS 'The queue it receives from.';
+COMMENT ON COLUMN howdah.listeners.kind IS 'activation_specification, or listener_port: its older name, with the same behaviour.';
+COMMENT ON COLUMN howdah.listeners.max_sessions IS 'Transactions that receive at once, of all processes together.';
+COMMENT ON COLUMN howdah.listeners.stop_on_failure IS 'Whether failed deliveries stop it.';
+COMMENT ON COLUMN howdah.listeners.sequential_failures IS 'So many failures in a row stop it; 0, like 1: the first one does.';
+COMMENT ON COLUMN howdah.listeners.failures IS 'Failed deliveries since the last handled message, of all sessions, as of the last one; listener_marks may say less.';
+COMMENT ON COLUMN howdah.listeners.total_failures IS 'Failed deliveries since it was created.';
+COMMENT ON COLUMN howdah.listeners.status IS 'running or stopped.';
+COMMENT ON COLUMN howdah.listeners.stopped_at IS 'When it stopped. NULL: it runs.';
+COMMENT ON COLUMN howdah.listeners.stopped_by IS 'The role that stopped it, or recorded the failure that did. NULL: it runs.';
+COMMENT ON COLUMN howdah.listeners.stopped_message_id IS 'The message whose failure stopped it. NULL: it runs, or was stopped by hand.';
+COMMENT ON COLUMN howdah.listeners.stop_reason IS 'Why it stopped.';
+COMMENT ON COLUMN howdah.listeners.created_at IS 'When it was created.';
+COMMENT ON COLUMN howdah.listeners.created_by IS 'The role that created it.';
+
+CREATE TABLE howdah.schedule_runs (
+    schedule_id BIGINT NOT NULL,
+    planned_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    fired_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    message_id BIGINT,
+    series_id BIGINT,
+    CONSTRAINT pk_schedule_runs PRIMARY KEY (schedule_id, planned_at),
+    CONSTRAINT fk_schedule_runs_schedule FOREIGN KEY(schedule_id) REFERENCES howdah.schedules (id) ON DELETE CASCADE
+);
+CREATE INDEX ix_schedule_runs_fired ON howdah.schedule_runs USING brin (fired_at);
+COMMENT ON TABLE howdah.schedule_runs IS 'One row for each firing; the key forbids a second one for the same time.';
+COMMENT ON COLUMN howdah.schedule_runs.schedule_id IS 'The schedule.';
+COMMENT ON COLUMN howdah.schedule_runs.planned_at IS 'The time for which the firing was planned.';
+COMMENT ON COLUMN howdah.schedule_runs.fired_at IS 'When it took place.';
+COMMENT ON COLUMN howdah.schedule_runs.message_id IS 'The message sent. NULL: it began a series.';
+COMMENT ON COLUMN howdah.schedule_runs.series_id IS 'The series that it began, a schedule of its own. NULL: it sent a message.';
+
+CREATE TABLE howdah.temporary_queues (
+    destination_id INTEGER NOT NULL,
+    connection TEXT,
+    boot TIMESTAMP WITH TIME ZONE,
+    alive REGCLASS NOT NULL,
+    lives REGCLASS NOT NULL,
+    life BIGINT,
+    CONSTRAINT pk_temporary_queues PRIMARY KEY (destination_id),
+    CONSTRAINT fk_temporary_queues_destination FOREIGN KEY(destination_id) REFERENCES howdah.destinations (id)
+);
+CREATE INDEX ix_temporary_queues_connection ON howdah.temporary_queues (connection, destination_id);
+COMMENT ON TABLE howdah.temporary_queues IS 'Temporary queues, those in use and those that wait for their next use: a queue''s number and sequences are used again and again.';
+COMMENT ON COLUMN howdah.temporary_queues.destination_id IS 'The queue.';
+COMMENT ON COLUMN howdah.temporary_queues.connection IS 'Token of the connection that it belongs to, a secret; s- and more: a database session''s. NULL: free, to be used again.';
+COMMENT ON COLUMN howdah.temporary_queues.boot IS 'Start of the server that it was made on: any other server start has ended it.';
+COMMENT ON COLUMN howdah.temporary_queues.alive IS 'A sequence: when the connection was last heard of, in milliseconds since 1970.';
+COMMENT ON COLUMN howdah.temporary_queues.lives IS 'A sequence: counts the uses of the number, seen by all at once.';
+COMMENT ON COLUMN howdah.temporary_queues.life IS 'Value of lives when it was made for its connection.';
+
+CREATE TABLE howdah.topics (
+    destination_id INTEGER NOT NULL,
+    stored BOOLEAN DEFAULT false NOT NULL,
+    bridged BOOLEAN DEFAULT false NOT NULL,
+    retain_ms BIGINT,
+    retain_bytes BIGINT,
+    recovery TEXT DEFAULT 'none' NOT NULL,
+    recovery_amount BIGINT,
+    recovery_selector TEXT,
+    backlog_limit BIGINT,
+    backlog_age_ms BIGINT,
+    backlog_action TEXT DEFAULT 'drop_backlog' NOT NULL,
+    refused_for TEXT,
+    CONSTRAINT pk_topics PRIMARY KEY (destination_id),
+    CONSTRAINT ck_topics_recovery CHECK (recovery IN ('none', 'last_image', 'retained', 'fixed_count', 'fixed_size', 'timed', 'query')),
+    CONSTRAINT ck_topics_backlog_action CHECK (backlog_action IN ('drop_backlog', 'drop_subscription', 'refuse')),
+    CONSTRAINT ck_topics_retain CHECK (retain_ms > 0 AND retain_bytes > 0),
+    CONSTRAINT ck_topics_amounts CHECK (recovery_amount > 0 AND backlog_limit > 0 AND backlog_age_ms > 0),
+    CONSTRAINT fk_topics_destination FOREIGN KEY(destination_id) REFERENCES howdah.destinations (id)
+);
+COMMENT ON TABLE howdah.topics IS 'What only topics have, of those destinations that are topics.';
+COMMENT ON COLUMN howdah.topics.destination_id IS 'The topic.';
+COMMENT ON COLUMN howdah.topics.stored IS 'Whether messages are stored: somebody subscribed, or they are kept for those who come late.';
+COMMENT ON COLUMN howdah.topics.bridged IS 'Whether messages go on into queues (bridges).';
+COMMENT ON COLUMN howdah.topics.retain_ms IS 'Milliseconds that messages are kept for replay. NULL: as subscribers need.';
+COMMENT ON COLUMN howdah.topics.retain_bytes IS 'The youngest messages of so many bytes of bodies are kept for replay. NULL: as subscribers need.';
+COMMENT ON COLUMN howdah.topics.recovery IS 'What a late non-durable subscriber gets first: none, last_image, retained, fixed_count, fixed_size, timed or query.';
+COMMENT ON COLUMN howdah.topics.recovery_amount IS 'How much: messages (fixed_count), bytes of bodies (fixed_size) or milliseconds (timed).';
+COMMENT ON COLUMN howdah.topics.recovery_selector IS 'Which messages, for query.';
+COMMENT ON COLUMN howdah.topics.backlog_limit IS 'Messages that a durable subscription may lag behind before backlog_action. NULL: any number.';
+COMMENT ON COLUMN howdah.topics.backlog_age_ms IS 'Milliseconds that it may lag behind before backlog_action. NULL: for ever.';
+COMMENT ON COLUMN howdah.topics.backlog_action IS 'What happens then: drop_backlog, drop_subscription or refuse (publishers get HD018).';
+COMMENT ON COLUMN howdah.topics.refused_for IS 'The subscription for whose sake publishers are refused. NULL: they are not.';
+
+CREATE TABLE howdah.subscriptions (
+    destination_id INTEGER NOT NULL,
+    topic TEXT COLLATE "C" NOT NULL,
+    client_id TEXT COLLATE "C" NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    durable BOOLEAN NOT NULL,
+    shared BOOLEAN NOT NULL,
+    no_local BOOLEAN NOT NULL,
+    prioritized BOOLEAN NOT NULL,
+    selector TEXT,
+    selector_sql TEXT,
+    alive REGCLASS NOT NULL,
+    warned_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_subscriptions PRIMARY KEY (destination_id),
+    CONSTRAINT fk_subscriptions_destination FOREIGN KEY(destination_id) REFERENCES howdah.destinations (id)
+);
+COMMENT ON TABLE howdah.subscriptions IS 'Subscriptions, durable and not; each is a destination of kind subscription too.';
+COMMENT ON COLUMN howdah.subscriptions.destination_id IS 'The destination that holds its poison policy, its rights and what was set aside.';
+COMMENT ON COLUMN howdah.subscriptions.topic IS 'Name of the topic, or a wildcard such as STOCKS.>.';
+COMMENT ON COLUMN howdah.subscriptions.client_id IS 'Client id of the subscriber; empty: none.';
+COMMENT ON COLUMN howdah.subscriptions.name IS 'Name; made up for a non-durable one without.';
+COMMENT ON COLUMN howdah.subscriptions.durable IS 'False: it ends when nobody has been heard of for a minute.';
+COMMENT ON COLUMN howdah.subscriptions.shared IS 'True: several consumers at once, each message to one of them.';
+COMMENT ON COLUMN howdah.subscriptions.no_local IS 'True: messages of the same client id are left out.';
+COMMENT ON COLUMN howdah.subscriptions.prioritized IS 'True: a cursor for each priority, higher ones first.';
+COMMENT ON COLUMN howdah.subscriptions.selector IS 'JMS selector. NULL: all messages.';
+COMMENT ON COLUMN howdah.subscriptions.selector_sql IS 'The selector as compiled.';
+COMMENT ON COLUMN howdah.subscriptions.alive IS 'A sequence, a hint: when a consumer was last heard of, in ms.';
+COMMENT ON COLUMN howdah.subscriptions.warned_at IS 'When administrators were told that it lags behind. NULL: not since.';
+
+CREATE TYPE howdah.message AS (
+    message_id bigint,
+    queue text,
+    body text,
+    bytes bytea,
+    content_type text,
+    headers jsonb,
+    priority integer,
+    correlation_id text,
+    reply_to text,
+    message_type text,
+    conversation_id uuid,
+    delivery_mode text,
+    sent_at timestamptz,
+    expires_at timestamptz,
+    delivery_count integer,
+    redelivered boolean,
+    "position" bigint,
+    stage integer,
+    origin_queue text,
+    dead_reason text,
+    dead_at timestamptz
+);
+COMMENT ON TYPE howdah.message IS
+    'A message as receive and browse return it. body holds text and JSON, bytes every other body; the other one is NULL.';
+
+CREATE TYPE howdah.claimed AS (
+    seq bigint, message_id bigint, sent_at timestamptz, expires_at timestamptz, dead_at timestamptz,
+    destination_id integer, origin_id integer, rank smallint, stage smallint, is_text boolean, content_type text,
+    body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid,
+    dead_reason text, place text, nonpersistent boolean
+);
+COMMENT ON TYPE howdah.claimed IS
+    'A row of msgs with the place it was taken from: msgs, msgs_nonpersistent or parked. Internal.';
+
+CREATE TYPE howdah.walk AS (
+    admitted boolean, groups text, consumer integer, selector text, condition text, share text, hold boolean
+);
+COMMENT ON TYPE howdah.walk IS
+    'How a receive goes through a queue that it may not simply take from in order: by message groups, a selector, a consumer. Internal.';
+
+DO $$
+BEGIN
+    IF 'lz4' = ANY ((SELECT enumvals FROM pg_settings WHERE name = 'default_toast_compression')::text[]) THEN
+        ALTER TABLE howdah.msgs ALTER COLUMN body SET COMPRESSION lz4;
+        ALTER TABLE howdah.msgs_nonpersistent ALTER COLUMN body SET COMPRESSION lz4;
+        ALTER TABLE howdah.parked ALTER COLUMN body SET COMPRESSION lz4;
+        ALTER TABLE howdah.bodies ALTER COLUMN body SET COMPRESSION lz4;
+    END IF;
+END
+$$;
