@@ -30,8 +30,9 @@ test-all: test test-rest ## Run all tests, on PostgreSQL 16 and what Debian has 
 
 # What make test left out.
 test-rest: $(VENV)/.dev
-	HOWDAH_TEST_SCHEDULES=500 $(PYTEST) tests/procedures/test_schedules.py tests/procedures/test_topic_schedules.py
-	$(PYTEST) -m slow
+	HOWDAH_TEST_SCHEDULES=500 HOWDAH_TEST_MODELS=16 $(PYTEST) tests/procedures/test_schedules.py \
+	  tests/procedures/test_topic_schedules.py tests/procedures/test_jms_model.py
+	$(BIN)/pytest -q -n 2 --dist loadgroup -m slow
 	@for version in $(OTHERS); do \
 	  echo "PostgreSQL $$version: procedures, migrations, restarts"; \
 	  HOWDAH_TEST_SCHEDULES=20 HOWDAH_TEST_PG=$$version $(PYTEST) -m 'not slow' tests/procedures tests/migrations tests/server || exit; \

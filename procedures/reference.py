@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from . import FILES, source
+from .contents import FILES, source
 
 TITLES = {
     "destinations": "Destinations",
@@ -12,9 +12,9 @@ TITLES = {
     "selectors": "Selectors",
     "topics": "Topics and subscriptions",
     "send": "Sending",
+    "schedules": "Schedules and delayed messages",
     "receive": "Receiving",
     "consumers": "Consumers",
-    "schedules": "Schedules and delayed messages",
     "leases": "Leases",
     "failure": "Failures",
     "listeners": "Listeners",
@@ -27,6 +27,7 @@ TITLES = {
     "runtime": "Locks and workers",
     "maintenance": "Maintenance",
 }
+"""The page's sections, in its order: the folders that hold public functions."""
 PAGES = {
     "destinations": ("poison", "limits"),
     "temporary": ("request-reply",),
@@ -114,12 +115,9 @@ def paragraph(header: str) -> str:
 def render() -> str:
     """The whole page."""
     parts = [INTRODUCTION]
-    groups: dict[str, list[str]] = {}
-    for name in FILES:
-        groups.setdefault(name.split("/")[0], []).append(name)
-    del groups["internal"]
-    for group, names in groups.items():
-        parts.append(f"## {TITLES[group]}\n")
+    for group, title in TITLES.items():
+        names = [name for name in FILES if name.split("/")[0] == group]
+        parts.append(f"## {title}\n")
         if group in PAGES:
             links = ", ".join(f"[{page}]({page}.md)" for page in PAGES[group])
             parts.append(f"Explained with examples: {links}.\n")

@@ -63,6 +63,13 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput["prepared"] = str(node.config.stash[PREPARED])
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Have one process take all tests that share Spark, with --dist loadgroup: Java is fast only once it has run for a while."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
 def pytest_runtest_setup() -> None:
     """Forget the seeds of the test before."""
     chance.forget()
@@ -126,6 +133,15 @@ def _copy_of(made: EmbeddedServer) -> EmbeddedServer:
 
 
 _admins: dict[str, Db] = {}
+
+
+@contextmanager
+def _administered(server: Server) -> Iterator[Server]:
+    try:
+        yield server
+    finally:
+        if (admin := _admins.pop(server.dsn, None)) is not None:
+            admin.close()
 
 
 def _admin(server: Server) -> Db:
@@ -211,10 +227,14 @@ def template_server(pytestconfig: pytest.Config, migrated_server: EmbeddedServer
 def server(request: pytest.FixtureRequest) -> Iterator[Server]:
     """One server for all tests of a process: superuser's DSN of a database that tests make others from."""
     if dsn := os.environ.get("HOWDAH_TEST_DSN"):
-        yield Server(dsn)
+        with _administered(Server(dsn)) as named:
+            yield named
         return
-    with _stopped_at_the_end(_copy_of(request.getfixturevalue("template_server"))) as embedded:
-        yield Server(embedded.start().dsn, embedded)
+    with (
+        _stopped_at_the_end(_copy_of(request.getfixturevalue("template_server"))) as embedded,
+        _administered(Server(embedded.start().dsn, embedded)) as own,
+    ):
+        yield own
 
 
 @pytest.fixture

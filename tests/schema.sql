@@ -350,7 +350,7 @@ begin
         if v_ids is not null or v_volatile is not null then
             perform howdah._journal(p_destination, 'consumed', v_ids, false, null, 'held');
             perform howdah._journal(p_destination, 'consumed', v_volatile, true, null, 'held');
-            perform howdah._fold(v_subscription, v_ack);
+            perform howdah._advance_cursor(v_subscription, v_ack);
             v_count := v_count + coalesce(cardinality(v_ids), 0) + coalesce(cardinality(v_volatile), 0);
         end if;
     end loop;
@@ -439,20 +439,6 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._acquire_lock(p_name text, p_holder text, p_seconds numeric) IS 'take or keep a lease, whatever its name.';
-
-CREATE FUNCTION howdah._act(p_act text, p_destination_id integer, p_message_ids bigint[], p_other_id integer DEFAULT NULL::integer, p_reason text DEFAULT NULL::text) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-begin
-    if cardinality(p_message_ids) > 0 then
-        insert into howdah.operator_acts (at, actor, act, destination_id, other_destination_id, reason, message_ids, incident_id)
-        values (howdah.now(), howdah._caller(), p_act, p_destination_id, p_other_id, p_reason, p_message_ids,
-            pg_sequence_last_value('howdah.poison_details_incident_id_seq'::regclass));
-    end if;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._act(p_act text, p_destination_id integer, p_message_ids bigint[], p_other_id integer, p_reason text) IS 'record what an operator did, and who it was.';
 
 CREATE FUNCTION howdah._active_consumer(p_queue howdah.destinations) RETURNS integer
     LANGUAGE sql STABLE
@@ -697,7 +683,7 @@ begin
     v_alone := v_queue.strict_order;
     if p_consumer is not null or v_queue.delivery_policy <> 'shared' or v_queue.message_groups = 'sticky'
        or exists (select from howdah.consumers c where c.destination_id = p_destination_id and c.exclusive) then
-        v_turn := howdah._turn(v_queue, p_consumer, howdah.now());
+        v_turn := howdah._consumer_turn(v_queue, p_consumer, howdah.now());
         v_walk.admitted := v_turn.admitted;
         v_walk.share := v_turn.share;
         v_alone := v_alone or v_turn.alone;
@@ -726,6 +712,67 @@ CREATE FUNCTION howdah._advance(p_head regclass, p_position bigint) RETURNS bool
 
 COMMENT ON FUNCTION howdah._advance(p_head regclass, p_position bigint) IS 'move a head forward, never back.';
 
+CREATE FUNCTION howdah._advance_cursor(p_subscription howdah.subscriptions, p_ack howdah.acks) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_cursor howdah.ack_cursors;
+    v_upto pg_snapshot;
+    v_segment record;
+    v_page record;
+    v_leased bigint[];
+    v_size integer;
+    v_read integer := 0;
+    v_xid xid8;
+    v_seq bigint;
+    v_done bigint[];
+    v_ring bigint := howdah._truncations();
+begin
+    if not pg_try_advisory_xact_lock(howdah._lock_key('cursor', p_ack.id::text)) then
+        return;
+    end if;
+    v_cursor := howdah._cursor(p_ack.id);
+    v_upto := howdah._snapshot();
+    v_leased := array(select a.seq from howdah.acked a where a.ack_id = p_ack.id and a.lease_id is not null);
+    for v_segment in select * from howdah._segments(v_cursor, p_ack.destination_id, v_upto) loop
+        v_size := 128;
+        v_xid := null;
+        v_done := '{}';
+        loop
+            select bool_or(p.open) as open, count(*) as total, array_agg(p.seq) filter (where p.done and not p.open) as done,
+                (array_agg(p.xid order by p.xid desc, p.seq desc) filter (where not p.open))[1] as xid,
+                (array_agg(p.seq order by p.xid desc, p.seq desc) filter (where not p.open))[1] as seq
+            into v_page
+            from (
+                select t.xid, t.seq, t.done, bool_or(t.wanted and (not t.done or t.seq = any (v_leased))) over (order by t.xid, t.seq) as open
+                from howdah._page(p_subscription, p_ack, v_segment.slots, coalesce(v_xid, v_segment.from_xid), coalesce(v_seq, v_segment.from_seq),
+                    v_segment.to_xid, v_upto, v_size) t
+            ) p;
+            if v_page.xid is not null then
+                v_xid := v_page.xid;
+                v_seq := v_page.seq;
+                v_done := v_done || v_page.done;
+            end if;
+            v_read := v_read + v_page.total;
+            exit when v_page.open or v_page.total < v_size or v_read >= 10000;
+            v_size := least(v_size * 4, 10000 - v_read);
+        end loop;
+        if v_xid is not null then
+            v_cursor := howdah._move_cursor(v_cursor, v_xid, v_seq, cardinality(v_done), howdah._cursor_after(v_cursor, v_upto, v_xid));
+            delete from howdah.acked a where a.ack_id = p_ack.id and a.seq = any (v_done);
+        end if;
+        v_seq := null;
+        exit when v_page.open or v_read >= 10000;
+        if v_segment.to_xid = pg_snapshot_xmax(v_upto) and v_xid is not null then
+            v_cursor := howdah._move_cursor(v_cursor, '3', -1, 0, v_upto);
+        end if;
+    end loop;
+    perform howdah._same_ring(v_ring);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._advance_cursor(p_subscription howdah.subscriptions, p_ack howdah.acks) IS 'move a cursor over what is done with, up to the first message that is not, or that is leased.';
+
 CREATE FUNCTION howdah._advise(p_event text, p_queue text, p_facts jsonb) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -747,40 +794,6 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._advise(p_event text, p_queue text, p_facts jsonb) IS 'report an event to administrators, by the queue _SYSTEM.Advisory.';
-
-CREATE FUNCTION howdah._ahead(p_subscription howdah.subscriptions, p_ack howdah.acks, p_upto pg_snapshot, p_limit integer, p_seqs bigint[]) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, nonpersistent boolean, message_id bigint, done boolean, wanted boolean)
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_segment record;
-    v_rows integer;
-    v_found integer := 0;
-begin
-    for v_segment in select * from howdah._segments(howdah._cursor(p_ack.id), p_ack.destination_id, p_upto) loop
-        loop
-            v_rows := 0;
-            for xid, seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers, correlation_id, reply_to,
-                message_type, conversation_id, client_id, nonpersistent, message_id, done, wanted in
-                select p.* from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid, v_segment.from_seq,
-                    v_segment.to_xid, p_upto, 1000) p
-            loop
-                v_rows := v_rows + 1;
-                v_segment.from_xid := xid;
-                v_segment.from_seq := seq;
-                continue when case when p_seqs is null then done or not wanted else seq <> all (p_seqs) end;
-                return next;
-                v_found := v_found + 1;
-                if v_found = p_limit then
-                    return;
-                end if;
-            end loop;
-            exit when v_rows < 1000;
-        end loop;
-    end loop;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._ahead(p_subscription howdah.subscriptions, p_ack howdah.acks, p_upto pg_snapshot, p_limit integer, p_seqs bigint[]) IS 'what a cursor has for its subscription up to a snapshot.';
 
 CREATE FUNCTION howdah._all_published(p_topic_id integer) RETURNS TABLE(xid xid8, seq bigint)
     LANGUAGE sql
@@ -900,21 +913,61 @@ COMMENT ON COLUMN howdah.msgs.conversation_id IS 'The conversation (dialog) the 
 
 COMMENT ON COLUMN howdah.msgs.dead_reason IS 'Why the message was moved to an exception destination.';
 
-CREATE FUNCTION howdah._apart(p_message howdah.msgs) RETURNS howdah.msgs
+CREATE FUNCTION howdah._apply_limit_policy(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) RETURNS text
     LANGUAGE plpgsql
     AS $$
+declare
+    v_outcome text;
+    v_handled boolean;
 begin
-    if howdah._is_large(octet_length(p_message.body)) then
-        perform howdah._keep_body(p_message.message_id, p_message.body);
-        p_message.body := null;
+    if p_destination.poison_procedure is not null and p_destination.dropped_at is null then
+        select r.handled, r.reason into v_handled, p_reason
+        from howdah._run_poison_procedure(p_destination, p_message, p_nonpersistent, p_reason) r;
     end if;
-    return p_message;
+    v_outcome := case
+        when v_handled then 'discarded'
+        -- Each quarantine is a stage of its own, and stages end at 32767.
+        when p_destination.at_limit = 'quarantine' and p_message.stage < 32767 and p_destination.quarantine_times > (
+            select count(*) from howdah.quarantines q
+            where q.message_id = p_message.message_id and q.destination_id = p_destination.id)
+            then 'quarantined'
+        when p_destination.at_limit = 'end_conversation' and p_message.conversation_id is not null then 'ended'
+        when p_destination.at_limit = 'discard' then 'discarded'
+        when p_destination.exception_mode = 'none' then 'blocked'
+        when p_nonpersistent and not p_destination.process_non_persistent then 'discarded'
+        else 'moved'
+    end;
+    if p_destination.clean_incidents then
+        p_reason := p_reason || '; its incidents were deleted';
+    end if;
+    if v_outcome = 'moved' then
+        v_outcome := howdah._move_dead(p_destination, p_message, p_nonpersistent, p_reason);
+    end if;
+    perform howdah._report_disposal(p_destination, p_message, v_outcome, p_reason);
+    if v_outcome = 'blocked' then
+        perform howdah._park(p_message, p_nonpersistent, howdah._blocked_until(p_destination), 'blocked');
+    elsif v_outcome = 'quarantined' then
+        insert into howdah.quarantines (message_id, destination_id, stage, at)
+        values (p_message.message_id, p_destination.id, p_message.stage, howdah.now());
+        -- Another stage: its failures count anew when it returns, and its incidents stay.
+        p_message.stage := p_message.stage + 1;
+        perform howdah._park(p_message, p_nonpersistent, howdah.now() + p_destination.quarantine_ms * interval '1 millisecond', 'quarantine');
+    elsif v_outcome in ('ended', 'discarded') then
+        perform howdah._journal(p_destination, 'discarded', array[p_message.message_id], p_nonpersistent, null,
+            case v_outcome when 'ended' then 'conversation ended: ' else '' end || p_reason);
+    end if;
+    if v_outcome = 'ended' then
+        perform howdah._end_conversation(p_message.conversation_id, 500, p_reason, p_message.reply_to, p_message.correlation_id);
+    end if;
+    perform howdah._clean_incidents(p_destination, p_message.message_id, p_message.conversation_id,
+        howdah._group(p_message.headers, p_message.conversation_id), v_outcome);
+    return v_outcome;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._apart(p_message howdah.msgs) IS 'a new persistent message as it is stored: a large body is laid apart.';
+COMMENT ON FUNCTION howdah._apply_limit_policy(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) IS 'dispose of a message by its queue''s policy.';
 
-CREATE FUNCTION howdah._archived() RETURNS pg_snapshot
+CREATE FUNCTION howdah._archived_until() RETURNS pg_snapshot
     LANGUAGE sql STABLE
     AS $$
     select r.snapshot
@@ -924,7 +977,7 @@ CREATE FUNCTION howdah._archived() RETURNS pg_snapshot
     order by r.run desc limit 1
 $$;
 
-COMMENT ON FUNCTION howdah._archived() IS 'up to where the archive is complete and sound.';
+COMMENT ON FUNCTION howdah._archived_until() IS 'up to where the archive is complete and sound.';
 
 CREATE FUNCTION howdah._are_over(p_positions regclass, p_mark bigint, p_ask boolean) RETURNS boolean
     LANGUAGE plpgsql
@@ -1108,7 +1161,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._as_ready(p_row howdah.parked) IS 'a claimed message as a row of msgs.';
 
-CREATE FUNCTION howdah._ask(p_positions regclass, p_waiting regclass) RETURNS boolean
+CREATE FUNCTION howdah._ask_for_notices(p_positions regclass, p_waiting regclass) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
 declare
@@ -1133,9 +1186,9 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._ask(p_positions regclass, p_waiting regclass) IS 'have senders to a destination notify for two seconds.';
+COMMENT ON FUNCTION howdah._ask_for_notices(p_positions regclass, p_waiting regclass) IS 'have senders to a destination notify for two seconds.';
 
-CREATE FUNCTION howdah._await(p_destination_id integer, p_rank smallint, p_seq bigint) RETURNS void
+CREATE FUNCTION howdah._await_message(p_destination_id integer, p_rank smallint, p_seq bigint) RETURNS void
     LANGUAGE plpgsql
     SET lock_timeout TO '200ms'
     AS $$
@@ -1146,7 +1199,7 @@ exception when lock_not_available then
 end
 $$;
 
-COMMENT ON FUNCTION howdah._await(p_destination_id integer, p_rank smallint, p_seq bigint) IS 'wait for a message that another session has, a fifth of a second at most.';
+COMMENT ON FUNCTION howdah._await_message(p_destination_id integer, p_rank smallint, p_seq bigint) IS 'wait for a message that another session has, a fifth of a second at most.';
 
 CREATE FUNCTION howdah._await_recorders(p_destination_id integer, p_message_id bigint) RETURNS void
     LANGUAGE plpgsql
@@ -1175,7 +1228,7 @@ CREATE FUNCTION howdah._backlog(p_destination_id integer) RETURNS TABLE(live big
     LANGUAGE plpgsql STABLE
     AS $$
 declare
-    v_most constant bigint := howdah._large() + 1;
+    v_most constant bigint := howdah._counting_bound() + 1;
     v_rank smallint;
     v_head bigint;
     v_counted record;
@@ -1184,7 +1237,7 @@ begin
     select count(*) as live, 0::bigint as parked into v_counted
     from (select from howdah.msgs m where m.destination_id = p_destination_id and m.rank = v_rank and m.seq >= v_head limit v_most) c;
     if v_counted.live < v_most then
-        select c.live, c.parked, c.oldest_sent_at into v_counted from howdah._count(p_destination_id, v_most) c;
+        select c.live, c.parked, c.oldest_sent_at into v_counted from howdah._count_messages(p_destination_id, v_most) c;
         if greatest(v_counted.live, v_counted.parked) < v_most then
             live := v_counted.live;
             parked := v_counted.parked;
@@ -1211,6 +1264,60 @@ $$;
 
 COMMENT ON FUNCTION howdah._backlog(p_destination_id integer) IS 'the messages lying in a destination: counted; of a large one as last counted in the background, or estimated.';
 
+CREATE TABLE howdah.topics (
+    destination_id integer NOT NULL,
+    stored boolean DEFAULT false NOT NULL,
+    bridged boolean DEFAULT false NOT NULL,
+    retain_ms bigint,
+    retain_bytes bigint,
+    recovery text DEFAULT 'none'::text NOT NULL,
+    recovery_amount bigint,
+    recovery_selector text,
+    backlog_limit bigint,
+    backlog_age_ms bigint,
+    backlog_action text DEFAULT 'drop_backlog'::text NOT NULL,
+    refused_for text,
+    CONSTRAINT ck_topics_amounts CHECK (((recovery_amount > 0) AND (backlog_limit > 0) AND (backlog_age_ms > 0))),
+    CONSTRAINT ck_topics_backlog_action CHECK ((backlog_action = ANY (ARRAY['drop_backlog'::text, 'drop_subscription'::text, 'refuse'::text]))),
+    CONSTRAINT ck_topics_recovery CHECK ((recovery = ANY (ARRAY['none'::text, 'last_image'::text, 'retained'::text, 'fixed_count'::text, 'fixed_size'::text, 'timed'::text, 'query'::text]))),
+    CONSTRAINT ck_topics_retain CHECK (((retain_ms > 0) AND (retain_bytes > 0)))
+);
+
+COMMENT ON TABLE howdah.topics IS 'What only topics have, of those destinations that are topics.';
+
+COMMENT ON COLUMN howdah.topics.destination_id IS 'The topic.';
+
+COMMENT ON COLUMN howdah.topics.stored IS 'Whether messages are stored: somebody subscribed, or they are kept for those who come late.';
+
+COMMENT ON COLUMN howdah.topics.bridged IS 'Whether messages go on into queues (bridges).';
+
+COMMENT ON COLUMN howdah.topics.retain_ms IS 'Milliseconds that messages are kept for replay. NULL: as subscribers need.';
+
+COMMENT ON COLUMN howdah.topics.retain_bytes IS 'The youngest messages of so many bytes of bodies are kept for replay. NULL: as subscribers need.';
+
+COMMENT ON COLUMN howdah.topics.recovery IS 'What a late non-durable subscriber gets first: none, last_image, retained, fixed_count, fixed_size, timed or query.';
+
+COMMENT ON COLUMN howdah.topics.recovery_amount IS 'How much: messages (fixed_count), bytes of bodies (fixed_size) or milliseconds (timed).';
+
+COMMENT ON COLUMN howdah.topics.recovery_selector IS 'Which messages, for query.';
+
+COMMENT ON COLUMN howdah.topics.backlog_limit IS 'Messages that a durable subscription may lag behind before backlog_action. NULL: any number.';
+
+COMMENT ON COLUMN howdah.topics.backlog_age_ms IS 'Milliseconds that it may lag behind before backlog_action. NULL: for ever.';
+
+COMMENT ON COLUMN howdah.topics.backlog_action IS 'What happens then: drop_backlog, drop_subscription or refuse (publishers get HD018).';
+
+COMMENT ON COLUMN howdah.topics.refused_for IS 'The subscription for whose sake publishers are refused. NULL: they are not.';
+
+CREATE FUNCTION howdah._backlog_share(p_topic howdah.topics, p_behind bigint, p_oldest timestamp with time zone) RETURNS double precision
+    LANGUAGE sql
+    AS $$
+    select greatest(coalesce(p_behind / p_topic.backlog_limit::double precision, 0),
+        coalesce(extract(epoch from howdah.now() - p_oldest) * 1000 / p_topic.backlog_age_ms, 0))
+$$;
+
+COMMENT ON FUNCTION howdah._backlog_share(p_topic howdah.topics, p_behind bigint, p_oldest timestamp with time zone) IS 'how much of the backlog that a topic allows a subscription has used.';
+
 CREATE FUNCTION howdah._begin_since(p_subscription howdah.subscriptions, p_since timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -1227,7 +1334,7 @@ begin
             perform howdah._move_cursor(howdah._cursor(v_ack.id), '3', -1, 0, v_upto);
             continue;
         end if;
-        perform howdah._move_cursor(howdah._cursor(v_ack.id), '3', -1, 0, howdah._cut('3:3:'::pg_snapshot, v_upto, v_first));
+        perform howdah._move_cursor(howdah._cursor(v_ack.id), '3', -1, 0, howdah._cursor_at('3:3:'::pg_snapshot, v_upto, v_first));
         insert into howdah.acked (ack_id, seq, xid)
         select v_ack.id, h.seq, h.xid from howdah._history(v_ack.destination_id, null, v_upto) h where h.xid >= v_first and h.sent_at < p_since;
     end loop;
@@ -1320,7 +1427,7 @@ begin
         from howdah.acks a
         join howdah.destinations d on d.id = a.destination_id
         cross join lateral (select s as cursor from howdah.ack_cursors s where s.ack_id = a.id order by s.n desc limit 1) c
-        where a.subscription_id = destination.id and (not v_look.wild or howdah._may(a.destination_id, 'receive'))
+        where a.subscription_id = destination.id and (not v_look.wild or howdah._has_right(a.destination_id, 'receive'))
           and not exists (select from howdah.acks o where o.subscription_id = destination.id and o.id <> a.id)
           and not exists (select from howdah.acked o where o.ack_id = a.id)
           and not exists (select from howdah.msgs o where o.destination_id = destination.id)
@@ -1332,7 +1439,7 @@ begin
             ack_cursor := v_at.cursor;
             done := ack_cursor.snapshot;
             if ack_cursor.seq >= 0 then
-                done := howdah._whole(ack_cursor);
+                done := howdah._whole_snapshot(ack_cursor);
             end if;
             if pg_snapshot_xmin(done) < pg_snapshot_xmax(done) then
                 select x.xid into late from pg_snapshot_xip(done) x(xid) where pg_visible_in_snapshot(x.xid, upto) order by x.xid limit 1;
@@ -1355,21 +1462,6 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._begin_stream(p_name text, p_hold boolean, p_plain boolean, p_consumer bigint, OUT destination howdah.destinations, OUT subscription howdah.subscriptions, OUT slot integer, OUT nonpersistent boolean, OUT topic_id integer, OUT topic text, OUT ack_cursor howdah.ack_cursors, OUT done pg_snapshot, OUT late xid8, OUT upto pg_snapshot, OUT ring bigint, OUT moment timestamp with time zone) IS 'see that the caller may receive from a subscription, lock it, and look where it goes on.';
-
-CREATE FUNCTION howdah._beyond(p_partition regclass, p_archived pg_snapshot) RETURNS boolean
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    AS $_$
-declare
-    v_found boolean;
-begin
-    execute format('select exists (select from %s j where j.xid >= $1 and not pg_visible_in_snapshot(j.xid::text::xid8, $2))', p_partition)
-    into v_found using pg_snapshot_xmin(p_archived)::text::bigint, p_archived;
-    return v_found;
-end
-$_$;
-
-COMMENT ON FUNCTION howdah._beyond(p_partition regclass, p_archived pg_snapshot) IS 'whether a partition of the journal has rows that are not visible in a snapshot.';
 
 CREATE FUNCTION howdah._blame_leases(p_destination_id integer, p_rows howdah.parked[]) RETURNS void
     LANGUAGE plpgsql
@@ -1419,13 +1511,13 @@ CREATE FUNCTION howdah._boot_ms() RETURNS bigint
 
 COMMENT ON FUNCTION howdah._boot_ms() IS 'when the server was started.';
 
-CREATE FUNCTION howdah._bound(p_destination howdah.destinations, p_subscription howdah.subscriptions) RETURNS text[]
+CREATE FUNCTION howdah._bound_backlog(p_destination howdah.destinations, p_subscription howdah.subscriptions) RETURNS text[]
     LANGUAGE plpgsql
     AS $$
 declare
     v_row record;
 begin
-    select t as topic, a as ack, l.behind, l.oldest, d.name, howdah._share(t, l.behind, l.oldest) as share into v_row
+    select t as topic, a as ack, l.behind, l.oldest, d.name, howdah._backlog_share(t, l.behind, l.oldest) as share into v_row
     from howdah.acks a
     join howdah.topics t on t.destination_id = a.destination_id
     join howdah.destinations d on d.id = a.destination_id
@@ -1461,7 +1553,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._bound(p_destination howdah.destinations, p_subscription howdah.subscriptions) IS 'warn of a subscription that falls behind, and at last do what its topic says.';
+COMMENT ON FUNCTION howdah._bound_backlog(p_destination howdah.destinations, p_subscription howdah.subscriptions) IS 'warn of a subscription that falls behind, and at last do what its topic says.';
 
 CREATE FUNCTION howdah._browse_selected(p_destination howdah.destinations, p_selector_sql text, p_rank smallint, p_seq bigint, p_now timestamp with time zone, p_max integer) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -1493,78 +1585,6 @@ $_$;
 
 COMMENT ON FUNCTION howdah._browse_selected(p_destination howdah.destinations, p_selector_sql text, p_rank smallint, p_seq bigint, p_now timestamp with time zone, p_max integer) IS 'a page of ready messages that a compiled selector selects.';
 
-CREATE FUNCTION howdah._bury(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) RETURNS text
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_outcome text;
-    v_handled boolean;
-begin
-    if p_destination.poison_procedure is not null and p_destination.dropped_at is null then
-        select r.handled, r.reason into v_handled, p_reason
-        from howdah._run_poison_procedure(p_destination, p_message, p_nonpersistent, p_reason) r;
-    end if;
-    v_outcome := case
-        when v_handled then 'discarded'
-        -- Each quarantine is a stage of its own, and stages end at 32767.
-        when p_destination.at_limit = 'quarantine' and p_message.stage < 32767 and p_destination.quarantine_times > (
-            select count(*) from howdah.quarantines q
-            where q.message_id = p_message.message_id and q.destination_id = p_destination.id)
-            then 'quarantined'
-        when p_destination.at_limit = 'end_conversation' and p_message.conversation_id is not null then 'ended'
-        when p_destination.at_limit = 'discard' then 'discarded'
-        when p_destination.exception_mode = 'none' then 'blocked'
-        when p_nonpersistent and not p_destination.process_non_persistent then 'discarded'
-        else 'moved'
-    end;
-    if p_destination.clean_incidents then
-        p_reason := p_reason || '; its incidents were deleted';
-    end if;
-    if v_outcome = 'moved' then
-        v_outcome := howdah._move_dead(p_destination, p_message, p_nonpersistent, p_reason);
-    end if;
-    perform howdah._tell(p_destination, p_message, v_outcome, p_reason);
-    if v_outcome = 'blocked' then
-        perform howdah._park(p_message, p_nonpersistent, howdah._blocked_until(p_destination), 'blocked');
-    elsif v_outcome = 'quarantined' then
-        insert into howdah.quarantines (message_id, destination_id, stage, at)
-        values (p_message.message_id, p_destination.id, p_message.stage, howdah.now());
-        -- Another stage: its failures count anew when it returns, and its incidents stay.
-        p_message.stage := p_message.stage + 1;
-        perform howdah._park(p_message, p_nonpersistent, howdah.now() + p_destination.quarantine_ms * interval '1 millisecond', 'quarantine');
-    elsif v_outcome in ('ended', 'discarded') then
-        perform howdah._journal(p_destination, 'discarded', array[p_message.message_id], p_nonpersistent, null,
-            case v_outcome when 'ended' then 'conversation ended: ' else '' end || p_reason);
-    end if;
-    if v_outcome = 'ended' then
-        perform howdah._end_conversation(p_message.conversation_id, 500, p_reason, p_message.reply_to, p_message.correlation_id);
-    end if;
-    perform howdah._clean_incidents(p_destination, p_message.message_id, p_message.conversation_id,
-        howdah._group(p_message.headers, p_message.conversation_id), v_outcome);
-    return v_outcome;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._bury(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) IS 'dispose of a message by its queue''s policy.';
-
-CREATE FUNCTION howdah._bury_published(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_nonpersistent boolean, p_now timestamp with time zone) RETURNS boolean
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_copy howdah.msgs := howdah._own_copy(p_destination, p_message_id, p_sent_at, p_expires_at, p_rank, p_is_text, p_content_type,
-        p_body, p_headers, p_correlation_id, p_reply_to, p_message_type, p_conversation_id);
-    v_weight integer := (select s.weight from howdah._standing(p_destination.id, p_message_id, 0::smallint, p_conversation_id,
-        howdah._group(p_headers, p_conversation_id), null) s);
-begin
-    if not howdah._park_waiting(p_destination, v_copy, p_nonpersistent, v_weight, p_now) then
-        perform howdah._bury(p_destination, v_copy, p_nonpersistent, howdah._why(v_weight));
-    end if;
-    return false;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._bury_published(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_nonpersistent boolean, p_now timestamp with time zone) IS 'dispose of a topic message that reached its limit, for one subscription.';
-
 CREATE FUNCTION howdah._call_poison_procedure(p_not name, p_schema text, p_function text, p_message howdah.message, p_incidents jsonb) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
@@ -1589,6 +1609,16 @@ CREATE FUNCTION howdah._caller() RETURNS text
     AS $$ select coalesce(nullif(pg_catalog.current_setting('role'), 'none'), session_user::text) $$;
 
 COMMENT ON FUNCTION howdah._caller() IS 'the role on whose behalf a function of ours was called.';
+
+CREATE FUNCTION howdah._caller_is_granted(p_role text) RETURNS boolean
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return howdah._is_member(howdah._caller(), p_role);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._caller_is_granted(p_role text) IS 'howdah._is_member of the caller, for a superuser.';
 
 CREATE FUNCTION howdah._check_all_here() RETURNS void
     LANGUAGE plpgsql STABLE
@@ -1927,7 +1957,7 @@ begin
                 and v_option.text::numeric % 1 = 0
             when 'number' then v_option.type = 'number' and v_option.text::numeric between v_option.lowest and v_option.highest
             when 'boolean' then v_option.type = 'boolean'
-            when 'size' then howdah._size(v_option.text) is not null
+            when 'size' then howdah._parse_size(v_option.text) is not null
             when 'choice' then v_option.type = 'string' and v_option.text = any (v_option.choices)
             else v_option.type = 'string' end;
         if not v_right then
@@ -2093,7 +2123,7 @@ declare
         when not howdah._is_readable(p_starts_at) or not howdah._is_readable(p_ends_at) or p_starts_at > howdah.now() + interval '100 years'
             then 'starts_at lies between 1970 and 100 years from now, and ends_at before the end of 9999'
         when p_ends_at <= coalesce(p_starts_at, howdah.now()) then 'ends_at lies before the beginning'
-        when p_misfire_grace < interval '1 millisecond' or p_misfire_grace > interval '100 years' or howdah._ms(p_misfire_grace) < 1 then 'misfire_grace is positive'
+        when p_misfire_grace < interval '1 millisecond' or p_misfire_grace > interval '100 years' or howdah._milliseconds(p_misfire_grace) < 1 then 'misfire_grace is positive'
         when p_name = '' or length(p_name) > 242 then 'a name has 1 to 242 characters'
         when p_time_zone is null or p_time_zone <> 'UTC' and not exists (select from pg_timezone_names z where z.name = p_time_zone)
             then format('there is no time zone %s', coalesce(quote_literal(left(p_time_zone, 100)), 'NULL'))
@@ -2190,7 +2220,7 @@ begin
         return;
     end if;
     loop
-        select t.* into v_taken from howdah._take(0, 'howdah.system_room', 'howdah.system_tickets', v_engine.max_count, v_engine.max_bytes,
+        select t.* into v_taken from howdah._reserve_after_count(0, 'howdah.system_room', 'howdah.system_tickets', v_engine.max_count, v_engine.max_bytes,
             array[v_engine.yellow_threshold, v_engine.orange_threshold, v_engine.red_threshold], p_messages, p_bytes, false) t;
         v_known := coalesce(pg_sequence_last_value('howdah.system_state'), 0);
         v_taken.level := coalesce(v_taken.level, v_known & 3);
@@ -2310,7 +2340,7 @@ $_$;
 
 COMMENT ON FUNCTION howdah._check_wildcard(p_pattern text) IS 'refuse what is no wildcard.';
 
-CREATE FUNCTION howdah._chosen(p_source howdah.destinations, p_message_ids bigint[], p_max bigint, p_origin text, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selector text) RETURNS bigint[]
+CREATE FUNCTION howdah._chosen_messages(p_source howdah.destinations, p_message_ids bigint[], p_max bigint, p_origin text, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selector text) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
 begin
@@ -2324,12 +2354,12 @@ begin
         raise exception using errcode = 'HD005', message = 'message_ids and a filter do not go together', hint = 'Give one of them.';
     end if;
     return array(
-        select d.message_id from howdah._dead_messages(p_source.id, howdah._origin(p_origin), p_error_class, p_fingerprint,
-            p_older_than, p_newer_than, howdah._selected(p_source.id, p_selector), null, p_max) d);
+        select d.message_id from howdah._dead_messages(p_source.id, howdah._origin_id(p_origin), p_error_class, p_fingerprint,
+            p_older_than, p_newer_than, howdah._selected_messages(p_source.id, p_selector), null, p_max) d);
 end
 $$;
 
-COMMENT ON FUNCTION howdah._chosen(p_source howdah.destinations, p_message_ids bigint[], p_max bigint, p_origin text, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selector text) IS 'the messages that an operator''s act is to concern.';
+COMMENT ON FUNCTION howdah._chosen_messages(p_source howdah.destinations, p_message_ids bigint[], p_max bigint, p_origin text, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selector text) IS 'the messages that an operator''s act is to concern.';
 
 CREATE TABLE howdah.lanes (
     id bigint NOT NULL,
@@ -2559,7 +2589,7 @@ declare
     v_cursor howdah.ack_cursors := howdah._cursor(p_ack.id);
     v_upto pg_snapshot := howdah._snapshot();
     v_secret constant bigint := howdah._lock_key('published', p_ack.id::text);
-    v_topic text := howdah._name(p_ack.destination_id);
+    v_topic text := howdah._destination_name(p_ack.destination_id);
     v_failing boolean := pg_sequence_last_value(p_destination.failing) is not null;
     v_now timestamptz := howdah.now();
     v_size integer := greatest(p_want * 2, 32);
@@ -2641,7 +2671,7 @@ begin
                         if v_ended <> '{}' then
                             perform howdah._note_done(p_ack.id, array[u.seq], array[u.xid])
                             from unnest(v_page.seqs, v_page.xids) u(seq, xid) where u.seq = any (v_ended);
-                            perform howdah._bury_published(p_destination, m.message_id, m.sent_at, m.expires_at, (9 - m.priority)::smallint, m.body is not null,
+                            perform howdah._dispose_published(p_destination, m.message_id, m.sent_at, m.expires_at, (9 - m.priority)::smallint, m.body is not null,
                                 m.content_type, coalesce(m.bytes, convert_to(m.body, 'UTF8')), m.headers, m.correlation_id, m.reply_to, m.message_type,
                                 m.conversation_id, m.delivery_mode = 'non-persistent', v_now)
                             from unnest(v_page.messages) m where m."position" = any (v_ended);
@@ -2681,21 +2711,21 @@ begin
     end if;
     -- What is done with before the first message that others have in hand: only over that can the cursor go.
     if not p_hold and (v_passed > 16 or v_passed > 0 and v_left > 0) and (howdah._cursor(p_ack.id)).n = v_cursor.n then
-        perform howdah._fold(p_subscription, p_ack);
+        perform howdah._advance_cursor(p_subscription, p_ack);
     end if;
 end
 $$;
 
 COMMENT ON FUNCTION howdah._claim_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_name text, p_want integer, p_hold boolean) IS 'take or hold messages of a topic beside other consumers.';
 
-CREATE FUNCTION howdah._claimed() RETURNS integer
+CREATE FUNCTION howdah._claimed_client_id() RETURNS integer
     LANGUAGE sql
     AS $$
     select l.objid::bigint::bit(32)::integer from pg_locks l
     where l.locktype = 'advisory' and l.pid = pg_backend_pid() and l.classid = 1213154386 and l.objsubid = 2
 $$;
 
-COMMENT ON FUNCTION howdah._claimed() IS 'the client id that this session has claimed.';
+COMMENT ON FUNCTION howdah._claimed_client_id() IS 'the client id that this session has claimed.';
 
 CREATE FUNCTION howdah._clean_incidents(p_destination howdah.destinations, p_message_id bigint, p_conversation_id uuid, p_group text, p_outcome text) RETURNS void
     LANGUAGE plpgsql
@@ -2769,6 +2799,33 @@ $$;
 
 COMMENT ON FUNCTION howdah._close_room(p_room regclass) IS 'let no more tickets be used until it is counted.';
 
+CREATE FUNCTION howdah._composite_members(p_names text) RETURNS howdah.destinations[]
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_part text;
+    v_kind text;
+    v_member howdah.destinations;
+    v_members howdah.destinations[] := '{}';
+begin
+    foreach v_part in array string_to_array(p_names, ',') loop
+        v_kind := substring(v_part from '^[[:space:]]*(?:temp-)?(queue|topic)://');
+        v_part := btrim(regexp_replace(v_part, '^[[:space:]]*(?:temp-)?(queue|topic)://', ''));
+        v_member := howdah._destination(v_part, 'send');
+        if v_member.kind <> v_kind then
+            raise exception using errcode = 'HD001', message = format('%s is a %s, not a %s', quote_literal(v_part), v_member.kind, v_kind),
+                hint = 'Names of queues and topics with commas between: A,B,topic://C,queue://D.';
+        end if;
+        if v_member.id <> all (array(select m.id from unnest(v_members) m)) then
+            v_members := v_members || v_member;
+        end if;
+    end loop;
+    return v_members;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._composite_members(p_names text) IS 'the destinations that a composite name says, each once, all of which the caller may send to.';
+
 CREATE TABLE howdah.temporary_queues (
     destination_id integer NOT NULL,
     connection text,
@@ -2841,7 +2898,7 @@ begin
         end loop;
         continue when v_seqs = '{}';
         perform howdah._acknowledge(p_destination, v_ack, v_seqs, v_xids, v_modes, 'held');
-        perform howdah._fold(v_subscription, v_ack);
+        perform howdah._advance_cursor(v_subscription, v_ack);
         v_left := array(select i.id from unnest(v_left) i(id)
                         where not (i.id % 1000000 = v_ack.destination_id and i.id / 1000000 = any (v_seqs)));
     end loop;
@@ -2850,6 +2907,36 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._consume_published(p_destination howdah.destinations, p_message_ids bigint[]) IS 'take topic messages held by howdah.receive_locked.';
+
+CREATE FUNCTION howdah._consumer_turn(p_queue howdah.destinations, p_consumer bigint, p_now timestamp with time zone, OUT admitted boolean, OUT alone boolean, OUT share text) RETURNS record
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    v_turn record;
+    v_first integer;
+begin
+    if p_consumer is null and (p_queue.delivery_policy <> 'shared' or p_queue.message_groups = 'sticky') then
+        raise exception using errcode = 'HD032', message = format('queue %s tells its consumers apart', quote_literal(p_queue.name)),
+            hint = 'Call howdah.open_consumer(queue), COMMIT, and receive with consumer => its number.';
+    elsif p_consumer is not null then
+        perform howdah._check_consumer(p_queue, p_consumer, p_now);
+    end if;
+    perform howdah._close_dead(p_queue.id, p_now, p_consumer::integer);
+    v_first := howdah._active_consumer(p_queue);
+    alone := v_first is not null;
+    admitted := v_first is null or v_first is not distinct from p_consumer;
+    if p_queue.delivery_policy = 'round_robin' and not alone then
+        select min(c.opened_position) filter (where c.id = o.first) as base, count(*) as consumers, count(*) filter (where c.id < p_consumer) as number
+        into v_turn
+        from howdah.consumers c cross join (select min(f.id) as first from howdah.consumers f where f.destination_id = p_queue.id) o
+        where c.destination_id = p_queue.id;
+        share := case when v_turn.consumers > 1
+            then format('((m.seq - %s) %% %s + %2$s) %% %2$s = %s', v_turn.base + 1, v_turn.consumers, v_turn.number) end;
+    end if;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._consumer_turn(p_queue howdah.destinations, p_consumer bigint, p_now timestamp with time zone, OUT admitted boolean, OUT alone boolean, OUT share text) IS 'whether it is a consumer''s turn in a queue that tells its consumers apart.';
 
 CREATE FUNCTION howdah._copy_grants() RETURNS trigger
     LANGUAGE plpgsql
@@ -2877,7 +2964,7 @@ CREATE FUNCTION howdah._copy_grants_of(p_destination_id integer) RETURNS void
     where d.id = p_destination_id
 $$;
 
-COMMENT ON FUNCTION howdah._copy_grants_of(p_destination_id integer) IS 'the same for one destination.';
+COMMENT ON FUNCTION howdah._copy_grants_of(p_destination_id integer) IS 'keep the copies of howdah._copy_grants for one destination.';
 
 CREATE FUNCTION howdah._copy_rights(p_subscription_id integer, p_topics integer[], p_by_wildcard boolean) RETURNS void
     LANGUAGE sql
@@ -2895,29 +2982,6 @@ CREATE FUNCTION howdah._copy_rights(p_subscription_id integer, p_topics integer[
 $$;
 
 COMMENT ON FUNCTION howdah._copy_rights(p_subscription_id integer, p_topics integer[], p_by_wildcard boolean) IS 'who may receive from a topic, browse or administer it may do so at its subscription.';
-
-CREATE FUNCTION howdah._count(p_destination_id integer, p_most bigint) RETURNS TABLE(live bigint, parked bigint, oldest_sent_at timestamp with time zone)
-    LANGUAGE plpgsql STABLE
-    AS $$
-begin
-    select count(*), min(c.sent_at) into live, oldest_sent_at
-    from (select m.sent_at from howdah.msgs m where m.destination_id = p_destination_id limit p_most) c;
-    if live = p_most then
-        return next;
-        return;
-    end if;
-    select live + count(*), least(oldest_sent_at, min(c.sent_at)) into live, oldest_sent_at
-    from (select n.sent_at from howdah.msgs_nonpersistent n
-          where n.destination_id = p_destination_id and n.boot = pg_postmaster_start_time() limit p_most) c;
-    select count(*) into parked
-    from (select from howdah.parked p
-          where p.destination_id = p_destination_id and (p.boot is null or p.boot = pg_postmaster_start_time()) limit p_most) c;
-    parked := parked + (select count(*) from (select from howdah.leased l where l.destination_id = p_destination_id limit p_most) c);
-    return next;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._count(p_destination_id integer, p_most bigint) IS 'the messages lying in a destination, counted, until p_most are found in a table.';
 
 CREATE FUNCTION howdah._count_by_origin(p_destination_id integer, p_most bigint) RETURNS TABLE(origin_id integer, messages bigint)
     LANGUAGE plpgsql STABLE
@@ -3010,14 +3074,43 @@ $$;
 
 COMMENT ON FUNCTION howdah._count_failures(p_destination_id integer, p_message_ids bigint[], p_stages smallint[], p_conversations uuid[], p_groups text[]) IS 'failures that count against messages the caller has claimed.';
 
-CREATE FUNCTION howdah._counted(p_incident_ids bigint[]) RETURNS bigint[]
+CREATE FUNCTION howdah._count_messages(p_destination_id integer, p_most bigint) RETURNS TABLE(live bigint, parked bigint, oldest_sent_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    select count(*), min(c.sent_at) into live, oldest_sent_at
+    from (select m.sent_at from howdah.msgs m where m.destination_id = p_destination_id limit p_most) c;
+    if live = p_most then
+        return next;
+        return;
+    end if;
+    select live + count(*), least(oldest_sent_at, min(c.sent_at)) into live, oldest_sent_at
+    from (select n.sent_at from howdah.msgs_nonpersistent n
+          where n.destination_id = p_destination_id and n.boot = pg_postmaster_start_time() limit p_most) c;
+    select count(*) into parked
+    from (select from howdah.parked p
+          where p.destination_id = p_destination_id and (p.boot is null or p.boot = pg_postmaster_start_time()) limit p_most) c;
+    parked := parked + (select count(*) from (select from howdah.leased l where l.destination_id = p_destination_id limit p_most) c);
+    return next;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._count_messages(p_destination_id integer, p_most bigint) IS 'the messages lying in a destination, counted, until p_most are found in a table.';
+
+CREATE FUNCTION howdah._counted_failures(p_incident_ids bigint[]) RETURNS bigint[]
     LANGUAGE sql
     AS $$
     select array(select p.incident_id from howdah.poison_details p
                  where p.incident_id = any (p_incident_ids) and not p.uncounted order by p.incident_id)
 $$;
 
-COMMENT ON FUNCTION howdah._counted(p_incident_ids bigint[]) IS 'those of some incidents that count as failures.';
+COMMENT ON FUNCTION howdah._counted_failures(p_incident_ids bigint[]) IS 'those of some incidents that count as failures.';
+
+CREATE FUNCTION howdah._counting_bound() RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    AS $$ select 10000::bigint $$;
+
+COMMENT ON FUNCTION howdah._counting_bound() IS 'up to how many live and as many parked messages a destination is counted at each look: some 1 ms each.';
 
 CREATE FUNCTION howdah._cron_number(p_word text, p_field bigint) RETURNS integer
     LANGUAGE sql IMMUTABLE
@@ -3030,60 +3123,21 @@ $$;
 
 COMMENT ON FUNCTION howdah._cron_number(p_word text, p_field bigint) IS 'what a number or name in a field of a cron expression stands for.';
 
-CREATE FUNCTION howdah._cross(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_nonpersistent boolean, p_notify boolean, p_user text) RETURNS void
-    LANGUAGE plpgsql
-    AS $_$
-declare
-    v_bridge record;
-    v_wanted record;
-    v_selected bigint[];
-    v_headers jsonb[];
-begin
-    for v_bridge in
-        select d as queue, b.selector_sql from howdah.bridges b join howdah.destinations d on d.id = b.queue_id
-        where b.topic_id = p_topic.id and d.dropped_at is null order by d.id
-    loop
-        v_selected := null;
-        v_headers := case when (v_bridge.queue).stamp_user
-            then howdah._stamped_all(p_headers, cardinality(p_bodies), p_user) else p_headers end;
-        if v_bridge.selector_sql is not null then
-            execute format('select coalesce(array_agg(m.n), ''{}'')
-                from (select u.n, u.headers, 9 - coalesce(u.priority, $2) as rank, u.correlation_id, u.message_type, $6 as message_id,
-                          howdah.now() as sent_at, $7 as nonpersistent
-                      from unnest($1, $3, $4, $5) with ordinality u(headers, priority, correlation_id, message_type, n)) m
-                where (%s) is true', v_bridge.selector_sql)
-            into v_selected
-            using v_headers, p_topic.default_priority, p_priorities, p_correlation_ids, p_message_types, null::bigint, p_nonpersistent;
-        end if;
-        select array_agg(u.body order by u.n) as bodies, array_agg(u.headers order by u.n) as headers, array_agg(u.priority order by u.n) as priorities,
-            array_agg(u.correlation_id order by u.n) as correlation_ids, array_agg(u.message_type order by u.n) as message_types,
-            array_agg(u.conversation_id order by u.n) as conversation_ids
-        into v_wanted
-        from (
-            select b.body, b.headers, coalesce(b.priority, p_topic.default_priority) as priority, b.correlation_id, b.message_type,
-                b.conversation_id, b.n
-            from unnest(p_bodies, v_headers, p_priorities, p_correlation_ids, p_message_types, p_conversation_ids)
-                with ordinality b(body, headers, priority, correlation_id, message_type, conversation_id, n)
-        ) u
-        where v_selected is null or u.n = any (v_selected);
-        if v_wanted.bodies is not null then
-            perform howdah._send_batch(v_bridge.queue, v_wanted.bodies, p_is_text, p_content_type, v_wanted.headers, v_wanted.priorities,
-                v_wanted.correlation_ids, v_wanted.message_types, v_wanted.conversation_ids, p_reply_to, p_time_to_live, null,
-                case when p_nonpersistent then 'non-persistent' else 'persistent' end, p_notify);
-        end if;
-    end loop;
-end
-$_$;
-
-COMMENT ON FUNCTION howdah._cross(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_nonpersistent boolean, p_notify boolean, p_user text) IS 'pass published messages on into the queues that the topic is bridged to.';
-
 CREATE FUNCTION howdah._cursor(p_ack_id integer) RETURNS howdah.ack_cursors
     LANGUAGE sql
     AS $$ select c from howdah.ack_cursors c where c.ack_id = p_ack_id order by c.n desc limit 1 $$;
 
 COMMENT ON FUNCTION howdah._cursor(p_ack_id integer) IS 'where a cursor stands.';
 
-CREATE FUNCTION howdah._cut(p_done pg_snapshot, p_upto pg_snapshot, p_xid xid8) RETURNS pg_snapshot
+CREATE FUNCTION howdah._cursor_after(p_cursor howdah.ack_cursors, p_upto pg_snapshot, p_xid xid8) RETURNS pg_snapshot
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select case when (p_cursor).seq >= 0 and (p_cursor).xid = p_xid then (p_cursor).snapshot else howdah._cursor_at(howdah._whole_snapshot(p_cursor), p_upto, p_xid) end
+$$;
+
+COMMENT ON FUNCTION howdah._cursor_after(p_cursor howdah.ack_cursors, p_upto pg_snapshot, p_xid xid8) IS 'a cursor moved on to a message, as howdah._cursor_at; within a transaction that it has passed in part it stays.';
+
+CREATE FUNCTION howdah._cursor_at(p_done pg_snapshot, p_upto pg_snapshot, p_xid xid8) RETURNS pg_snapshot
     LANGUAGE plpgsql IMMUTABLE
     AS $$
 declare
@@ -3104,16 +3158,16 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._cut(p_done pg_snapshot, p_upto pg_snapshot, p_xid xid8) IS 'a cursor moved on to a message: everything before it in reading order is passed.';
+COMMENT ON FUNCTION howdah._cursor_at(p_done pg_snapshot, p_upto pg_snapshot, p_xid xid8) IS 'a cursor moved on to a message: everything before it in reading order is passed.';
 
-CREATE FUNCTION howdah._dead() RETURNS TABLE(origin_id integer, dead bigint, as_of timestamp with time zone)
+CREATE FUNCTION howdah._dead_by_destination() RETURNS TABLE(origin_id integer, dead bigint, as_of timestamp with time zone)
     LANGUAGE plpgsql STABLE
     AS $$
 declare
     v_ids integer[] := array(select x.x from howdah._exception_destinations() x(x));
     v_counted_at timestamptz := howdah._figures_at();
 begin
-    if v_counted_at is not null and (cardinality(v_ids) > 100 or howdah._large() < (
+    if v_counted_at is not null and (cardinality(v_ids) > 100 or howdah._counting_bound() < (
         select sum(f.live + f.parked) from howdah.backlog_figures f where f.destination_id = any (v_ids))
     ) then
         return query
@@ -3121,15 +3175,15 @@ begin
         union all select null, 0, v_counted_at;
     else
         return query
-        select d.origin_id, sum(d.dead)::bigint, min(d.as_of) from unnest(v_ids) e(id) cross join lateral howdah._dead_in(e.id) d
+        select d.origin_id, sum(d.dead)::bigint, min(d.as_of) from unnest(v_ids) e(id) cross join lateral howdah._dead_by_origin(e.id) d
         group by d.origin_id;
     end if;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._dead() IS 'how many messages of each destination lie in exception destinations.';
+COMMENT ON FUNCTION howdah._dead_by_destination() IS 'how many messages of each destination lie in exception destinations.';
 
-CREATE FUNCTION howdah._dead_in(p_destination_id integer) RETURNS TABLE(origin_id integer, dead bigint, as_of timestamp with time zone)
+CREATE FUNCTION howdah._dead_by_origin(p_destination_id integer) RETURNS TABLE(origin_id integer, dead bigint, as_of timestamp with time zone)
     LANGUAGE plpgsql STABLE
     AS $$
 declare
@@ -3138,8 +3192,8 @@ declare
     v_total bigint;
 begin
     select array_agg(c.origin_id), array_agg(c.messages), sum(c.messages) into v_origins, v_dead, v_total
-    from howdah._count_by_origin(p_destination_id, howdah._large() + 1) c;
-    if v_total > howdah._large() then
+    from howdah._count_by_origin(p_destination_id, howdah._counting_bound() + 1) c;
+    if v_total > howdah._counting_bound() then
         return query
         select o.origin_id, max(o.dead)::bigint, null::timestamptz
         from (
@@ -3155,7 +3209,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._dead_in(p_destination_id integer) IS 'how many messages of each origin lie in one exception destination: counted, or of a large one estimated, and not below what was counted.';
+COMMENT ON FUNCTION howdah._dead_by_origin(p_destination_id integer) IS 'how many messages of each origin lie in one exception destination: counted, or of a large one estimated, and not below what was counted.';
 
 CREATE FUNCTION howdah._dead_messages(p_destination_id integer, p_origin_id integer, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selected bigint[], p_after bigint, p_max bigint) RETURNS TABLE(message_id bigint, seq bigint, rank smallint, stage smallint, origin_id integer, sent_at timestamp with time zone, dead_at timestamp with time zone, dead_reason text, content_type text, headers jsonb, nonpersistent boolean, due_at timestamp with time zone, failures bigint, incident_id bigint, error_class text, error_text text, sqlstate text, fingerprint text)
     LANGUAGE sql STABLE
@@ -3188,6 +3242,12 @@ CREATE FUNCTION howdah._dead_messages(p_destination_id integer, p_origin_id inte
 $$;
 
 COMMENT ON FUNCTION howdah._dead_messages(p_destination_id integer, p_origin_id integer, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selected bigint[], p_after bigint, p_max bigint) IS 'the dead messages of an exception destination with their last failure.';
+
+CREATE FUNCTION howdah._death_reason(p_weight integer) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$ select case when p_weight = 2147483647 then 'rejected by its handler' else 'failed deliveries reached the limit' end $$;
+
+COMMENT ON FUNCTION howdah._death_reason(p_weight integer) IS 'the reason of death of a message whose incidents amount to so much.';
 
 CREATE FUNCTION howdah._deduplicate(p_destination howdah.destinations, p_keys text[], p_ids bigint[]) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -3222,6 +3282,407 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._deduplicate(p_destination howdah.destinations, p_keys text[], p_ids bigint[]) IS 'tell messages about to be sent from those that were sent already.';
+
+CREATE FUNCTION howdah._deliver(p_destination_id integer, p_message howdah.msgs, p_now timestamp with time zone, p_limit integer, p_journaled boolean) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_failures integer;
+    v_weight integer;
+begin
+    select coalesce(max(f.failures), 0), coalesce(max(f.weight), 0) into v_failures, v_weight
+    from howdah._count_failures(p_destination_id, array[p_message.message_id], array[p_message.stage], array[p_message.conversation_id],
+        array[howdah._group(p_message.headers, p_message.conversation_id)]) f
+    where f.stage = p_message.stage;
+    if p_message.expires_at <= p_now or v_weight >= p_limit then
+        perform howdah._dispose(p_destination_id, p_message, false, null, p_now);
+        return;
+    end if;
+    if p_journaled then
+        insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
+        values (p_now, p_destination_id, 'consumed', array[p_message.message_id], p_message.sent_at);
+    end if;
+    if p_message.body is null then
+        p_message.body := howdah._take_body(p_message.message_id);
+    end if;
+    return next howdah._message(p_message, howdah._destination_name(p_destination_id), false, v_failures);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._deliver(p_destination_id integer, p_message howdah.msgs, p_now timestamp with time zone, p_limit integer, p_journaled boolean) IS 'give out a message just taken, or end it.';
+
+CREATE FUNCTION howdah._destination(p_name text, p_verb text) RETURNS howdah.destinations
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_destination howdah.destinations;
+begin
+    select d.* into v_destination from howdah.destinations d where d.name = p_name and d.dropped_at is null;
+    if not found then
+        raise exception using errcode = 'HD001',
+            message = format('there is no queue %s', coalesce(quote_literal(left(p_name, 250)), 'NULL')),
+            hint = 'Create it with howdah.create_queue(name), or see howdah.list_queues().';
+    end if;
+    if not exists (
+        select from howdah.destination_grants g
+        where g.destination_id = v_destination.id and g.verb = p_verb
+          and howdah._has_role(g.role_name)
+    ) then
+        raise exception using errcode = 'HD010',
+            message = format('role %s may not %s on queue %s', quote_ident(howdah._caller()), p_verb, quote_literal(p_name)),
+            hint = 'Ask an administrator for membership in a role that has this right (howdah.destination_grants).';
+    end if;
+    if v_destination.name ^@ '_TEMP.' then
+        perform howdah._check_temporary(v_destination, p_verb);
+    end if;
+    return v_destination;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._destination(p_name text, p_verb text) IS 'the destination of that name, if the caller may use it so.';
+
+CREATE FUNCTION howdah._destination_name(p_id integer) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$ select d.name from howdah.destinations d where d.id = p_id $$;
+
+COMMENT ON FUNCTION howdah._destination_name(p_id integer) IS 'the name of a destination.';
+
+CREATE FUNCTION howdah._detach_body(p_message howdah.msgs) RETURNS howdah.msgs
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if howdah._is_large(octet_length(p_message.body)) then
+        perform howdah._keep_body(p_message.message_id, p_message.body);
+        p_message.body := null;
+    end if;
+    return p_message;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._detach_body(p_message howdah.msgs) IS 'a new persistent message as it is stored: a large body is laid apart.';
+
+CREATE FUNCTION howdah._digest(p_secret uuid, p_body bytea, p_headers jsonb, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid) RETURNS bytea
+    LANGUAGE sql STABLE
+    AS $$
+    select substr(sha256(
+        convert_to(row(p_secret, nullif(p_headers - array['originalExpiration', 'originalDeliveryMode', 'dlqDeliveryFailureCause'], '{}'), p_is_text,
+            p_content_type, p_correlation_id, p_reply_to, p_message_type, p_conversation_id)::text, 'UTF8')
+        || p_body || int4send(octet_length(p_body))), 1, 16)
+$$;
+
+COMMENT ON FUNCTION howdah._digest(p_secret uuid, p_body bytea, p_headers jsonb, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid) IS 'what tells a message''s content from any other.';
+
+CREATE FUNCTION howdah._digests(p_bodies bytea[], p_headers jsonb[], p_is_text boolean, p_content_type text, p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) RETURNS bytea[]
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    v_secret constant uuid := (select e.digest_secret from howdah.engine e);
+begin
+    return array(
+        select howdah._digest(v_secret, b.body, b.headers, p_is_text, p_content_type, b.correlation_id, p_reply_to, b.message_type, b.conversation_id)
+        from unnest(p_bodies, p_headers, p_correlation_ids, p_message_types, p_conversation_ids) with ordinality
+            b(body, headers, correlation_id, message_type, conversation_id, n)
+        order by b.n);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._digests(p_bodies bytea[], p_headers jsonb[], p_is_text boolean, p_content_type text, p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) IS 'the digests of a batch.';
+
+CREATE FUNCTION howdah._discard_delayed(p_destination howdah.destinations, p_rows tid[]) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_gone record;
+    v_count bigint := 0;
+begin
+    for v_gone in
+        with gone as (delete from howdah.parked p where p.ctid = any (p_rows) returning p.message_id, p.boot is not null as nonpersistent)
+        select g.nonpersistent, array_agg(g.message_id order by g.message_id) as ids from gone g group by g.nonpersistent
+    loop
+        perform howdah._journal(p_destination, 'discarded', v_gone.ids, v_gone.nonpersistent, null, 'cancelled');
+        v_count := v_count + cardinality(v_gone.ids);
+    end loop;
+    return v_count;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._discard_delayed(p_destination howdah.destinations, p_rows tid[]) IS 'discard parked rows that the caller has locked.';
+
+CREATE FUNCTION howdah._dispose(p_destination_id integer, p_message howdah.msgs, p_nonpersistent boolean, p_place text, p_now timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_destination howdah.destinations;
+    v_weight integer;
+begin
+    select d.* into v_destination from howdah.destinations d where d.id = p_destination_id;
+    if p_place is not null then
+        perform howdah._remove(p_message, p_place);
+    end if;
+    if p_message.expires_at <= p_now then
+        perform howdah._expire(v_destination, p_message, p_nonpersistent);
+    else
+        v_weight := (select s.weight from howdah._standing(p_destination_id, p_message.message_id, p_message.stage, p_message.conversation_id,
+            howdah._group(p_message.headers, p_message.conversation_id), null) s);
+        if not howdah._park_waiting(v_destination, p_message, p_nonpersistent, v_weight, p_now) then
+            perform howdah._apply_limit_policy(v_destination, p_message, p_nonpersistent, howdah._death_reason(v_weight));
+        end if;
+    end if;
+    perform set_config('howdah.disposed', 'yes', true);
+    return false;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._dispose(p_destination_id integer, p_message howdah.msgs, p_nonpersistent boolean, p_place text, p_now timestamp with time zone) IS 'end a claimed message that must not be delivered.';
+
+CREATE FUNCTION howdah._dispose_evicted(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if p_message.expires_at <= howdah.now() then
+        perform howdah._expire(p_destination, p_message, p_nonpersistent);
+    elsif p_destination.exception_mode = 'none' or p_destination.at_limit = 'discard'
+       or p_nonpersistent and not p_destination.process_non_persistent
+       or howdah._move_dead(p_destination, p_message, p_nonpersistent, p_reason) <> 'moved' then
+        perform howdah._journal(p_destination, 'discarded', array[p_message.message_id], p_nonpersistent, null, p_reason);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._dispose_evicted(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) IS 'let a message that had to make room go where dead ones go.';
+
+CREATE FUNCTION howdah._dispose_published(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_nonpersistent boolean, p_now timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_copy howdah.msgs := howdah._own_copy(p_destination, p_message_id, p_sent_at, p_expires_at, p_rank, p_is_text, p_content_type,
+        p_body, p_headers, p_correlation_id, p_reply_to, p_message_type, p_conversation_id);
+    v_weight integer := (select s.weight from howdah._standing(p_destination.id, p_message_id, 0::smallint, p_conversation_id,
+        howdah._group(p_headers, p_conversation_id), null) s);
+begin
+    if not howdah._park_waiting(p_destination, v_copy, p_nonpersistent, v_weight, p_now) then
+        perform howdah._apply_limit_policy(p_destination, v_copy, p_nonpersistent, howdah._death_reason(v_weight));
+    end if;
+    return false;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._dispose_published(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_nonpersistent boolean, p_now timestamp with time zone) IS 'dispose of a topic message that reached its limit, for one subscription.';
+
+CREATE FUNCTION howdah._draw_tickets(p_id integer, p_tickets regclass, p_shift integer, p_needed bigint) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_first bigint;
+    v_last bigint;
+begin
+    select min(t.ticket), max(t.ticket) into v_first, v_last from (select nextval(p_tickets) as ticket from generate_series(1, p_needed)) t;
+    perform howdah._hold_tickets(p_id, p_shift, v_first, v_last);
+    return coalesce(v_last, 0);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._draw_tickets(p_id integer, p_tickets regclass, p_shift integer, p_needed bigint) IS 'draw tickets under howdah._reserve_after_count''s lock, and hold them.';
+
+CREATE FUNCTION howdah._drop_bodies(p_message_ids bigint[]) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    delete from howdah.bodies b where b.message_id = any (p_message_ids);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._drop_bodies(p_message_ids bigint[]) IS 'delete the bodies of messages that have ended, as far as they lie apart.';
+
+CREATE FUNCTION howdah._drop_prepared(p_but jsonb[]) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_what jsonb;
+begin
+    for v_what in select l.what from howdah._left_in_session() l(what) where l.what ->> 0 = 'statement' and l.what <> all (p_but) loop
+        execute format('deallocate %I', v_what ->> 1);
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._drop_prepared(p_but jsonb[]) IS 'drop the session''s prepared statements but for those that howdah._left_in_session() told of before.';
+
+CREATE FUNCTION howdah._drop_sequences(p_destination howdah.destinations) RETURNS void
+    LANGUAGE plpgsql
+    SET lock_timeout TO '50ms'
+    AS $$
+declare
+    v_sequence regclass;
+begin
+    for v_sequence in
+        select s.name from unnest(array[p_destination.positions, p_destination.head, p_destination.search]) s(name)
+        union all
+        select to_regclass('howdah.' || r.name || p_destination.id) from unnest(array['room_', 'tickets_', 'mark_']) r(name)
+        where to_regclass('howdah.' || r.name || p_destination.id) is not null
+        union all
+        select s.name from howdah.lanes l cross join lateral unnest(array[l.head, l.search]) s(name)
+        where l.destination_id = p_destination.id and s.name is not null
+    loop
+        execute format('drop sequence %s', v_sequence);
+    end loop;
+    delete from howdah.lanes l where l.destination_id = p_destination.id;
+    update howdah.destinations d set positions = 0::regclass, head = 0::regclass, search = 0::regclass, room = null, tickets = null where d.id = p_destination.id;
+exception when lock_not_available then
+    return;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._drop_sequences(p_destination howdah.destinations) IS 'drop the sequences of a queue that was dropped long ago.';
+
+CREATE FUNCTION howdah._drop_temporary(p_queue howdah.temporary_queues) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update howdah.temporary_queues t set connection = null
+    where t.destination_id = p_queue.destination_id and t.connection = p_queue.connection and t.life = p_queue.life;
+    if not found then
+        return false;
+    end if;
+    update howdah.destinations d set dropped_at = howdah.now() where d.id = p_queue.destination_id;
+    delete from howdah.listeners l where l.destination_id = p_queue.destination_id;
+    perform howdah._clear_temporary(p_queue.destination_id);
+    return true;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._drop_temporary(p_queue howdah.temporary_queues) IS 'end a temporary queue; its number waits for its next use.';
+
+CREATE FUNCTION howdah._empty_destination(p_destination howdah.destinations, p_reason text) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_ids bigint[];
+    v_nonpersistent boolean;
+    v_discarded bigint := 0;
+begin
+    perform howdah._sweep_lost();
+    if p_reason = 'purged' then
+        perform howdah._return_leases(p_destination.id, null, howdah.now());
+    else
+        perform howdah._lay_down(p_destination.id, l.lease_id, null, null) from howdah.leases l where l.destination_id = p_destination.id;
+    end if;
+    for v_ids, v_nonpersistent in
+        with ready as (
+            delete from howdah.msgs m where m.ctid = any (array(
+                select c.ctid from howdah.msgs c where c.destination_id = p_destination.id for update skip locked))
+            returning m.message_id
+        ), nonpersistent as (
+            delete from howdah.msgs_nonpersistent n where n.ctid = any (array(
+                select c.ctid from howdah.msgs_nonpersistent c where c.destination_id = p_destination.id
+                for update skip locked))
+            returning n.message_id
+        ), parked as (
+            delete from howdah.parked p where p.ctid = any (array(
+                select c.ctid from howdah.parked c where c.destination_id = p_destination.id
+                    and (p_reason <> 'purged' or c.lease_id is null or c.due_at <= howdah.now()) for update skip locked))
+            returning p.message_id, p.boot is not null as nonpersistent
+        )
+        select array_agg(g.message_id order by g.message_id), g.nonpersistent
+        from (select r.message_id, false as nonpersistent from ready r
+              union all select n.message_id, true from nonpersistent n
+              union all select p.message_id, p.nonpersistent from parked p) g
+        group by g.nonpersistent
+    loop
+        perform howdah._journal(p_destination, 'discarded', v_ids, v_nonpersistent, null, p_reason);
+        perform howdah._record_act('purged', p_destination.id, v_ids, null, p_reason);
+        v_discarded := v_discarded + cardinality(v_ids);
+    end loop;
+    return v_discarded;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._empty_destination(p_destination howdah.destinations, p_reason text) IS 'discard every message of a destination that no transaction (and, when purged, no lease) holds.';
+
+CREATE FUNCTION howdah._empty_slot(p_slot integer) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    v_open integer := howdah._generation() % 3;
+    v_keys record;
+    v_kept bigint;
+begin
+    select array_agg(n.destination_id) as ids, array_agg(n.xid) as xids, array_agg(n.seq) as seqs, count(*) as kept
+    into v_keys from howdah._still_needed(p_slot) n;
+    if v_keys.kept > 0 then
+        execute format('insert into howdah.topic_msgs_%s select s.* from howdah.topic_msgs_%s s
+            join unnest($1, $2, $3) k(id, xid, seq) on s.destination_id = k.id and s.xid = k.xid and s.seq = k.seq', v_open, p_slot)
+        using v_keys.ids, v_keys.xids, v_keys.seqs;
+        execute format('insert into howdah.topic_nonpersistent_%s select s.* from howdah.topic_nonpersistent_%s s
+            join unnest($1, $2, $3) k(id, xid, seq) on s.destination_id = k.id and s.xid = k.xid and s.seq = k.seq', v_open, p_slot)
+        using v_keys.ids, v_keys.xids, v_keys.seqs;
+    end if;
+    -- What was noted about messages that go now: no cursor meets them any more.
+    execute format('delete from howdah.acked d using howdah.acks a
+        where a.id = d.ack_id and not exists (select from unnest($1, $2) k(id, seq) where k.id = a.destination_id and k.seq = d.seq)
+          and (exists (select from howdah.topic_msgs_%1$s s where s.destination_id = a.destination_id and s.xid = d.xid and s.seq = d.seq)
+            or exists (select from howdah.topic_nonpersistent_%1$s s where s.destination_id = a.destination_id and s.xid = d.xid and s.seq = d.seq))',
+        p_slot)
+    using v_keys.ids, v_keys.seqs;
+    perform setval('howdah.topic_truncations'::regclass, (select max(r.truncations) + 1 from howdah.topic_ring r));
+    execute format('truncate table only howdah.topic_msgs_%s', p_slot);
+    -- Not without need: an UNLOGGED table's new file, undone just before a crash, makes PostgreSQL's next start fail (docs/operations.md).
+    if pg_relation_size(format('howdah.topic_nonpersistent_%s', p_slot)::regclass) > 0 then
+        execute format('truncate table only howdah.topic_nonpersistent_%s', p_slot);
+    end if;
+    update howdah.topic_ring r
+    set state = 'empty', closed_xid = null, closed_at = null, truncations = (select max(m.truncations) + 1 from howdah.topic_ring m)
+    where r.slot = p_slot;
+    return v_keys.kept;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._empty_slot(p_slot integer) IS 'empty a closed pair of topic tables that the caller has locked; what is needed goes into the open ones.';
+
+CREATE FUNCTION howdah._end_conversation(p_conversation_id uuid, p_error integer, p_text text, p_reply_to text, p_correlation_id text) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    -- Another transaction is just ending it: not waited for, since a receive that disposes of a message waits for nobody.
+    if not pg_try_advisory_xact_lock(howdah._lock_key('conversation', p_conversation_id::text)) then
+        return false;
+    end if;
+    insert into howdah.ended_conversations (conversation_id, ended_at, ended_by, error, error_text)
+    values (p_conversation_id, howdah.now(), howdah._caller(), p_error, p_text)
+    on conflict on constraint pk_ended_conversations do nothing;
+    if not found then
+        return false;
+    end if;
+    if p_error is not null then
+        perform howdah._send_error(p_reply_to, null, p_error, p_text, p_correlation_id, p_conversation_id);
+    end if;
+    return true;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._end_conversation(p_conversation_id uuid, p_error integer, p_text text, p_reply_to text, p_correlation_id text) IS 'the body of howdah.end_conversation.';
+
+CREATE FUNCTION howdah._end_leases_of(p_destination_id integer, p_leases bigint[], p_now timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+begin
+    update howdah.parked p set due_at = p_now
+    where p.ctid = any (array(
+        select c.ctid from howdah.parked c
+        where c.destination_id = p_destination_id and c.lease_id = any (p_leases) and c.parked_reason = 'lease' and c.due_at > p_now
+        for update skip locked));
+    update howdah.acked d set leased_until = p_now
+    where d.ctid = any (array(
+        select c.ctid from howdah.acks a join howdah.acked c on c.ack_id = a.id
+        where a.subscription_id = p_destination_id and c.lease_id = any (p_leases) and c.leased_until > p_now
+        for update of c skip locked));
+    perform howdah._wake(d.id, d.waiting) from howdah.destinations d where d.id = p_destination_id and pg_sequence_last_value(d.waiting) is not null;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._end_leases_of(p_destination_id integer, p_leases bigint[], p_now timestamp with time zone) IS 'have leases of consumers whose sessions ended run out now.';
 
 CREATE TABLE howdah.schedules (
     id bigint NOT NULL,
@@ -3336,401 +3797,6 @@ COMMENT ON COLUMN howdah.schedules.created_by IS 'The role that made it, whose r
 
 COMMENT ON COLUMN howdah.schedules.last_error IS 'Why its last firing failed. NULL: it did not.';
 
-CREATE FUNCTION howdah._definition(p_schedule howdah.schedules) RETURNS jsonb
-    LANGUAGE sql STABLE
-    AS $$
-    select to_jsonb(p_schedule) - array['id', 'parent_id', 'name', 'next_at', 'due_at', 'created_at', 'changed_at', 'last_fired_at',
-        'fired', 'missed',
-        'remaining', 'state', 'created_by', 'last_error']
-$$;
-
-COMMENT ON FUNCTION howdah._definition(p_schedule howdah.schedules) IS 'what a schedule was made with, without what has become of it.';
-
-CREATE FUNCTION howdah._delay(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) RETURNS interval
-    LANGUAGE sql
-    AS $$
-    select interval '1 millisecond' * coalesce(p_delay_ms, howdah._mean_delay_ms(p_destination, p_failures)
-        * (1 + case when p_destination.use_collision_avoidance
-                    then sign(random() - 0.5) * random() * p_destination.collision_avoidance_factor else 0 end))
-$$;
-
-COMMENT ON FUNCTION howdah._delay(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) IS 'how long a message waits for its redelivery.';
-
-CREATE FUNCTION howdah._deleted() RETURNS bigint
-    LANGUAGE sql
-    AS $$
-    select case when pg_current_xact_id_if_assigned() is null then 0
-        when current_setting('track_counts')::boolean then pg_stat_get_xact_tuples_deleted('howdah.msgs'::regclass)
-            + pg_stat_get_xact_tuples_deleted('howdah.msgs_nonpersistent'::regclass) + pg_stat_get_xact_tuples_deleted('howdah.parked'::regclass)
-            + pg_stat_get_xact_tuples_deleted('howdah.leased'::regclass)
-        else 1000000000000 end
-$$;
-
-COMMENT ON FUNCTION howdah._deleted() IS 'how many messages the caller''s transaction has taken out and not committed, at most.';
-
-CREATE FUNCTION howdah._deliver(p_destination_id integer, p_message howdah.msgs, p_now timestamp with time zone, p_limit integer, p_journaled boolean) RETURNS SETOF howdah.message
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_failures integer;
-    v_weight integer;
-begin
-    select coalesce(max(f.failures), 0), coalesce(max(f.weight), 0) into v_failures, v_weight
-    from howdah._count_failures(p_destination_id, array[p_message.message_id], array[p_message.stage], array[p_message.conversation_id],
-        array[howdah._group(p_message.headers, p_message.conversation_id)]) f
-    where f.stage = p_message.stage;
-    if p_message.expires_at <= p_now or v_weight >= p_limit then
-        perform howdah._dispose(p_destination_id, p_message, false, null, p_now);
-        return;
-    end if;
-    if p_journaled then
-        insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
-        values (p_now, p_destination_id, 'consumed', array[p_message.message_id], p_message.sent_at);
-    end if;
-    if p_message.body is null then
-        p_message.body := howdah._take_body(p_message.message_id);
-    end if;
-    return query select (howdah._message(p_message, howdah._name(p_destination_id), false, v_failures)).*;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._deliver(p_destination_id integer, p_message howdah.msgs, p_now timestamp with time zone, p_limit integer, p_journaled boolean) IS 'give out a message just taken, or end it.';
-
-CREATE FUNCTION howdah._destination(p_name text, p_verb text) RETURNS howdah.destinations
-    LANGUAGE plpgsql STABLE
-    AS $$
-declare
-    v_destination howdah.destinations;
-begin
-    select d.* into v_destination from howdah.destinations d where d.name = p_name and d.dropped_at is null;
-    if not found then
-        raise exception using errcode = 'HD001',
-            message = format('there is no queue %s', coalesce(quote_literal(left(p_name, 250)), 'NULL')),
-            hint = 'Create it with howdah.create_queue(name), or see howdah.list_queues().';
-    end if;
-    if not exists (
-        select from howdah.destination_grants g
-        where g.destination_id = v_destination.id and g.verb = p_verb
-          and howdah._has_role(g.role_name)
-    ) then
-        raise exception using errcode = 'HD010',
-            message = format('role %s may not %s on queue %s', quote_ident(howdah._caller()), p_verb, quote_literal(p_name)),
-            hint = 'Ask an administrator for membership in a role that has this right (howdah.destination_grants).';
-    end if;
-    if v_destination.name ^@ '_TEMP.' then
-        perform howdah._check_temporary(v_destination, p_verb);
-    end if;
-    return v_destination;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._destination(p_name text, p_verb text) IS 'the destination of that name, if the caller may use it so.';
-
-CREATE FUNCTION howdah._digest(p_secret uuid, p_body bytea, p_headers jsonb, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid) RETURNS bytea
-    LANGUAGE sql STABLE
-    AS $$
-    select substr(sha256(
-        convert_to(row(p_secret, nullif(p_headers - array['originalExpiration', 'originalDeliveryMode', 'dlqDeliveryFailureCause'], '{}'), p_is_text,
-            p_content_type, p_correlation_id, p_reply_to, p_message_type, p_conversation_id)::text, 'UTF8')
-        || p_body || int4send(octet_length(p_body))), 1, 16)
-$$;
-
-COMMENT ON FUNCTION howdah._digest(p_secret uuid, p_body bytea, p_headers jsonb, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid) IS 'what tells a message''s content from any other.';
-
-CREATE FUNCTION howdah._digests(p_bodies bytea[], p_headers jsonb[], p_is_text boolean, p_content_type text, p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) RETURNS bytea[]
-    LANGUAGE plpgsql STABLE
-    AS $$
-declare
-    v_secret constant uuid := (select e.digest_secret from howdah.engine e);
-begin
-    return array(
-        select howdah._digest(v_secret, b.body, b.headers, p_is_text, p_content_type, b.correlation_id, p_reply_to, b.message_type, b.conversation_id)
-        from unnest(p_bodies, p_headers, p_correlation_ids, p_message_types, p_conversation_ids) with ordinality
-            b(body, headers, correlation_id, message_type, conversation_id, n)
-        order by b.n);
-end
-$$;
-
-COMMENT ON FUNCTION howdah._digests(p_bodies bytea[], p_headers jsonb[], p_is_text boolean, p_content_type text, p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) IS 'the digests of a batch.';
-
-CREATE FUNCTION howdah._discard_delayed(p_destination howdah.destinations, p_rows tid[]) RETURNS bigint
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_gone record;
-    v_count bigint := 0;
-begin
-    for v_gone in
-        with gone as (delete from howdah.parked p where p.ctid = any (p_rows) returning p.message_id, p.boot is not null as nonpersistent)
-        select g.nonpersistent, array_agg(g.message_id order by g.message_id) as ids from gone g group by g.nonpersistent
-    loop
-        perform howdah._journal(p_destination, 'discarded', v_gone.ids, v_gone.nonpersistent, null, 'cancelled');
-        v_count := v_count + cardinality(v_gone.ids);
-    end loop;
-    return v_count;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._discard_delayed(p_destination howdah.destinations, p_rows tid[]) IS 'discard parked rows that the caller has locked.';
-
-CREATE FUNCTION howdah._dispose(p_destination_id integer, p_message howdah.msgs, p_nonpersistent boolean, p_place text, p_now timestamp with time zone) RETURNS boolean
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_destination howdah.destinations;
-    v_weight integer;
-begin
-    select d.* into v_destination from howdah.destinations d where d.id = p_destination_id;
-    if p_place is not null then
-        perform howdah._remove(p_message, p_place);
-    end if;
-    if p_message.expires_at <= p_now then
-        perform howdah._expire(v_destination, p_message, p_nonpersistent);
-    else
-        v_weight := (select s.weight from howdah._standing(p_destination_id, p_message.message_id, p_message.stage, p_message.conversation_id,
-            howdah._group(p_message.headers, p_message.conversation_id), null) s);
-        if not howdah._park_waiting(v_destination, p_message, p_nonpersistent, v_weight, p_now) then
-            perform howdah._bury(v_destination, p_message, p_nonpersistent, howdah._why(v_weight));
-        end if;
-    end if;
-    perform set_config('howdah.disposed', 'yes', true);
-    return false;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._dispose(p_destination_id integer, p_message howdah.msgs, p_nonpersistent boolean, p_place text, p_now timestamp with time zone) IS 'end a claimed message that must not be delivered.';
-
-CREATE FUNCTION howdah._dispose_evicted(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-begin
-    if p_message.expires_at <= howdah.now() then
-        perform howdah._expire(p_destination, p_message, p_nonpersistent);
-    elsif p_destination.exception_mode = 'none' or p_destination.at_limit = 'discard'
-       or p_nonpersistent and not p_destination.process_non_persistent
-       or howdah._move_dead(p_destination, p_message, p_nonpersistent, p_reason) <> 'moved' then
-        perform howdah._journal(p_destination, 'discarded', array[p_message.message_id], p_nonpersistent, null, p_reason);
-    end if;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._dispose_evicted(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) IS 'let a message that had to make room go where dead ones go.';
-
-CREATE FUNCTION howdah._draw(p_id integer, p_tickets regclass, p_shift integer, p_needed bigint) RETURNS bigint
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_first bigint;
-    v_last bigint;
-begin
-    select min(t.ticket), max(t.ticket) into v_first, v_last from (select nextval(p_tickets) as ticket from generate_series(1, p_needed)) t;
-    perform howdah._hold(p_id, p_shift, v_first, v_last);
-    return coalesce(v_last, 0);
-end
-$$;
-
-COMMENT ON FUNCTION howdah._draw(p_id integer, p_tickets regclass, p_shift integer, p_needed bigint) IS 'draw tickets under howdah._take''s lock, and hold them.';
-
-CREATE FUNCTION howdah._drop_bodies(p_message_ids bigint[]) RETURNS void
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    AS $$
-begin
-    delete from howdah.bodies b where b.message_id = any (p_message_ids);
-end
-$$;
-
-COMMENT ON FUNCTION howdah._drop_bodies(p_message_ids bigint[]) IS 'delete the bodies of messages that have ended, as far as they lie apart.';
-
-CREATE FUNCTION howdah._drop_prepared(p_but jsonb[]) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_what jsonb;
-begin
-    for v_what in select l.what from howdah._left_in_session() l(what) where l.what ->> 0 = 'statement' and l.what <> all (p_but) loop
-        execute format('deallocate %I', v_what ->> 1);
-    end loop;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._drop_prepared(p_but jsonb[]) IS 'drop the session''s prepared statements but for those that howdah._left_in_session() told of before.';
-
-CREATE FUNCTION howdah._drop_sequences(p_destination howdah.destinations) RETURNS void
-    LANGUAGE plpgsql
-    SET lock_timeout TO '50ms'
-    AS $$
-declare
-    v_sequence regclass;
-begin
-    for v_sequence in
-        select s.name from unnest(array[p_destination.positions, p_destination.head, p_destination.search]) s(name)
-        union all
-        select to_regclass('howdah.' || r.name || p_destination.id) from unnest(array['room_', 'tickets_', 'mark_']) r(name)
-        where to_regclass('howdah.' || r.name || p_destination.id) is not null
-        union all
-        select s.name from howdah.lanes l cross join lateral unnest(array[l.head, l.search]) s(name)
-        where l.destination_id = p_destination.id and s.name is not null
-    loop
-        execute format('drop sequence %s', v_sequence);
-    end loop;
-    delete from howdah.lanes l where l.destination_id = p_destination.id;
-    update howdah.destinations d set positions = 0::regclass, head = 0::regclass, search = 0::regclass, room = null, tickets = null where d.id = p_destination.id;
-exception when lock_not_available then
-    return;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._drop_sequences(p_destination howdah.destinations) IS 'drop the sequences of a queue that was dropped long ago.';
-
-CREATE FUNCTION howdah._drop_temporary(p_queue howdah.temporary_queues) RETURNS boolean
-    LANGUAGE plpgsql
-    AS $$
-begin
-    update howdah.temporary_queues t set connection = null
-    where t.destination_id = p_queue.destination_id and t.connection = p_queue.connection and t.life = p_queue.life;
-    if not found then
-        return false;
-    end if;
-    update howdah.destinations d set dropped_at = howdah.now() where d.id = p_queue.destination_id;
-    delete from howdah.listeners l where l.destination_id = p_queue.destination_id;
-    perform howdah._clear_temporary(p_queue.destination_id);
-    return true;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._drop_temporary(p_queue howdah.temporary_queues) IS 'end a temporary queue; its number waits for its next use.';
-
-CREATE FUNCTION howdah._empty(p_destination howdah.destinations, p_reason text) RETURNS bigint
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_ids bigint[];
-    v_nonpersistent boolean;
-    v_discarded bigint := 0;
-begin
-    perform howdah._sweep_lost();
-    if p_reason = 'purged' then
-        perform howdah._return_leases(p_destination.id, null, howdah.now());
-    else
-        perform howdah._lay_down(p_destination.id, l.lease_id, null, null) from howdah.leases l where l.destination_id = p_destination.id;
-    end if;
-    for v_ids, v_nonpersistent in
-        with ready as (
-            delete from howdah.msgs m where m.ctid = any (array(
-                select c.ctid from howdah.msgs c where c.destination_id = p_destination.id for update skip locked))
-            returning m.message_id
-        ), nonpersistent as (
-            delete from howdah.msgs_nonpersistent n where n.ctid = any (array(
-                select c.ctid from howdah.msgs_nonpersistent c where c.destination_id = p_destination.id
-                for update skip locked))
-            returning n.message_id
-        ), parked as (
-            delete from howdah.parked p where p.ctid = any (array(
-                select c.ctid from howdah.parked c where c.destination_id = p_destination.id
-                    and (p_reason <> 'purged' or c.lease_id is null or c.due_at <= howdah.now()) for update skip locked))
-            returning p.message_id, p.boot is not null as nonpersistent
-        )
-        select array_agg(g.message_id order by g.message_id), g.nonpersistent
-        from (select r.message_id, false as nonpersistent from ready r
-              union all select n.message_id, true from nonpersistent n
-              union all select p.message_id, p.nonpersistent from parked p) g
-        group by g.nonpersistent
-    loop
-        perform howdah._journal(p_destination, 'discarded', v_ids, v_nonpersistent, null, p_reason);
-        perform howdah._act('purged', p_destination.id, v_ids, null, p_reason);
-        v_discarded := v_discarded + cardinality(v_ids);
-    end loop;
-    return v_discarded;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._empty(p_destination howdah.destinations, p_reason text) IS 'discard every message of a destination that no transaction (and, when purged, no lease) holds.';
-
-CREATE FUNCTION howdah._empty_slot(p_slot integer) RETURNS bigint
-    LANGUAGE plpgsql
-    AS $_$
-declare
-    v_open integer := howdah._generation() % 3;
-    v_keys record;
-    v_kept bigint;
-begin
-    select array_agg(n.destination_id) as ids, array_agg(n.xid) as xids, array_agg(n.seq) as seqs, count(*) as kept
-    into v_keys from howdah._needed(p_slot) n;
-    if v_keys.kept > 0 then
-        execute format('insert into howdah.topic_msgs_%s select s.* from howdah.topic_msgs_%s s
-            join unnest($1, $2, $3) k(id, xid, seq) on s.destination_id = k.id and s.xid = k.xid and s.seq = k.seq', v_open, p_slot)
-        using v_keys.ids, v_keys.xids, v_keys.seqs;
-        execute format('insert into howdah.topic_nonpersistent_%s select s.* from howdah.topic_nonpersistent_%s s
-            join unnest($1, $2, $3) k(id, xid, seq) on s.destination_id = k.id and s.xid = k.xid and s.seq = k.seq', v_open, p_slot)
-        using v_keys.ids, v_keys.xids, v_keys.seqs;
-    end if;
-    -- What was noted about messages that go now: no cursor meets them any more.
-    execute format('delete from howdah.acked d using howdah.acks a
-        where a.id = d.ack_id and not exists (select from unnest($1, $2) k(id, seq) where k.id = a.destination_id and k.seq = d.seq)
-          and (exists (select from howdah.topic_msgs_%1$s s where s.destination_id = a.destination_id and s.xid = d.xid and s.seq = d.seq)
-            or exists (select from howdah.topic_nonpersistent_%1$s s where s.destination_id = a.destination_id and s.xid = d.xid and s.seq = d.seq))',
-        p_slot)
-    using v_keys.ids, v_keys.seqs;
-    perform setval('howdah.topic_truncations'::regclass, (select max(r.truncations) + 1 from howdah.topic_ring r));
-    execute format('truncate table only howdah.topic_msgs_%s', p_slot);
-    -- Not without need: an UNLOGGED table's new file, undone just before a crash, makes PostgreSQL's next start fail (docs/operations.md).
-    if pg_relation_size(format('howdah.topic_nonpersistent_%s', p_slot)::regclass) > 0 then
-        execute format('truncate table only howdah.topic_nonpersistent_%s', p_slot);
-    end if;
-    update howdah.topic_ring r
-    set state = 'empty', closed_xid = null, closed_at = null, truncations = (select max(m.truncations) + 1 from howdah.topic_ring m)
-    where r.slot = p_slot;
-    return v_keys.kept;
-end
-$_$;
-
-COMMENT ON FUNCTION howdah._empty_slot(p_slot integer) IS 'empty a closed pair of topic tables that the caller has locked; what is needed goes into the open ones.';
-
-CREATE FUNCTION howdah._end_conversation(p_conversation_id uuid, p_error integer, p_text text, p_reply_to text, p_correlation_id text) RETURNS boolean
-    LANGUAGE plpgsql
-    AS $$
-begin
-    -- Another transaction is just ending it: not waited for, since a receive that disposes of a message waits for nobody.
-    if not pg_try_advisory_xact_lock(howdah._lock_key('conversation', p_conversation_id::text)) then
-        return false;
-    end if;
-    insert into howdah.ended_conversations (conversation_id, ended_at, ended_by, error, error_text)
-    values (p_conversation_id, howdah.now(), howdah._caller(), p_error, p_text)
-    on conflict on constraint pk_ended_conversations do nothing;
-    if not found then
-        return false;
-    end if;
-    if p_error is not null then
-        perform howdah._send_error(p_reply_to, null, p_error, p_text, p_correlation_id, p_conversation_id);
-    end if;
-    return true;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._end_conversation(p_conversation_id uuid, p_error integer, p_text text, p_reply_to text, p_correlation_id text) IS 'the body of howdah.end_conversation.';
-
-CREATE FUNCTION howdah._end_leases_of(p_destination_id integer, p_leases bigint[], p_now timestamp with time zone) RETURNS void
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    AS $$
-begin
-    update howdah.parked p set due_at = p_now
-    where p.ctid = any (array(
-        select c.ctid from howdah.parked c
-        where c.destination_id = p_destination_id and c.lease_id = any (p_leases) and c.parked_reason = 'lease' and c.due_at > p_now
-        for update skip locked));
-    update howdah.acked d set leased_until = p_now
-    where d.ctid = any (array(
-        select c.ctid from howdah.acks a join howdah.acked c on c.ack_id = a.id
-        where a.subscription_id = p_destination_id and c.lease_id = any (p_leases) and c.leased_until > p_now
-        for update of c skip locked));
-    perform howdah._wake(d.id, d.waiting) from howdah.destinations d where d.id = p_destination_id and pg_sequence_last_value(d.waiting) is not null;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._end_leases_of(p_destination_id integer, p_leases bigint[], p_now timestamp with time zone) IS 'have leases of consumers whose sessions ended run out now.';
-
 CREATE FUNCTION howdah._end_schedule(p_schedule howdah.schedules, p_state text) RETURNS void
     LANGUAGE sql
     AS $$
@@ -3837,8 +3903,8 @@ begin
                             where m.destination_id = p_destination_id and m.rank = r.rank order by m.seq desc limit 1) l
     ), ready as materialized (
         select l.rank, f.seq as first, t.seq as last,
-            case when c.messages <= 20 then f.seq else howdah._somewhere(b.n, f.seq, t.seq) end as start, c.messages
-        from lane l cross join lateral howdah._parts(l.first, l.last, l.parts) b
+            case when c.messages <= 20 then f.seq else howdah._sample_start(b.n, f.seq, t.seq) end as start, c.messages
+        from lane l cross join lateral howdah._sample_parts(l.first, l.last, l.parts) b
         cross join lateral (select m.seq from howdah.msgs m where m.destination_id = p_destination_id and m.rank = l.rank
                             and m.seq >= b.first and m.seq <= b.last order by m.seq limit 1) f
         cross join lateral (select m.seq from howdah.msgs m where m.destination_id = p_destination_id and m.rank = l.rank
@@ -3848,11 +3914,11 @@ begin
     ), waiting as materialized (
         select f.message_id as first, t.message_id as last,
             case when c.messages <= 20 then f.message_id
-                else f.message_id + (howdah._somewhere(b.n, f.message_id, t.message_id) - f.message_id) / 1000000 * 1000000 end as start,
+                else f.message_id + (howdah._sample_start(b.n, f.message_id, t.message_id) - f.message_id) / 1000000 * 1000000 end as start,
             c.messages
         from (select min(p.message_id) as first, max(p.message_id) as last
               from howdah.parked p where p.destination_id = p_destination_id) w
-        cross join lateral howdah._parts(w.first, w.last, 20) b
+        cross join lateral howdah._sample_parts(w.first, w.last, 20) b
         cross join lateral (select p.message_id from howdah.parked p where p.destination_id = p_destination_id
                             and p.message_id >= b.first and p.message_id <= b.last order by p.message_id limit 1) f
         cross join lateral (select p.message_id from howdah.parked p where p.destination_id = p_destination_id
@@ -3862,7 +3928,7 @@ begin
     ), sample as (
         select s.origin_id, 0 as parked,
             case when r.messages <= 20 then 1
-                else howdah._weight(s.found, r.start, s.at, r.last, r.last - r.first + 1) end as live
+                else howdah._sample_weight(s.found, r.start, s.at, r.last, r.last - r.first + 1) end as live
         from ready r
         cross join lateral (
             select k.origin_id, count(*) over () as found, max(k.seq) over () as at
@@ -3872,7 +3938,7 @@ begin
         union all
         select s.origin_id,
             case when w.messages <= 20 then 1
-                else howdah._weight(s.found, w.start, s.at, w.last, w.last - w.first + 1) end, 0
+                else howdah._sample_weight(s.found, w.start, s.at, w.last, w.last - w.first + 1) end, 0
         from waiting w
         cross join lateral (
             select k.origin_id, k.boot, count(*) over () as found, max(k.message_id) over () as at
@@ -3998,7 +4064,7 @@ begin
         and (not p_nonpersistent or p_destination.process_non_persistent) then
         v_reason := format('Message Expired. Expiration:%s', (extract(epoch from p_message.expires_at) * 1000)::bigint);
         if howdah._move_dead(p_destination, p_message, p_nonpersistent, v_reason) = 'moved' then
-            perform howdah._tell(p_destination, p_message, 'moved', v_reason);
+            perform howdah._report_disposal(p_destination, p_message, 'moved', v_reason);
             perform howdah._clean_incidents(p_destination, p_message.message_id, p_message.conversation_id,
                 howdah._group(p_message.headers, p_message.conversation_id), 'moved');
             return;
@@ -4037,6 +4103,15 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._expire_leases(p_subscription_id integer) IS 'make topic messages whose lease ran out unread again, and record that it did.';
+
+CREATE FUNCTION howdah._failure_limit(p_destination howdah.destinations) RETURNS integer
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select nullif(p_destination.max_failed_deliveries + (p_destination.limit_comparison = 'exceeded')::integer, 0)
+    where p_destination.max_failed_deliveries >= 0
+$$;
+
+COMMENT ON FUNCTION howdah._failure_limit(p_destination howdah.destinations) IS 'at how many failures a message of a queue is at its limit.';
 
 CREATE FUNCTION howdah._failures(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text) RETURNS integer
     LANGUAGE sql
@@ -4170,7 +4245,7 @@ begin
     for v_ack in
         select a.* from howdah.acks a
         where a.subscription_id = p_destination_id and a.destination_id = p_message_id % 1000000
-          and (not howdah._is_wildcard(v_subscription.topic) or howdah._may(a.destination_id, 'receive'))
+          and (not howdah._is_wildcard(v_subscription.topic) or howdah._has_right(a.destination_id, 'receive'))
     loop
         select l.* into v_row from howdah._locate(v_subscription, v_ack, array[p_message_id / 1000000]) l where l.wanted and not l.done;
         continue when not found;
@@ -4194,37 +4269,39 @@ declare
     v_topic_id integer := p_stream.topic_id;
     v_upto pg_snapshot := p_stream.upto::text::pg_snapshot;  -- out of a record it is packed
 begin
-    if p_stream.slot = 0 and not p_stream.nonpersistent then
-        select f.xid, f.seq - 1, (select t.seq from howdah.topic_msgs_0 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
-            order by t.seq desc limit 1)
-        into xid, after_seq, upto_seq
-        from howdah._persistent_0(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
-    elsif p_stream.slot = 0 and p_stream.nonpersistent then
-        select f.xid, f.seq - 1, (select t.seq from howdah.topic_nonpersistent_0 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
-            order by t.seq desc limit 1)
-        into xid, after_seq, upto_seq
-        from howdah._nonpersistent_0(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
-    elsif p_stream.slot = 1 and not p_stream.nonpersistent then
-        select f.xid, f.seq - 1, (select t.seq from howdah.topic_msgs_1 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
-            order by t.seq desc limit 1)
-        into xid, after_seq, upto_seq
-        from howdah._persistent_1(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
-    elsif p_stream.slot = 1 and p_stream.nonpersistent then
-        select f.xid, f.seq - 1, (select t.seq from howdah.topic_nonpersistent_1 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
-            order by t.seq desc limit 1)
-        into xid, after_seq, upto_seq
-        from howdah._nonpersistent_1(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
-    elsif p_stream.slot = 2 and not p_stream.nonpersistent then
-        select f.xid, f.seq - 1, (select t.seq from howdah.topic_msgs_2 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
-            order by t.seq desc limit 1)
-        into xid, after_seq, upto_seq
-        from howdah._persistent_2(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
-    elsif p_stream.slot = 2 and p_stream.nonpersistent then
-        select f.xid, f.seq - 1, (select t.seq from howdah.topic_nonpersistent_2 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
-            order by t.seq desc limit 1)
-        into xid, after_seq, upto_seq
-        from howdah._nonpersistent_2(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
-    end if;
+    case
+        when p_stream.slot = 0 and not p_stream.nonpersistent then
+            select f.xid, f.seq - 1, (select t.seq from howdah.topic_msgs_0 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
+                order by t.seq desc limit 1)
+            into xid, after_seq, upto_seq
+            from howdah._persistent_0(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
+        when p_stream.slot = 0 and p_stream.nonpersistent then
+            select f.xid, f.seq - 1, (select t.seq from howdah.topic_nonpersistent_0 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
+                order by t.seq desc limit 1)
+            into xid, after_seq, upto_seq
+            from howdah._nonpersistent_0(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
+        when p_stream.slot = 1 and not p_stream.nonpersistent then
+            select f.xid, f.seq - 1, (select t.seq from howdah.topic_msgs_1 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
+                order by t.seq desc limit 1)
+            into xid, after_seq, upto_seq
+            from howdah._persistent_1(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
+        when p_stream.slot = 1 and p_stream.nonpersistent then
+            select f.xid, f.seq - 1, (select t.seq from howdah.topic_nonpersistent_1 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
+                order by t.seq desc limit 1)
+            into xid, after_seq, upto_seq
+            from howdah._nonpersistent_1(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
+        when p_stream.slot = 2 and not p_stream.nonpersistent then
+            select f.xid, f.seq - 1, (select t.seq from howdah.topic_msgs_2 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
+                order by t.seq desc limit 1)
+            into xid, after_seq, upto_seq
+            from howdah._persistent_2(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
+        when p_stream.slot = 2 and p_stream.nonpersistent then
+            select f.xid, f.seq - 1, (select t.seq from howdah.topic_nonpersistent_2 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
+                order by t.seq desc limit 1)
+            into xid, after_seq, upto_seq
+            from howdah._nonpersistent_2(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
+        else null;
+    end case;
 end
 $$;
 
@@ -4258,7 +4335,7 @@ declare
 begin
     select d.* into v_destination from howdah.destinations d where d.id = p_schedule.destination_id and d.dropped_at is null;
     if not found then
-        raise exception using errcode = 'HD001', message = format('destination %s was dropped', howdah._name(p_schedule.destination_id)),
+        raise exception using errcode = 'HD001', message = format('destination %s was dropped', howdah._destination_name(p_schedule.destination_id)),
             hint = 'Cancel the schedule.';
     end if;
     if not exists (select from howdah.destination_grants g
@@ -4368,7 +4445,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._fire_period(p_schedule howdah.schedules, p_now timestamp with time zone) IS 'fire a schedule with a period, or one of a single firing.';
 
-CREATE FUNCTION howdah._first(p_lane howdah.lanes, p_after bigint, p_upto bigint) RETURNS bigint
+CREATE FUNCTION howdah._first_between(p_lane howdah.lanes, p_after bigint, p_upto bigint) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
 begin
@@ -4384,7 +4461,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._first(p_lane howdah.lanes, p_after bigint, p_upto bigint) IS 'the first ready or non-persistent message of a stretch of a lane, free or not.';
+COMMENT ON FUNCTION howdah._first_between(p_lane howdah.lanes, p_after bigint, p_upto bigint) IS 'the first ready or non-persistent message of a stretch of a lane, free or not.';
 
 CREATE FUNCTION howdah._first_for_consumer(p_headers jsonb, p_first boolean) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
@@ -4415,7 +4492,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._first_held(p_lane howdah.lanes, p_groups text[], p_now timestamp with time zone) IS 'of groups that parked messages hold up, those parked messages whose turn it is.';
 
-CREATE FUNCTION howdah._firsts(p_topics integer[], p_after xid8[], p_after_seqs bigint[], p_slots integer[], p_upto pg_snapshot) RETURNS TABLE(number bigint, seq bigint, sent_at timestamp with time zone)
+CREATE FUNCTION howdah._first_of_each(p_topics integer[], p_after xid8[], p_after_seqs bigint[], p_slots integer[], p_upto pg_snapshot) RETURNS TABLE(number bigint, seq bigint, sent_at timestamp with time zone)
     LANGUAGE plpgsql ROWS 100
     SET plan_cache_mode TO 'force_generic_plan'
     SET enable_seqscan TO 'off'
@@ -4425,92 +4502,32 @@ CREATE FUNCTION howdah._firsts(p_topics integer[], p_after xid8[], p_after_seqs 
 declare
     v_to constant xid8 := pg_snapshot_xmax(p_upto);
 begin
-    if p_slots = array[0] then
-        return query
-        select u.number, r.seq, r.sent_at
-        from unnest(p_topics, p_after, p_after_seqs) with ordinality u(topic, after, after_seq, number)
-        cross join lateral howdah._rows_0(u.topic, u.after, u.after_seq, v_to, null, p_upto, null, 1) r;
-    elsif p_slots = array[1] then
-        return query
-        select u.number, r.seq, r.sent_at
-        from unnest(p_topics, p_after, p_after_seqs) with ordinality u(topic, after, after_seq, number)
-        cross join lateral howdah._rows_1(u.topic, u.after, u.after_seq, v_to, null, p_upto, null, 1) r;
-    elsif p_slots = array[2] then
-        return query
-        select u.number, r.seq, r.sent_at
-        from unnest(p_topics, p_after, p_after_seqs) with ordinality u(topic, after, after_seq, number)
-        cross join lateral howdah._rows_2(u.topic, u.after, u.after_seq, v_to, null, p_upto, null, 1) r;
-    else
-        return query
-        select u.number, r.seq, r.sent_at
-        from unnest(p_topics, p_after, p_after_seqs) with ordinality u(topic, after, after_seq, number)
-        cross join lateral howdah._topic_page(p_slots, u.topic, u.after, u.after_seq, v_to, p_upto, 1) r;
-    end if;
+    case
+        when p_slots = array[0] then
+            return query
+            select u.number, r.seq, r.sent_at
+            from unnest(p_topics, p_after, p_after_seqs) with ordinality u(topic, after, after_seq, number)
+            cross join lateral howdah._rows_0(u.topic, u.after, u.after_seq, v_to, null, p_upto, null, 1) r;
+        when p_slots = array[1] then
+            return query
+            select u.number, r.seq, r.sent_at
+            from unnest(p_topics, p_after, p_after_seqs) with ordinality u(topic, after, after_seq, number)
+            cross join lateral howdah._rows_1(u.topic, u.after, u.after_seq, v_to, null, p_upto, null, 1) r;
+        when p_slots = array[2] then
+            return query
+            select u.number, r.seq, r.sent_at
+            from unnest(p_topics, p_after, p_after_seqs) with ordinality u(topic, after, after_seq, number)
+            cross join lateral howdah._rows_2(u.topic, u.after, u.after_seq, v_to, null, p_upto, null, 1) r;
+        else
+            return query
+            select u.number, r.seq, r.sent_at
+            from unnest(p_topics, p_after, p_after_seqs) with ordinality u(topic, after, after_seq, number)
+            cross join lateral howdah._topic_page(p_slots, u.topic, u.after, u.after_seq, v_to, p_upto, 1) r;
+    end case;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._firsts(p_topics integer[], p_after xid8[], p_after_seqs bigint[], p_slots integer[], p_upto pg_snapshot) IS 'the first message of topics after each of several places.';
-
-CREATE FUNCTION howdah._fold(p_subscription howdah.subscriptions, p_ack howdah.acks) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_cursor howdah.ack_cursors;
-    v_upto pg_snapshot;
-    v_segment record;
-    v_page record;
-    v_leased bigint[];
-    v_size integer;
-    v_read integer := 0;
-    v_xid xid8;
-    v_seq bigint;
-    v_done bigint[];
-    v_ring bigint := howdah._truncations();
-begin
-    if not pg_try_advisory_xact_lock(howdah._lock_key('cursor', p_ack.id::text)) then
-        return;
-    end if;
-    v_cursor := howdah._cursor(p_ack.id);
-    v_upto := howdah._snapshot();
-    v_leased := array(select a.seq from howdah.acked a where a.ack_id = p_ack.id and a.lease_id is not null);
-    for v_segment in select * from howdah._segments(v_cursor, p_ack.destination_id, v_upto) loop
-        v_size := 128;
-        v_xid := null;
-        v_done := '{}';
-        loop
-            select bool_or(p.open) as open, count(*) as total, array_agg(p.seq) filter (where p.done and not p.open) as done,
-                (array_agg(p.xid order by p.xid desc, p.seq desc) filter (where not p.open))[1] as xid,
-                (array_agg(p.seq order by p.xid desc, p.seq desc) filter (where not p.open))[1] as seq
-            into v_page
-            from (
-                select t.xid, t.seq, t.done, bool_or(t.wanted and (not t.done or t.seq = any (v_leased))) over (order by t.xid, t.seq) as open
-                from howdah._page(p_subscription, p_ack, v_segment.slots, coalesce(v_xid, v_segment.from_xid), coalesce(v_seq, v_segment.from_seq),
-                    v_segment.to_xid, v_upto, v_size) t
-            ) p;
-            if v_page.xid is not null then
-                v_xid := v_page.xid;
-                v_seq := v_page.seq;
-                v_done := v_done || v_page.done;
-            end if;
-            v_read := v_read + v_page.total;
-            exit when v_page.open or v_page.total < v_size or v_read >= 10000;
-            v_size := least(v_size * 4, 10000 - v_read);
-        end loop;
-        if v_xid is not null then
-            v_cursor := howdah._move_cursor(v_cursor, v_xid, v_seq, cardinality(v_done), howdah._moved(v_cursor, v_upto, v_xid));
-            delete from howdah.acked a where a.ack_id = p_ack.id and a.seq = any (v_done);
-        end if;
-        v_seq := null;
-        exit when v_page.open or v_read >= 10000;
-        if v_segment.to_xid = pg_snapshot_xmax(v_upto) and v_xid is not null then
-            v_cursor := howdah._move_cursor(v_cursor, '3', -1, 0, v_upto);
-        end if;
-    end loop;
-    perform howdah._same_ring(v_ring);
-end
-$$;
-
-COMMENT ON FUNCTION howdah._fold(p_subscription howdah.subscriptions, p_ack howdah.acks) IS 'move a cursor over what is done with, up to the first message that is not, or that is leased.';
+COMMENT ON FUNCTION howdah._first_of_each(p_topics integer[], p_after xid8[], p_after_seqs bigint[], p_slots integer[], p_upto pg_snapshot) IS 'the first message of topics after each of several places.';
 
 CREATE TABLE howdah.leases (
     lease_id bigint NOT NULL,
@@ -4590,7 +4607,54 @@ $$;
 
 COMMENT ON FUNCTION howdah._forget_selections() IS 'forget selectors that nobody used for a day, with their hints.';
 
-CREATE FUNCTION howdah._free(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer) RETURNS bigint[]
+CREATE FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_nonpersistent boolean, p_notify boolean, p_user text) RETURNS void
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    v_bridge record;
+    v_wanted record;
+    v_selected bigint[];
+    v_headers jsonb[];
+begin
+    for v_bridge in
+        select d as queue, b.selector_sql from howdah.bridges b join howdah.destinations d on d.id = b.queue_id
+        where b.topic_id = p_topic.id and d.dropped_at is null order by d.id
+    loop
+        v_selected := null;
+        v_headers := case when (v_bridge.queue).stamp_user
+            then howdah._stamped_all(p_headers, cardinality(p_bodies), p_user) else p_headers end;
+        if v_bridge.selector_sql is not null then
+            execute format('select coalesce(array_agg(m.n), ''{}'')
+                from (select u.n, u.headers, 9 - coalesce(u.priority, $2) as rank, u.correlation_id, u.message_type, $6 as message_id,
+                          howdah.now() as sent_at, $7 as nonpersistent
+                      from unnest($1, $3, $4, $5) with ordinality u(headers, priority, correlation_id, message_type, n)) m
+                where (%s) is true', v_bridge.selector_sql)
+            into v_selected
+            using v_headers, p_topic.default_priority, p_priorities, p_correlation_ids, p_message_types, null::bigint, p_nonpersistent;
+        end if;
+        select array_agg(u.body order by u.n) as bodies, array_agg(u.headers order by u.n) as headers, array_agg(u.priority order by u.n) as priorities,
+            array_agg(u.correlation_id order by u.n) as correlation_ids, array_agg(u.message_type order by u.n) as message_types,
+            array_agg(u.conversation_id order by u.n) as conversation_ids
+        into v_wanted
+        from (
+            select b.body, b.headers, coalesce(b.priority, p_topic.default_priority) as priority, b.correlation_id, b.message_type,
+                b.conversation_id, b.n
+            from unnest(p_bodies, v_headers, p_priorities, p_correlation_ids, p_message_types, p_conversation_ids)
+                with ordinality b(body, headers, priority, correlation_id, message_type, conversation_id, n)
+        ) u
+        where v_selected is null or u.n = any (v_selected);
+        if v_wanted.bodies is not null then
+            perform howdah._send_batch(v_bridge.queue, v_wanted.bodies, p_is_text, p_content_type, v_wanted.headers, v_wanted.priorities,
+                v_wanted.correlation_ids, v_wanted.message_types, v_wanted.conversation_ids, p_reply_to, p_time_to_live, null,
+                case when p_nonpersistent then 'non-persistent' else 'persistent' end, p_notify);
+        end if;
+    end loop;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_nonpersistent boolean, p_notify boolean, p_user text) IS 'pass published messages on into the queues that the topic is bridged to.';
+
+CREATE FUNCTION howdah._free_between(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
 begin
@@ -4608,7 +4672,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._free(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer) IS 'the first free ready or non-persistent messages of a stretch of a lane.';
+COMMENT ON FUNCTION howdah._free_between(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer) IS 'the first free ready or non-persistent messages of a stretch of a lane.';
 
 CREATE FUNCTION howdah._free_temporary() RETURNS howdah.temporary_queues
     LANGUAGE plpgsql
@@ -4732,6 +4796,21 @@ $$;
 
 COMMENT ON FUNCTION howdah._has_ended_lease(p_lane howdah.lanes, p_now timestamp with time zone, p_after timestamp with time zone) IS 'whether a lease of messages of a lane''s rank has ended since (nearly) a time, and still has a record.';
 
+CREATE FUNCTION howdah._has_invisible_rows(p_partition regclass, p_archived pg_snapshot) RETURNS boolean
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $_$
+declare
+    v_found boolean;
+begin
+    execute format('select exists (select from %s j where j.xid >= $1 and not pg_visible_in_snapshot(j.xid::text::xid8, $2))', p_partition)
+    into v_found using pg_snapshot_xmin(p_archived)::text::bigint, p_archived;
+    return v_found;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._has_invisible_rows(p_partition regclass, p_archived pg_snapshot) IS 'whether a partition of the journal has rows that are not visible in a snapshot.';
+
 CREATE FUNCTION howdah._has_leased(p_subscription_id integer) RETURNS boolean
     LANGUAGE plpgsql
     AS $$
@@ -4756,12 +4835,22 @@ CREATE FUNCTION howdah._has_old_snapshot() RETURNS boolean
 
 COMMENT ON FUNCTION howdah._has_old_snapshot() IS 'whether the transaction keeps one snapshot, so that it may not see what others have committed since.';
 
-CREATE FUNCTION howdah._has_role(p_role text) RETURNS boolean
+CREATE FUNCTION howdah._has_right(p_destination_id integer, p_verb text) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
-    select case when pg_has_role(howdah._caller()::name, 'pg_database_owner'::regrole::oid, 'USAGE') then howdah._is_member(howdah._caller(), p_role)
-        else coalesce(pg_has_role(howdah._caller()::name, to_regrole(quote_ident(p_role))::oid, 'USAGE'), false) end
-        and howdah._unrestricted()
+    select exists (select from howdah.destination_grants g
+                   where g.destination_id = p_destination_id and g.verb = p_verb
+                     and howdah._has_role(g.role_name))
+$$;
+
+COMMENT ON FUNCTION howdah._has_right(p_destination_id integer, p_verb text) IS 'whether the caller may use a destination so.';
+
+CREATE FUNCTION howdah._has_role(p_role text) RETURNS boolean
+    LANGUAGE sql
+    AS $$
+    select coalesce(pg_has_role(howdah._caller()::name, to_regrole(quote_ident(p_role))::oid, 'USAGE'), false)
+        and (current_setting('is_superuser') = 'off' or howdah._caller_is_granted(p_role))
+        and howdah._refuse_maintenance()
 $$;
 
 COMMENT ON FUNCTION howdah._has_role(p_role text) IS 'whether the caller has the rights of a role by grants, be it only its own name.';
@@ -4782,12 +4871,12 @@ $$;
 
 COMMENT ON FUNCTION howdah._has_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint) IS 'whether a queue takes that many more messages and bytes of bodies, beside those that are sent.';
 
-CREATE FUNCTION howdah._held(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[] DEFAULT NULL::bigint[]) RETURNS bigint[]
+CREATE FUNCTION howdah._held_messages(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[] DEFAULT NULL::bigint[]) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
 begin
     perform howdah._lay_down(p_destination.id, p_lease, p_message_ids, null);
-    return array(select (l.message).message_id from howdah._leased(p_destination.id, p_lease, p_message_ids) l)
+    return array(select (l.message).message_id from howdah._parked_of_lease(p_destination.id, p_lease, p_message_ids) l)
         || array(select d.seq * 1000000 + a.destination_id
                  from howdah.acks a join howdah.acked d on d.ack_id = a.id
                  where a.subscription_id = p_destination.id and d.lease_id = p_lease
@@ -4795,7 +4884,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._held(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) IS 'which messages a lease still has, locked, of some or (NULL) of all.';
+COMMENT ON FUNCTION howdah._held_messages(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) IS 'which messages a lease still has, locked, of some or (NULL) of all.';
 
 CREATE FUNCTION howdah._hint(p_sequence regclass) RETURNS bigint
     LANGUAGE sql
@@ -4813,18 +4902,6 @@ CREATE FUNCTION howdah._history(p_topic_id integer, p_since timestamp with time 
 $$;
 
 COMMENT ON FUNCTION howdah._history(p_topic_id integer, p_since timestamp with time zone, p_upto pg_snapshot) IS 'messages of a topic that are still stored and committed, oldest first.';
-
-CREATE FUNCTION howdah._hold(p_id integer, p_shift integer, p_first bigint, p_last bigint) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_mask constant bigint := howdah._ticket_mask(p_id);
-begin
-    perform pg_advisory_xact_lock_shared(howdah._ticket_key(p_id, p_shift, b.block, v_mask)) from generate_series(p_first >> p_shift, p_last >> p_shift) b(block);
-end
-$$;
-
-COMMENT ON FUNCTION howdah._hold(p_id integer, p_shift integer, p_first bigint, p_last bigint) IS 'take the locks of tickets, shared and to the end of the transaction.';
 
 CREATE FUNCTION howdah._hold_limits() RETURNS void
     LANGUAGE plpgsql
@@ -4848,6 +4925,18 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._hold_temporary(p_destination howdah.destinations) IS 'keep a temporary queue''s number from its next use until this transaction, which sends, has ended.';
+
+CREATE FUNCTION howdah._hold_tickets(p_id integer, p_shift integer, p_first bigint, p_last bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_mask constant bigint := howdah._ticket_mask(p_id);
+begin
+    perform pg_advisory_xact_lock_shared(howdah._ticket_key(p_id, p_shift, b.block, v_mask)) from generate_series(p_first >> p_shift, p_last >> p_shift) b(block);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._hold_tickets(p_id integer, p_shift integer, p_first bigint, p_last bigint) IS 'take the locks of tickets, shared and to the end of the transaction.';
 
 CREATE FUNCTION howdah._holds_messages(p_destination_id integer) RETURNS boolean
     LANGUAGE sql STABLE
@@ -5140,16 +5229,18 @@ declare
     v_persistent boolean;
     v_nonpersistent boolean;
 begin
-    if p_slot = 0 then
-        v_nonpersistent := exists (select from howdah.topic_nonpersistent_0 t where t.destination_id = p_topic and t.xid >= p_from);
-        v_persistent := v_nonpersistent and exists (select from howdah.topic_msgs_0 t where t.destination_id = p_topic and t.xid >= p_from);
-    elsif p_slot = 1 then
-        v_nonpersistent := exists (select from howdah.topic_nonpersistent_1 t where t.destination_id = p_topic and t.xid >= p_from);
-        v_persistent := v_nonpersistent and exists (select from howdah.topic_msgs_1 t where t.destination_id = p_topic and t.xid >= p_from);
-    elsif p_slot = 2 then
-        v_nonpersistent := exists (select from howdah.topic_nonpersistent_2 t where t.destination_id = p_topic and t.xid >= p_from);
-        v_persistent := v_nonpersistent and exists (select from howdah.topic_msgs_2 t where t.destination_id = p_topic and t.xid >= p_from);
-    end if;
+    case p_slot
+        when 0 then
+            v_nonpersistent := exists (select from howdah.topic_nonpersistent_0 t where t.destination_id = p_topic and t.xid >= p_from);
+            v_persistent := v_nonpersistent and exists (select from howdah.topic_msgs_0 t where t.destination_id = p_topic and t.xid >= p_from);
+        when 1 then
+            v_nonpersistent := exists (select from howdah.topic_nonpersistent_1 t where t.destination_id = p_topic and t.xid >= p_from);
+            v_persistent := v_nonpersistent and exists (select from howdah.topic_msgs_1 t where t.destination_id = p_topic and t.xid >= p_from);
+        when 2 then
+            v_nonpersistent := exists (select from howdah.topic_nonpersistent_2 t where t.destination_id = p_topic and t.xid >= p_from);
+            v_persistent := v_nonpersistent and exists (select from howdah.topic_msgs_2 t where t.destination_id = p_topic and t.xid >= p_from);
+        else null;
+    end case;
     return case when not v_persistent or not v_nonpersistent then v_nonpersistent end;
 end
 $$;
@@ -5300,7 +5391,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._journal_one_sent(p_destination howdah.destinations, p_message howdah.msgs, p_body bytea, p_nonpersistent boolean, p_delayed boolean) IS 'the same for one message, and whatever it is.';
+COMMENT ON FUNCTION howdah._journal_one_sent(p_destination howdah.destinations, p_message howdah.msgs, p_body bytea, p_nonpersistent boolean, p_delayed boolean) IS 'howdah._journal_sent for one message, and whatever it is.';
 
 CREATE FUNCTION howdah._journal_sent(p_destination howdah.destinations, p_message_ids bigint[], p_nonpersistent boolean, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_headers jsonb[], p_conversation_ids uuid[], p_priorities integer[], p_delayed boolean, p_digests bytea[]) RETURNS void
     LANGUAGE plpgsql
@@ -5395,7 +5486,7 @@ CREATE FUNCTION howdah._kept_for(p_slot integer) RETURNS text
     LANGUAGE sql
     AS $$
     select format('more than 10,000 messages in it are needed, most of them of topic %s; until that ends no topic gives space back', quote_literal(d.name))
-    from howdah._needed(p_slot) n join howdah.destinations d on d.id = n.destination_id
+    from howdah._still_needed(p_slot) n join howdah.destinations d on d.id = n.destination_id
     group by d.name order by count(*) desc, d.name limit 1
 $$;
 
@@ -5459,7 +5550,7 @@ begin
                 + (select count(*) from howdah.acked k where k.ack_id = u.id) as delivered
         from unnest(v_ids, v_topics) with ordinality u(id, topic_id, number)
         join howdah.destinations d on d.id = u.topic_id
-        left join howdah._firsts(v_topics, v_after, v_after_seqs, howdah._slots_from((select min(x.xid) from unnest(v_after) x(xid))), v_upto) f
+        left join howdah._first_of_each(v_topics, v_after, v_after_seqs, howdah._slots_from((select min(x.xid) from unnest(v_after) x(xid))), v_upto) f
             on f.number = u.number
         union all
         select k.id, g.behind, g.oldest, g.delivered from howdah.acks k cross join lateral howdah._lag(k) g where k.id = any (v_late)
@@ -5470,12 +5561,6 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._lags(p_topic_id integer) IS 'how far all cursors are behind, or those of the subscriptions that read one topic.';
-
-CREATE FUNCTION howdah._large() RETURNS bigint
-    LANGUAGE sql IMMUTABLE
-    AS $$ select 10000::bigint $$;
-
-COMMENT ON FUNCTION howdah._large() IS 'up to how many live and as many parked messages a destination is counted at each look: some 1 ms each.';
 
 CREATE FUNCTION howdah._latch(p_name text) RETURNS void
     LANGUAGE sql
@@ -5566,7 +5651,7 @@ begin
             perform howdah._dispose(p_destination_id, v_message, false, null, p_now);
         else
             insert into howdah.parked select (v_message).*, p_until, 'lease', null, p_lease;
-            return query select (howdah._message(v_message, p_name, false, v_failures)).*;
+            return next howdah._message(v_message, p_name, false, v_failures);
         end if;
     end loop;
     perform set_config('howdah.disposed', '', true);
@@ -5589,34 +5674,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._lease_until(p_duration interval) IS 'when a lease of so long ends.';
 
-CREATE FUNCTION howdah._leased(p_destination_id integer, p_lease bigint, p_message_ids bigint[]) RETURNS TABLE(ctid tid, message howdah.parked)
-    LANGUAGE plpgsql
-    AS $$
-begin
-    if p_message_ids is null then
-        perform from howdah.parked p
-        where p.lease_id = p_lease and p.destination_id = p_destination_id and p.parked_reason = 'lease' and p.due_at > howdah.now()
-        order by p.message_id for update;
-        return query
-        select p.ctid, p from howdah.parked p
-        where p.lease_id = p_lease and p.destination_id = p_destination_id and p.parked_reason = 'lease'
-        order by p.message_id for update skip locked;
-    else
-        perform from howdah.parked p
-        where p.destination_id = p_destination_id and p.message_id = any (p_message_ids) and p.lease_id = p_lease and p.parked_reason = 'lease'
-          and p.due_at > howdah.now()
-        order by p.message_id for update;
-        return query
-        select p.ctid, p from howdah.parked p
-        where p.destination_id = p_destination_id and p.message_id = any (p_message_ids) and p.lease_id = p_lease and p.parked_reason = 'lease'
-          and (p.boot is null or p.boot = pg_postmaster_start_time())
-        order by p.message_id for update skip locked;
-    end if;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._leased(p_destination_id integer, p_lease bigint, p_message_ids bigint[]) IS 'the rows of a lease in parked, locked.';
-
 CREATE FUNCTION howdah._leave_topics(p_queue_id integer) RETURNS void
     LANGUAGE sql
     AS $$
@@ -5638,24 +5695,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._left_in_session() IS 'the prepared statements and the cursors WITH HOLD of the session, which outlive its transaction.';
 
-CREATE FUNCTION howdah._level(p_shares integer[], p_messages bigint, p_message_limit bigint, p_bytes bigint, p_byte_limit bigint) RETURNS integer
-    LANGUAGE sql IMMUTABLE
-    AS $$
-    select count(*)::integer from unnest(p_shares) s(share)
-    where p_messages * 100 >= s.share * p_message_limit or p_bytes::numeric * 100 >= s.share * p_byte_limit::numeric
-$$;
-
-COMMENT ON FUNCTION howdah._level(p_shares integer[], p_messages bigint, p_message_limit bigint, p_bytes bigint, p_byte_limit bigint) IS 'how many of these percents of a limit are reached.';
-
-CREATE FUNCTION howdah._limit(p_destination howdah.destinations) RETURNS integer
-    LANGUAGE sql IMMUTABLE
-    AS $$
-    select nullif(p_destination.max_failed_deliveries + (p_destination.limit_comparison = 'exceeded')::integer, 0)
-    where p_destination.max_failed_deliveries >= 0
-$$;
-
-COMMENT ON FUNCTION howdah._limit(p_destination howdah.destinations) IS 'at how many failures a message of a queue is at its limit.';
-
 CREATE FUNCTION howdah._listener(p_name text, p_verb text) RETURNS howdah.listeners
     LANGUAGE plpgsql
     AS $$
@@ -5668,7 +5707,7 @@ begin
             message = format('there is no listener %s', coalesce(quote_literal(left(p_name, 250)), 'NULL')),
             hint = 'Create it with howdah.create_listener(listener, queue), or see howdah.list_listeners().';
     end if;
-    perform howdah._destination(howdah._name(v_listener.destination_id), p_verb);
+    perform howdah._destination(howdah._destination_name(v_listener.destination_id), p_verb);
     return v_listener;
 end
 $$;
@@ -5755,7 +5794,7 @@ COMMENT ON FUNCTION howdah._listener_warning(p_listener howdah.listeners) IS 'wh
 
 CREATE FUNCTION howdah._locate(p_subscription howdah.subscriptions, p_ack howdah.acks, p_seqs bigint[]) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, nonpersistent boolean, message_id bigint, done boolean, wanted boolean)
     LANGUAGE sql
-    AS $$ select * from howdah._ahead(p_subscription, p_ack, howdah._snapshot(), cardinality(p_seqs), p_seqs) $$;
+    AS $$ select * from howdah._messages_ahead(p_subscription, p_ack, howdah._snapshot(), cardinality(p_seqs), p_seqs) $$;
 
 COMMENT ON FUNCTION howdah._locate(p_subscription howdah.subscriptions, p_ack howdah.acks, p_seqs bigint[]) IS 'find messages that a cursor has not passed, done with or not.';
 
@@ -6020,7 +6059,7 @@ begin
         return false;
     end if;
     loop
-        select t.* into v_taken from howdah._take(p_destination.id, v_room, p_destination.tickets, p_destination.message_limit, p_destination.byte_limit,
+        select t.* into v_taken from howdah._reserve_after_count(p_destination.id, v_room, p_destination.tickets, p_destination.message_limit, p_destination.byte_limit,
             array[100], p_messages, p_bytes, v_removes) t;
         if v_taken.verdict = 'taken' then
             return true;
@@ -6054,39 +6093,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._many_queues() IS 'whether there are so many that a look at all shows what was counted in the background.';
 
-CREATE FUNCTION howdah._mark(p_destination_id integer, p_tail bigint, p_settled bigint, p_numberless boolean, p_ask boolean) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_sequence regclass := to_regclass('howdah.mark_' || p_destination_id);
-    v_mark bigint := howdah._hint(v_sequence);
-    v_next bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
-begin
-    if v_mark = 0 or p_settled = 0 and (v_mark - v_next) & 4294967295 between 1000000 and 2147483648 then
-        p_tail := 0;  -- there was none, or it waits for a number that is still to come: a restored database's, or one of long ago
-    elsif v_mark >> 32 = 0 and howdah._are_over((select d.positions from howdah.destinations d where d.id = p_destination_id), v_mark, p_ask) then
-        perform setval(s.head, 0) from howdah.selections s where s.destination_id = p_destination_id and s.head is not null;
-        perform setval(d.head, 0) from howdah.destinations d where d.id = p_destination_id;
-        perform setval(l.head, 0) from howdah.lanes l where l.destination_id = p_destination_id and l.place = 2 and l.head is not null;
-    elsif p_settled = 0 then
-        return;
-    end if;
-    if p_numberless then
-        v_next := pg_current_xact_id()::text::bigint;
-    else
-        v_next := v_next + coalesce((select max(o.distance) + 1
-                                     from (select (l.transactionid::text::bigint - v_next) & 4294967295 as distance from pg_locks l
-                                           where l.locktype = 'transactionid' and l.mode = 'ExclusiveLock') o
-                                     where o.distance < 2147483648), 0);
-    end if;
-    p_tail := p_tail - (p_tail > 0 and p_tail & 2147483647 = 0)::integer;  -- no position is the first mark's
-    perform setval(v_sequence, (p_tail & 2147483647) << 32 | (v_next & 4294967295));
-end
-$$;
-
-COMMENT ON FUNCTION howdah._mark(p_destination_id integer, p_tail bigint, p_settled bigint, p_numberless boolean, p_ask boolean) IS 'set the mark of a queue anew, if what the last one waits for has come.';
-
-CREATE FUNCTION howdah._matches(p_name text, p_pattern text) RETURNS boolean
+CREATE FUNCTION howdah._matches_wildcard(p_name text, p_pattern text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     AS $_$
     select case
@@ -6095,7 +6102,7 @@ CREATE FUNCTION howdah._matches(p_name text, p_pattern text) RETURNS boolean
         else p_name ~ ('^' || replace(replace(p_pattern, '.', '[.]'), '*', '[^.]+') || '$') end
 $_$;
 
-COMMENT ON FUNCTION howdah._matches(p_name text, p_pattern text) IS 'whether a name matches a wildcard.';
+COMMENT ON FUNCTION howdah._matches_wildcard(p_name text, p_pattern text) IS 'whether a name matches a wildcard.';
 
 CREATE FUNCTION howdah._matching_queues(p_pattern text, p_want integer, p_selector text) RETURNS text[]
     LANGUAGE plpgsql
@@ -6121,7 +6128,7 @@ begin
                              where g.destination_id = d.id and g.verb = 'receive' and howdah._has_role(g.role_name)) as allowed,
               pg_sequence_last_value(d.special) is null and coalesce(pg_sequence_last_value(d.head), 0) >= coalesce(pg_sequence_last_value(d.positions), 0) as idle
           from howdah.destinations d
-          where d.kind = 'queue' and d.dropped_at is null and howdah._matches(d.name, p_pattern) and not d.is_system) q;
+          where d.kind = 'queue' and d.dropped_at is null and howdah._matches_wildcard(d.name, p_pattern) and not d.is_system) q;
     if not v_any then
         raise exception using errcode = 'HD001', message = format('no queue matches %s', quote_literal(left(p_pattern, 250))),
             hint = 'See howdah.list_queues().';
@@ -6136,16 +6143,6 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._matching_queues(p_pattern text, p_want integer, p_selector text) IS 'the queues that a receive from a wildcard looks into, in the order in which it does.';
-
-CREATE FUNCTION howdah._may(p_destination_id integer, p_verb text) RETURNS boolean
-    LANGUAGE sql STABLE
-    AS $$
-    select exists (select from howdah.destination_grants g
-                   where g.destination_id = p_destination_id and g.verb = p_verb
-                     and howdah._has_role(g.role_name))
-$$;
-
-COMMENT ON FUNCTION howdah._may(p_destination_id integer, p_verb text) IS 'whether the caller may use a destination so.';
 
 CREATE FUNCTION howdah._may_be_due(p_lane howdah.lanes, p_now timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql
@@ -6215,33 +6212,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._mean_delay_ms(p_destination howdah.destinations, p_failures integer) IS 'milliseconds before redelivery number p_failures, without collision avoidance.';
 
-CREATE FUNCTION howdah._members(p_names text) RETURNS howdah.destinations[]
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_part text;
-    v_kind text;
-    v_member howdah.destinations;
-    v_members howdah.destinations[] := '{}';
-begin
-    foreach v_part in array string_to_array(p_names, ',') loop
-        v_kind := substring(v_part from '^[[:space:]]*(?:temp-)?(queue|topic)://');
-        v_part := btrim(regexp_replace(v_part, '^[[:space:]]*(?:temp-)?(queue|topic)://', ''));
-        v_member := howdah._destination(v_part, 'send');
-        if v_member.kind <> v_kind then
-            raise exception using errcode = 'HD001', message = format('%s is a %s, not a %s', quote_literal(v_part), v_member.kind, v_kind),
-                hint = 'Names of queues and topics with commas between: A,B,topic://C,queue://D.';
-        end if;
-        if v_member.id <> all (array(select m.id from unnest(v_members) m)) then
-            v_members := v_members || v_member;
-        end if;
-    end loop;
-    return v_members;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._members(p_names text) IS 'the destinations that a composite name says, each once, all of which the caller may send to.';
-
 CREATE FUNCTION howdah._message(p_message howdah.msgs, p_queue text, p_nonpersistent boolean, p_failures integer) RETURNS howdah.message
     LANGUAGE sql STABLE
     AS $$
@@ -6260,18 +6230,58 @@ $$;
 
 COMMENT ON FUNCTION howdah._message(p_message howdah.msgs, p_queue text, p_nonpersistent boolean, p_failures integer) IS 'a stored message as callers see it.';
 
+CREATE FUNCTION howdah._messages_ahead(p_subscription howdah.subscriptions, p_ack howdah.acks, p_upto pg_snapshot, p_limit integer, p_seqs bigint[]) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, nonpersistent boolean, message_id bigint, done boolean, wanted boolean)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_segment record;
+    v_rows integer;
+    v_found integer := 0;
+begin
+    for v_segment in select * from howdah._segments(howdah._cursor(p_ack.id), p_ack.destination_id, p_upto) loop
+        loop
+            v_rows := 0;
+            for xid, seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers, correlation_id, reply_to,
+                message_type, conversation_id, client_id, nonpersistent, message_id, done, wanted in
+                select p.* from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid, v_segment.from_seq,
+                    v_segment.to_xid, p_upto, 1000) p
+            loop
+                v_rows := v_rows + 1;
+                v_segment.from_xid := xid;
+                v_segment.from_seq := seq;
+                continue when case when p_seqs is null then done or not wanted else seq <> all (p_seqs) end;
+                return next;
+                v_found := v_found + 1;
+                if v_found = p_limit then
+                    return;
+                end if;
+            end loop;
+            exit when v_rows < 1000;
+        end loop;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._messages_ahead(p_subscription howdah.subscriptions, p_ack howdah.acks, p_upto pg_snapshot, p_limit integer, p_seqs bigint[]) IS 'what a cursor has for its subscription up to a snapshot.';
+
 CREATE FUNCTION howdah._microseconds(p_at timestamp with time zone) RETURNS bigint
     LANGUAGE sql STABLE
     AS $$ select (extract(epoch from p_at) * 1000000)::bigint $$;
 
 COMMENT ON FUNCTION howdah._microseconds(p_at timestamp with time zone) IS 'a time as a hint remembers it.';
 
+CREATE FUNCTION howdah._milliseconds(p_length interval) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    AS $$ select round(extract(epoch from p_length) * 1000)::bigint $$;
+
+COMMENT ON FUNCTION howdah._milliseconds(p_length interval) IS 'a length of time in milliseconds.';
+
 CREATE FUNCTION howdah._most_specific(p_name text) RETURNS text
     LANGUAGE sql STABLE
     AS $$
     select p.pattern
     from howdah.destination_policies p
-    where howdah._matches(p_name, p.pattern)
+    where howdah._matches_wildcard(p_name, p.pattern)
     order by array(select case s.part when '*' then 1 when '>' then 2 else 0 end
                    from unnest(string_to_array(p.pattern, '.')) with ordinality s(part, n) order by s.n), length(p.pattern) desc
     limit 1
@@ -6314,7 +6324,7 @@ begin
     end loop;
     perform howdah._journal(p_source, 'moved', v_persistent, false, p_target.id, v_said);
     perform howdah._journal(p_source, 'moved', v_nonpersistent, true, p_target.id, v_said);
-    perform howdah._act('moved', p_source.id, v_persistent || v_nonpersistent, p_target.id, p_reason);
+    perform howdah._record_act('moved', p_source.id, v_persistent || v_nonpersistent, p_target.id, p_reason);
     return coalesce(cardinality(v_persistent || v_nonpersistent), 0);
 end
 $$;
@@ -6372,7 +6382,7 @@ begin
     end if;
     p_message.origin_id := coalesce(p_message.origin_id, p_destination.id);
     p_message.destination_id := v_target.id;
-    perform pg_current_xact_id();  -- before a position is drawn: howdah._mark
+    perform pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
     p_message.seq := nextval(v_target.positions);
     p_message.stage := least(p_message.stage + 1, 32767);
     p_message.expires_at := null;
@@ -6387,26 +6397,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._move_dead(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) IS 'move a message to the exception destination.';
 
-CREATE FUNCTION howdah._moved(p_cursor howdah.ack_cursors, p_upto pg_snapshot, p_xid xid8) RETURNS pg_snapshot
-    LANGUAGE sql IMMUTABLE
-    AS $$
-    select case when (p_cursor).seq >= 0 and (p_cursor).xid = p_xid then (p_cursor).snapshot else howdah._cut(howdah._whole(p_cursor), p_upto, p_xid) end
-$$;
-
-COMMENT ON FUNCTION howdah._moved(p_cursor howdah.ack_cursors, p_upto pg_snapshot, p_xid xid8) IS 'a cursor moved on to a message, as above; until the transaction it is in has been read it stays.';
-
-CREATE FUNCTION howdah._ms(p_length interval) RETURNS bigint
-    LANGUAGE sql IMMUTABLE
-    AS $$ select round(extract(epoch from p_length) * 1000)::bigint $$;
-
-COMMENT ON FUNCTION howdah._ms(p_length interval) IS 'a length of time in milliseconds.';
-
-CREATE FUNCTION howdah._name(p_id integer) RETURNS text
-    LANGUAGE sql STABLE
-    AS $$ select d.name from howdah.destinations d where d.id = p_id $$;
-
-COMMENT ON FUNCTION howdah._name(p_id integer) IS 'the name of a destination.';
-
 CREATE FUNCTION howdah._name_schedule(p_id bigint, p_name text) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
@@ -6418,7 +6408,7 @@ begin
     select o.* into v_old from howdah.schedules s cross join lateral howdah._own_schedule(s.id) o where s.name = p_name
         and s.state <> 'cancelled';
     select s.* into v_new from howdah.schedules s where s.id = p_id;
-    if v_old.state in ('active', 'paused', 'failed') and howdah._definition(v_old) = howdah._definition(v_new) then
+    if v_old.state in ('active', 'paused', 'failed') and howdah._schedule_definition(v_old) = howdah._schedule_definition(v_new) then
         delete from howdah.schedules s where s.id = p_id;
         return v_old.id;
     elsif v_old.id is not null then
@@ -6430,66 +6420,6 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._name_schedule(p_id bigint, p_name text) IS 'give a new schedule its name, in place of the one that has it.';
-
-CREATE FUNCTION howdah._needed(p_slot integer) RETURNS TABLE(destination_id integer, xid xid8, seq bigint)
-    LANGUAGE plpgsql
-    AS $_$
-declare
-    v_now timestamptz := howdah.now();
-begin
-    return query execute format(
-        'with stored as not materialized (
-            select s.destination_id, s.xid, s.seq, s.sent_at, s.expires_at from howdah.topic_msgs_%1$s s
-            union all
-            select s.destination_id, s.xid, s.seq, s.sent_at, s.expires_at
-            from howdah.topic_nonpersistent_%1$s s where s.boot = pg_postmaster_start_time()
-        )
-        select a.destination_id, n.xid, n.seq
-        from howdah.acks a
-        cross join lateral howdah._cursor(a.id) c
-        cross join lateral (
-            select s.xid, s.seq from stored s
-            where s.destination_id = a.destination_id and s.xid >= pg_snapshot_xmin(c.snapshot) and not howdah._is_passed(c, s.xid, s.seq)
-              and (s.expires_at <= $1) is not true and not exists (select from howdah.acked d where d.ack_id = a.id and d.seq = s.seq and d.lease_id is null)
-            limit 10001
-        ) n
-        union
-        select t.destination_id, n.xid, n.seq
-        from howdah.topics t
-        cross join lateral (
-            select s.xid, s.seq from stored s
-            where s.destination_id = t.destination_id and (s.expires_at <= $1) is not true
-              and s.sent_at > $1 - greatest(t.retain_ms, case when t.recovery = ''timed'' then t.recovery_amount end) * interval ''1 millisecond''
-            limit 10001
-        ) n
-        where t.retain_ms is not null or t.recovery = ''timed''
-        union
-        select t.destination_id, n.xid, n.seq
-        from howdah.topics t
-        cross join lateral (
-            select s.xid, s.seq
-            from (
-                select h.xid, h.seq, row_number() over w as back, sum(octet_length(h.body)) over w as bytes, h.headers -> ''retain'' = ''true'' as retain,
-                    row_number() over (partition by h.headers -> ''retain'' = ''true'' order by h.seq desc) as retained
-                from howdah._history(t.destination_id, null) h
-                window w as (order by h.seq desc)
-            ) k
-            join stored s on s.destination_id = t.destination_id and s.xid = k.xid and s.seq = k.seq
-            where k.bytes <= t.retain_bytes
-               or case t.recovery
-                    when ''last_image'' then k.back = 1
-                    when ''retained'' then k.retain and k.retained = 1
-                    when ''fixed_count'' then k.back <= t.recovery_amount
-                    when ''fixed_size'' then k.bytes <= t.recovery_amount
-                    else false end
-            limit 10001
-        ) n
-        where t.retain_bytes is not null or t.recovery in (''last_image'', ''retained'', ''fixed_count'', ''fixed_size'')', p_slot)
-    using v_now;
-end
-$_$;
-
-COMMENT ON FUNCTION howdah._needed(p_slot integer) IS 'the messages of a closed table that somebody still needs.';
 
 CREATE FUNCTION howdah._new_destination(p_name text) RETURNS howdah.destinations
     LANGUAGE sql
@@ -6541,7 +6471,7 @@ CREATE FUNCTION howdah._new_message(p_destination howdah.destinations, p_body by
 declare
     v_message howdah.msgs;
 begin
-    perform pg_current_xact_id();  -- before a position is drawn: howdah._mark
+    perform pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
     v_message.seq := nextval(p_destination.positions);
     v_message.message_id := v_message.seq * 1000000 + p_destination.id;
     v_message.destination_id := p_destination.id;
@@ -6819,7 +6749,7 @@ CREATE FUNCTION howdah._nonpersistent_1(p_topic integer, p_after xid8, p_after_s
     order by t.xid, t.seq limit p_limit
 $$;
 
-COMMENT ON FUNCTION howdah._nonpersistent_1(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'as howdah._nonpersistent_0, from the table number 1.';
+COMMENT ON FUNCTION howdah._nonpersistent_1(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'non-persistent messages of a topic in reading order, from the table number 1.';
 
 CREATE UNLOGGED TABLE howdah.topic_nonpersistent_2 (
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
@@ -6885,7 +6815,7 @@ CREATE FUNCTION howdah._nonpersistent_2(p_topic integer, p_after xid8, p_after_s
     order by t.xid, t.seq limit p_limit
 $$;
 
-COMMENT ON FUNCTION howdah._nonpersistent_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'as howdah._nonpersistent_0, from the table number 2.';
+COMMENT ON FUNCTION howdah._nonpersistent_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'non-persistent messages of a topic in reading order, from the table number 2.';
 
 CREATE FUNCTION howdah._note_alive(p_alive regclass) RETURNS void
     LANGUAGE sql
@@ -6916,7 +6846,7 @@ CREATE FUNCTION howdah._note_first(p_lane howdah.lanes, p_walk howdah.walk, p_fr
     AS $$
 declare
     v_begun timestamptz := clock_timestamp();
-    v_first bigint := howdah._first(p_lane, p_from, 9223372036854775807);
+    v_first bigint := howdah._first_between(p_lane, p_from, 9223372036854775807);
 begin
     perform howdah._walk_note(p_lane, p_walk, p_from, v_first, null, clock_timestamp() - v_begun);
 end
@@ -7138,7 +7068,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._option_kinds() IS 'what each option of a queue, a topic, a listener or the engine may be.';
 
-CREATE FUNCTION howdah._origin(p_name text) RETURNS integer
+CREATE FUNCTION howdah._origin_id(p_name text) RETURNS integer
     LANGUAGE plpgsql STABLE
     AS $$
 declare
@@ -7155,7 +7085,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._origin(p_name text) IS 'the number of a queue by which dead messages are chosen.';
+COMMENT ON FUNCTION howdah._origin_id(p_name text) IS 'the number of a queue by which dead messages are chosen.';
 
 CREATE FUNCTION howdah._own_copy(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid) RETURNS howdah.msgs
     LANGUAGE plpgsql
@@ -7198,6 +7128,18 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._own_cursor(p_ack_id integer) IS 'where a cursor stands that the caller is going to move, or to note messages for.';
+
+CREATE FUNCTION howdah._own_deletions() RETURNS bigint
+    LANGUAGE sql
+    AS $$
+    select case when pg_current_xact_id_if_assigned() is null then 0
+        when current_setting('track_counts')::boolean then pg_stat_get_xact_tuples_deleted('howdah.msgs'::regclass)
+            + pg_stat_get_xact_tuples_deleted('howdah.msgs_nonpersistent'::regclass) + pg_stat_get_xact_tuples_deleted('howdah.parked'::regclass)
+            + pg_stat_get_xact_tuples_deleted('howdah.leased'::regclass)
+        else 1000000000000 end
+$$;
+
+COMMENT ON FUNCTION howdah._own_deletions() IS 'how many messages the caller''s transaction has taken out and not committed, at most.';
 
 CREATE FUNCTION howdah._own_groups(p_destination_id integer, p_consumer integer, p_keys bigint[], p_groups text[], p_seqs integer[], p_taken bigint[], p_new text[]) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -7337,6 +7279,34 @@ $$;
 
 COMMENT ON FUNCTION howdah._park_waiting(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_weight integer, p_now timestamp with time zone) IS 'park a message that its last failure''s delay still holds back.';
 
+CREATE FUNCTION howdah._parked_of_lease(p_destination_id integer, p_lease bigint, p_message_ids bigint[]) RETURNS TABLE(ctid tid, message howdah.parked)
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if p_message_ids is null then
+        perform from howdah.parked p
+        where p.lease_id = p_lease and p.destination_id = p_destination_id and p.parked_reason = 'lease' and p.due_at > howdah.now()
+        order by p.message_id for update;
+        return query
+        select p.ctid, p from howdah.parked p
+        where p.lease_id = p_lease and p.destination_id = p_destination_id and p.parked_reason = 'lease'
+        order by p.message_id for update skip locked;
+    else
+        perform from howdah.parked p
+        where p.destination_id = p_destination_id and p.message_id = any (p_message_ids) and p.lease_id = p_lease and p.parked_reason = 'lease'
+          and p.due_at > howdah.now()
+        order by p.message_id for update;
+        return query
+        select p.ctid, p from howdah.parked p
+        where p.destination_id = p_destination_id and p.message_id = any (p_message_ids) and p.lease_id = p_lease and p.parked_reason = 'lease'
+          and (p.boot is null or p.boot = pg_postmaster_start_time())
+        order by p.message_id for update skip locked;
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._parked_of_lease(p_destination_id integer, p_lease bigint, p_message_ids bigint[]) IS 'the rows of a lease in parked, locked.';
+
 CREATE FUNCTION howdah._parks_waiting(p_queue howdah.destinations, p_now timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql
     SET enable_seqscan TO 'off'
@@ -7368,23 +7338,14 @@ $$;
 
 COMMENT ON FUNCTION howdah._parks_waiting(p_queue howdah.destinations, p_now timestamp with time zone) IS 'park what waits for the delay of a recorded failure and still lies in its place.';
 
-CREATE FUNCTION howdah._parts(p_first bigint, p_last bigint, p_parts bigint) RETURNS TABLE(n bigint, first bigint, last bigint)
+CREATE FUNCTION howdah._parse_size(p_size text) RETURNS bigint
     LANGUAGE sql IMMUTABLE
-    AS $$
-    select row_number() over (order by b.first), b.first, lead(b.first, 1, p_last + 1) over (order by b.first) - 1
-    from (
-        select p_first + s.length / p_parts * g.n as first
-        from (select p_last - p_first + 1 as length) s cross join generate_series(0, p_parts - 1) g(n)
-        union
-        select e.first
-        from (select p_last - p_first + 1 as length) s cross join generate_series(1, p_parts / 2) g(n)
-        cross join lateral (select (s.length / p_parts) >> g.n::integer as length) t
-        cross join lateral (values (p_first + t.length), (p_last + 1 - t.length)) e(first)
-        where t.length > 0
-    ) b
-$$;
+    AS $_$
+    select m.part[1]::bigint * case lower(m.part[2]) when 'k' then 1024 when 'm' then 1048576 else 1 end
+    from regexp_match(p_size, '^(-1|[0-9]{1,12})([bkmBKM]?)$') m(part)
+$_$;
 
-COMMENT ON FUNCTION howdah._parts(p_first bigint, p_last bigint, p_parts bigint) IS 'a stretch of numbers in parts: so many alike, and at both ends ever smaller ones.';
+COMMENT ON FUNCTION howdah._parse_size(p_size text) IS 'a number of bytes from a text with the unit b, k or m.';
 
 CREATE FUNCTION howdah._pass_stream(p_stream record, p_rest boolean, p_from xid8, p_from_seq bigint, p_to xid8, p_last bigint, p_done pg_snapshot, p_taken integer, p_total bigint, p_filled boolean) RETURNS void
     LANGUAGE plpgsql
@@ -7414,31 +7375,33 @@ begin
         v_gapless := true;
     else
         loop
-            if p_stream.slot = 0 and not p_stream.nonpersistent then
-                select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
-                into v_last, v_least, v_greatest, v_ids
-                from howdah._persistent_0(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
-            elsif p_stream.slot = 0 and p_stream.nonpersistent then
-                select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
-                into v_last, v_least, v_greatest, v_ids
-                from howdah._nonpersistent_0(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
-            elsif p_stream.slot = 1 and not p_stream.nonpersistent then
-                select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
-                into v_last, v_least, v_greatest, v_ids
-                from howdah._persistent_1(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
-            elsif p_stream.slot = 1 and p_stream.nonpersistent then
-                select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
-                into v_last, v_least, v_greatest, v_ids
-                from howdah._nonpersistent_1(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
-            elsif p_stream.slot = 2 and not p_stream.nonpersistent then
-                select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
-                into v_last, v_least, v_greatest, v_ids
-                from howdah._persistent_2(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
-            elsif p_stream.slot = 2 and p_stream.nonpersistent then
-                select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
-                into v_last, v_least, v_greatest, v_ids
-                from howdah._nonpersistent_2(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
-            end if;
+            case
+                when p_stream.slot = 0 and not p_stream.nonpersistent then
+                    select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+                    into v_last, v_least, v_greatest, v_ids
+                    from howdah._persistent_0(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
+                when p_stream.slot = 0 and p_stream.nonpersistent then
+                    select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+                    into v_last, v_least, v_greatest, v_ids
+                    from howdah._nonpersistent_0(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
+                when p_stream.slot = 1 and not p_stream.nonpersistent then
+                    select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+                    into v_last, v_least, v_greatest, v_ids
+                    from howdah._persistent_1(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
+                when p_stream.slot = 1 and p_stream.nonpersistent then
+                    select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+                    into v_last, v_least, v_greatest, v_ids
+                    from howdah._nonpersistent_1(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
+                when p_stream.slot = 2 and not p_stream.nonpersistent then
+                    select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+                    into v_last, v_least, v_greatest, v_ids
+                    from howdah._persistent_2(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
+                when p_stream.slot = 2 and p_stream.nonpersistent then
+                    select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+                    into v_last, v_least, v_greatest, v_ids
+                    from howdah._nonpersistent_2(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
+                else null;
+            end case;
             v_gapless := v_greatest - v_least = p_taken - 1;
             exit when v_gapless or v_listed;
             v_listed := true;
@@ -7457,7 +7420,7 @@ begin
         perform howdah._same_ring(p_stream.ring);
         perform howdah._move_cursor(p_stream.ack_cursor, v_last, case when v_gapless then v_greatest else v_ids[p_taken] / 1000000 end, p_total,
             case when p_rest then (p_stream.ack_cursor).snapshot
-                 else howdah._cut(p_stream.done, p_stream.upto, v_last) end);
+                 else howdah._cursor_at(p_stream.done, p_stream.upto, v_last) end);
     end if;
 end
 $$;
@@ -7586,7 +7549,7 @@ CREATE FUNCTION howdah._persistent_1(p_topic integer, p_after xid8, p_after_seq 
     order by t.xid, t.seq limit p_limit
 $$;
 
-COMMENT ON FUNCTION howdah._persistent_1(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'as howdah._persistent_0, from the table number 1.';
+COMMENT ON FUNCTION howdah._persistent_1(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'persistent messages of a topic in reading order, from the table number 1.';
 
 CREATE TABLE howdah.topic_msgs_2 (
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
@@ -7648,7 +7611,7 @@ CREATE FUNCTION howdah._persistent_2(p_topic integer, p_after xid8, p_after_seq 
     order by t.xid, t.seq limit p_limit
 $$;
 
-COMMENT ON FUNCTION howdah._persistent_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'as howdah._persistent_0, from the table number 2.';
+COMMENT ON FUNCTION howdah._persistent_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'persistent messages of a topic in reading order, from the table number 2.';
 
 CREATE FUNCTION howdah._poison_incidents(p_destination_id integer, p_message howdah.msgs) RETURNS jsonb
     LANGUAGE sql
@@ -7805,7 +7768,7 @@ begin
     end if;
     while v_topic.stored and cardinality(p_bodies) > 0 loop
         v_generation := howdah._generation();
-        perform howdah._store(v_generation % 3 + case when p_nonpersistent then 3 else 0 end, p_topic, v_seqs, v_now, v_expires_at, p_is_text,
+        perform howdah._store_published(v_generation % 3 + case when p_nonpersistent then 3 else 0 end, p_topic, v_seqs, v_now, v_expires_at, p_is_text,
             p_content_type, p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
         exit when v_generation = howdah._generation();
         perform howdah._unpublish(v_generation, p_topic.id, v_seqs);
@@ -7818,7 +7781,7 @@ begin
             howdah._digests(p_bodies, p_headers, p_is_text, p_content_type, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids));
     end if;
     if v_topic.bridged then
-        perform howdah._cross(p_topic, p_bodies, p_is_text, p_content_type, p_headers, p_priorities, p_correlation_ids, p_message_types,
+        perform howdah._forward_to_bridges(p_topic, p_bodies, p_is_text, p_content_type, p_headers, p_priorities, p_correlation_ids, p_message_types,
             p_conversation_ids, p_reply_to, p_time_to_live, p_nonpersistent, p_notify,
             coalesce(p_user, howdah._caller()));
     end if;
@@ -7894,7 +7857,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._publish_usual(p_topic text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_notify boolean) IS 'store one persistent message of a topic, the usual way.';
 
-CREATE FUNCTION howdah._published(p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) RETURNS TABLE(seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text)
+CREATE FUNCTION howdah._published_rows(p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) RETURNS TABLE(seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text)
     LANGUAGE sql STABLE
     AS $$
     select b.seq, p_now, p_expires_at, p_topic.id, (9 - coalesce(b.priority, p_topic.default_priority))::smallint, p_is_text, p_content_type,
@@ -7903,7 +7866,7 @@ CREATE FUNCTION howdah._published(p_topic howdah.destinations, p_seqs bigint[], 
         b(seq, body, headers, priority, correlation_id, message_type, conversation_id)
 $$;
 
-COMMENT ON FUNCTION howdah._published(p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) IS 'the rows of a batch.';
+COMMENT ON FUNCTION howdah._published_rows(p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) IS 'the rows of a batch.';
 
 CREATE FUNCTION howdah._put(p_message howdah.msgs, p_nonpersistent boolean, p_notify boolean) RETURNS void
     LANGUAGE plpgsql
@@ -7978,7 +7941,7 @@ declare
     v_ring bigint := howdah._truncations();
     v_upto pg_snapshot := howdah._snapshot();
     v_now timestamptz := howdah.now();
-    v_topic text := howdah._name(p_ack.destination_id);
+    v_topic text := howdah._destination_name(p_ack.destination_id);
     v_failing boolean := pg_sequence_last_value(p_destination.failing) is not null;
     v_least integer := case when p_subscription.selector_sql is null and not p_subscription.prioritized then 1 else 1000 end;
     v_segment record;
@@ -7998,7 +7961,7 @@ begin
                 insert into howdah.ack_cursors (ack_id, n, xid, seq, delivered, at, snapshot)
                 select p_ack.id, v_cursor.n + 1, case when e.ended then '3' else l.xid end, case when e.ended then -1 else l.seq end,
                     v_cursor.delivered + e.taken, v_now,
-                    case when e.ended then v_upto else howdah._moved(v_cursor, v_upto, l.xid) end
+                    case when e.ended then v_upto else howdah._cursor_after(v_cursor, v_upto, l.xid) end
                 from (
                     select c.taken, c.taken = p_want as filled,
                         c.taken < p_want and c.seen < greatest(p_want, v_least) and v_segment.to_xid = pg_snapshot_xmax(v_upto) as ended
@@ -8038,7 +8001,7 @@ begin
                 c.message_type, c.conversation_id, case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at,
                 c.expires_at, c.failures + 1, c.failures > 0, c.seq, 0, v_topic, null::text, null::timestamptz
             from counted c
-            where not c.ended or howdah._bury_published(p_destination, c.message_id, c.sent_at, c.expires_at, c.rank, c.is_text,
+            where not c.ended or howdah._dispose_published(p_destination, c.message_id, c.sent_at, c.expires_at, c.rank, c.is_text,
                 c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.nonpersistent,
                 v_now);
             get diagnostics v_taken = row_count;
@@ -8109,7 +8072,7 @@ begin
     select c.message_id, p_name, case when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
         case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end, c.content_type, c.headers, 9 - c.rank,
         c.correlation_id, c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at, c.expires_at, 1, false, c.seq,
-        c.stage::integer, case when c.origin_id is not null then howdah._name(c.origin_id) end, c.dead_reason, c.dead_at
+        c.stage::integer, case when c.origin_id is not null then howdah._destination_name(c.origin_id) end, c.dead_reason, c.dead_at
     from taken c
     where (c.expires_at > p_now) is not false or howdah._dispose(p_lane.destination_id, row(c.seq, c.message_id, c.sent_at, c.expires_at,
         c.dead_at, c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers, c.correlation_id,
@@ -8144,7 +8107,7 @@ begin
     end if;
     for v_ack in
         select a.* from howdah.acks a
-        where a.subscription_id = p_destination.id and (not v_wild or howdah._may(a.destination_id, 'receive'))
+        where a.subscription_id = p_destination.id and (not v_wild or howdah._has_right(a.destination_id, 'receive'))
         order by a.priority desc, a.destination_id
     loop
         exit when p_want <= 0;
@@ -8203,7 +8166,7 @@ begin
             perform howdah._dispose(p_destination.id, v_row.message, v_row.nonpersistent, v_row.place, v_now);
             continue;
         end if;
-        return query select (howdah._message(v_row.message, p_name, v_row.nonpersistent, v_failures)).*;
+        return next howdah._message(v_row.message, p_name, v_row.nonpersistent, v_failures);
         if not p_hold then
             perform howdah._remove(v_row.message, v_row.place);
             perform howdah._journal(p_destination, 'consumed', array[(v_row.message).message_id], v_row.nonpersistent, null, null,
@@ -8274,6 +8237,20 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._reclaim_expired() IS 'end expired messages of all destinations that nobody holds, 10,000 of each table at most.';
+
+CREATE FUNCTION howdah._record_act(p_act text, p_destination_id integer, p_message_ids bigint[], p_other_id integer DEFAULT NULL::integer, p_reason text DEFAULT NULL::text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if cardinality(p_message_ids) > 0 then
+        insert into howdah.operator_acts (at, actor, act, destination_id, other_destination_id, reason, message_ids, incident_id)
+        values (howdah.now(), howdah._caller(), p_act, p_destination_id, p_other_id, p_reason, p_message_ids,
+            pg_sequence_last_value('howdah.poison_details_incident_id_seq'::regclass));
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._record_act(p_act text, p_destination_id integer, p_message_ids bigint[], p_other_id integer, p_reason text) IS 'record what an operator did, and who it was.';
 
 CREATE FUNCTION howdah._record_expiry(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_lease bigint) RETURNS void
     LANGUAGE plpgsql
@@ -8389,7 +8366,7 @@ begin
         where a.attempt_id = v_failure.failure_key and a.message_id = v_failure.message_id) then 0 else 1 end as more) b;
     -- On record before the message is let go, so that whoever comes to it first has it wait, as it would dispose of one at its limit.
     if v_found.place is not null and not v_uncounted and howdah._verdict(p_destination, v_weight, v_failure.delay_ms::bigint) = 'delayed' then
-        v_due_at := howdah.now() + howdah._delay(p_destination, v_weight, v_failure.delay_ms::bigint);
+        v_due_at := howdah.now() + howdah._redelivery_delay(p_destination, v_weight, v_failure.delay_ms::bigint);
     end if;
     if v_leased then
         outcome := 'held';
@@ -8455,7 +8432,7 @@ declare
     v_bytes_left bigint;
 begin
     if v_room >> 61 = 0 and (v_room & 4095) = (v_shift << 6 | v_bits) and (v_room >> 20) - v_issued >= v_needed
-       and howdah._draw(p_id, p_tickets, v_shift, v_needed) <= v_room >> 20 then
+       and howdah._draw_tickets(p_id, p_tickets, v_shift, v_needed) <= v_room >> 20 then
         verdict := 'taken';
         return;
     end if;
@@ -8469,7 +8446,7 @@ begin
     from howdah._stored(p_id, p_message_limit + 1000, p_byte_limit is not null) c;
     v_left := p_message_limit - v_messages - p_messages;
     v_bytes_left := p_byte_limit - v_bytes - p_bytes;
-    level := howdah._level(p_shares, v_messages, p_message_limit, v_bytes, p_byte_limit);
+    level := howdah._shares_reached(p_shares, v_messages, p_message_limit, v_bytes, p_byte_limit);
     over_messages := greatest(-v_left, 0);
     over_bytes := greatest(-v_bytes_left, 0);
     if v_left < 0 or v_bytes_left < 0 or v_shares > 1 and level = v_shares then
@@ -8482,18 +8459,18 @@ begin
     end if;
     v_bytes_out := case when p_byte_limit is not null then v_out << v_bits end;
     if v_left < v_out or v_bytes_left < v_bytes_out
-       or v_shares > 1 and howdah._level(p_shares, v_messages + v_out, p_message_limit, v_bytes + v_bytes_out, p_byte_limit) = v_shares then
+       or v_shares > 1 and howdah._shares_reached(p_shares, v_messages + v_out, p_message_limit, v_bytes + v_bytes_out, p_byte_limit) = v_shares then
         verdict := 'open';
         return;
     end if;
     verdict := 'taken';
-    perform howdah._draw(p_id, p_tickets, v_shift, v_needed);
-    level := howdah._level(p_shares, v_messages + p_messages, p_message_limit, v_bytes + p_bytes, p_byte_limit);
+    perform howdah._draw_tickets(p_id, p_tickets, v_shift, v_needed);
+    level := howdah._shares_reached(p_shares, v_messages + p_messages, p_message_limit, v_bytes + p_bytes, p_byte_limit);
     if not v_held_snapshot then
         v_next := p_shares[level + 1];
         v_left := ceil(p_message_limit * v_next / 100.0) - (v_shares > 1)::integer - v_messages - p_messages - v_out;
         v_bytes_left := ceil(p_byte_limit * v_next / 100.0) - (v_shares > 1)::integer - v_bytes - p_bytes - v_bytes_out;
-        v_taken := howdah._deleted();
+        v_taken := howdah._own_deletions();
         if v_taken > 0 then
             v_left := v_left - v_taken;
             v_bytes_left := case when p_byte_limit is not null then 0 end;
@@ -8506,7 +8483,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._recount(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) IS 'count, and say from then on how many tickets are left; howdah._take''s lock is held.';
+COMMENT ON FUNCTION howdah._recount(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) IS 'count, and say from then on how many tickets are left; howdah._reserve_after_count''s lock is held.';
 
 CREATE FUNCTION howdah._recover(p_subscription howdah.subscriptions, p_topic_id integer, p_upto pg_snapshot) RETURNS void
     LANGUAGE plpgsql
@@ -8553,6 +8530,16 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._recover(p_subscription howdah.subscriptions, p_topic_id integer, p_upto pg_snapshot) IS 'give a late non-durable subscriber what the topic''s recovery policy keeps for such.';
+
+CREATE FUNCTION howdah._redelivery_delay(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) RETURNS interval
+    LANGUAGE sql
+    AS $$
+    select interval '1 millisecond' * coalesce(p_delay_ms, howdah._mean_delay_ms(p_destination, p_failures)
+        * (1 + case when p_destination.use_collision_avoidance
+                    then sign(random() - 0.5) * random() * p_destination.collision_avoidance_factor else 0 end))
+$$;
+
+COMMENT ON FUNCTION howdah._redelivery_delay(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) IS 'how long a message waits for its redelivery.';
 
 CREATE FUNCTION howdah._refuse_maintenance() RETURNS boolean
     LANGUAGE plpgsql
@@ -8615,6 +8602,76 @@ $$;
 
 COMMENT ON FUNCTION howdah._remove(p_message howdah.msgs, p_place text) IS 'delete the stored row of a message that the caller has locked, or pass over it in its topic.';
 
+CREATE FUNCTION howdah._report_blocked_maintenance(p_service text, p_object text, p_reason text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if p_reason is null then
+        delete from howdah.maintenance_waits w where w.service = p_service and w.object = p_object;
+        return;
+    end if;
+    raise notice '% is left as it is: %', p_object, p_reason;
+    insert into howdah.maintenance_waits as w (service, object, reason, since) values (p_service, p_object, p_reason, howdah.now())
+    on conflict on constraint pk_maintenance_waits do update set reason = excluded.reason where w.reason <> excluded.reason;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._report_blocked_maintenance(p_service text, p_object text, p_reason text) IS 'say what maintenance leaves as it is and why, or that it no longer does.';
+
+CREATE FUNCTION howdah._report_disposal(p_destination howdah.destinations, p_message howdah.msgs, p_outcome text, p_reason text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_log howdah.destinations;
+    v_copy howdah.msgs := p_message;
+begin
+    if p_destination.log_table then
+        insert into howdah.poison_log (logged_at, outcome, seq, message_id, sent_at, expires_at, dead_at, destination_id, origin_id, rank, stage,
+            is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, dead_reason)
+        select howdah.now(), p_outcome, m.seq, m.message_id, m.sent_at, m.expires_at, howdah.now(), m.destination_id, m.origin_id, m.rank, m.stage,
+            m.is_text, m.content_type, coalesce(m.body, howdah._body(m.message_id)), m.headers, m.correlation_id, m.reply_to, m.message_type, m.conversation_id, p_reason
+        from (select (p_message).*) m;
+    end if;
+    if p_destination.log_queue is not null and (p_message.headers ? 'logged_queue') is not true then
+        select d.* into v_log from howdah.destinations d
+        where d.name = p_destination.log_queue and d.dropped_at is null and d.kind = 'queue' and not d.is_system and not d.sending_paused;
+        if v_log.id is not null and howdah._has_room(v_log, 1, howdah._body_bytes(p_message.body, p_message.message_id)) then
+            v_copy.destination_id := v_log.id;
+            perform pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
+            v_copy.seq := nextval(v_log.positions);
+            v_copy.message_id := v_copy.seq * 1000000 + v_log.id;
+            v_copy.stage := 0;
+            v_copy.expires_at := null;
+            v_copy.reply_to := null;
+            v_copy.headers := coalesce(v_copy.headers, '{}') || jsonb_build_object('logged_message_id', p_message.message_id,
+                'logged_queue', p_destination.name, 'logged_outcome', p_outcome, 'logged_reason', p_reason);
+            v_copy.body := coalesce(v_copy.body, howdah._body(p_message.message_id));
+            if v_log.persistent then
+                v_copy := howdah._detach_body(v_copy);
+            end if;
+            perform howdah._put(v_copy, not v_log.persistent, false);
+            if v_log.journal_level = 'full' then
+                perform howdah._journal_one_sent(v_log, v_copy, coalesce(v_copy.body, howdah._body(v_copy.message_id)), not v_log.persistent, false);
+            end if;
+        end if;
+    end if;
+    if p_destination.error_reply and p_outcome <> 'ended' then
+        perform howdah._send_error(p_message.reply_to, p_destination.id, 500, p_reason,
+            coalesce(p_message.correlation_id, p_message.message_id::text), p_message.conversation_id);
+    end if;
+    if p_destination.notify_admin then
+        perform howdah._advise('MESSAGE_DEAD', p_destination.name,
+            jsonb_build_object('message_id', p_message.message_id, 'outcome', p_outcome, 'reason', p_reason));
+    end if;
+    if p_destination.notify_events then
+        perform howdah._announce('MESSAGE_DEAD', p_destination.name,
+            jsonb_build_object('message_id', p_message.message_id, 'outcome', p_outcome));
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._report_disposal(p_destination howdah.destinations, p_message howdah.msgs, p_outcome text, p_reason text) IS 'copies, replies and reports about a message that reached its limit.';
+
 CREATE FUNCTION howdah._reserve(p_id integer, p_room regclass, p_tickets regclass, p_messages bigint, p_bytes bigint) RETURNS boolean
     LANGUAGE plpgsql COST 1000
     AS $$
@@ -8640,12 +8697,12 @@ begin
         perform pg_advisory_xact_lock_shared(howdah._ticket_key(v_id, v_shift, v_next >> v_shift, v_mask));
         v_last := nextval(p_tickets);
     else
-        perform howdah._hold(v_id, v_shift, v_next, v_next + v_needed - 1);
+        perform howdah._hold_tickets(v_id, v_shift, v_next, v_next + v_needed - 1);
         select max(nextval(p_tickets)) into v_last from generate_series(1, v_needed);
     end if;
     v_held := (v_next + v_needed - 1) >> v_shift;
     if v_last >> v_shift > v_held then
-        perform howdah._hold(v_id, v_shift, (v_held + 1) << v_shift, v_last);
+        perform howdah._hold_tickets(v_id, v_shift, (v_held + 1) << v_shift, v_last);
     end if;
     return v_last <= v_room >> 20 and pg_sequence_last_value(p_room) = v_room;
 end
@@ -8653,11 +8710,42 @@ $$;
 
 COMMENT ON FUNCTION howdah._reserve(p_id integer, p_room regclass, p_tickets regclass, p_messages bigint, p_bytes bigint) IS 'draw tickets for messages about to be sent, if the last count left enough of them.';
 
+CREATE FUNCTION howdah._reserve_after_count(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, p_look_anew boolean, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_key bigint;
+    v_room constant bigint := coalesce(pg_sequence_last_value(p_room), 0);
+begin
+    if howdah._reserve(p_id, p_room, p_tickets, p_messages, p_bytes) then
+        verdict := 'taken';
+        return;
+    elsif v_room >> 61 > 0 and not p_look_anew and (v_room >> 20) & 2199023255551 > howdah._pace(clock_timestamp()) then
+        verdict := 'full';  -- a long count found it so just now
+        return;
+    end if;
+    v_key := howdah._ticket_key(p_id, 63, 0, howdah._ticket_mask(p_id));
+    begin
+        perform pg_advisory_lock(v_key);
+        select r.verdict, r.over_messages, r.over_bytes, r.level into verdict, over_messages, over_bytes, level
+        from howdah._recount(p_id, p_room, p_tickets, p_message_limit, p_byte_limit, p_shares, p_messages, p_bytes) r;
+        perform pg_advisory_unlock(v_key);
+    exception when query_canceled or others then
+        perform pg_advisory_unlock(v_key) from pg_locks l
+        where l.locktype = 'advisory' and l.pid = pg_backend_pid() and l.objsubid = 1 and l.granted and l.mode = 'ExclusiveLock'
+          and (l.classid::bigint << 32) | l.objid::bigint = v_key;
+        raise;
+    end;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._reserve_after_count(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, p_look_anew boolean, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) IS 'draw tickets for messages about to be sent, after counting if need be.';
+
 CREATE FUNCTION howdah._resources() RETURNS TABLE(messages bigint, bytes bigint, level integer)
     LANGUAGE sql
     AS $$
     select s.messages, s.bytes,
-        howdah._level(array[e.yellow_threshold, e.orange_threshold, e.red_threshold], s.messages, e.max_count, s.bytes, e.max_bytes)
+        howdah._shares_reached(array[e.yellow_threshold, e.orange_threshold, e.red_threshold], s.messages, e.max_count, s.bytes, e.max_bytes)
     from howdah.engine e cross join lateral howdah._stored(0, null, true) s
 $$;
 
@@ -8708,7 +8796,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._return_leases(p_destination_id integer, p_want bigint, p_now timestamp with time zone, p_since timestamp with time zone, p_message_ids bigint[]) IS 'lay messages of leases that ran out into parked, from where receives take what is due.';
 
-CREATE FUNCTION howdah._returned(p_destination_id integer, p_message_ids bigint[]) RETURNS howdah.message[]
+CREATE FUNCTION howdah._returned_messages(p_destination_id integer, p_message_ids bigint[]) RETURNS howdah.message[]
     LANGUAGE sql
     AS $$
     select coalesce(array_agg(howdah._message(f.message, d.name, f.nonpersistent, s.failures) order by i.number), '{}')
@@ -8721,7 +8809,7 @@ CREATE FUNCTION howdah._returned(p_destination_id integer, p_message_ids bigint[
       and (s.weight >= d.dispose_at) is not true and ((f.message).expires_at <= howdah.now()) is not true
 $$;
 
-COMMENT ON FUNCTION howdah._returned(p_destination_id integer, p_message_ids bigint[]) IS 'messages that the caller''s transaction has just given back, as callers see them.';
+COMMENT ON FUNCTION howdah._returned_messages(p_destination_id integer, p_message_ids bigint[]) IS 'messages that the caller''s transaction has just given back, as callers see them.';
 
 CREATE FUNCTION howdah._rows_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, nonpersistent boolean)
     LANGUAGE sql STABLE
@@ -8751,7 +8839,7 @@ CREATE FUNCTION howdah._rows_1(p_topic integer, p_after xid8, p_after_seq bigint
     order by 1, 2 limit p_limit
 $$;
 
-COMMENT ON FUNCTION howdah._rows_1(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'as howdah._rows_0, from both tables number 1.';
+COMMENT ON FUNCTION howdah._rows_1(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'messages of a topic in reading order, from both tables number 1.';
 
 CREATE FUNCTION howdah._rows_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, nonpersistent boolean)
     LANGUAGE sql STABLE
@@ -8766,7 +8854,7 @@ CREATE FUNCTION howdah._rows_2(p_topic integer, p_after xid8, p_after_seq bigint
     order by 1, 2 limit p_limit
 $$;
 
-COMMENT ON FUNCTION howdah._rows_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'as howdah._rows_0, from both tables number 2.';
+COMMENT ON FUNCTION howdah._rows_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'messages of a topic in reading order, from both tables number 2.';
 
 CREATE FUNCTION howdah._run_nonpersistent_0(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
@@ -8796,7 +8884,7 @@ CREATE FUNCTION howdah._run_nonpersistent_1(p_name text, p_topic_name text, p_to
     order by t.seq
 $$;
 
-COMMENT ON FUNCTION howdah._run_nonpersistent_1(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'as howdah._run_persistent_0, from the non-persistent table number 1.';
+COMMENT ON FUNCTION howdah._run_nonpersistent_1(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'as howdah._run_persistent_1, from the non-persistent table number 1.';
 
 CREATE FUNCTION howdah._run_nonpersistent_2(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
@@ -8811,7 +8899,7 @@ CREATE FUNCTION howdah._run_nonpersistent_2(p_name text, p_topic_name text, p_to
     order by t.seq
 $$;
 
-COMMENT ON FUNCTION howdah._run_nonpersistent_2(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'as howdah._run_persistent_0, from the non-persistent table number 2.';
+COMMENT ON FUNCTION howdah._run_nonpersistent_2(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'as howdah._run_persistent_2, from the non-persistent table number 2.';
 
 CREATE FUNCTION howdah._run_persistent_0(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
@@ -8839,7 +8927,7 @@ CREATE FUNCTION howdah._run_persistent_1(p_name text, p_topic_name text, p_topic
     order by t.seq
 $$;
 
-COMMENT ON FUNCTION howdah._run_persistent_1(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'as howdah._run_persistent_0, from the table number 1.';
+COMMENT ON FUNCTION howdah._run_persistent_1(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'what one transaction published with the numbers after p_after up to p_upto, as a subscription''s consumer gets it.';
 
 CREATE FUNCTION howdah._run_persistent_2(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
@@ -8853,7 +8941,7 @@ CREATE FUNCTION howdah._run_persistent_2(p_name text, p_topic_name text, p_topic
     order by t.seq
 $$;
 
-COMMENT ON FUNCTION howdah._run_persistent_2(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'as howdah._run_persistent_0, from the table number 2.';
+COMMENT ON FUNCTION howdah._run_persistent_2(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'what one transaction published with the numbers after p_after up to p_upto, as a subscription''s consumer gets it.';
 
 CREATE FUNCTION howdah._run_poison_procedure(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) RETURNS TABLE(handled boolean, reason text)
     LANGUAGE plpgsql
@@ -8863,7 +8951,7 @@ declare
     v_schema constant text := split_part(v_name, '.', 1);
     v_function constant text := split_part(v_name, '.', 2);
     v_path constant text := current_setting('search_path');
-    v_settings constant jsonb := howdah._settings();
+    v_settings constant jsonb := howdah._session_settings();
     v_changed text;
     v_not text;
     v_attempting constant text := coalesce(current_setting('howdah.attempting', true), '');
@@ -8904,7 +8992,7 @@ begin
             perform set_config('howdah.attempting', v_attempting, true);
             perform set_config('howdah.connection', v_connection, true);
             select min(coalesce(o.key, n.key)) into v_changed
-            from jsonb_each(v_settings) o full join jsonb_each(howdah._settings()) n on n.key = o.key
+            from jsonb_each(v_settings) o full join jsonb_each(howdah._session_settings()) n on n.key = o.key
             where o.value is distinct from n.value;
             if v_changed is not null then
                 raise exception 'it changed %: give it a SET clause', v_changed;
@@ -8947,6 +9035,39 @@ $$;
 
 COMMENT ON FUNCTION howdah._same_ring(p_truncations bigint) IS 'refuse to read topic tables one of which was emptied since the reading statement''s snapshot.';
 
+CREATE FUNCTION howdah._sample_parts(p_first bigint, p_last bigint, p_parts bigint) RETURNS TABLE(n bigint, first bigint, last bigint)
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select row_number() over (order by b.first), b.first, lead(b.first, 1, p_last + 1) over (order by b.first) - 1
+    from (
+        select p_first + s.length / p_parts * g.n as first
+        from (select p_last - p_first + 1 as length) s cross join generate_series(0, p_parts - 1) g(n)
+        union
+        select e.first
+        from (select p_last - p_first + 1 as length) s cross join generate_series(1, p_parts / 2) g(n)
+        cross join lateral (select (s.length / p_parts) >> g.n::integer as length) t
+        cross join lateral (values (p_first + t.length), (p_last + 1 - t.length)) e(first)
+        where t.length > 0
+    ) b
+$$;
+
+COMMENT ON FUNCTION howdah._sample_parts(p_first bigint, p_last bigint, p_parts bigint) IS 'a stretch of numbers in parts: so many alike, and at both ends ever smaller ones.';
+
+CREATE FUNCTION howdah._sample_start(p_n bigint, p_first bigint, p_last bigint) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    AS $$ select p_first + floor((p_last - p_first) / 2 * (p_n * 0.6180339887 % 1))::bigint $$;
+
+COMMENT ON FUNCTION howdah._sample_start(p_n bigint, p_first bigint, p_last bigint) IS 'where in a part to begin looking: in its first half, elsewhere in each part.';
+
+CREATE FUNCTION howdah._sample_weight(p_found bigint, p_from bigint, p_at bigint, p_last bigint, p_length bigint) RETURNS double precision
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select p_length::double precision / p_found
+        * case when p_found = 20 then 19.0 / greatest(p_at - p_from, 1) else p_found / (p_last - p_from + 1)::double precision end
+$$;
+
+COMMENT ON FUNCTION howdah._sample_weight(p_found bigint, p_from bigint, p_at bigint, p_last bigint, p_length bigint) IS 'how many messages each one found stands for.';
+
 CREATE FUNCTION howdah._schedule(p_queue text, p_body bytea, p_is_text boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_catch_up boolean, p_misfire_grace interval, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delivery_mode text, p_content_type text) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
@@ -8974,8 +9095,8 @@ begin
     v_row.destination_id := v_destination.id;
     v_row.cron := btrim(p_cron);
     v_row.time_zone := p_time_zone;
-    v_row.period_ms := howdah._ms(p_period);
-    v_row.delay_ms := howdah._ms(p_delay);
+    v_row.period_ms := howdah._milliseconds(p_period);
+    v_row.delay_ms := howdah._milliseconds(p_delay);
     v_row.remaining := case when v_once then 1 when p_repeat >= 0 then p_repeat + 1 end;
     v_row.repeats := v_row.remaining - 1;
     v_row.starts_at := p_starts_at;
@@ -8983,7 +9104,7 @@ begin
     v_row.next_at := v_first;
     v_row.due_at := coalesce(v_first, v_now);
     v_row.catch_up := coalesce(p_catch_up, p_cron is null and p_repeat >= 0, false);
-    v_row.misfire_grace_ms := howdah._ms(p_misfire_grace);
+    v_row.misfire_grace_ms := howdah._milliseconds(p_misfire_grace);
     v_row.fired := 0;
     v_row.missed := 0;
     v_row.created_at := v_now;
@@ -8998,7 +9119,7 @@ begin
     v_row.reply_to := p_reply_to;
     v_row.message_type := p_message_type;
     v_row.conversation_id := p_conversation_id;
-    v_row.time_to_live_ms := case when p_time_to_live is not null then greatest(howdah._ms(p_time_to_live), 1) end;
+    v_row.time_to_live_ms := case when p_time_to_live is not null then greatest(howdah._milliseconds(p_time_to_live), 1) end;
     v_row.nonpersistent := p_delivery_mode = 'non-persistent';
     if v_row.next_at > v_row.ends_at then
         v_row.state := 'ended';
@@ -9052,6 +9173,16 @@ $_$;
 
 COMMENT ON FUNCTION howdah._schedule_by_headers(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delivery_mode text) IS 'schedule what is sent with ActiveMQ''s headers.';
 
+CREATE FUNCTION howdah._schedule_definition(p_schedule howdah.schedules) RETURNS jsonb
+    LANGUAGE sql STABLE
+    AS $$
+    select to_jsonb(p_schedule) - array['id', 'parent_id', 'name', 'next_at', 'due_at', 'created_at', 'changed_at', 'last_fired_at',
+        'fired', 'missed',
+        'remaining', 'state', 'created_by', 'last_error']
+$$;
+
+COMMENT ON FUNCTION howdah._schedule_definition(p_schedule howdah.schedules) IS 'what a schedule was made with, without what has become of it.';
+
 CREATE FUNCTION howdah._seal(p_secret uuid, p_message_id bigint, p_recorded_at timestamp with time zone, p_error_class text, p_error_text text, p_sqlstate text) RETURNS bytea
     LANGUAGE sql STABLE
     AS $$
@@ -9076,8 +9207,8 @@ declare
 begin
     if v_draining then
         -- Free again: who took it rolled back, and the oldest of the batch is to be first.
-        if cardinality(howdah._free(p_lane, v_back - 1, v_back, 1)) = 0 then
-            v_found := howdah._free(p_lane, v_back, least(v_back + 16384, p_head), p_want);
+        if cardinality(howdah._free_between(p_lane, v_back - 1, v_back, 1)) = 0 then
+            v_found := howdah._free_between(p_lane, v_back, least(v_back + 16384, p_head), p_want);
         end if;
     elsif random() < 0.125 then
         select * into v_around from howdah._search_around(p_lane, v_back, v_low, p_want, interval '500 us');
@@ -9086,16 +9217,16 @@ begin
     end if;
     v_draining := coalesce(cardinality(v_found), 0) > 0;
     if v_draining and cardinality(v_found) < p_want then
-        v_found := v_found || howdah._free(p_lane, v_found[cardinality(v_found)], p_head, p_want - cardinality(v_found));
+        v_found := v_found || howdah._free_between(p_lane, v_found[cardinality(v_found)], p_head, p_want - cardinality(v_found));
     elsif not v_draining then
         loop
-            v_first := howdah._first(p_lane, v_low, p_head);
+            v_first := howdah._first_between(p_lane, v_low, p_head);
             -- A message just above the lower end: a large batch came back, and its oldest messages are to be first.
             exit when v_first is null or v_first > v_low + 64 or v_low = 0 or v_low < p_head - 131072;
             v_low := greatest(p_head - 8 * (p_head - v_low), 0);
         end loop;
         if v_first is not null then
-            v_found := howdah._free(p_lane, v_first - 1, p_head, p_want);
+            v_found := howdah._free_between(p_lane, v_first - 1, p_head, p_want);
             v_draining := v_low < p_head - 2000 and coalesce(cardinality(v_found), 0) > 0;
         end if;
         if coalesce(cardinality(v_found), 0) = 0 and p_tickets > 0 then
@@ -9139,7 +9270,7 @@ begin
             v_wrapped := true;
         end if;
         v_high := least(back + 4096, p_low);
-        met := howdah._free(p_lane, back, v_high, p_want);
+        met := howdah._free_between(p_lane, back, v_high, p_want);
         back := case when cardinality(met) > 0 then met[1] - 1 else v_high end;
         exit when v_wrapped and back >= p_back or clock_timestamp() - v_begun > p_limit;
     end loop;
@@ -9161,6 +9292,31 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._search_from(p_destination_id integer, p_rank integer, p_position bigint) IS 'have the next receive search from a position on.';
+
+CREATE FUNCTION howdah._seen_up_to(p_destination_id integer, p_ask boolean) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_walked boolean;
+    v_positions regclass;
+    v_tail bigint;
+    v_mark bigint;
+begin
+    select howdah._is_walked(d), d.positions, howdah._hint(d.positions)
+    into v_walked, v_positions, v_tail
+    from howdah.destinations d where d.id = p_destination_id;
+    if not v_walked then
+        return null;
+    end if;
+    v_mark := howdah._hint(to_regclass('howdah.mark_' || p_destination_id));
+    if v_mark >> 32 = 0 or not howdah._are_over(v_positions, v_mark, p_ask) then
+        return 0;
+    end if;
+    return v_tail - ((v_tail - (v_mark >> 32)) & 2147483647);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._seen_up_to(p_destination_id integer, p_ask boolean) IS 'up to which position of a queue every message is seen that was ever sent, unless it was consumed.';
 
 CREATE FUNCTION howdah._segments(p_cursor howdah.ack_cursors, p_topic integer, p_upto pg_snapshot) RETURNS TABLE(from_xid xid8, from_seq bigint, to_xid xid8, slots integer[])
     LANGUAGE plpgsql
@@ -9211,7 +9367,7 @@ $_$;
 
 COMMENT ON FUNCTION howdah._select_history(p_topic_id integer, p_selector_sql text, p_upto pg_snapshot) IS 'the stored messages of a topic that a compiled selector selects.';
 
-CREATE FUNCTION howdah._selected(p_destination_id integer, p_selector text) RETURNS bigint[]
+CREATE FUNCTION howdah._selected_messages(p_destination_id integer, p_selector text) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $_$
 declare
@@ -9239,7 +9395,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah._selected(p_destination_id integer, p_selector text) IS 'the messages of a destination that a selector selects.';
+COMMENT ON FUNCTION howdah._selected_messages(p_destination_id integer, p_selector text) IS 'the messages of a destination that a selector selects.';
 
 CREATE FUNCTION howdah._selection(p_destination_id integer, p_rank smallint, p_selector text) RETURNS text
     LANGUAGE plpgsql
@@ -9976,7 +10132,7 @@ begin
     v_nonpersistent := p_delivery_mode = 'non-persistent' or not p_destination.persistent;
     v_now := howdah.now();
     v_expires_at := v_now + coalesce(howdah._span(p_time_to_live), p_destination.default_time_to_live_ms * interval '1 millisecond');
-    perform pg_current_xact_id();  -- before a position is drawn: howdah._mark
+    perform pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
     v_seqs := coalesce(p_seqs, array(select nextval(p_destination.positions) from generate_series(1, v_count)));
     v_ids := array(select s.seq * 1000000 + p_destination.id from unnest(v_seqs) s(seq));
     if p_priorities is not null or v_nonpersistent or p_delay > interval '0' then
@@ -10033,7 +10189,7 @@ declare
     v_ids bigint[];
     v_first bigint[];
 begin
-    foreach v_member in array case when howdah._is_composite(p_queue) then howdah._members(p_queue)
+    foreach v_member in array case when howdah._is_composite(p_queue) then howdah._composite_members(p_queue)
                                    else array[howdah._destination(p_queue, 'send')] end loop
         v_ids := howdah._send_batch(v_member, p_bodies, p_is_text, p_content_type,
             case when v_member.stamp_user then howdah._stamped_all(p_headers, cardinality(p_bodies), howdah._caller()) else p_headers end, p_priorities, p_correlation_ids,
@@ -10095,7 +10251,7 @@ declare
     v_id bigint;
     v_first bigint;
 begin
-    foreach v_member in array howdah._members(p_queue) loop
+    foreach v_member in array howdah._composite_members(p_queue) loop
         v_id := howdah._send(v_member.name, p_body, p_is_text, p_content_type, p_headers, p_priority, p_correlation_id, p_reply_to,
             p_message_type, p_conversation_id, p_time_to_live, p_delay, p_delivery_mode, p_notify, p_deduplication_key);
         v_first := coalesce(v_first, v_id);
@@ -10167,7 +10323,7 @@ CREATE FUNCTION howdah._send_new(p_destination howdah.destinations, p_bodies byt
     LANGUAGE plpgsql
     AS $$
 declare
-    v_xid xid8 := pg_current_xact_id();  -- before a position is drawn: howdah._mark
+    v_xid xid8 := pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
     v_seqs bigint[] := array(select nextval(p_destination.positions) from generate_series(1, cardinality(p_bodies)));
     v_ids bigint[] := array(select s.seq * 1000000 + p_destination.id from unnest(v_seqs) with ordinality s(seq, n) order by s.n);
     v_first bigint[] := howdah._deduplicate(p_destination, p_keys, v_ids);
@@ -10220,7 +10376,7 @@ begin
             case when p_deduplication_key is not null then array[v_message.seq] end, p_user))[1];
     end if;
     v_nonpersistent := p_delivery_mode = 'non-persistent' or not v_destination.persistent;
-    perform pg_current_xact_id();  -- before a position is drawn: howdah._mark
+    perform pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
     v_message.seq := coalesce(v_message.seq, nextval(v_destination.positions));
     v_message.message_id := v_message.seq * 1000000 + v_destination.id;
     v_message.destination_id := v_destination.id;
@@ -10238,7 +10394,7 @@ begin
     v_message.message_type := p_message_type;
     v_message.conversation_id := p_conversation_id;
     if not v_nonpersistent then
-        v_message := howdah._apart(v_message);
+        v_message := howdah._detach_body(v_message);
     end if;
     if p_delay > interval '0' then
         perform howdah._park(v_message, v_nonpersistent, v_message.sent_at + howdah._span(p_delay), 'delay');
@@ -10253,6 +10409,12 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_key text, p_user text) IS 'store one message, whatever it is like, in a destination that the caller may send to.';
+
+CREATE FUNCTION howdah._session_settings() RETURNS jsonb
+    LANGUAGE sql
+    AS $$ select jsonb_object_agg(s.name, s.setting) from pg_settings s where s.name !~ '^howdah[.]' $$;
+
+COMMENT ON FUNCTION howdah._session_settings() IS 'the session''s settings as they are now, but for those that Howdah''s functions make themselves.';
 
 CREATE FUNCTION howdah._set_aside(p_destination_id integer, p_message_id bigint) RETURNS void
     LANGUAGE plpgsql
@@ -10270,6 +10432,38 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._set_aside(p_destination_id integer, p_message_id bigint) IS 'note a topic message as done with for a subscription.';
+
+CREATE FUNCTION howdah._set_mark(p_destination_id integer, p_tail bigint, p_settled bigint, p_numberless boolean, p_ask boolean) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_sequence regclass := to_regclass('howdah.mark_' || p_destination_id);
+    v_mark bigint := howdah._hint(v_sequence);
+    v_next bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
+begin
+    if v_mark = 0 or p_settled = 0 and (v_mark - v_next) & 4294967295 between 1000000 and 2147483648 then
+        p_tail := 0;  -- there was none, or it waits for a number that is still to come: a restored database's, or one of long ago
+    elsif v_mark >> 32 = 0 and howdah._are_over((select d.positions from howdah.destinations d where d.id = p_destination_id), v_mark, p_ask) then
+        perform setval(s.head, 0) from howdah.selections s where s.destination_id = p_destination_id and s.head is not null;
+        perform setval(d.head, 0) from howdah.destinations d where d.id = p_destination_id;
+        perform setval(l.head, 0) from howdah.lanes l where l.destination_id = p_destination_id and l.place = 2 and l.head is not null;
+    elsif p_settled = 0 then
+        return;
+    end if;
+    if p_numberless then
+        v_next := pg_current_xact_id()::text::bigint;
+    else
+        v_next := v_next + coalesce((select max(o.distance) + 1
+                                     from (select (l.transactionid::text::bigint - v_next) & 4294967295 as distance from pg_locks l
+                                           where l.locktype = 'transactionid' and l.mode = 'ExclusiveLock') o
+                                     where o.distance < 2147483648), 0);
+    end if;
+    p_tail := p_tail - (p_tail > 0 and p_tail & 2147483647 = 0)::integer;  -- no position is the first mark's
+    perform setval(v_sequence, (p_tail & 2147483647) << 32 | (v_next & 4294967295));
+end
+$$;
+
+COMMENT ON FUNCTION howdah._set_mark(p_destination_id integer, p_tail bigint, p_settled bigint, p_numberless boolean, p_ask boolean) IS 'set the mark of a queue anew, if what the last one waits for has come.';
 
 CREATE FUNCTION howdah._set_persistent() RETURNS void
     LANGUAGE plpgsql
@@ -10334,12 +10528,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._set_room(p_destination_id integer) IS 'have sends look at the limits that hold for a destination now.';
 
-CREATE FUNCTION howdah._settings() RETURNS jsonb
-    LANGUAGE sql
-    AS $$ select jsonb_object_agg(s.name, s.setting) from pg_settings s where s.name !~ '^howdah[.]' $$;
-
-COMMENT ON FUNCTION howdah._settings() IS 'the session''s settings as they are now, but for those that Howdah''s functions make themselves.';
-
 CREATE FUNCTION howdah._settle(p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer, p_delay_ms bigint, p_due_at timestamp with time zone) RETURNS text
     LANGUAGE plpgsql
     AS $$
@@ -10349,10 +10537,10 @@ begin
     if v_verdict = 'delayed' then
         perform howdah._remove(p_message, p_place);
         perform howdah._park(p_message, p_nonpersistent,
-            coalesce(p_due_at, howdah.now() + howdah._delay(p_destination, p_failures, p_delay_ms)), 'redelivery');
+            coalesce(p_due_at, howdah.now() + howdah._redelivery_delay(p_destination, p_failures, p_delay_ms)), 'redelivery');
     elsif v_verdict <> 'returned' then
         perform howdah._remove(p_message, p_place);
-        return howdah._bury(p_destination, p_message, p_nonpersistent, howdah._why(p_failures));
+        return howdah._apply_limit_policy(p_destination, p_message, p_nonpersistent, howdah._death_reason(p_failures));
     end if;
     return v_verdict;
 end
@@ -10422,31 +10610,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._settle_silent(p_destination howdah.destinations, p_met howdah.message[]) IS 'apply a queue''s delay and block to messages whose last attempts ended without a word.';
 
-CREATE FUNCTION howdah._settled(p_destination_id integer, p_ask boolean) RETURNS bigint
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_walked boolean;
-    v_positions regclass;
-    v_tail bigint;
-    v_mark bigint;
-begin
-    select howdah._is_walked(d), d.positions, howdah._hint(d.positions)
-    into v_walked, v_positions, v_tail
-    from howdah.destinations d where d.id = p_destination_id;
-    if not v_walked then
-        return null;
-    end if;
-    v_mark := howdah._hint(to_regclass('howdah.mark_' || p_destination_id));
-    if v_mark >> 32 = 0 or not howdah._are_over(v_positions, v_mark, p_ask) then
-        return 0;
-    end if;
-    return v_tail - ((v_tail - (v_mark >> 32)) & 2147483647);
-end
-$$;
-
-COMMENT ON FUNCTION howdah._settled(p_destination_id integer, p_ask boolean) IS 'up to which position of a queue every message is seen that was ever sent, unless it was consumed.';
-
 CREATE FUNCTION howdah._setup(p_engine text, p_roles jsonb, p_checksum text) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -10488,80 +10651,26 @@ $$;
 
 COMMENT ON FUNCTION howdah._setup(p_engine text, p_roles jsonb, p_checksum text) IS 'enter the engine''s settings and make its own destination and lock.';
 
-CREATE TABLE howdah.topics (
-    destination_id integer NOT NULL,
-    stored boolean DEFAULT false NOT NULL,
-    bridged boolean DEFAULT false NOT NULL,
-    retain_ms bigint,
-    retain_bytes bigint,
-    recovery text DEFAULT 'none'::text NOT NULL,
-    recovery_amount bigint,
-    recovery_selector text,
-    backlog_limit bigint,
-    backlog_age_ms bigint,
-    backlog_action text DEFAULT 'drop_backlog'::text NOT NULL,
-    refused_for text,
-    CONSTRAINT ck_topics_amounts CHECK (((recovery_amount > 0) AND (backlog_limit > 0) AND (backlog_age_ms > 0))),
-    CONSTRAINT ck_topics_backlog_action CHECK ((backlog_action = ANY (ARRAY['drop_backlog'::text, 'drop_subscription'::text, 'refuse'::text]))),
-    CONSTRAINT ck_topics_recovery CHECK ((recovery = ANY (ARRAY['none'::text, 'last_image'::text, 'retained'::text, 'fixed_count'::text, 'fixed_size'::text, 'timed'::text, 'query'::text]))),
-    CONSTRAINT ck_topics_retain CHECK (((retain_ms > 0) AND (retain_bytes > 0)))
-);
-
-COMMENT ON TABLE howdah.topics IS 'What only topics have, of those destinations that are topics.';
-
-COMMENT ON COLUMN howdah.topics.destination_id IS 'The topic.';
-
-COMMENT ON COLUMN howdah.topics.stored IS 'Whether messages are stored: somebody subscribed, or they are kept for those who come late.';
-
-COMMENT ON COLUMN howdah.topics.bridged IS 'Whether messages go on into queues (bridges).';
-
-COMMENT ON COLUMN howdah.topics.retain_ms IS 'Milliseconds that messages are kept for replay. NULL: as subscribers need.';
-
-COMMENT ON COLUMN howdah.topics.retain_bytes IS 'The youngest messages of so many bytes of bodies are kept for replay. NULL: as subscribers need.';
-
-COMMENT ON COLUMN howdah.topics.recovery IS 'What a late non-durable subscriber gets first: none, last_image, retained, fixed_count, fixed_size, timed or query.';
-
-COMMENT ON COLUMN howdah.topics.recovery_amount IS 'How much: messages (fixed_count), bytes of bodies (fixed_size) or milliseconds (timed).';
-
-COMMENT ON COLUMN howdah.topics.recovery_selector IS 'Which messages, for query.';
-
-COMMENT ON COLUMN howdah.topics.backlog_limit IS 'Messages that a durable subscription may lag behind before backlog_action. NULL: any number.';
-
-COMMENT ON COLUMN howdah.topics.backlog_age_ms IS 'Milliseconds that it may lag behind before backlog_action. NULL: for ever.';
-
-COMMENT ON COLUMN howdah.topics.backlog_action IS 'What happens then: drop_backlog, drop_subscription or refuse (publishers get HD018).';
-
-COMMENT ON COLUMN howdah.topics.refused_for IS 'The subscription for whose sake publishers are refused. NULL: they are not.';
-
-CREATE FUNCTION howdah._share(p_topic howdah.topics, p_behind bigint, p_oldest timestamp with time zone) RETURNS double precision
-    LANGUAGE sql
-    AS $$
-    select greatest(coalesce(p_behind / p_topic.backlog_limit::double precision, 0),
-        coalesce(extract(epoch from howdah.now() - p_oldest) * 1000 / p_topic.backlog_age_ms, 0))
-$$;
-
-COMMENT ON FUNCTION howdah._share(p_topic howdah.topics, p_behind bigint, p_oldest timestamp with time zone) IS 'how much of the backlog that a topic allows a subscription has used.';
-
 CREATE FUNCTION howdah._share_latch(p_name text) RETURNS void
     LANGUAGE sql
     AS $$ select from howdah.latches l where l.name = p_name for share $$;
 
 COMMENT ON FUNCTION howdah._share_latch(p_name text) IS 'share one of the engine''s own locks until the transaction ends, and wait for who has it alone.';
 
+CREATE FUNCTION howdah._shares_reached(p_shares integer[], p_messages bigint, p_message_limit bigint, p_bytes bigint, p_byte_limit bigint) RETURNS integer
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select count(*)::integer from unnest(p_shares) s(share)
+    where p_messages * 100 >= s.share * p_message_limit or p_bytes::numeric * 100 >= s.share * p_byte_limit::numeric
+$$;
+
+COMMENT ON FUNCTION howdah._shares_reached(p_shares integer[], p_messages bigint, p_message_limit bigint, p_bytes bigint, p_byte_limit bigint) IS 'how many of these percents of a limit are reached.';
+
 CREATE FUNCTION howdah._silent_ms(p_alive regclass) RETURNS bigint
     LANGUAGE sql
     AS $$ select greatest(howdah._pace(clock_timestamp()) - coalesce(pg_sequence_last_value(p_alive), 0), 0) $$;
 
 COMMENT ON FUNCTION howdah._silent_ms(p_alive regclass) IS 'for how long no consumer of a subscription has been heard of.';
-
-CREATE FUNCTION howdah._size(p_size text) RETURNS bigint
-    LANGUAGE sql IMMUTABLE
-    AS $_$
-    select m.part[1]::bigint * case lower(m.part[2]) when 'k' then 1024 when 'm' then 1048576 else 1 end
-    from regexp_match(p_size, '^(-1|[0-9]{1,12})([bkmBKM]?)$') m(part)
-$_$;
-
-COMMENT ON FUNCTION howdah._size(p_size text) IS 'a number of bytes from a text with the unit b, k or m.';
 
 CREATE FUNCTION howdah._skip_backlog(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_reason text) RETURNS bigint
     LANGUAGE plpgsql
@@ -10575,7 +10684,7 @@ begin
     for v_ids, v_nonpersistent in
         select array_agg(a.message_id), a.nonpersistent
         from (select h.message_id, h.nonpersistent, row_number() over () / 10000 as part
-              from howdah._ahead(p_subscription, p_ack, v_upto, null, null) h) a
+              from howdah._messages_ahead(p_subscription, p_ack, v_upto, null, null) h) a
         group by a.nonpersistent, a.part
     loop
         perform howdah._journal(p_destination, 'discarded', v_ids, v_nonpersistent, null, p_reason);
@@ -10632,12 +10741,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._snapshot_below(p_since pg_snapshot, p_present pg_snapshot, p_xid bigint) IS 'what one snapshot sees, and what a later one sees below a transaction.';
 
-CREATE FUNCTION howdah._somewhere(p_n bigint, p_first bigint, p_last bigint) RETURNS bigint
-    LANGUAGE sql IMMUTABLE
-    AS $$ select p_first + floor((p_last - p_first) / 2 * (p_n * 0.6180339887 % 1))::bigint $$;
-
-COMMENT ON FUNCTION howdah._somewhere(p_n bigint, p_first bigint, p_last bigint) IS 'where in a part to begin looking: in its first half, elsewhere in each part.';
-
 CREATE FUNCTION howdah._span(p_length interval) RETURNS interval
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$ select interval '1 second' * extract(epoch from p_length)::float8 $$;
@@ -10660,7 +10763,7 @@ CREATE FUNCTION howdah._stamped_all(p_headers jsonb[], p_count integer, p_user t
         then array(select howdah._stamped(p_headers[n], p_user) from generate_series(1, p_count) n order by n) else p_headers end
 $$;
 
-COMMENT ON FUNCTION howdah._stamped_all(p_headers jsonb[], p_count integer, p_user text) IS 'the same for many messages.';
+COMMENT ON FUNCTION howdah._stamped_all(p_headers jsonb[], p_count integer, p_user text) IS 'howdah._stamped for many messages.';
 
 CREATE FUNCTION howdah._standing(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_failure_key uuid) RETURNS TABLE(failures integer, weight integer, delay_ms bigint, due_at timestamp with time zone)
     LANGUAGE sql
@@ -10682,7 +10785,67 @@ $$;
 
 COMMENT ON FUNCTION howdah._standing(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_failure_key uuid) IS 'what the incidents recorded for a message amount to.';
 
-CREATE FUNCTION howdah._store(p_table bigint, p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) RETURNS void
+CREATE FUNCTION howdah._still_needed(p_slot integer) RETURNS TABLE(destination_id integer, xid xid8, seq bigint)
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    v_now timestamptz := howdah.now();
+begin
+    return query execute format(
+        'with stored as not materialized (
+            select s.destination_id, s.xid, s.seq, s.sent_at, s.expires_at from howdah.topic_msgs_%1$s s
+            union all
+            select s.destination_id, s.xid, s.seq, s.sent_at, s.expires_at
+            from howdah.topic_nonpersistent_%1$s s where s.boot = pg_postmaster_start_time()
+        )
+        select a.destination_id, n.xid, n.seq
+        from howdah.acks a
+        cross join lateral howdah._cursor(a.id) c
+        cross join lateral (
+            select s.xid, s.seq from stored s
+            where s.destination_id = a.destination_id and s.xid >= pg_snapshot_xmin(c.snapshot) and not howdah._is_passed(c, s.xid, s.seq)
+              and (s.expires_at <= $1) is not true and not exists (select from howdah.acked d where d.ack_id = a.id and d.seq = s.seq and d.lease_id is null)
+            limit 10001
+        ) n
+        union
+        select t.destination_id, n.xid, n.seq
+        from howdah.topics t
+        cross join lateral (
+            select s.xid, s.seq from stored s
+            where s.destination_id = t.destination_id and (s.expires_at <= $1) is not true
+              and s.sent_at > $1 - greatest(t.retain_ms, case when t.recovery = ''timed'' then t.recovery_amount end) * interval ''1 millisecond''
+            limit 10001
+        ) n
+        where t.retain_ms is not null or t.recovery = ''timed''
+        union
+        select t.destination_id, n.xid, n.seq
+        from howdah.topics t
+        cross join lateral (
+            select s.xid, s.seq
+            from (
+                select h.xid, h.seq, row_number() over w as back, sum(octet_length(h.body)) over w as bytes, h.headers -> ''retain'' = ''true'' as retain,
+                    row_number() over (partition by h.headers -> ''retain'' = ''true'' order by h.seq desc) as retained
+                from howdah._history(t.destination_id, null) h
+                window w as (order by h.seq desc)
+            ) k
+            join stored s on s.destination_id = t.destination_id and s.xid = k.xid and s.seq = k.seq
+            where k.bytes <= t.retain_bytes
+               or case t.recovery
+                    when ''last_image'' then k.back = 1
+                    when ''retained'' then k.retain and k.retained = 1
+                    when ''fixed_count'' then k.back <= t.recovery_amount
+                    when ''fixed_size'' then k.bytes <= t.recovery_amount
+                    else false end
+            limit 10001
+        ) n
+        where t.retain_bytes is not null or t.recovery in (''last_image'', ''retained'', ''fixed_count'', ''fixed_size'')', p_slot)
+    using v_now;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._still_needed(p_slot integer) IS 'the messages of a closed table that somebody still needs.';
+
+CREATE FUNCTION howdah._store_published(p_table bigint, p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) RETURNS void
     LANGUAGE plpgsql
     AS $$
 begin
@@ -10690,38 +10853,38 @@ begin
         when 0 then
             insert into howdah.topic_msgs_0 (seq, sent_at, expires_at, destination_id, rank,
                 is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
-            select * from howdah._published(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
+            select * from howdah._published_rows(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
                 p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
         when 1 then
             insert into howdah.topic_msgs_1 (seq, sent_at, expires_at, destination_id, rank,
                 is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
-            select * from howdah._published(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
+            select * from howdah._published_rows(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
                 p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
         when 2 then
             insert into howdah.topic_msgs_2 (seq, sent_at, expires_at, destination_id, rank,
                 is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
-            select * from howdah._published(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
+            select * from howdah._published_rows(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
                 p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
-        when 3 then
+        when 3 + 0 then
             insert into howdah.topic_nonpersistent_0 (seq, sent_at, expires_at, destination_id, rank,
                 is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
-            select * from howdah._published(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
+            select * from howdah._published_rows(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
                 p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
-        when 4 then
+        when 3 + 1 then
             insert into howdah.topic_nonpersistent_1 (seq, sent_at, expires_at, destination_id, rank,
                 is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
-            select * from howdah._published(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
+            select * from howdah._published_rows(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
                 p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
-        when 5 then
+        when 3 + 2 then
             insert into howdah.topic_nonpersistent_2 (seq, sent_at, expires_at, destination_id, rank,
                 is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
-            select * from howdah._published(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
+            select * from howdah._published_rows(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
                 p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
     end case;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._store(p_table bigint, p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) IS 'insert a batch into one of the tables of topic messages.';
+COMMENT ON FUNCTION howdah._store_published(p_table bigint, p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) IS 'insert a batch into one of the tables of topic messages.';
 
 CREATE FUNCTION howdah._stored(p_id integer, p_enough bigint, p_with_bytes boolean, OUT messages bigint, OUT bytes bigint) RETURNS record
     LANGUAGE plpgsql
@@ -10785,7 +10948,7 @@ CREATE FUNCTION howdah._stream_nonpersistent_1(p_name text, p_topic_name text, p
     from howdah._nonpersistent_1(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
-COMMENT ON FUNCTION howdah._stream_nonpersistent_1(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'as howdah._stream_persistent_0, of howdah._nonpersistent_1.';
+COMMENT ON FUNCTION howdah._stream_nonpersistent_1(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'as howdah._stream_persistent_1, of howdah._nonpersistent_1.';
 
 CREATE FUNCTION howdah._stream_nonpersistent_2(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
@@ -10796,7 +10959,7 @@ CREATE FUNCTION howdah._stream_nonpersistent_2(p_name text, p_topic_name text, p
     from howdah._nonpersistent_2(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
-COMMENT ON FUNCTION howdah._stream_nonpersistent_2(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'as howdah._stream_persistent_0, of howdah._nonpersistent_2.';
+COMMENT ON FUNCTION howdah._stream_nonpersistent_2(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'as howdah._stream_persistent_2, of howdah._nonpersistent_2.';
 
 CREATE FUNCTION howdah._stream_persistent_0(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
@@ -10818,7 +10981,7 @@ CREATE FUNCTION howdah._stream_persistent_1(p_name text, p_topic_name text, p_to
     from howdah._persistent_1(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
-COMMENT ON FUNCTION howdah._stream_persistent_1(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'as howdah._stream_persistent_0, of howdah._persistent_1.';
+COMMENT ON FUNCTION howdah._stream_persistent_1(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'what howdah._persistent_1 reads, as a subscription''s consumer gets it.';
 
 CREATE FUNCTION howdah._stream_persistent_2(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
@@ -10829,7 +10992,7 @@ CREATE FUNCTION howdah._stream_persistent_2(p_name text, p_topic_name text, p_to
     from howdah._persistent_2(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
-COMMENT ON FUNCTION howdah._stream_persistent_2(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'as howdah._stream_persistent_0, of howdah._persistent_2.';
+COMMENT ON FUNCTION howdah._stream_persistent_2(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'what howdah._persistent_2 reads, as a subscription''s consumer gets it.';
 
 CREATE FUNCTION howdah._subscription(p_name text, p_verb text) RETURNS howdah.destinations
     LANGUAGE plpgsql STABLE
@@ -10880,37 +11043,6 @@ CREATE FUNCTION howdah._system_limited() RETURNS boolean
     AS $$ select exists (select from howdah.engine e where e.max_count is not null or e.max_bytes is not null) $$;
 
 COMMENT ON FUNCTION howdah._system_limited() IS 'whether a limit of the whole engine is set.';
-
-CREATE FUNCTION howdah._take(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, p_look_anew boolean, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) RETURNS record
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_key bigint;
-    v_room constant bigint := coalesce(pg_sequence_last_value(p_room), 0);
-begin
-    if howdah._reserve(p_id, p_room, p_tickets, p_messages, p_bytes) then
-        verdict := 'taken';
-        return;
-    elsif v_room >> 61 > 0 and not p_look_anew and (v_room >> 20) & 2199023255551 > howdah._pace(clock_timestamp()) then
-        verdict := 'full';  -- a long count found it so just now
-        return;
-    end if;
-    v_key := howdah._ticket_key(p_id, 63, 0, howdah._ticket_mask(p_id));
-    begin
-        perform pg_advisory_lock(v_key);
-        select r.verdict, r.over_messages, r.over_bytes, r.level into verdict, over_messages, over_bytes, level
-        from howdah._recount(p_id, p_room, p_tickets, p_message_limit, p_byte_limit, p_shares, p_messages, p_bytes) r;
-        perform pg_advisory_unlock(v_key);
-    exception when query_canceled or others then
-        perform pg_advisory_unlock(v_key) from pg_locks l
-        where l.locktype = 'advisory' and l.pid = pg_backend_pid() and l.objsubid = 1 and l.granted and l.mode = 'ExclusiveLock'
-          and (l.classid::bigint << 32) | l.objid::bigint = v_key;
-        raise;
-    end;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._take(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, p_look_anew boolean, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) IS 'draw tickets for messages about to be sent, after counting if need be.';
 
 CREATE FUNCTION howdah._take_back(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) RETURNS TABLE(message howdah.msgs, nonpersistent boolean)
     LANGUAGE sql
@@ -10987,7 +11119,7 @@ begin
         perform howdah._dispose(p_queue.id, v_found.message, v_found.nonpersistent, null, v_now);
         return;
     end if;
-    return query select (howdah._message(v_found.message, p_queue.name, v_found.nonpersistent, v_failed.failures)).*;
+    return next howdah._message(v_found.message, p_queue.name, v_found.nonpersistent, v_failed.failures);
     perform howdah._journal(p_queue, 'consumed', array[p_message.message_id], v_found.nonpersistent, null, null, p_message.sent_at);
 end
 $$;
@@ -11179,60 +11311,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._takeable(p_destination howdah.destinations, p_message_ids bigint[], p_max bigint) IS 'what howdah._take_back would take now, for an act that is only tried.';
 
-CREATE FUNCTION howdah._tell(p_destination howdah.destinations, p_message howdah.msgs, p_outcome text, p_reason text) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_log howdah.destinations;
-    v_copy howdah.msgs := p_message;
-begin
-    if p_destination.log_table then
-        insert into howdah.poison_log (logged_at, outcome, seq, message_id, sent_at, expires_at, dead_at, destination_id, origin_id, rank, stage,
-            is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, dead_reason)
-        select howdah.now(), p_outcome, m.seq, m.message_id, m.sent_at, m.expires_at, howdah.now(), m.destination_id, m.origin_id, m.rank, m.stage,
-            m.is_text, m.content_type, coalesce(m.body, howdah._body(m.message_id)), m.headers, m.correlation_id, m.reply_to, m.message_type, m.conversation_id, p_reason
-        from (select (p_message).*) m;
-    end if;
-    if p_destination.log_queue is not null and (p_message.headers ? 'logged_queue') is not true then
-        select d.* into v_log from howdah.destinations d
-        where d.name = p_destination.log_queue and d.dropped_at is null and d.kind = 'queue' and not d.is_system and not d.sending_paused;
-        if v_log.id is not null and howdah._has_room(v_log, 1, howdah._body_bytes(p_message.body, p_message.message_id)) then
-            v_copy.destination_id := v_log.id;
-            perform pg_current_xact_id();  -- before a position is drawn: howdah._mark
-            v_copy.seq := nextval(v_log.positions);
-            v_copy.message_id := v_copy.seq * 1000000 + v_log.id;
-            v_copy.stage := 0;
-            v_copy.expires_at := null;
-            v_copy.reply_to := null;
-            v_copy.headers := coalesce(v_copy.headers, '{}') || jsonb_build_object('logged_message_id', p_message.message_id,
-                'logged_queue', p_destination.name, 'logged_outcome', p_outcome, 'logged_reason', p_reason);
-            v_copy.body := coalesce(v_copy.body, howdah._body(p_message.message_id));
-            if v_log.persistent then
-                v_copy := howdah._apart(v_copy);
-            end if;
-            perform howdah._put(v_copy, not v_log.persistent, false);
-            if v_log.journal_level = 'full' then
-                perform howdah._journal_one_sent(v_log, v_copy, coalesce(v_copy.body, howdah._body(v_copy.message_id)), not v_log.persistent, false);
-            end if;
-        end if;
-    end if;
-    if p_destination.error_reply and p_outcome <> 'ended' then
-        perform howdah._send_error(p_message.reply_to, p_destination.id, 500, p_reason,
-            coalesce(p_message.correlation_id, p_message.message_id::text), p_message.conversation_id);
-    end if;
-    if p_destination.notify_admin then
-        perform howdah._advise('MESSAGE_DEAD', p_destination.name,
-            jsonb_build_object('message_id', p_message.message_id, 'outcome', p_outcome, 'reason', p_reason));
-    end if;
-    if p_destination.notify_events then
-        perform howdah._announce('MESSAGE_DEAD', p_destination.name,
-            jsonb_build_object('message_id', p_message.message_id, 'outcome', p_outcome));
-    end if;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._tell(p_destination howdah.destinations, p_message howdah.msgs, p_outcome text, p_reason text) IS 'copies, replies and reports about a message that reached its limit.';
-
 CREATE FUNCTION howdah._ticket_key(p_id integer, p_shift integer, p_block bigint, p_mask bigint) RETURNS bigint
     LANGUAGE sql IMMUTABLE
     AS $$ select ((1::bigint << 62) | (p_id::bigint << 42) | (p_shift::bigint << 36) | (p_block & 68719476735)) # p_mask $$;
@@ -11303,21 +11381,22 @@ CREATE FUNCTION howdah._topic_page(p_slots integer[], p_topic integer, p_after x
     SET enable_sort TO 'off'
     AS $$
 begin
-    if p_slots = array[0] then
-        return query select * from howdah._rows_0(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, p_limit);
-    elsif p_slots = array[1] then
-        return query select * from howdah._rows_1(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, p_limit);
-    elsif p_slots = array[2] then
-        return query select * from howdah._rows_2(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, p_limit);
-    else
-        return query
-        (select * from howdah._rows_0(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, case when 0 = any (p_slots) then p_limit else 0 end))
-        union all
-        (select * from howdah._rows_1(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, case when 1 = any (p_slots) then p_limit else 0 end))
-        union all
-        (select * from howdah._rows_2(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, case when 2 = any (p_slots) then p_limit else 0 end))
-        order by 1, 2 limit p_limit;
-    end if;
+    case
+        when p_slots = array[0] then
+            return query select * from howdah._rows_0(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, p_limit);
+        when p_slots = array[1] then
+            return query select * from howdah._rows_1(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, p_limit);
+        when p_slots = array[2] then
+            return query select * from howdah._rows_2(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, p_limit);
+        else
+            return query
+            (select * from howdah._rows_0(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, case when 0 = any (p_slots) then p_limit else 0 end))
+            union all
+            (select * from howdah._rows_1(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, case when 1 = any (p_slots) then p_limit else 0 end))
+            union all
+            (select * from howdah._rows_2(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, case when 2 = any (p_slots) then p_limit else 0 end))
+            order by 1, 2 limit p_limit;
+    end case;
 end
 $$;
 
@@ -11330,7 +11409,7 @@ begin
     if p_topic ~ '[*>]' then
         perform howdah._check_wildcard(p_topic);
         return array(select (howdah._topic(d.name, p_verb)).id from howdah.destinations d
-                     where d.kind = 'topic' and d.dropped_at is null and howdah._matches(d.name, p_topic) order by d.id);
+                     where d.kind = 'topic' and d.dropped_at is null and howdah._matches_wildcard(d.name, p_topic) order by d.id);
     end if;
     return array[(howdah._topic(p_topic, p_verb)).id];
 end
@@ -11366,36 +11445,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._try_latch(p_name text) IS 'take one of the engine''s own locks until the transaction ends, if it is free.';
 
-CREATE FUNCTION howdah._turn(p_queue howdah.destinations, p_consumer bigint, p_now timestamp with time zone, OUT admitted boolean, OUT alone boolean, OUT share text) RETURNS record
-    LANGUAGE plpgsql
-    AS $_$
-declare
-    v_turn record;
-    v_first integer;
-begin
-    if p_consumer is null and (p_queue.delivery_policy <> 'shared' or p_queue.message_groups = 'sticky') then
-        raise exception using errcode = 'HD032', message = format('queue %s tells its consumers apart', quote_literal(p_queue.name)),
-            hint = 'Call howdah.open_consumer(queue), COMMIT, and receive with consumer => its number.';
-    elsif p_consumer is not null then
-        perform howdah._check_consumer(p_queue, p_consumer, p_now);
-    end if;
-    perform howdah._close_dead(p_queue.id, p_now, p_consumer::integer);
-    v_first := howdah._active_consumer(p_queue);
-    alone := v_first is not null;
-    admitted := v_first is null or v_first is not distinct from p_consumer;
-    if p_queue.delivery_policy = 'round_robin' and not alone then
-        select min(c.opened_position) filter (where c.id = o.first) as base, count(*) as consumers, count(*) filter (where c.id < p_consumer) as number
-        into v_turn
-        from howdah.consumers c cross join (select min(f.id) as first from howdah.consumers f where f.destination_id = p_queue.id) o
-        where c.destination_id = p_queue.id;
-        share := case when v_turn.consumers > 1
-            then format('((m.seq - %s) %% %s + %2$s) %% %2$s = %s', v_turn.base + 1, v_turn.consumers, v_turn.number) end;
-    end if;
-end
-$_$;
-
-COMMENT ON FUNCTION howdah._turn(p_queue howdah.destinations, p_consumer bigint, p_now timestamp with time zone, OUT admitted boolean, OUT alone boolean, OUT share text) IS 'whether it is a consumer''s turn in a queue that tells its consumers apart.';
-
 CREATE FUNCTION howdah._unlease(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) RETURNS SETOF bigint
     LANGUAGE plpgsql
     AS $$
@@ -11405,7 +11454,7 @@ declare
     v_least bigint[];
 begin
     perform howdah._lay_down(p_destination.id, p_lease, p_message_ids, null);
-    for v_row in select l.ctid, l.message from howdah._leased(p_destination.id, p_lease, p_message_ids) l loop
+    for v_row in select l.ctid, l.message from howdah._parked_of_lease(p_destination.id, p_lease, p_message_ids) l loop
         delete from howdah.parked p where p.ctid = v_row.ctid;
         perform howdah._put(howdah._as_ready(v_row.message), (v_row.message).boot is not null, true);
         v_least[(v_row.message).rank] := least(v_least[(v_row.message).rank], (v_row.message).seq);
@@ -11459,25 +11508,15 @@ $$;
 
 COMMENT ON FUNCTION howdah._unpublish(p_generation bigint, p_topic_id integer, p_seqs bigint[]) IS 'take back rows of the caller''s transaction that went into a table just turned away from.';
 
-CREATE FUNCTION howdah._unread(p_subscription howdah.subscriptions, p_upto pg_snapshot) RETURNS bigint[]
+CREATE FUNCTION howdah._unread_numbers(p_subscription howdah.subscriptions, p_upto pg_snapshot) RETURNS bigint[]
     LANGUAGE sql
     AS $$
     select coalesce(array_agg(h.message_id), '{}')
-    from howdah.acks a cross join lateral howdah._ahead(p_subscription, a, p_upto, null, null) h
+    from howdah.acks a cross join lateral howdah._messages_ahead(p_subscription, a, p_upto, null, null) h
     where a.subscription_id = p_subscription.destination_id
 $$;
 
-COMMENT ON FUNCTION howdah._unread(p_subscription howdah.subscriptions, p_upto pg_snapshot) IS 'the numbers of all that a subscription has not read up to a snapshot.';
-
-CREATE FUNCTION howdah._unrestricted() RETURNS boolean
-    LANGUAGE plpgsql STABLE COST 1
-    AS $$
-begin
-    return howdah._refuse_maintenance();
-end
-$$;
-
-COMMENT ON FUNCTION howdah._unrestricted() IS 'howdah._refuse_maintenance for a condition that is to be expanded, which must not be volatile.';
+COMMENT ON FUNCTION howdah._unread_numbers(p_subscription howdah.subscriptions, p_upto pg_snapshot) IS 'the numbers of all that a subscription has not read up to a snapshot.';
 
 CREATE FUNCTION howdah._unsubscribe(p_subscription howdah.destinations, p_reason text) RETURNS void
     LANGUAGE plpgsql
@@ -11490,7 +11529,7 @@ begin
             hint = 'With an older snapshot it would not see what others have leased or acknowledged since.';
     end if;
     perform howdah._lock_subscription(p_subscription);
-    perform howdah._empty(p_subscription, p_reason);
+    perform howdah._empty_destination(p_subscription, p_reason);
     delete from howdah.ack_cursors c using howdah.acks a where a.subscription_id = p_subscription.id and c.ack_id = a.id;
     delete from howdah.acked c using howdah.acks a where a.subscription_id = p_subscription.id and c.ack_id = a.id;
     for v_topic in
@@ -11508,7 +11547,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._unsubscribe(p_subscription howdah.destinations, p_reason text) IS 'end a subscription that nobody is reading.';
 
-CREATE FUNCTION howdah._untouchable(p_destination howdah.destinations) RETURNS bigint[]
+CREATE FUNCTION howdah._untouchable_messages(p_destination howdah.destinations) RETURNS bigint[]
     LANGUAGE sql
     AS $$
     with doubtful as materialized (
@@ -11525,7 +11564,7 @@ CREATE FUNCTION howdah._untouchable(p_destination howdah.destinations) RETURNS b
     select array(select d.message_id from doubtful d where d.fresh union select c.message_id from counted c)
 $$;
 
-COMMENT ON FUNCTION howdah._untouchable(p_destination howdah.destinations) IS 'messages at which no attempt can be begun just now, for those in doubt.';
+COMMENT ON FUNCTION howdah._untouchable_messages(p_destination howdah.destinations) IS 'messages at which no attempt can be begun just now, for those in doubt.';
 
 CREATE FUNCTION howdah._utc(p_at timestamp with time zone) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -11538,7 +11577,7 @@ CREATE FUNCTION howdah._verdict(p_destination howdah.destinations, p_failures in
     AS $$
     select case
         when p_failures >= 1000000 and p_destination.poison_procedure is null
-            or p_failures >= howdah._limit(p_destination)
+            or p_failures >= howdah._failure_limit(p_destination)
                and (p_destination.decided_at = 'failure' or p_destination.at_limit = 'move' and p_destination.exception_mode = 'none')
             then case p_destination.at_limit
                 when 'discard' then 'discarded'
@@ -11552,22 +11591,6 @@ CREATE FUNCTION howdah._verdict(p_destination howdah.destinations, p_failures in
 $$;
 
 COMMENT ON FUNCTION howdah._verdict(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) IS 'what a queue''s policy does with a message after so many failures.';
-
-CREATE FUNCTION howdah._waits(p_service text, p_object text, p_reason text) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-begin
-    if p_reason is null then
-        delete from howdah.maintenance_waits w where w.service = p_service and w.object = p_object;
-        return;
-    end if;
-    raise notice '% is left as it is: %', p_object, p_reason;
-    insert into howdah.maintenance_waits as w (service, object, reason, since) values (p_service, p_object, p_reason, howdah.now())
-    on conflict on constraint pk_maintenance_waits do update set reason = excluded.reason where w.reason <> excluded.reason;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._waits(p_service text, p_object text, p_reason text) IS 'say what maintenance leaves as it is and why, or that it no longer does.';
 
 CREATE FUNCTION howdah._waits_until(p_destination_id integer, p_message_id bigint, p_stage smallint) RETURNS timestamp with time zone
     LANGUAGE sql
@@ -11625,9 +11648,9 @@ begin
         v_from := howdah._walk_from(v_lane, p_walk, p_all);
     end if;
     if p_lane.place = 2 and p_walk.groups = 'none' and p_walk.condition is null and p_walk.share is null then
-        v_after := howdah._first(p_lane, v_from, 9223372036854775807);
+        v_after := howdah._first_between(p_lane, v_from, 9223372036854775807);
         perform howdah._walk_note(v_lane, p_walk, v_from, v_after, v_tail, clock_timestamp() - v_begun);
-        v_keys := howdah._free(p_lane, v_from, 9223372036854775807, p_want);
+        v_keys := howdah._free_between(p_lane, v_from, 9223372036854775807, p_want);
         return query select k, false from unnest(v_keys) k;
         return;
     end if;
@@ -11784,7 +11807,7 @@ begin
     end if;
     v_numberless := pg_current_xact_id_if_assigned() is null;  -- before the last position is read
     v_tail := (select howdah._hint(d.positions) from howdah.destinations d where d.id = p_lane.destination_id);
-    v_settled := howdah._settled(p_lane.destination_id, v_dear);
+    v_settled := howdah._seen_up_to(p_lane.destination_id, v_dear);
     if v_settled is null then
         v_to := coalesce(p_first - 1, p_tail - 64);
     elsif v_settled > p_from + 15 then
@@ -11795,7 +11818,7 @@ begin
         perform howdah._advance(p_lane.head, v_to);
     end if;
     if v_tail > v_settled + 15 then
-        perform howdah._mark(p_lane.destination_id, v_tail, v_settled, v_numberless, v_dear);
+        perform howdah._set_mark(p_lane.destination_id, v_tail, v_settled, v_numberless, v_dear);
     end if;
 end
 $$;
@@ -11849,16 +11872,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._walked_lane(p_lane howdah.lanes, p_walk howdah.walk) IS 'a lane with the hints that a walk uses: its own, or those of the selector.';
 
-CREATE FUNCTION howdah._weight(p_found bigint, p_from bigint, p_at bigint, p_last bigint, p_length bigint) RETURNS double precision
-    LANGUAGE sql IMMUTABLE
-    AS $$
-    select p_length::double precision / p_found
-        * case when p_found = 20 then 19.0 / greatest(p_at - p_from, 1) else p_found / (p_last - p_from + 1)::double precision end
-$$;
-
-COMMENT ON FUNCTION howdah._weight(p_found bigint, p_from bigint, p_at bigint, p_last bigint, p_length bigint) IS 'how many messages each one found stands for.';
-
-CREATE FUNCTION howdah._whole(p_cursor howdah.ack_cursors) RETURNS pg_snapshot
+CREATE FUNCTION howdah._whole_snapshot(p_cursor howdah.ack_cursors) RETURNS pg_snapshot
     LANGUAGE sql IMMUTABLE
     AS $$
     select case when (p_cursor).seq < 0 then (p_cursor).snapshot else (
@@ -11868,13 +11882,7 @@ CREATE FUNCTION howdah._whole(p_cursor howdah.ack_cursors) RETURNS pg_snapshot
         group by b.bound) end
 $$;
 
-COMMENT ON FUNCTION howdah._whole(p_cursor howdah.ack_cursors) IS 'a cursor''s snapshot, with the transaction that it has passed in part passed as a whole.';
-
-CREATE FUNCTION howdah._why(p_weight integer) RETURNS text
-    LANGUAGE sql IMMUTABLE
-    AS $$ select case when p_weight = 2147483647 then 'rejected by its handler' else 'failed deliveries reached the limit' end $$;
-
-COMMENT ON FUNCTION howdah._why(p_weight integer) IS 'the reason of death of a message whose incidents amount to so much.';
+COMMENT ON FUNCTION howdah._whole_snapshot(p_cursor howdah.ack_cursors) IS 'a cursor''s snapshot, with the transaction that it has passed in part passed as a whole.';
 
 CREATE FUNCTION howdah._why_unarchived() RETURNS text
     LANGUAGE sql STABLE
@@ -11941,9 +11949,9 @@ begin
         p_destination.exception_mode := 'none';  -- a dead-letter queue of a policy by wildcard that matches it too
         p_destination.exception_queue := null;
     end if;
-    p_destination.dispose_at := case when howdah._limit(p_destination) is not null
+    p_destination.dispose_at := case when howdah._failure_limit(p_destination) is not null
             and not (p_destination.at_limit = 'move' and p_destination.exception_mode = 'none')
-        then howdah._limit(p_destination) else 1000000 end;
+        then howdah._failure_limit(p_destination) else 1000000 end;
     perform howdah._check_policy(p_destination);
     return p_destination;
 end
@@ -12054,7 +12062,7 @@ begin
         for v_time in 1..2 loop
             with gone as (
                 delete from howdah.parked p
-                where p.ctid = any (array(select l.ctid from howdah._leased(v_destination.id, lease, message_ids) l))
+                where p.ctid = any (array(select l.ctid from howdah._parked_of_lease(v_destination.id, lease, message_ids) l))
                 returning p.message_id, p.boot is not null as nonpersistent
             )
             select array_agg(g.message_id) filter (where not g.nonpersistent), array_agg(g.message_id) filter (where g.nonpersistent)
@@ -12170,7 +12178,7 @@ begin
     v_engine := jsonb_populate_record(v_engine, (
         select coalesce(jsonb_object_agg(
             case o.key when 'max_size' then 'max_bytes' else o.key end,
-            case when k.kind = 'size' then to_jsonb(nullif(greatest(howdah._size(o.value #>> '{}'), 0), 0))
+            case when k.kind = 'size' then to_jsonb(nullif(greatest(howdah._parse_size(o.value #>> '{}'), 0), 0))
                  when o.key = 'max_count' and o.value in ('0', '-1') then 'null'
                  else o.value end), '{}')
         from jsonb_each(v_options) o join howdah._option_kinds() k on k.owner = 'engine' and k.key = o.key));
@@ -12349,7 +12357,7 @@ begin
     end if;
     perform nextval(v_destination.failing);
     loop
-        v_passed := v_left || howdah._untouchable(v_destination);
+        v_passed := v_left || howdah._untouchable_messages(v_destination);
         exit when v_destination.strict_order and cardinality(v_passed) > 0;
         perform set_config('howdah.attempting', (select e.attempting_secret::text from howdah.engine e), true);
         v_met := array(
@@ -12398,7 +12406,7 @@ declare
     v_listener howdah.listeners := howdah._listener(listener, 'receive');
 begin
     if v_listener.status = 'running' and howdah._listener_session(v_listener.id, v_listener.max_sessions) is not null then
-        return query select b.* from howdah.begin_attempts(howdah._name(v_listener.destination_id), max_messages, attempt_id) b;
+        return query select b.* from howdah.begin_attempts(howdah._destination_name(v_listener.destination_id), max_messages, attempt_id) b;
     end if;
 end
 $$;
@@ -12550,13 +12558,13 @@ begin
         select h.message_id, queue, case when h.is_text then convert_from(h.body, 'UTF8') end, case when not h.is_text then h.body end,
             h.content_type, h.headers, 9 - h.rank, h.correlation_id, h.reply_to, h.message_type, h.conversation_id,
             case when h.nonpersistent then 'non-persistent' else 'persistent' end, h.sent_at, h.expires_at, f.failures + 1, f.failures > 0,
-            h.seq, 0, howdah._name(h.destination_id), null::text, null::timestamptz
+            h.seq, 0, howdah._destination_name(h.destination_id), null::text, null::timestamptz
         from howdah.subscriptions s
         join howdah.acks a on a.subscription_id = s.destination_id
-        cross join lateral howdah._ahead(s, a, pg_current_snapshot(), case when only_id is null then max_messages - v_shown end, null) with ordinality h
+        cross join lateral howdah._messages_ahead(s, a, pg_current_snapshot(), case when only_id is null then max_messages - v_shown end, null) with ordinality h
         cross join lateral (select howdah._failures(v_destination.id, h.message_id, 0::smallint, h.conversation_id,
             howdah._group(h.headers, h.conversation_id)) as failures) f
-        where s.destination_id = v_destination.id and (not howdah._is_wildcard(s.topic) or howdah._may(a.destination_id, 'browse'))
+        where s.destination_id = v_destination.id and (not howdah._is_wildcard(s.topic) or howdah._has_right(a.destination_id, 'browse'))
           and (only_id is null or h.message_id = only_id)
         order by a.priority desc, a.destination_id, h.ordinality
         limit max_messages - v_shown;
@@ -12784,7 +12792,7 @@ CREATE FUNCTION howdah.claim_client_id(client_id text) RETURNS void
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
-    v_claimed integer := howdah._claimed();
+    v_claimed integer := howdah._claimed_client_id();
 begin
     perform howdah._refuse_maintenance();
     if client_id is null then
@@ -13010,7 +13018,7 @@ begin
     perform howdah._alter_topic(v_topic.id, options);
     for v_subscription in
         select s.* from howdah.subscriptions s join howdah.destinations d on d.id = s.destination_id
-        where d.dropped_at is null and s.topic ~ '[*>]' and howdah._matches(create_topic.topic, s.topic)
+        where d.dropped_at is null and s.topic ~ '[*>]' and howdah._matches_wildcard(create_topic.topic, s.topic)
     loop
         perform howdah._add_cursors(v_subscription, v_topic.id, howdah._snapshot());
     end loop;
@@ -13060,7 +13068,7 @@ CREATE FUNCTION howdah.discard(queue text, message_ids bigint[] DEFAULT NULL::bi
     AS $$
 declare
     v_destination howdah.destinations := howdah._queue(queue, 'admin');
-    v_chosen bigint[] := howdah._chosen(v_destination, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than,
+    v_chosen bigint[] := howdah._chosen_messages(v_destination, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than,
         selector);
     v_ids bigint[];
     v_nonpersistent bigint[];
@@ -13076,7 +13084,7 @@ begin
         from howdah._take_back(v_destination, v_chosen, max_messages) t;
         perform howdah._journal(v_destination, 'discarded', v_ids, false, null, reason);
         perform howdah._journal(v_destination, 'discarded', v_nonpersistent, true, null, reason);
-        perform howdah._act('discarded', v_destination.id, v_ids || v_nonpersistent, null, reason);
+        perform howdah._record_act('discarded', v_destination.id, v_ids || v_nonpersistent, null, reason);
     end if;
     perform howdah._check_all_taken(v_destination, message_ids, v_count, 'discarded');
     return v_count;
@@ -13126,7 +13134,7 @@ begin
             hint = 'See howdah.drop_topic and howdah.unsubscribe.';
     end if;
     if force then
-        v_discarded := howdah._empty(v_destination, 'queue dropped');
+        v_discarded := howdah._empty_destination(v_destination, 'queue dropped');
     elsif howdah._holds_messages(v_destination.id) then
         raise exception using errcode = 'HD011', message = format('queue %s holds messages', quote_literal(queue)),
             hint = 'Consume or purge them, or drop it with force => true.';
@@ -13250,7 +13258,7 @@ declare
     v_blamed bigint[];
 begin
     for v_lease in select distinct u.lease from unnest(leases) u(lease) order by 1 loop
-        v_held := howdah._held(v_destination, v_lease, message_ids);
+        v_held := howdah._held_messages(v_destination, v_lease, message_ids);
         v_blamed := array(select h.id from unnest(v_held) h(id) where h.id = any (delivered));
         if cardinality(v_blamed) < cardinality(v_held) then
             perform howdah.release(queue, v_lease, array(select h.id from unnest(v_held) h(id) where h.id <> all (v_blamed)));
@@ -13295,7 +13303,7 @@ begin
     if v_listener.destination_id <> v_wanted.destination_id then
         raise exception using errcode = 'HD021',
             message = format('listener %s belongs to queue %s', quote_literal(listener),
-                quote_literal(howdah._name(v_listener.destination_id))),
+                quote_literal(howdah._destination_name(v_listener.destination_id))),
             hint = 'Give the listener another name, or drop it with howdah.drop_listener(listener).';
     end if;
     return howdah._listener_warning(v_listener);
@@ -13333,7 +13341,7 @@ begin
         perform howdah._lay_down(v_destination.id, lease, message_ids, v_until);
     end if;
     update howdah.parked p set due_at = v_until
-    where p.ctid = any (array(select l.ctid from howdah._leased(v_destination.id, lease, message_ids) l));
+    where p.ctid = any (array(select l.ctid from howdah._parked_of_lease(v_destination.id, lease, message_ids) l));
     get diagnostics v_parked = row_count;
     update howdah.acked d set leased_until = v_until
     from howdah.acks a
@@ -13489,7 +13497,7 @@ begin
     v_ids := array(
         select m.message_id from howdah._in_lease(v_destination.id, lease, message_ids) m
         union all
-        select (l.message).message_id from howdah._leased(v_destination.id, lease, message_ids) l
+        select (l.message).message_id from howdah._parked_of_lease(v_destination.id, lease, message_ids) l
         union all
         select d.seq * 1000000 + a.destination_id from howdah.acks a join howdah.acked d on d.ack_id = a.id
         where a.subscription_id = v_destination.id and d.lease_id = lease
@@ -13511,7 +13519,7 @@ CREATE FUNCTION howdah.handled_as(listener text) RETURNS void
 declare
     v_listener record;
 begin
-    select l.id, l.total_failures, howdah._name(l.destination_id) as queue into v_listener
+    select l.id, l.total_failures, howdah._destination_name(l.destination_id) as queue into v_listener
     from howdah.listeners l
     where l.name = listener and l.status = 'running' and l.failures > 0 and howdah._listener_failures(l) > 0;
     if found then
@@ -13670,7 +13678,7 @@ begin
     from howdah.acks a
     join howdah.subscriptions s on s.destination_id = a.subscription_id
     join howdah.destinations d on d.id = a.destination_id
-    left join lateral howdah._ahead(s, a, howdah._snapshot(), null, null) h on true
+    left join lateral howdah._messages_ahead(s, a, howdah._snapshot(), null, null) h on true
     where a.id = last_acked_id.ack_id);
 end
 $$;
@@ -13787,7 +13795,7 @@ begin
                 i.conversation_id, 'persistent', i.sent_at, i.expires_at,
                 case when v_failed is null then 1 else 1 + coalesce(v_failures[array_position(v_failed, i.message_id)], 0) end,
                 v_failed is not null and array_position(v_failed, i.message_id) is not null, i.message_id / 1000000, 0,
-                case when i.origin_id is not null then howdah._name(i.origin_id) end, i.dead_reason, i.dead_at;
+                case when i.origin_id is not null then howdah._destination_name(i.origin_id) end, i.dead_reason, i.dead_at;
             get diagnostics v_taken = row_count;
             v_left := v_left - v_taken;
             if v_taken < cardinality(v_seqs) then
@@ -14073,8 +14081,8 @@ begin
     return query
     select d.message_id, v_destination.name, o.name, d.dead_at, d.dead_reason, d.failures, d.incident_id, d.error_class,
         d.error_text, d.sqlstate, d.fingerprint, 9 - d.rank, d.sent_at, d.content_type, d.headers, d.due_at, d.seq
-    from howdah._dead_messages(v_destination.id, howdah._origin(origin), list_poison.error_class, list_poison.fingerprint,
-        older_than, newer_than, howdah._selected(v_destination.id, selector), after, max_rows) d
+    from howdah._dead_messages(v_destination.id, howdah._origin_id(origin), list_poison.error_class, list_poison.fingerprint,
+        older_than, newer_than, howdah._selected_messages(v_destination.id, selector), after, max_rows) d
     left join howdah.destinations o on o.id = d.origin_id
     order by d.seq;
 end
@@ -14376,7 +14384,7 @@ begin
     loop
         v_destination.exception_mode := 'system';
         for v_back in select t.message, t.nonpersistent from howdah._take_back(v_destination, null, 10000) t loop
-            perform howdah._bury(v_destination, v_back.message, v_back.nonpersistent, 'queue dropped');
+            perform howdah._apply_limit_policy(v_destination, v_back.message, v_back.nonpersistent, 'queue dropped');
             v_count := v_count + 1;
         end loop;
     end loop;
@@ -14461,7 +14469,7 @@ declare
     v_before timestamptz := howdah.now() - (select e.incident_retention_days from howdah.engine e) * interval '24 hours';
     v_acts_before timestamptz := howdah.now() - (select e.journal_retention_days from howdah.engine e) * interval '24 hours';
     v_archive boolean := (select e.archive from howdah.engine e);
-    v_archived pg_snapshot := howdah._archived();
+    v_archived pg_snapshot := howdah._archived_until();
     v_count bigint;
     v_acts bigint;
 begin
@@ -14485,10 +14493,10 @@ begin
         select max(o.run_id) from howdah.audit_runs o where o.taken_at is not null);
     perform howdah._forget_moved();
     if not exists (select from howdah.poison_details p where p.recorded_at < v_before) then
-        perform howdah._waits('incidents', 'poison_details', null);
+        perform howdah._report_blocked_maintenance('incidents', 'poison_details', null);
         return v_acts;  -- the tables of messages need not be read
     end if;
-    perform howdah._waits('incidents', 'poison_details', case when v_archive and (v_archived is null or exists (
+    perform howdah._report_blocked_maintenance('incidents', 'poison_details', case when v_archive and (v_archived is null or exists (
         select from howdah.poison_details p
         where p.recorded_at < v_before and p.xid >= pg_snapshot_xmin(v_archived)::text::bigint
           and not pg_visible_in_snapshot(p.xid::text::xid8, v_archived))) then howdah._why_unarchived() end);
@@ -14548,7 +14556,7 @@ begin
             execute format('comment on table howdah.%I is %L', v_name, 'The journal of one week.');
             v_count := v_count + 1;
         exception when lock_not_available then
-            perform howdah._waits('journal', 'journal_default', howdah._in_use(array['journal', 'journal_default']));
+            perform howdah._report_blocked_maintenance('journal', 'journal_default', howdah._in_use(array['journal', 'journal_default']));
             return v_count;
         end;
     end loop;
@@ -14561,16 +14569,16 @@ begin
     loop
         continue when v_child.week + interval '7 days'
             > v_now - (select e.journal_retention_days from howdah.engine e where e.id = 1) * interval '1 day';
-        v_archived := howdah._archived();
+        v_archived := howdah._archived_until();
         v_reason := null;
-        if v_archive and (v_archived is null or howdah._has_old_snapshot() or howdah._beyond(v_child.child, v_archived)) then
+        if v_archive and (v_archived is null or howdah._has_old_snapshot() or howdah._has_invisible_rows(v_child.child, v_archived)) then
             v_reason := howdah._why_unarchived();
         else
             v_dropped := howdah._greatest_xid(v_child.child, 0);
             begin
                 -- Not the journal itself yet: all would wait while this partition is looked at once more.
                 execute format('lock table %s in access exclusive mode', v_child.child);
-                if v_archive and howdah._beyond(v_child.child, v_archived) then
+                if v_archive and howdah._has_invisible_rows(v_child.child, v_archived) then
                     v_reason := howdah._why_unarchived();
                 else
                     update howdah.engine e
@@ -14583,7 +14591,7 @@ begin
             end;
         end if;
         if v_reason is not null then
-            perform howdah._waits('journal', v_child.name, v_reason);
+            perform howdah._report_blocked_maintenance('journal', v_child.name, v_reason);
             v_left := v_left || v_child.name;
         end if;
     end loop;
@@ -14654,19 +14662,19 @@ begin
         end if;
         for v_ack in select a.* from howdah.acks a where a.subscription_id = (v_row.destination).id loop
             if (v_row.subscription).shared then
-                perform howdah._fold(v_row.subscription, v_ack);
+                perform howdah._advance_cursor(v_row.subscription, v_ack);
             end if;
             delete from howdah.ack_cursors c where c.ack_id = v_ack.id and c.n < (howdah._cursor(v_ack.id)).n - 8;
         end loop;
         if v_row.durable then
-            v_done := v_done || howdah._bound(v_row.destination, v_row.subscription);
+            v_done := v_done || howdah._bound_backlog(v_row.destination, v_row.subscription);
         end if;
     end loop;
     update howdah.topics t set refused_for = null
     where t.refused_for is not null
       and not exists (select from howdah.destinations d join howdah.acks a on a.subscription_id = d.id and a.destination_id = t.destination_id
                       cross join lateral howdah._lag(a) l
-                      where d.dropped_at is null and d.name = t.refused_for and howdah._share(t, l.behind, l.oldest) > 1);
+                      where d.dropped_at is null and d.name = t.refused_for and howdah._backlog_share(t, l.behind, l.oldest) > 1);
     return array_to_string(v_done, '; ');
 end
 $$;
@@ -14758,7 +14766,7 @@ begin
             -- Who is subscribing holds the lock: what was published since then is needed, though nobody sees it yet.
             if not howdah._try_latch('subscribing') then
                 null;
-            elsif not exists (select from howdah._needed(v_slot.slot) offset 10000) then
+            elsif not exists (select from howdah._still_needed(v_slot.slot) offset 10000) then
                 execute format('lock table only howdah.topic_msgs_%s, only howdah.topic_nonpersistent_%s in access exclusive mode', v_slot.slot, v_slot.slot);
                 v_left := howdah._empty_slot(v_slot.slot);
                 v_done := v_done || format('emptied %s, carried %s messages on', v_slot.slot, v_left);
@@ -14769,7 +14777,7 @@ begin
             v_done := v_done || format('left %s, which is in use', v_slot.slot);
             v_reason := howdah._in_use(array[v_table, format('topic_nonpersistent_%s', v_slot.slot)]);
         end;
-        perform howdah._waits('topics', v_table, v_reason);
+        perform howdah._report_blocked_maintenance('topics', v_table, v_reason);
     end loop;
     if v_due and howdah._slot_bytes(v_open.slot) > 0
        and (select r.state from howdah.topic_ring r where r.slot = (v_open.slot + 1) % 3) = 'empty' then
@@ -14842,7 +14850,7 @@ CREATE FUNCTION howdah.may_browse(destination_id integer) RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
-    select howdah._may(may_browse.destination_id, 'browse')
+    select howdah._has_right(may_browse.destination_id, 'browse')
         and not exists (select from howdah.temporary_queues t where t.destination_id = may_browse.destination_id)
 $$;
 
@@ -14886,7 +14894,7 @@ declare
     v_count bigint;
 begin
     perform howdah._check_apart(v_source, v_target);
-    v_chosen := howdah._chosen(v_source, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than, selector);
+    v_chosen := howdah._chosen_messages(v_source, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than, selector);
     perform howdah._check_chosen(v_chosen);
     if dry_run then
         v_count := (select count(*) from howdah._takeable(v_source, v_chosen, max_messages));
@@ -15067,7 +15075,7 @@ begin
         select (t.message).message_id, howdah._park(t.message, t.nonpersistent, v_due, 'operator') from taken t
     )
     select array_agg(p.message_id) into v_ids from put p;
-    perform howdah._act('parked', v_destination.id, v_ids, null, reason);
+    perform howdah._record_act('parked', v_destination.id, v_ids, null, reason);
     return coalesce(cardinality(v_ids), 0);
 end
 $$;
@@ -15184,7 +15192,7 @@ begin
                         and howdah._has_role(g.role_name)));
     -- Where it was sent to, by its key: a message that never moved is found without a search.
     return query
-    select howdah._message(m, howdah._name(m.destination_id), false, howdah._failures(m.destination_id, m.message_id, m.stage, m.conversation_id,
+    select howdah._message(m, howdah._destination_name(m.destination_id), false, howdah._failures(m.destination_id, m.message_id, m.stage, m.conversation_id,
         howdah._group(m.headers, m.conversation_id))),
         case when m.dead_at is null then 'live' else 'dead' end, null::timestamptz, null::text
     from howdah.msgs m
@@ -15194,7 +15202,7 @@ begin
         return;
     end if;
     return query
-    select howdah._message(f.message, howdah._name((f.message).destination_id), f.nonpersistent,
+    select howdah._message(f.message, howdah._destination_name((f.message).destination_id), f.nonpersistent,
             howdah._failures((f.message).destination_id, v_number, (f.message).stage, (f.message).conversation_id,
                 howdah._group((f.message).headers, (f.message).conversation_id))),
         case when f.parked_reason is not null then 'parked' when (f.message).dead_at is null then 'live' else 'dead' end,
@@ -15246,7 +15254,7 @@ begin
         perform howdah._check_cluster();
         perform howdah._lock_subscription(v_destination);
     end if;
-    v_discarded := howdah._empty(v_destination, 'purged');
+    v_discarded := howdah._empty_destination(v_destination, 'purged');
     if v_destination.kind = 'subscription' then
         v_discarded := v_discarded + (
             select coalesce(sum(howdah._skip_backlog(v_destination, s, a, 'purged')), 0)
@@ -15313,7 +15321,7 @@ begin
             coalesce(sum(t.messages) filter (where t.event = 'lost'), 0)::bigint as lost
         from howdah._journal_totals(v_id, not v_kept) t group by t.destination_id
     ), dead as materialized (
-        select x.origin_id, x.dead, x.as_of from howdah._dead() x
+        select x.origin_id, x.dead, x.as_of from howdah._dead_by_destination() x
     ), hand as (
         select h.key as queue_name, sum(h.value::numeric)::bigint as in_hand
         from howdah.workers w, jsonb_each_text(w.in_hand) h
@@ -15508,7 +15516,7 @@ begin
                 9 - v_message.rank, v_message.correlation_id, v_message.reply_to, v_message.message_type,
                 v_message.conversation_id, 'persistent', v_message.sent_at, v_message.expires_at, 1, false, v_message.seq,
                 v_message.stage::integer,
-                case when v_message.origin_id is not null then howdah._name(v_message.origin_id) end,
+                case when v_message.origin_id is not null then howdah._destination_name(v_message.origin_id) end,
                 v_message.dead_reason, v_message.dead_at
             )::howdah.message;
             return;
@@ -15742,7 +15750,7 @@ begin
                     select c.message_id, queue, case when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
                         case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
                         c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at, c.expires_at, 1, false, c.seq,
-                        c.stage::integer, case when c.origin_id is not null then howdah._name(c.origin_id) end,
+                        c.stage::integer, case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
                         c.dead_reason, c.dead_at
                     from taken c
                     where (c.expires_at > v_now) is not false or howdah._dispose(v_id, row(c.seq, c.message_id, c.sent_at,
@@ -15778,7 +15786,7 @@ begin
                         case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
                         c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at, c.expires_at, c.failures + 1,
                         c.failures > 0, c.seq, c.stage::integer,
-                        case when c.origin_id is not null then howdah._name(c.origin_id) end,
+                        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
                         c.dead_reason, c.dead_at
                     from claimed c
                     where not c.ended or howdah._dispose(v_id, row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at,
@@ -15814,7 +15822,7 @@ begin
                         c.reply_to, c.message_type, c.conversation_id,
                         case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at, c.expires_at,
                         c.failures + 1, c.failures > 0, c.seq, c.stage::integer,
-                        case when c.origin_id is not null then howdah._name(c.origin_id) end,
+                        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
                         c.dead_reason, c.dead_at
                     from claimed c
                     where not c.ended
@@ -15855,7 +15863,7 @@ declare
     v_listener record;
     v_session integer;
 begin
-    select l.id, l.status, l.max_sessions, howdah._name(l.destination_id) as queue into v_listener
+    select l.id, l.status, l.max_sessions, howdah._destination_name(l.destination_id) as queue into v_listener
     from howdah.listeners l where l.name = listener;
     if found and v_listener.status = 'running' then
         v_session := howdah._listener_session(v_listener.id, v_listener.max_sessions);
@@ -15901,7 +15909,7 @@ begin
     perform from howdah.msgs m
     where m.destination_id = v_destination.id and m.rank = v_attempt.rank and m.seq = v_attempt.seq for update skip locked;
     if not found then
-        perform howdah._await(v_destination.id, v_attempt.rank, v_attempt.seq);
+        perform howdah._await_message(v_destination.id, v_attempt.rank, v_attempt.seq);
     end if;
     select * into v_found from howdah._find(v_destination.id, v_attempt.message_id, 9 - v_attempt.rank, v_attempt.seq) f;
     v_group := case when v_destination.message_groups <> 'none' then howdah._group((v_found.message).headers, (v_found.message).conversation_id) end;
@@ -15929,8 +15937,7 @@ begin
     delete from howdah.untaken_attempts u where u.attempt_id = v_attempt.attempt_id and u.message_id = v_attempt.message_id;
     delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
     perform howdah._remove(v_found.message, v_found.place);
-    return query
-    select (howdah._message(v_found.message, v_destination.name, v_found.nonpersistent, v_failures)).*;
+    return next howdah._message(v_found.message, v_destination.name, v_found.nonpersistent, v_failures);
     perform howdah._journal(v_destination, 'consumed', array[v_attempt.message_id], v_found.nonpersistent, null, null, (v_found.message).sent_at);
 end
 $$;
@@ -15945,12 +15952,12 @@ declare
     v_listener howdah.listeners := howdah._listener(listener, 'receive');
 begin
     if v_listener.status = 'running' and howdah._listener_session(v_listener.id, v_listener.max_sessions) is not null then
-        return query select r.* from howdah.receive_attempt(howdah._name(v_listener.destination_id), attempt_id) r;
+        return query select r.* from howdah.receive_attempt(howdah._destination_name(v_listener.destination_id), attempt_id) r;
     else
         perform howdah._check_untaken(a.queue, a.attempt_id, a.message_id) from (
-            select howdah._name(v_listener.destination_id) as queue, b.attempt_id, b.message_id
+            select howdah._destination_name(v_listener.destination_id) as queue, b.attempt_id, b.message_id
             from howdah.attempts b where b.attempt_id = receive_attempt_as.attempt_id and b.destination_id = v_listener.destination_id) a;
-        perform howdah.cancel_attempt(howdah._name(v_listener.destination_id), attempt_id);
+        perform howdah.cancel_attempt(howdah._destination_name(v_listener.destination_id), attempt_id);
     end if;
 end
 $$;
@@ -16148,10 +16155,10 @@ begin
     return query
     with recorded as materialized (
         select r.*, row_number() over () as number
-        from howdah.record_failures(howdah._name(v_listener.destination_id), failures, in_hand) r
+        from howdah.record_failures(howdah._destination_name(v_listener.destination_id), failures, in_hand) r
     ), counted as materialized (
         select howdah._listener_failed(v_listener.id, cardinality(c.ids), c.ids[cardinality(c.ids)]) as status
-        from (select howdah._counted(array_agg(r.incident_id)) as ids from recorded r where r.incident_id > v_last) c
+        from (select howdah._counted_failures(array_agg(r.incident_id)) as ids from recorded r where r.incident_id > v_last) c
     )
     select r.message_id, r.incident_id, r.attempt, r.outcome, c.status from recorded r, counted c order by r.number;
 end
@@ -16217,13 +16224,13 @@ declare
     v_again howdah.message[];
 begin
     for v_lease in select distinct u.lease from unnest(leases) u(lease) order by 1 loop
-        v_held := howdah._held(v_destination, v_lease, message_ids);
+        v_held := howdah._held_messages(v_destination, v_lease, message_ids);
         if v_held <> '{}' then
             v_back := v_back || array(select n.message_id from howdah.nack(queue, v_lease, v_held, error_text, error_class) n
                                       where n.outcome = 'returned');
         end if;
     end loop;
-    v_again := howdah._returned(v_destination.id, v_back);
+    v_again := howdah._returned_messages(v_destination.id, v_back);
     if cardinality(v_again) > 0 then
         v_number := nextval('howdah.lease_numbers'::regclass);
         perform howdah._take_lease(v_destination, v_again, v_number, v_until);
@@ -16281,7 +16288,7 @@ CREATE FUNCTION howdah.release_client_id() RETURNS boolean
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
-    v_claimed integer := howdah._claimed();
+    v_claimed integer := howdah._claimed_client_id();
 begin
     perform howdah._refuse_maintenance();
     perform set_config('howdah.client_id', '', false);
@@ -16367,7 +16374,7 @@ CREATE FUNCTION howdah.replay(queue text, message_ids bigint[] DEFAULT NULL::big
 declare
     v_source howdah.destinations := howdah._queue(queue, 'admin');
     v_target howdah.destinations;
-    v_wanted bigint[] := howdah._chosen(v_source, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than, selector);
+    v_wanted bigint[] := howdah._chosen_messages(v_source, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than, selector);
     v_homeless bigint;
     v_count bigint;
     v_back record;
@@ -16419,7 +16426,7 @@ begin
     from (select array_agg(r.id) as ids, r.nonpersistent, r.target
           from unnest(v_ids, v_nonpersistent, v_targets) r(id, nonpersistent, target)
           group by r.nonpersistent, r.target) g;
-    perform howdah._act('replayed', v_source.id, g.ids, g.target, reason)
+    perform howdah._record_act('replayed', v_source.id, g.ids, g.target, reason)
     from (select array_agg(r.id) as ids, r.target from unnest(v_ids, v_targets) r(id, target) group by r.target) g;
     return coalesce(cardinality(v_ids), 0);
 end
@@ -16463,7 +16470,7 @@ begin
         perform howdah._remove(v_message, v_found.place);
         perform howdah._journal(v_source, 'discarded', array[v_message.message_id], v_found.nonpersistent, null,
             'replaced by an edited copy');
-        perform howdah._act('discarded', v_source.id, array[v_message.message_id], null, 'replaced by an edited copy');
+        perform howdah._record_act('discarded', v_source.id, array[v_message.message_id], null, 'replaced by an edited copy');
     end if;
     if body is not null or bytes is not null then
         v_message.is_text := body is not null;
@@ -16474,7 +16481,7 @@ begin
     perform howdah._check_message(v_target, octet_length(v_message.body), v_message.headers, 9 - v_message.rank, v_message.content_type,
         null, null, 'persistent');
     v_message.headers := v_message.headers || jsonb_build_object('howdah_edited_from', v_message.message_id);
-    perform pg_current_xact_id();  -- before a position is drawn: howdah._mark
+    perform pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
     v_message.seq := nextval(v_target.positions);
     v_message.message_id := v_message.seq * 1000000 + v_target.id;
     v_message.destination_id := v_target.id;
@@ -16485,13 +16492,13 @@ begin
     v_message.dead_at := null;
     v_message.dead_reason := null;
     if not v_found.nonpersistent then
-        v_message := howdah._apart(v_message);
+        v_message := howdah._detach_body(v_message);
     end if;
     perform howdah._put(v_message, v_found.nonpersistent, true);
     if v_target.journal_level = 'full' then
         perform howdah._journal_one_sent(v_target, v_message, coalesce(v_message.body, howdah._body(v_message.message_id)), v_found.nonpersistent, false);
     end if;
-    perform howdah._act('edited', v_source.id, array[replay_edited.message_id, v_message.message_id], v_target.id, reason);
+    perform howdah._record_act('edited', v_source.id, array[replay_edited.message_id, v_message.message_id], v_target.id, reason);
     return v_message.message_id;
 end
 $$;
@@ -16723,7 +16730,7 @@ begin
             message = format('not all of these messages are parked in queue %s', quote_literal(queue)),
             hint = 'See howdah.poison_message(message_id); a message in somebody''s hands cannot be released.';
     end if;
-    perform howdah._act('retried', v_destination.id, v_ids, null, reason);
+    perform howdah._record_act('retried', v_destination.id, v_ids, null, reason);
     return coalesce(cardinality(v_ids), 0);
 end
 $$;
@@ -16811,7 +16818,7 @@ begin
     perform howdah._lock_subscription(v_destination);
     perform howdah._check_cluster();
     select s.* into v_subscription from howdah.subscriptions s where s.destination_id = v_destination.id;
-    v_before := howdah._unread(v_subscription, v_upto);
+    v_before := howdah._unread_numbers(v_subscription, v_upto);
     delete from howdah.acked d using howdah.acks a where a.subscription_id = v_destination.id and d.ack_id = a.id;
     if since > '-infinity' then
         perform howdah._begin_since(v_subscription, since);
@@ -16826,7 +16833,7 @@ begin
         union select i.message_id from howdah.poison_details i
               where i.destination_id = v_destination.id and i.outcome in ('moved', 'discarded', 'ended')
     ) g;
-    v_after := howdah._unread(v_subscription, v_upto);
+    v_after := howdah._unread_numbers(v_subscription, v_upto);
     perform howdah._journal(v_destination, 'sent', array(select u.id from unnest(v_after) u(id) except select u.id from unnest(v_before) u(id)),
         false, null, 'to be read again');
     perform howdah._journal(v_destination, 'discarded', array(select u.id from unnest(v_before) u(id) except select u.id from unnest(v_after) u(id)),
@@ -17450,16 +17457,16 @@ declare
     v_next bigint;
 begin
     if v_destination.kind = 'queue' then
-        perform howdah._ask(v_destination.positions, v_destination.waiting);
+        perform howdah._ask_for_notices(v_destination.positions, v_destination.waiting);
         payload := v_destination.id;
     elsif v_destination.kind = 'topic' then
         raise exception using errcode = 'HD005', message = format('%s is a topic', quote_literal(queue)),
             hint = 'Subscribe to it with howdah.subscribe(topic, name) and wait for the name that returns.';
     else
         perform howdah._note_alive(s.alive) from howdah.subscriptions s where s.destination_id = v_destination.id;
-        perform howdah._ask(v_destination.positions, v_destination.waiting);
+        perform howdah._ask_for_notices(v_destination.positions, v_destination.waiting);
         select v_destination.id || coalesce(string_agg(',topic:' || t.id, '' order by t.id), '') into payload
-        from (select d.id, howdah._ask(d.positions, d.waiting)
+        from (select d.id, howdah._ask_for_notices(d.positions, d.waiting)
               from howdah.destinations d
               where d.id in (select a.destination_id from howdah.acks a where a.subscription_id = v_destination.id)) t;
     end if;
@@ -20052,8 +20059,6 @@ REVOKE ALL ON FUNCTION howdah._acknowledge(p_destination howdah.destinations, p_
 
 REVOKE ALL ON FUNCTION howdah._acquire_lock(p_name text, p_holder text, p_seconds numeric) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._act(p_act text, p_destination_id integer, p_message_ids bigint[], p_other_id integer, p_reason text) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._active_consumer(p_queue howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._add_cursors(p_subscription howdah.subscriptions, p_topic_id integer, p_snapshot pg_snapshot) FROM PUBLIC;
@@ -20068,9 +20073,9 @@ REVOKE ALL ON FUNCTION howdah._admit(p_destination_id integer, p_rank smallint, 
 
 REVOKE ALL ON FUNCTION howdah._advance(p_head regclass, p_position bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._advise(p_event text, p_queue text, p_facts jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._advance_cursor(p_subscription howdah.subscriptions, p_ack howdah.acks) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._ahead(p_subscription howdah.subscriptions, p_ack howdah.acks, p_upto pg_snapshot, p_limit integer, p_seqs bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._advise(p_event text, p_queue text, p_facts jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._all_published(p_topic_id integer) FROM PUBLIC;
 
@@ -20078,9 +20083,9 @@ REVOKE ALL ON FUNCTION howdah._alter_topic(p_topic_id integer, p_options jsonb) 
 
 REVOKE ALL ON FUNCTION howdah._announce(p_event text, p_queue text, p_facts jsonb) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._apart(p_message howdah.msgs) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._apply_limit_policy(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._archived() FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._archived_until() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._are_over(p_positions regclass, p_mark bigint, p_ask boolean) FROM PUBLIC;
 
@@ -20090,19 +20095,19 @@ REVOKE ALL ON FUNCTION howdah._as_ready(p_row howdah.msgs_nonpersistent) FROM PU
 
 REVOKE ALL ON FUNCTION howdah._as_ready(p_row howdah.parked) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._ask(p_positions regclass, p_waiting regclass) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._ask_for_notices(p_positions regclass, p_waiting regclass) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._await(p_destination_id integer, p_rank smallint, p_seq bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._await_message(p_destination_id integer, p_rank smallint, p_seq bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._await_recorders(p_destination_id integer, p_message_id bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._backlog(p_destination_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._backlog_share(p_topic howdah.topics, p_behind bigint, p_oldest timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._begin_since(p_subscription howdah.subscriptions, p_since timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._begin_stream(p_name text, p_hold boolean, p_plain boolean, p_consumer bigint, OUT destination howdah.destinations, OUT subscription howdah.subscriptions, OUT slot integer, OUT nonpersistent boolean, OUT topic_id integer, OUT topic text, OUT ack_cursor howdah.ack_cursors, OUT done pg_snapshot, OUT late xid8, OUT upto pg_snapshot, OUT ring bigint, OUT moment timestamp with time zone) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._beyond(p_partition regclass, p_archived pg_snapshot) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._blame_leases(p_destination_id integer, p_rows howdah.parked[]) FROM PUBLIC;
 
@@ -20114,17 +20119,15 @@ REVOKE ALL ON FUNCTION howdah._body_bytes(p_body bytea, p_message_id bigint) FRO
 
 REVOKE ALL ON FUNCTION howdah._boot_ms() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._bound(p_destination howdah.destinations, p_subscription howdah.subscriptions) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._bound_backlog(p_destination howdah.destinations, p_subscription howdah.subscriptions) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._browse_selected(p_destination howdah.destinations, p_selector_sql text, p_rank smallint, p_seq bigint, p_now timestamp with time zone, p_max integer) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._bury(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._bury_published(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_nonpersistent boolean, p_now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._call_poison_procedure(p_not name, p_schema text, p_function text, p_message howdah.message, p_incidents jsonb) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._caller() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._caller_is_granted(p_role text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_all_here() FROM PUBLIC;
 
@@ -20192,7 +20195,7 @@ REVOKE ALL ON FUNCTION howdah._check_verb(p_verb text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_wildcard(p_pattern text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._chosen(p_source howdah.destinations, p_message_ids bigint[], p_max bigint, p_origin text, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selector text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._chosen_messages(p_source howdah.destinations, p_message_ids bigint[], p_max bigint, p_origin text, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selector text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._claim(p_lane howdah.lanes, p_want integer, p_now timestamp with time zone, p_hold boolean, p_positions bigint[], p_locked boolean, p_all boolean, p_walk howdah.walk) FROM PUBLIC;
 
@@ -20204,7 +20207,7 @@ REVOKE ALL ON FUNCTION howdah._claim_one_of_group(p_lane howdah.lanes, p_walk ho
 
 REVOKE ALL ON FUNCTION howdah._claim_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_name text, p_want integer, p_hold boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._claimed() FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._claimed_client_id() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._clean_incidents(p_destination howdah.destinations, p_message_id bigint, p_conversation_id uuid, p_group text, p_outcome text) FROM PUBLIC;
 
@@ -20214,9 +20217,13 @@ REVOKE ALL ON FUNCTION howdah._close_dead(p_destination_id integer, p_now timest
 
 REVOKE ALL ON FUNCTION howdah._close_room(p_room regclass) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._composite_members(p_names text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._connection_lives(p_queue howdah.temporary_queues) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._consume_published(p_destination howdah.destinations, p_message_ids bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._consumer_turn(p_queue howdah.destinations, p_consumer bigint, p_now timestamp with time zone, OUT admitted boolean, OUT alone boolean, OUT share text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._copy_grants() FROM PUBLIC;
 
@@ -20224,39 +20231,41 @@ REVOKE ALL ON FUNCTION howdah._copy_grants_of(p_destination_id integer) FROM PUB
 
 REVOKE ALL ON FUNCTION howdah._copy_rights(p_subscription_id integer, p_topics integer[], p_by_wildcard boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._count(p_destination_id integer, p_most bigint) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._count_by_origin(p_destination_id integer, p_most bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._count_failures(p_destination_id integer, p_message_ids bigint[], p_stages smallint[], p_conversations uuid[], p_groups text[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._counted(p_incident_ids bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._count_messages(p_destination_id integer, p_most bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._counted_failures(p_incident_ids bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._counting_bound() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._cron_number(p_word text, p_field bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._cross(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_nonpersistent boolean, p_notify boolean, p_user text) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._cursor(p_ack_id integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._cut(p_done pg_snapshot, p_upto pg_snapshot, p_xid xid8) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._cursor_after(p_cursor howdah.ack_cursors, p_upto pg_snapshot, p_xid xid8) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._dead() FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._cursor_at(p_done pg_snapshot, p_upto pg_snapshot, p_xid xid8) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._dead_in(p_destination_id integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._dead_by_destination() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._dead_by_origin(p_destination_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._dead_messages(p_destination_id integer, p_origin_id integer, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selected bigint[], p_after bigint, p_max bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._death_reason(p_weight integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._deduplicate(p_destination howdah.destinations, p_keys text[], p_ids bigint[]) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._definition(p_schedule howdah.schedules) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._delay(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._deleted() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._deliver(p_destination_id integer, p_message howdah.msgs, p_now timestamp with time zone, p_limit integer, p_journaled boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._destination(p_name text, p_verb text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._destination_name(p_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._detach_body(p_message howdah.msgs) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._digest(p_secret uuid, p_body bytea, p_headers jsonb, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid) FROM PUBLIC;
 
@@ -20268,7 +20277,9 @@ REVOKE ALL ON FUNCTION howdah._dispose(p_destination_id integer, p_message howda
 
 REVOKE ALL ON FUNCTION howdah._dispose_evicted(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._draw(p_id integer, p_tickets regclass, p_shift integer, p_needed bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._dispose_published(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_nonpersistent boolean, p_now timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._draw_tickets(p_id integer, p_tickets regclass, p_shift integer, p_needed bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._drop_bodies(p_message_ids bigint[]) FROM PUBLIC;
 
@@ -20278,7 +20289,7 @@ REVOKE ALL ON FUNCTION howdah._drop_sequences(p_destination howdah.destinations)
 
 REVOKE ALL ON FUNCTION howdah._drop_temporary(p_queue howdah.temporary_queues) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._empty(p_destination howdah.destinations, p_reason text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._empty_destination(p_destination howdah.destinations, p_reason text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._empty_slot(p_slot integer) FROM PUBLIC;
 
@@ -20310,6 +20321,8 @@ REVOKE ALL ON FUNCTION howdah._expire(p_destination howdah.destinations, p_messa
 
 REVOKE ALL ON FUNCTION howdah._expire_leases(p_subscription_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._failure_limit(p_destination howdah.destinations) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._failures(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._fault_of(p_destination howdah.destinations, p_target howdah.destinations, p_name text, p_message howdah.msgs) FROM PUBLIC;
@@ -20332,15 +20345,13 @@ REVOKE ALL ON FUNCTION howdah._fire_due(p_schedule howdah.schedules, p_times tim
 
 REVOKE ALL ON FUNCTION howdah._fire_period(p_schedule howdah.schedules, p_now timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._first(p_lane howdah.lanes, p_after bigint, p_upto bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._first_between(p_lane howdah.lanes, p_after bigint, p_upto bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._first_for_consumer(p_headers jsonb, p_first boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._first_held(p_lane howdah.lanes, p_groups text[], p_now timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._firsts(p_topics integer[], p_after xid8[], p_after_seqs bigint[], p_slots integer[], p_upto pg_snapshot) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._fold(p_subscription howdah.subscriptions, p_ack howdah.acks) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._first_of_each(p_topics integer[], p_after xid8[], p_after_seqs bigint[], p_slots integer[], p_upto pg_snapshot) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._forget_lease(p_lease howdah.leases) FROM PUBLIC;
 
@@ -20348,7 +20359,9 @@ REVOKE ALL ON FUNCTION howdah._forget_moved() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._forget_selections() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._free(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_nonpersistent boolean, p_notify boolean, p_user text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._free_between(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._free_temporary() FROM PUBLIC;
 
@@ -20368,25 +20381,29 @@ REVOKE ALL ON FUNCTION howdah._has_consumer(p_subscription_id integer) FROM PUBL
 
 REVOKE ALL ON FUNCTION howdah._has_ended_lease(p_lane howdah.lanes, p_now timestamp with time zone, p_after timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._has_invisible_rows(p_partition regclass, p_archived pg_snapshot) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._has_leased(p_subscription_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._has_old_snapshot() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._has_right(p_destination_id integer, p_verb text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._has_role(p_role text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._has_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._held(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._held_messages(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._hint(p_sequence regclass) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._history(p_topic_id integer, p_since timestamp with time zone, p_upto pg_snapshot) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._hold(p_id integer, p_shift integer, p_first bigint, p_last bigint) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._hold_limits() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._hold_temporary(p_destination howdah.destinations) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._hold_tickets(p_id integer, p_shift integer, p_first bigint, p_last bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._holds_messages(p_destination_id integer) FROM PUBLIC;
 
@@ -20466,8 +20483,6 @@ REVOKE ALL ON FUNCTION howdah._lag(p_ack howdah.acks) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lags(p_topic_id integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._large() FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._latch(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lay_down(p_destination_id integer, p_lease bigint, p_message_ids bigint[], p_until timestamp with time zone) FROM PUBLIC;
@@ -20478,15 +20493,9 @@ REVOKE ALL ON FUNCTION howdah._lease_rest(p_destination_id integer, p_name text,
 
 REVOKE ALL ON FUNCTION howdah._lease_until(p_duration interval) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._leased(p_destination_id integer, p_lease bigint, p_message_ids bigint[]) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._leave_topics(p_queue_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._left_in_session() FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._level(p_shares integer[], p_messages bigint, p_message_limit bigint, p_bytes bigint, p_byte_limit bigint) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._limit(p_destination howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._listener(p_name text, p_verb text) FROM PUBLIC;
 
@@ -20524,13 +20533,9 @@ REVOKE ALL ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_me
 
 REVOKE ALL ON FUNCTION howdah._many_queues() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._mark(p_destination_id integer, p_tail bigint, p_settled bigint, p_numberless boolean, p_ask boolean) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._matches(p_name text, p_pattern text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._matches_wildcard(p_name text, p_pattern text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._matching_queues(p_pattern text, p_want integer, p_selector text) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._may(p_destination_id integer, p_verb text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._may_be_due(p_lane howdah.lanes, p_now timestamp with time zone) FROM PUBLIC;
 
@@ -20538,11 +20543,13 @@ REVOKE ALL ON FUNCTION howdah._may_change(p_schedule howdah.schedules) FROM PUBL
 
 REVOKE ALL ON FUNCTION howdah._mean_delay_ms(p_destination howdah.destinations, p_failures integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._members(p_names text) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._message(p_message howdah.msgs, p_queue text, p_nonpersistent boolean, p_failures integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._messages_ahead(p_subscription howdah.subscriptions, p_ack howdah.acks, p_upto pg_snapshot, p_limit integer, p_seqs bigint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._microseconds(p_at timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._milliseconds(p_length interval) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._most_specific(p_name text) FROM PUBLIC;
 
@@ -20552,15 +20559,7 @@ REVOKE ALL ON FUNCTION howdah._move_cursor(p_cursor howdah.ack_cursors, p_xid xi
 
 REVOKE ALL ON FUNCTION howdah._move_dead(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._moved(p_cursor howdah.ack_cursors, p_upto pg_snapshot, p_xid xid8) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._ms(p_length interval) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._name(p_id integer) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._name_schedule(p_id bigint, p_name text) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._needed(p_slot integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._new_destination(p_name text) FROM PUBLIC;
 
@@ -20604,11 +20603,13 @@ REVOKE ALL ON FUNCTION howdah._open_lane(p_destination_id integer, p_rank intege
 
 REVOKE ALL ON FUNCTION howdah._option_kinds() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._origin(p_name text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._origin_id(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._own_copy(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._own_cursor(p_ack_id integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._own_deletions() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._own_groups(p_destination_id integer, p_consumer integer, p_keys bigint[], p_groups text[], p_seqs integer[], p_taken bigint[], p_new text[]) FROM PUBLIC;
 
@@ -20624,9 +20625,11 @@ REVOKE ALL ON FUNCTION howdah._park(p_message howdah.msgs, p_nonpersistent boole
 
 REVOKE ALL ON FUNCTION howdah._park_waiting(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_weight integer, p_now timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._parked_of_lease(p_destination_id integer, p_lease bigint, p_message_ids bigint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._parks_waiting(p_queue howdah.destinations, p_now timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._parts(p_first bigint, p_last bigint, p_parts bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._parse_size(p_size text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._pass_stream(p_stream record, p_rest boolean, p_from xid8, p_from_seq bigint, p_to xid8, p_last bigint, p_done pg_snapshot, p_taken integer, p_total bigint, p_filled boolean) FROM PUBLIC;
 
@@ -20654,7 +20657,7 @@ REVOKE ALL ON FUNCTION howdah._publish(p_topic howdah.destinations, p_bodies byt
 
 REVOKE ALL ON FUNCTION howdah._publish_usual(p_topic text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_notify boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._published(p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._published_rows(p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._put(p_message howdah.msgs, p_nonpersistent boolean, p_notify boolean) FROM PUBLIC;
 
@@ -20676,6 +20679,8 @@ REVOKE ALL ON FUNCTION howdah._reclaim(p_place integer, p_from tid, p_until tid,
 
 REVOKE ALL ON FUNCTION howdah._reclaim_expired() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._record_act(p_act text, p_destination_id integer, p_message_ids bigint[], p_other_id integer, p_reason text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._record_expiry(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_lease bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._record_failure(p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean, p_proved boolean) FROM PUBLIC;
@@ -20683,6 +20688,8 @@ REVOKE ALL ON FUNCTION howdah._record_failure(p_destination howdah.destinations,
 REVOKE ALL ON FUNCTION howdah._recount(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._recover(p_subscription howdah.subscriptions, p_topic_id integer, p_upto pg_snapshot) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._redelivery_delay(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._refuse_maintenance() FROM PUBLIC;
 
@@ -20692,13 +20699,19 @@ REVOKE ALL ON FUNCTION howdah._remember(p_search regclass, p_back bigint, p_begu
 
 REVOKE ALL ON FUNCTION howdah._remove(p_message howdah.msgs, p_place text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._report_blocked_maintenance(p_service text, p_object text, p_reason text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._report_disposal(p_destination howdah.destinations, p_message howdah.msgs, p_outcome text, p_reason text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._reserve(p_id integer, p_room regclass, p_tickets regclass, p_messages bigint, p_bytes bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._reserve_after_count(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, p_look_anew boolean, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._resources() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._return_leases(p_destination_id integer, p_want bigint, p_now timestamp with time zone, p_since timestamp with time zone, p_message_ids bigint[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._returned(p_destination_id integer, p_message_ids bigint[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._returned_messages(p_destination_id integer, p_message_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._rows_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
 
@@ -20722,9 +20735,17 @@ REVOKE ALL ON FUNCTION howdah._run_poison_procedure(p_destination howdah.destina
 
 REVOKE ALL ON FUNCTION howdah._same_ring(p_truncations bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._sample_parts(p_first bigint, p_last bigint, p_parts bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._sample_start(p_n bigint, p_first bigint, p_last bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._sample_weight(p_found bigint, p_from bigint, p_at bigint, p_last bigint, p_length bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._schedule(p_queue text, p_body bytea, p_is_text boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_catch_up boolean, p_misfire_grace interval, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delivery_mode text, p_content_type text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._schedule_by_headers(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delivery_mode text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._schedule_definition(p_schedule howdah.schedules) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._seal(p_secret uuid, p_message_id bigint, p_recorded_at timestamp with time zone, p_error_class text, p_error_text text, p_sqlstate text) FROM PUBLIC;
 
@@ -20734,11 +20755,13 @@ REVOKE ALL ON FUNCTION howdah._search_around(p_lane howdah.lanes, p_back bigint,
 
 REVOKE ALL ON FUNCTION howdah._search_from(p_destination_id integer, p_rank integer, p_position bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._seen_up_to(p_destination_id integer, p_ask boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._segments(p_cursor howdah.ack_cursors, p_topic integer, p_upto pg_snapshot) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._select_history(p_topic_id integer, p_selector_sql text, p_upto pg_snapshot) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._selected(p_destination_id integer, p_selector text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._selected_messages(p_destination_id integer, p_selector text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._selection(p_destination_id integer, p_rank smallint, p_selector text) FROM PUBLIC;
 
@@ -20800,13 +20823,15 @@ REVOKE ALL ON FUNCTION howdah._send_new(p_destination howdah.destinations, p_bod
 
 REVOKE ALL ON FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_key text, p_user text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._session_settings() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._set_aside(p_destination_id integer, p_message_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._set_mark(p_destination_id integer, p_tail bigint, p_settled bigint, p_numberless boolean, p_ask boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._set_persistent() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._set_room(p_destination_id integer) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._settings() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._settle(p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer, p_delay_ms bigint, p_due_at timestamp with time zone) FROM PUBLIC;
 
@@ -20814,17 +20839,13 @@ REVOKE ALL ON FUNCTION howdah._settle_ring() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._settle_silent(p_destination howdah.destinations, p_met howdah.message[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._settled(p_destination_id integer, p_ask boolean) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._setup(p_engine text, p_roles jsonb, p_checksum text) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._share(p_topic howdah.topics, p_behind bigint, p_oldest timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._share_latch(p_name text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._silent_ms(p_alive regclass) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._shares_reached(p_shares integer[], p_messages bigint, p_message_limit bigint, p_bytes bigint, p_byte_limit bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._size(p_size text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._silent_ms(p_alive regclass) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._skip_backlog(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_reason text) FROM PUBLIC;
 
@@ -20836,8 +20857,6 @@ REVOKE ALL ON FUNCTION howdah._snapshot() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._snapshot_below(p_since pg_snapshot, p_present pg_snapshot, p_xid bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._somewhere(p_n bigint, p_first bigint, p_last bigint) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._span(p_length interval) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._stamped(p_headers jsonb, p_user text) FROM PUBLIC;
@@ -20846,7 +20865,9 @@ REVOKE ALL ON FUNCTION howdah._stamped_all(p_headers jsonb[], p_count integer, p
 
 REVOKE ALL ON FUNCTION howdah._standing(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_failure_key uuid) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._store(p_table bigint, p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._still_needed(p_slot integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._store_published(p_table bigint, p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._stored(p_id integer, p_enough bigint, p_with_bytes boolean, OUT messages bigint, OUT bytes bigint) FROM PUBLIC;
 
@@ -20868,8 +20889,6 @@ REVOKE ALL ON FUNCTION howdah._sweep_lost() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._system_limited() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._take(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, p_look_anew boolean, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._take_back(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_body(p_message_id bigint) FROM PUBLIC;
@@ -20885,8 +20904,6 @@ REVOKE ALL ON FUNCTION howdah._take_these(p_destination howdah.destinations, p_m
 REVOKE ALL ON FUNCTION howdah._take_walked(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_now timestamp with time zone, p_hold boolean, p_all boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._takeable(p_destination howdah.destinations, p_message_ids bigint[], p_max bigint) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._tell(p_destination howdah.destinations, p_message howdah.msgs, p_outcome text, p_reason text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._ticket_key(p_id integer, p_shift integer, p_block bigint, p_mask bigint) FROM PUBLIC;
 
@@ -20908,27 +20925,21 @@ REVOKE ALL ON FUNCTION howdah._truncations() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._try_latch(p_name text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._turn(p_queue howdah.destinations, p_consumer bigint, p_now timestamp with time zone, OUT admitted boolean, OUT alone boolean, OUT share text) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._unlease(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._unleased(p_row howdah.leased) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._unpublish(p_generation bigint, p_topic_id integer, p_seqs bigint[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._unread(p_subscription howdah.subscriptions, p_upto pg_snapshot) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._unrestricted() FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._unread_numbers(p_subscription howdah.subscriptions, p_upto pg_snapshot) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._unsubscribe(p_subscription howdah.destinations, p_reason text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._untouchable(p_destination howdah.destinations) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._untouchable_messages(p_destination howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._utc(p_at timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._verdict(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._waits(p_service text, p_object text, p_reason text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._waits_until(p_destination_id integer, p_message_id bigint, p_stage smallint) FROM PUBLIC;
 
@@ -20946,11 +20957,7 @@ REVOKE ALL ON FUNCTION howdah._walk_rows(p_lane howdah.lanes, p_walk howdah.walk
 
 REVOKE ALL ON FUNCTION howdah._walked_lane(p_lane howdah.lanes, p_walk howdah.walk) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._weight(p_found bigint, p_from bigint, p_at bigint, p_last bigint, p_length bigint) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._whole(p_cursor howdah.ack_cursors) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._why(p_weight integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._whole_snapshot(p_cursor howdah.ack_cursors) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._why_unarchived() FROM PUBLIC;
 

@@ -13,29 +13,3 @@ begin
     return query select v_epoch, l.holder, l.expires_at from howdah.lock l where l.name = 'audit';
 end
 $$;
-
--- howdah.release_audit(lock_epoch): let others audit.
---
--- Raises   HD010 called out of a maintenance command; HD014 somebody else audits by now.
--- Role     howdah_auditor howdah_admin
-create or replace function howdah.release_audit(lock_epoch bigint) returns void
-language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
-as $$
-begin
-    perform howdah._release_audit(release_audit.lock_epoch);
-end
-$$;
-
--- howdah._release_audit(p_epoch): end the right to audit, of the role that holds it.
---
--- Raises   HD010 called out of a maintenance command; HD014 somebody else audits by now.
--- Role     internal
-create or replace function howdah._release_audit(p_epoch bigint) returns void
-language plpgsql volatile
-as $$
-begin
-    perform howdah._refuse_maintenance();
-    perform howdah._fence('audit', p_epoch);
-    update howdah.lock l set holder = null, held_as = null, expires_at = null where l.name = 'audit';
-end
-$$;

@@ -26,7 +26,7 @@ begin
     v_engine := jsonb_populate_record(v_engine, (
         select coalesce(jsonb_object_agg(
             case o.key when 'max_size' then 'max_bytes' else o.key end,
-            case when k.kind = 'size' then to_jsonb(nullif(greatest(howdah._size(o.value #>> '{}'), 0), 0))
+            case when k.kind = 'size' then to_jsonb(nullif(greatest(howdah._parse_size(o.value #>> '{}'), 0), 0))
                  when o.key = 'max_count' and o.value in ('0', '-1') then 'null'
                  else o.value end), '{}')
         from jsonb_each(v_options) o join howdah._option_kinds() k on k.owner = 'engine' and k.key = o.key));
@@ -49,67 +49,4 @@ begin
         perform howdah._set_persistent();
     end if;
 end
-$$;
-
--- howdah._set_persistent(): have sends to every queue and topic store persistent messages, or none, as the engine and each of them says now.
---
--- Role     internal
---
--- As howdah.alter_queue for one. What lies there stays what it is, and is still found.
-create or replace function howdah._set_persistent() returns void
-language plpgsql volatile
-as $$
-declare
-    v_destination howdah.destinations;
-begin
-    for v_destination in
-        update howdah.destinations d
-        set persistent = d.own_persistent and e.persistent,
-            main_rank = case when d.kind <> 'topic' and d.own_persistent and e.persistent then 9 - d.default_priority else -1 end
-        from howdah.engine e
-        where d.persistent <> (d.own_persistent and e.persistent)
-          and (d.dropped_at is null or exists (select from howdah.temporary_queues t where t.destination_id = d.id))
-        returning d.*
-    loop
-        if v_destination.kind = 'topic' then
-            perform howdah._note_readers(v_destination.id);
-            continue;
-        end if;
-        perform howdah._note_special(v_destination);
-        perform howdah._open_lane(v_destination.id, 9 - v_destination.default_priority, 2);
-    end loop;
-end
-$$;
-
--- howdah._engine_option(p_key): our name of an engine's property, of which Sun ONE MQ's or WebSphere's may be given.
---
--- Returns  text; a name that is neither stays.
--- Role     internal
-create or replace function howdah._engine_option(p_key text) returns text
-language sql immutable
-as $$
-    select case p_key
-        when 'imq.system.max_count' then 'max_count'
-        when 'imq.system.max_size' then 'max_size'
-        when 'imq.message.max_size' then 'max_message_bytes'
-        when 'imq.yellow.threshold' then 'yellow_threshold'
-        when 'imq.orange.threshold' then 'orange_threshold'
-        when 'imq.red.threshold' then 'red_threshold'
-        when 'imq.message.expiration.interval' then 'expiration_interval_seconds'
-        when 'imq.redelivered.optimization' then 'redelivered_optimization'
-        when 'imq.transaction.autorollback' then 'autorollback'
-        when 'sib.processor.blockedRetryTimeout' then 'default_blocked_retry_ms'
-        else p_key end
-$$;
-
--- howdah.engine_options(): the properties of the whole engine with their values.
---
--- Returns  a JSON object, as howdah.alter_engine takes it.
--- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
-create or replace function howdah.engine_options() returns jsonb
-language sql stable security definer set search_path = pg_catalog, howdah, pg_temp
-as $$
-    select jsonb_object_agg(k.key, to_jsonb(e) -> case k.key when 'max_size' then 'max_bytes' else k.key end)
-    from howdah.engine e cross join howdah._option_kinds() k
-    where k.owner = 'engine'
 $$;

@@ -20,7 +20,7 @@ begin
             hint = 'See howdah.drop_topic and howdah.unsubscribe.';
     end if;
     if force then
-        v_discarded := howdah._empty(v_destination, 'queue dropped');
+        v_discarded := howdah._empty_destination(v_destination, 'queue dropped');
     elsif howdah._holds_messages(v_destination.id) then
         raise exception using errcode = 'HD011', message = format('queue %s holds messages', quote_literal(queue)),
             hint = 'Consume or purge them, or drop it with force => true.';
@@ -30,31 +30,4 @@ begin
     perform howdah._leave_topics(v_destination.id);
     return v_discarded;
 end
-$$;
-
--- howdah._leave_topics(p_queue_id): bridge no topic to a queue any more.
---
--- Role     internal
-create or replace function howdah._leave_topics(p_queue_id integer) returns void
-language sql volatile
-as $$
-    with gone as (delete from howdah.bridges b where b.queue_id = p_queue_id returning b.topic_id)
-    update howdah.topics t
-    set bridged = exists (select from howdah.bridges b where b.topic_id = t.destination_id and b.queue_id <> p_queue_id)
-    from gone g where t.destination_id = g.topic_id
-$$;
-
--- howdah._holds_messages(p_destination_id): whether any message lies in the destination, expired ones included.
---
--- Returns  boolean.
--- Role     internal
-create or replace function howdah._holds_messages(p_destination_id integer) returns boolean
-language sql stable
-as $$
-    select exists (select from howdah.msgs m where m.destination_id = p_destination_id)
-        or exists (select from howdah.leased l where l.destination_id = p_destination_id)
-        or exists (select from howdah.msgs_nonpersistent n
-                   where n.destination_id = p_destination_id and n.boot = pg_postmaster_start_time())
-        or exists (select from howdah.parked p
-                   where p.destination_id = p_destination_id and (p.boot is null or p.boot = pg_postmaster_start_time()))
 $$;

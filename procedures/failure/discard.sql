@@ -16,7 +16,7 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 declare
     v_destination howdah.destinations := howdah._queue(queue, 'admin');
-    v_chosen bigint[] := howdah._chosen(v_destination, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than,
+    v_chosen bigint[] := howdah._chosen_messages(v_destination, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than,
         selector);
     v_ids bigint[];
     v_nonpersistent bigint[];
@@ -32,7 +32,7 @@ begin
         from howdah._take_back(v_destination, v_chosen, max_messages) t;
         perform howdah._journal(v_destination, 'discarded', v_ids, false, null, reason);
         perform howdah._journal(v_destination, 'discarded', v_nonpersistent, true, null, reason);
-        perform howdah._act('discarded', v_destination.id, v_ids || v_nonpersistent, null, reason);
+        perform howdah._record_act('discarded', v_destination.id, v_ids || v_nonpersistent, null, reason);
     end if;
     perform howdah._check_all_taken(v_destination, message_ids, v_count, 'discarded');
     return v_count;

@@ -25,30 +25,3 @@ begin
     return howdah._end_conversation(conversation_id, error, error_text, reply_to, null);
 end
 $$;
-
--- howdah._end_conversation(p_conversation_id, p_error, p_text, p_reply_to, p_correlation_id): the body of howdah.end_conversation.
---
--- Returns  whether it was open.
--- Role     internal
-create or replace function howdah._end_conversation(
-    p_conversation_id uuid, p_error integer, p_text text, p_reply_to text, p_correlation_id text
-) returns boolean
-language plpgsql volatile
-as $$
-begin
-    -- Another transaction is just ending it: not waited for, since a receive that disposes of a message waits for nobody.
-    if not pg_try_advisory_xact_lock(howdah._lock_key('conversation', p_conversation_id::text)) then
-        return false;
-    end if;
-    insert into howdah.ended_conversations (conversation_id, ended_at, ended_by, error, error_text)
-    values (p_conversation_id, howdah.now(), howdah._caller(), p_error, p_text)
-    on conflict on constraint pk_ended_conversations do nothing;
-    if not found then
-        return false;
-    end if;
-    if p_error is not null then
-        perform howdah._send_error(p_reply_to, null, p_error, p_text, p_correlation_id, p_conversation_id);
-    end if;
-    return true;
-end
-$$;

@@ -1,19 +1,3 @@
--- howdah._check_home(p_homeless): raise if a message has no queue to go back to.
---
--- Returns  nothing.
--- Raises   HD001 p_homeless, its number, is not NULL.
--- Role     internal
-create or replace function howdah._check_home(p_homeless bigint) returns void
-language plpgsql immutable
-as $$
-begin
-    if p_homeless is not null then
-        raise exception using errcode = 'HD001', message = format('message %s has no queue to go back to', p_homeless),
-            hint = 'Name one: howdah.replay(queue, message_ids, target => ...).';
-    end if;
-end
-$$;
-
 -- howdah.replay(queue, message_ids, target, max_messages, origin, error_class, fingerprint, older_than, newer_than, reason, selector, dry_run): send dead messages back to where they came from, or elsewhere.
 --
 -- Returns  the number of messages replayed (bigint); with dry_run the number that would be, and nothing is replayed.
@@ -37,7 +21,7 @@ as $$
 declare
     v_source howdah.destinations := howdah._queue(queue, 'admin');
     v_target howdah.destinations;
-    v_wanted bigint[] := howdah._chosen(v_source, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than, selector);
+    v_wanted bigint[] := howdah._chosen_messages(v_source, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than, selector);
     v_homeless bigint;
     v_count bigint;
     v_back record;
@@ -89,7 +73,7 @@ begin
     from (select array_agg(r.id) as ids, r.nonpersistent, r.target
           from unnest(v_ids, v_nonpersistent, v_targets) r(id, nonpersistent, target)
           group by r.nonpersistent, r.target) g;
-    perform howdah._act('replayed', v_source.id, g.ids, g.target, reason)
+    perform howdah._record_act('replayed', v_source.id, g.ids, g.target, reason)
     from (select array_agg(r.id) as ids, r.target from unnest(v_ids, v_targets) r(id, target) group by r.target) g;
     return coalesce(cardinality(v_ids), 0);
 end

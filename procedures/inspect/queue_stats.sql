@@ -50,7 +50,7 @@ begin
             coalesce(sum(t.messages) filter (where t.event = 'lost'), 0)::bigint as lost
         from howdah._journal_totals(v_id, not v_kept) t group by t.destination_id
     ), dead as materialized (
-        select x.origin_id, x.dead, x.as_of from howdah._dead() x
+        select x.origin_id, x.dead, x.as_of from howdah._dead_by_destination() x
     ), hand as (
         select h.key as queue_name, sum(h.value::numeric)::bigint as in_hand
         from howdah.workers w, jsonb_each_text(w.in_hand) h

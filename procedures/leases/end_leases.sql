@@ -20,7 +20,7 @@ declare
     v_blamed bigint[];
 begin
     for v_lease in select distinct u.lease from unnest(leases) u(lease) order by 1 loop
-        v_held := howdah._held(v_destination, v_lease, message_ids);
+        v_held := howdah._held_messages(v_destination, v_lease, message_ids);
         v_blamed := array(select h.id from unnest(v_held) h(id) where h.id = any (delivered));
         if cardinality(v_blamed) < cardinality(v_held) then
             perform howdah.release(queue, v_lease, array(select h.id from unnest(v_held) h(id) where h.id <> all (v_blamed)));

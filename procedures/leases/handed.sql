@@ -20,7 +20,7 @@ begin
     v_ids := array(
         select m.message_id from howdah._in_lease(v_destination.id, lease, message_ids) m
         union all
-        select (l.message).message_id from howdah._leased(v_destination.id, lease, message_ids) l
+        select (l.message).message_id from howdah._parked_of_lease(v_destination.id, lease, message_ids) l
         union all
         select d.seq * 1000000 + a.destination_id from howdah.acks a join howdah.acked d on d.ack_id = a.id
         where a.subscription_id = v_destination.id and d.lease_id = lease
@@ -31,15 +31,4 @@ begin
     where not exists (select from howdah.handed h where h.lease_id = lease and h.message_id = i.id);
     return cardinality(v_ids);
 end
-$$;
-
--- howdah._is_blamed(p_lease, p_message_id): whether a message whose lease ran out counts as delivered.
---
--- Returns  boolean.
--- Role     internal
-create or replace function howdah._is_blamed(p_lease bigint, p_message_id bigint) returns boolean
-language sql stable
-as $$
-    select e.redelivered_optimization or exists (select from howdah.handed h where h.lease_id = p_lease and h.message_id = p_message_id)
-    from howdah.engine e
 $$;

@@ -29,34 +29,17 @@ declare
     v_again howdah.message[];
 begin
     for v_lease in select distinct u.lease from unnest(leases) u(lease) order by 1 loop
-        v_held := howdah._held(v_destination, v_lease, message_ids);
+        v_held := howdah._held_messages(v_destination, v_lease, message_ids);
         if v_held <> '{}' then
             v_back := v_back || array(select n.message_id from howdah.nack(queue, v_lease, v_held, error_text, error_class) n
                                       where n.outcome = 'returned');
         end if;
     end loop;
-    v_again := howdah._returned(v_destination.id, v_back);
+    v_again := howdah._returned_messages(v_destination.id, v_back);
     if cardinality(v_again) > 0 then
         v_number := nextval('howdah.lease_numbers'::regclass);
         perform howdah._take_lease(v_destination, v_again, v_number, v_until);
     end if;
     return query select v_number, v_until, a.* from unnest(v_again) a;
 end
-$$;
-
--- howdah._returned(p_destination_id, p_message_ids): messages that the caller's transaction has just given back, as callers see them.
---
--- Returns  howdah.message[], never NULL; without those that a receive would dispose of, and none if failures in a row have just disabled the queue.
--- Role     internal
-create or replace function howdah._returned(p_destination_id integer, p_message_ids bigint[]) returns howdah.message[]
-language sql volatile
-as $$
-    select coalesce(array_agg(howdah._message(f.message, d.name, f.nonpersistent, s.failures) order by i.number), '{}')
-    from howdah.destinations d
-    cross join unnest(p_message_ids) with ordinality i(id, number)
-    cross join lateral howdah._find(p_destination_id, i.id, null, null) f
-    cross join lateral howdah._standing(p_destination_id, i.id, (f.message).stage, (f.message).conversation_id,
-        howdah._group((f.message).headers, (f.message).conversation_id), null) s
-    where d.id = p_destination_id and not d.receiving_paused and f.place is not null and f.free
-      and (s.weight >= d.dispose_at) is not true and ((f.message).expires_at <= howdah.now()) is not true
 $$;

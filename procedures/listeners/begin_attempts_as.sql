@@ -15,7 +15,7 @@ declare
     v_listener howdah.listeners := howdah._listener(listener, 'receive');
 begin
     if v_listener.status = 'running' and howdah._listener_session(v_listener.id, v_listener.max_sessions) is not null then
-        return query select b.* from howdah.begin_attempts(howdah._name(v_listener.destination_id), max_messages, attempt_id) b;
+        return query select b.* from howdah.begin_attempts(howdah._destination_name(v_listener.destination_id), max_messages, attempt_id) b;
     end if;
 end
 $$;

@@ -22,7 +22,7 @@ begin
     if v_listener.destination_id <> v_wanted.destination_id then
         raise exception using errcode = 'HD021',
             message = format('listener %s belongs to queue %s', quote_literal(listener),
-                quote_literal(howdah._name(v_listener.destination_id))),
+                quote_literal(howdah._destination_name(v_listener.destination_id))),
             hint = 'Give the listener another name, or drop it with howdah.drop_listener(listener).';
     end if;
     return howdah._listener_warning(v_listener);

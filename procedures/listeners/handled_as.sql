@@ -12,7 +12,7 @@ as $$
 declare
     v_listener record;
 begin
-    select l.id, l.total_failures, howdah._name(l.destination_id) as queue into v_listener
+    select l.id, l.total_failures, howdah._destination_name(l.destination_id) as queue into v_listener
     from howdah.listeners l
     where l.name = listener and l.status = 'running' and l.failures > 0 and howdah._listener_failures(l) > 0;
     if found then

@@ -14,12 +14,12 @@ declare
     v_listener howdah.listeners := howdah._listener(listener, 'receive');
 begin
     if v_listener.status = 'running' and howdah._listener_session(v_listener.id, v_listener.max_sessions) is not null then
-        return query select r.* from howdah.receive_attempt(howdah._name(v_listener.destination_id), attempt_id) r;
+        return query select r.* from howdah.receive_attempt(howdah._destination_name(v_listener.destination_id), attempt_id) r;
     else
         perform howdah._check_untaken(a.queue, a.attempt_id, a.message_id) from (
-            select howdah._name(v_listener.destination_id) as queue, b.attempt_id, b.message_id
+            select howdah._destination_name(v_listener.destination_id) as queue, b.attempt_id, b.message_id
             from howdah.attempts b where b.attempt_id = receive_attempt_as.attempt_id and b.destination_id = v_listener.destination_id) a;
-        perform howdah.cancel_attempt(howdah._name(v_listener.destination_id), attempt_id);
+        perform howdah.cancel_attempt(howdah._destination_name(v_listener.destination_id), attempt_id);
     end if;
 end
 $$;

@@ -22,7 +22,7 @@ begin
     loop
         v_destination.exception_mode := 'system';
         for v_back in select t.message, t.nonpersistent from howdah._take_back(v_destination, null, 10000) t loop
-            perform howdah._bury(v_destination, v_back.message, v_back.nonpersistent, 'queue dropped');
+            perform howdah._apply_limit_policy(v_destination, v_back.message, v_back.nonpersistent, 'queue dropped');
             v_count := v_count + 1;
         end loop;
     end loop;
@@ -33,34 +33,5 @@ begin
         perform howdah._drop_sequences(v_destination);
     end loop;
     return v_count;
-end
-$$;
-
--- howdah._drop_sequences(p_destination): drop the sequences of a queue that was dropped long ago.
---
--- Role     internal
---
--- One that a transaction still uses is left for the next time.
-create or replace function howdah._drop_sequences(p_destination howdah.destinations) returns void
-language plpgsql volatile set lock_timeout = '50ms'
-as $$
-declare
-    v_sequence regclass;
-begin
-    for v_sequence in
-        select s.name from unnest(array[p_destination.positions, p_destination.head, p_destination.search]) s(name)
-        union all
-        select to_regclass('howdah.' || r.name || p_destination.id) from unnest(array['room_', 'tickets_', 'mark_']) r(name)
-        where to_regclass('howdah.' || r.name || p_destination.id) is not null
-        union all
-        select s.name from howdah.lanes l cross join lateral unnest(array[l.head, l.search]) s(name)
-        where l.destination_id = p_destination.id and s.name is not null
-    loop
-        execute format('drop sequence %s', v_sequence);
-    end loop;
-    delete from howdah.lanes l where l.destination_id = p_destination.id;
-    update howdah.destinations d set positions = 0::regclass, head = 0::regclass, search = 0::regclass, room = null, tickets = null where d.id = p_destination.id;
-exception when lock_not_available then
-    return;
 end
 $$;

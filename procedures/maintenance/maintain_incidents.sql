@@ -14,7 +14,7 @@ declare
     v_before timestamptz := howdah.now() - (select e.incident_retention_days from howdah.engine e) * interval '24 hours';
     v_acts_before timestamptz := howdah.now() - (select e.journal_retention_days from howdah.engine e) * interval '24 hours';
     v_archive boolean := (select e.archive from howdah.engine e);
-    v_archived pg_snapshot := howdah._archived();
+    v_archived pg_snapshot := howdah._archived_until();
     v_count bigint;
     v_acts bigint;
 begin
@@ -38,10 +38,10 @@ begin
         select max(o.run_id) from howdah.audit_runs o where o.taken_at is not null);
     perform howdah._forget_moved();
     if not exists (select from howdah.poison_details p where p.recorded_at < v_before) then
-        perform howdah._waits('incidents', 'poison_details', null);
+        perform howdah._report_blocked_maintenance('incidents', 'poison_details', null);
         return v_acts;  -- the tables of messages need not be read
     end if;
-    perform howdah._waits('incidents', 'poison_details', case when v_archive and (v_archived is null or exists (
+    perform howdah._report_blocked_maintenance('incidents', 'poison_details', case when v_archive and (v_archived is null or exists (
         select from howdah.poison_details p
         where p.recorded_at < v_before and p.xid >= pg_snapshot_xmin(v_archived)::text::bigint
           and not pg_visible_in_snapshot(p.xid::text::xid8, v_archived))) then howdah._why_unarchived() end);

@@ -42,7 +42,7 @@ begin
             execute format('comment on table howdah.%I is %L', v_name, 'The journal of one week.');
             v_count := v_count + 1;
         exception when lock_not_available then
-            perform howdah._waits('journal', 'journal_default', howdah._in_use(array['journal', 'journal_default']));
+            perform howdah._report_blocked_maintenance('journal', 'journal_default', howdah._in_use(array['journal', 'journal_default']));
             return v_count;
         end;
     end loop;
@@ -55,16 +55,16 @@ begin
     loop
         continue when v_child.week + interval '7 days'
             > v_now - (select e.journal_retention_days from howdah.engine e where e.id = 1) * interval '1 day';
-        v_archived := howdah._archived();
+        v_archived := howdah._archived_until();
         v_reason := null;
-        if v_archive and (v_archived is null or howdah._has_old_snapshot() or howdah._beyond(v_child.child, v_archived)) then
+        if v_archive and (v_archived is null or howdah._has_old_snapshot() or howdah._has_invisible_rows(v_child.child, v_archived)) then
             v_reason := howdah._why_unarchived();
         else
             v_dropped := howdah._greatest_xid(v_child.child, 0);
             begin
                 -- Not the journal itself yet: all would wait while this partition is looked at once more.
                 execute format('lock table %s in access exclusive mode', v_child.child);
-                if v_archive and howdah._beyond(v_child.child, v_archived) then
+                if v_archive and howdah._has_invisible_rows(v_child.child, v_archived) then
                     v_reason := howdah._why_unarchived();
                 else
                     update howdah.engine e
@@ -77,46 +77,11 @@ begin
             end;
         end if;
         if v_reason is not null then
-            perform howdah._waits('journal', v_child.name, v_reason);
+            perform howdah._report_blocked_maintenance('journal', v_child.name, v_reason);
             v_left := v_left || v_child.name;
         end if;
     end loop;
     delete from howdah.maintenance_waits w where w.service = 'journal' and w.object <> all (v_left);
     return v_count;
-end
-$$;
-
--- howdah._beyond(p_partition, p_archived): whether a partition of the journal has rows that are not visible in a snapshot.
---
--- Returns  boolean.
--- Role     internal
---
--- By the BRIN index on xid, whatever statistics say: it runs while the partition is locked.
-create or replace function howdah._beyond(p_partition regclass, p_archived pg_snapshot) returns boolean
-language plpgsql volatile set enable_seqscan = off
-as $$
-declare
-    v_found boolean;
-begin
-    execute format('select exists (select from %s j where j.xid >= $1 and not pg_visible_in_snapshot(j.xid::text::xid8, $2))', p_partition)
-    into v_found using pg_snapshot_xmin(p_archived)::text::bigint, p_archived;
-    return v_found;
-end
-$$;
-
--- howdah._greatest_xid(p_partition, p_above): the greatest transaction with rows in a partition of the journal, if it is above a number.
---
--- Returns  bigint, or NULL.
--- Role     internal
---
--- Of the whole partition it takes a scan, which is made before the partition is locked; of what was committed since then the index tells.
-create or replace function howdah._greatest_xid(p_partition regclass, p_above bigint) returns bigint
-language plpgsql volatile set enable_seqscan = off
-as $$
-declare
-    v_greatest bigint;
-begin
-    execute format('select max(j.xid) from %s j where j.xid > $1', p_partition) into v_greatest using coalesce(p_above, 0);
-    return v_greatest;
 end
 $$;

@@ -42,90 +42,19 @@ begin
         end if;
         for v_ack in select a.* from howdah.acks a where a.subscription_id = (v_row.destination).id loop
             if (v_row.subscription).shared then
-                perform howdah._fold(v_row.subscription, v_ack);
+                perform howdah._advance_cursor(v_row.subscription, v_ack);
             end if;
             delete from howdah.ack_cursors c where c.ack_id = v_ack.id and c.n < (howdah._cursor(v_ack.id)).n - 8;
         end loop;
         if v_row.durable then
-            v_done := v_done || howdah._bound(v_row.destination, v_row.subscription);
+            v_done := v_done || howdah._bound_backlog(v_row.destination, v_row.subscription);
         end if;
     end loop;
     update howdah.topics t set refused_for = null
     where t.refused_for is not null
       and not exists (select from howdah.destinations d join howdah.acks a on a.subscription_id = d.id and a.destination_id = t.destination_id
                       cross join lateral howdah._lag(a) l
-                      where d.dropped_at is null and d.name = t.refused_for and howdah._share(t, l.behind, l.oldest) > 1);
+                      where d.dropped_at is null and d.name = t.refused_for and howdah._backlog_share(t, l.behind, l.oldest) > 1);
     return array_to_string(v_done, '; ');
-end
-$$;
-
--- howdah._share(p_topic, p_behind, p_oldest): how much of the backlog that a topic allows a subscription has used.
---
--- Returns  double precision; 1: all of it. 0 where nothing is bounded.
--- Role     internal
-create or replace function howdah._share(p_topic howdah.topics, p_behind bigint, p_oldest timestamptz) returns double precision
-language sql volatile
-as $$
-    select greatest(coalesce(p_behind / p_topic.backlog_limit::double precision, 0),
-        coalesce(extract(epoch from howdah.now() - p_oldest) * 1000 / p_topic.backlog_age_ms, 0))
-$$;
-
--- howdah._bound(p_destination, p_subscription): warn of a subscription that falls behind, and at last do what its topic says.
---
--- Returns  what was done (text[]).
--- Role     internal
-create or replace function howdah._bound(p_destination howdah.destinations, p_subscription howdah.subscriptions) returns text[]
-language plpgsql volatile
-as $$
-declare
-    v_row record;
-begin
-    select t as topic, a as ack, l.behind, l.oldest, d.name, howdah._share(t, l.behind, l.oldest) as share into v_row
-    from howdah.acks a
-    join howdah.topics t on t.destination_id = a.destination_id
-    join howdah.destinations d on d.id = a.destination_id
-    cross join lateral howdah._lag(a) l
-    where a.subscription_id = p_destination.id
-    order by 6 desc limit 1;
-    if v_row.share < 0.8 or v_row.share is null then
-        update howdah.subscriptions s set warned_at = null where s.destination_id = p_destination.id and s.warned_at is not null;
-        return '{}';
-    end if;
-    if p_subscription.warned_at is null then
-        perform howdah._ensure_advisory();
-        perform howdah._advise('SUBSCRIPTION_BEHIND', p_destination.name, jsonb_build_object('topic', v_row.name, 'behind', v_row.behind,
-            'oldest', v_row.oldest, 'action', (v_row.topic).backlog_action));
-        update howdah.subscriptions s set warned_at = howdah.now() where s.destination_id = p_destination.id;
-        return array[format('warned of %s', p_destination.name)];
-    elsif v_row.share <= 1 then
-        return '{}';
-    elsif (v_row.topic).backlog_action = 'refuse' then
-        update howdah.topics t set refused_for = p_destination.name where t.destination_id = (v_row.topic).destination_id and t.refused_for is null;
-        return array[format('refused publishers to %s', v_row.name)];
-    elsif not pg_try_advisory_xact_lock(howdah._lock_key('subscription', p_destination.id::text)) or howdah._has_leased(p_destination.id) then
-        return '{}';
-    elsif (v_row.topic).backlog_action = 'drop_subscription' then
-        perform howdah._advise('SUBSCRIPTION_DROPPED', p_destination.name, jsonb_build_object('topic', v_row.name, 'behind', v_row.behind));
-        perform howdah._unsubscribe(p_destination, 'too far behind');
-        return array[format('dropped %s', p_destination.name)];
-    end if;
-    perform howdah._advise('BACKLOG_DROPPED', p_destination.name, jsonb_build_object('topic', v_row.name, 'behind', v_row.behind));
-    perform howdah._skip_backlog(p_destination, p_subscription, a, 'too far behind')
-    from howdah.acks a where a.subscription_id = p_destination.id and a.destination_id = (v_row.topic).destination_id;
-    return array[format('dropped the backlog of %s', p_destination.name)];
-end
-$$;
-
--- howdah._ensure_advisory(): make the queue that administrators are told in.
---
--- Role     internal
-create or replace function howdah._ensure_advisory() returns void
-language plpgsql volatile
-as $$
-declare
-    v_any howdah.destinations := howdah._new_destination('-');
-begin
-    v_any.notify_admin := true;
-    perform howdah._ensure_targets(v_any);
 end
 $$;

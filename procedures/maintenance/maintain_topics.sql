@@ -54,7 +54,7 @@ begin
             -- Who is subscribing holds the lock: what was published since then is needed, though nobody sees it yet.
             if not howdah._try_latch('subscribing') then
                 null;
-            elsif not exists (select from howdah._needed(v_slot.slot) offset 10000) then
+            elsif not exists (select from howdah._still_needed(v_slot.slot) offset 10000) then
                 execute format('lock table only howdah.topic_msgs_%s, only howdah.topic_nonpersistent_%s in access exclusive mode', v_slot.slot, v_slot.slot);
                 v_left := howdah._empty_slot(v_slot.slot);
                 v_done := v_done || format('emptied %s, carried %s messages on', v_slot.slot, v_left);
@@ -65,7 +65,7 @@ begin
             v_done := v_done || format('left %s, which is in use', v_slot.slot);
             v_reason := howdah._in_use(array[v_table, format('topic_nonpersistent_%s', v_slot.slot)]);
         end;
-        perform howdah._waits('topics', v_table, v_reason);
+        perform howdah._report_blocked_maintenance('topics', v_table, v_reason);
     end loop;
     if v_due and howdah._slot_bytes(v_open.slot) > 0
        and (select r.state from howdah.topic_ring r where r.slot = (v_open.slot + 1) % 3) = 'empty' then
@@ -78,15 +78,4 @@ begin
     end if;
     return array_to_string(v_done, '; ');
 end
-$$;
-
--- howdah._slot_bytes(p_slot): size of a pair of topic tables.
---
--- Returns  bytes.
--- Role     internal
-create or replace function howdah._slot_bytes(p_slot integer) returns bigint
-language sql volatile
-as $$
-    select pg_relation_size(format('howdah.topic_msgs_%s', p_slot)::regclass)
-        + pg_relation_size(format('howdah.topic_nonpersistent_%s', p_slot)::regclass)
 $$;

@@ -31,8 +31,8 @@ begin
     return query
     select d.message_id, v_destination.name, o.name, d.dead_at, d.dead_reason, d.failures, d.incident_id, d.error_class,
         d.error_text, d.sqlstate, d.fingerprint, 9 - d.rank, d.sent_at, d.content_type, d.headers, d.due_at, d.seq
-    from howdah._dead_messages(v_destination.id, howdah._origin(origin), list_poison.error_class, list_poison.fingerprint,
-        older_than, newer_than, howdah._selected(v_destination.id, selector), after, max_rows) d
+    from howdah._dead_messages(v_destination.id, howdah._origin_id(origin), list_poison.error_class, list_poison.fingerprint,
+        older_than, newer_than, howdah._selected_messages(v_destination.id, selector), after, max_rows) d
     left join howdah.destinations o on o.id = d.origin_id
     order by d.seq;
 end

@@ -24,7 +24,7 @@ declare
     v_count bigint;
 begin
     perform howdah._check_apart(v_source, v_target);
-    v_chosen := howdah._chosen(v_source, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than, selector);
+    v_chosen := howdah._chosen_messages(v_source, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than, selector);
     perform howdah._check_chosen(v_chosen);
     if dry_run then
         v_count := (select count(*) from howdah._takeable(v_source, v_chosen, max_messages));
@@ -33,34 +33,5 @@ begin
     end if;
     perform howdah._check_all_taken(v_source, message_ids, v_count, 'moved');
     return v_count;
-end
-$$;
-
--- howdah.move_all(queue, target, max_messages, reason, dry_run): put the messages of a queue into another one, live, parked and dead.
---
--- Returns  the number of messages moved (bigint); with dry_run the number that would be, and nothing is moved.
--- Raises   HD001 no such queue; HD005 max_messages is negative, or target is the queue itself or a topic; HD010 not allowed.
--- Role     howdah_admin
---
--- At most max_messages, the oldest first; those in somebody's hands stay. They remember where they came from, as with howdah.move_messages. Of
--- a subscription's only what was set aside for it. Parked ones can be received at once in the target.
-create or replace function howdah.move_all(
-    queue text, target text, max_messages bigint default null, reason text default null, dry_run boolean default false
-) returns bigint
-language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
-    set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off
-as $$
-declare
-    v_source howdah.destinations := howdah._queue(queue, 'admin');
-    v_target howdah.destinations := howdah._queue(target, 'admin');
-begin
-    perform howdah._check_apart(v_source, v_target);
-    if max_messages < 0 then
-        raise exception using errcode = 'HD005', message = format('max_messages %s is negative', max_messages);
-    end if;
-    if dry_run then
-        return (select count(*) from howdah._takeable(v_source, null, max_messages));
-    end if;
-    return howdah._move(v_source, v_target, null, max_messages, reason);
 end
 $$;

@@ -35,7 +35,7 @@ begin
         select (t.message).message_id, howdah._park(t.message, t.nonpersistent, v_due, 'operator') from taken t
     )
     select array_agg(p.message_id) into v_ids from put p;
-    perform howdah._act('parked', v_destination.id, v_ids, null, reason);
+    perform howdah._record_act('parked', v_destination.id, v_ids, null, reason);
     return coalesce(cardinality(v_ids), 0);
 end
 $$;

@@ -32,7 +32,7 @@ begin
                         and howdah._has_role(g.role_name)));
     -- Where it was sent to, by its key: a message that never moved is found without a search.
     return query
-    select howdah._message(m, howdah._name(m.destination_id), false, howdah._failures(m.destination_id, m.message_id, m.stage, m.conversation_id,
+    select howdah._message(m, howdah._destination_name(m.destination_id), false, howdah._failures(m.destination_id, m.message_id, m.stage, m.conversation_id,
         howdah._group(m.headers, m.conversation_id))),
         case when m.dead_at is null then 'live' else 'dead' end, null::timestamptz, null::text
     from howdah.msgs m
@@ -42,7 +42,7 @@ begin
         return;
     end if;
     return query
-    select howdah._message(f.message, howdah._name((f.message).destination_id), f.nonpersistent,
+    select howdah._message(f.message, howdah._destination_name((f.message).destination_id), f.nonpersistent,
             howdah._failures((f.message).destination_id, v_number, (f.message).stage, (f.message).conversation_id,
                 howdah._group((f.message).headers, (f.message).conversation_id))),
         case when f.parked_reason is not null then 'parked' when (f.message).dead_at is null then 'live' else 'dead' end,

@@ -46,7 +46,7 @@ begin
         perform howdah._remove(v_message, v_found.place);
         perform howdah._journal(v_source, 'discarded', array[v_message.message_id], v_found.nonpersistent, null,
             'replaced by an edited copy');
-        perform howdah._act('discarded', v_source.id, array[v_message.message_id], null, 'replaced by an edited copy');
+        perform howdah._record_act('discarded', v_source.id, array[v_message.message_id], null, 'replaced by an edited copy');
     end if;
     if body is not null or bytes is not null then
         v_message.is_text := body is not null;
@@ -57,7 +57,7 @@ begin
     perform howdah._check_message(v_target, octet_length(v_message.body), v_message.headers, 9 - v_message.rank, v_message.content_type,
         null, null, 'persistent');
     v_message.headers := v_message.headers || jsonb_build_object('howdah_edited_from', v_message.message_id);
-    perform pg_current_xact_id();  -- before a position is drawn: howdah._mark
+    perform pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
     v_message.seq := nextval(v_target.positions);
     v_message.message_id := v_message.seq * 1000000 + v_target.id;
     v_message.destination_id := v_target.id;
@@ -68,13 +68,13 @@ begin
     v_message.dead_at := null;
     v_message.dead_reason := null;
     if not v_found.nonpersistent then
-        v_message := howdah._apart(v_message);
+        v_message := howdah._detach_body(v_message);
     end if;
     perform howdah._put(v_message, v_found.nonpersistent, true);
     if v_target.journal_level = 'full' then
         perform howdah._journal_one_sent(v_target, v_message, coalesce(v_message.body, howdah._body(v_message.message_id)), v_found.nonpersistent, false);
     end if;
-    perform howdah._act('edited', v_source.id, array[replay_edited.message_id, v_message.message_id], v_target.id, reason);
+    perform howdah._record_act('edited', v_source.id, array[replay_edited.message_id, v_message.message_id], v_target.id, reason);
     return v_message.message_id;
 end
 $$;

@@ -37,7 +37,7 @@ begin
             message = format('not all of these messages are parked in queue %s', quote_literal(queue)),
             hint = 'See howdah.poison_message(message_id); a message in somebody''s hands cannot be released.';
     end if;
-    perform howdah._act('retried', v_destination.id, v_ids, null, reason);
+    perform howdah._record_act('retried', v_destination.id, v_ids, null, reason);
     return coalesce(cardinality(v_ids), 0);
 end
 $$;

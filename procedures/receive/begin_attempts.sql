@@ -38,7 +38,7 @@ begin
     end if;
     perform nextval(v_destination.failing);
     loop
-        v_passed := v_left || howdah._untouchable(v_destination);
+        v_passed := v_left || howdah._untouchable_messages(v_destination);
         exit when v_destination.strict_order and cardinality(v_passed) > 0;
         perform set_config('howdah.attempting', (select e.attempting_secret::text from howdah.engine e), true);
         v_met := array(

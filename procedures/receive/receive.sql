@@ -113,7 +113,7 @@ begin
                 9 - v_message.rank, v_message.correlation_id, v_message.reply_to, v_message.message_type,
                 v_message.conversation_id, 'persistent', v_message.sent_at, v_message.expires_at, 1, false, v_message.seq,
                 v_message.stage::integer,
-                case when v_message.origin_id is not null then howdah._name(v_message.origin_id) end,
+                case when v_message.origin_id is not null then howdah._destination_name(v_message.origin_id) end,
                 v_message.dead_reason, v_message.dead_at
             )::howdah.message;
             return;
@@ -347,7 +347,7 @@ begin
                     select c.message_id, queue, case when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
                         case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
                         c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at, c.expires_at, 1, false, c.seq,
-                        c.stage::integer, case when c.origin_id is not null then howdah._name(c.origin_id) end,
+                        c.stage::integer, case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
                         c.dead_reason, c.dead_at
                     from taken c
                     where (c.expires_at > v_now) is not false or howdah._dispose(v_id, row(c.seq, c.message_id, c.sent_at,
@@ -383,7 +383,7 @@ begin
                         case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
                         c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at, c.expires_at, c.failures + 1,
                         c.failures > 0, c.seq, c.stage::integer,
-                        case when c.origin_id is not null then howdah._name(c.origin_id) end,
+                        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
                         c.dead_reason, c.dead_at
                     from claimed c
                     where not c.ended or howdah._dispose(v_id, row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at,
@@ -419,7 +419,7 @@ begin
                         c.reply_to, c.message_type, c.conversation_id,
                         case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at, c.expires_at,
                         c.failures + 1, c.failures > 0, c.seq, c.stage::integer,
-                        case when c.origin_id is not null then howdah._name(c.origin_id) end,
+                        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
                         c.dead_reason, c.dead_at
                     from claimed c
                     where not c.ended

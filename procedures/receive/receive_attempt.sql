@@ -36,7 +36,7 @@ begin
     perform from howdah.msgs m
     where m.destination_id = v_destination.id and m.rank = v_attempt.rank and m.seq = v_attempt.seq for update skip locked;
     if not found then
-        perform howdah._await(v_destination.id, v_attempt.rank, v_attempt.seq);
+        perform howdah._await_message(v_destination.id, v_attempt.rank, v_attempt.seq);
     end if;
     select * into v_found from howdah._find(v_destination.id, v_attempt.message_id, 9 - v_attempt.rank, v_attempt.seq) f;
     v_group := case when v_destination.message_groups <> 'none' then howdah._group((v_found.message).headers, (v_found.message).conversation_id) end;
@@ -64,23 +64,7 @@ begin
     delete from howdah.untaken_attempts u where u.attempt_id = v_attempt.attempt_id and u.message_id = v_attempt.message_id;
     delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
     perform howdah._remove(v_found.message, v_found.place);
-    return query
-    select (howdah._message(v_found.message, v_destination.name, v_found.nonpersistent, v_failures)).*;
+    return next howdah._message(v_found.message, v_destination.name, v_found.nonpersistent, v_failures);
     perform howdah._journal(v_destination, 'consumed', array[v_attempt.message_id], v_found.nonpersistent, null, null, (v_found.message).sent_at);
-end
-$$;
-
--- howdah._await(p_destination_id, p_rank, p_seq): wait for a message that another session has, a fifth of a second at most.
---
--- Role     internal
---
--- Those who look for messages to begin attempts at hold them for a moment; a consumer for as long as it handles, and nobody waits for that.
-create or replace function howdah._await(p_destination_id integer, p_rank smallint, p_seq bigint) returns void
-language plpgsql volatile set lock_timeout = '200ms'
-as $$
-begin
-    perform from howdah.msgs m where m.destination_id = p_destination_id and m.rank = p_rank and m.seq = p_seq for update;
-exception when lock_not_available then
-    null;
 end
 $$;

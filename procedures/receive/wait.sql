@@ -20,16 +20,16 @@ declare
     v_next bigint;
 begin
     if v_destination.kind = 'queue' then
-        perform howdah._ask(v_destination.positions, v_destination.waiting);
+        perform howdah._ask_for_notices(v_destination.positions, v_destination.waiting);
         payload := v_destination.id;
     elsif v_destination.kind = 'topic' then
         raise exception using errcode = 'HD005', message = format('%s is a topic', quote_literal(queue)),
             hint = 'Subscribe to it with howdah.subscribe(topic, name) and wait for the name that returns.';
     else
         perform howdah._note_alive(s.alive) from howdah.subscriptions s where s.destination_id = v_destination.id;
-        perform howdah._ask(v_destination.positions, v_destination.waiting);
+        perform howdah._ask_for_notices(v_destination.positions, v_destination.waiting);
         select v_destination.id || coalesce(string_agg(',topic:' || t.id, '' order by t.id), '') into payload
-        from (select d.id, howdah._ask(d.positions, d.waiting)
+        from (select d.id, howdah._ask_for_notices(d.positions, d.waiting)
               from howdah.destinations d
               where d.id in (select a.destination_id from howdah.acks a where a.subscription_id = v_destination.id)) t;
     end if;
@@ -39,34 +39,5 @@ begin
     since := coalesce(since, v_next);
     channel := 'howdah';
     unsettled := pg_snapshot_xmin(v_snapshot)::text::bigint < since;
-end
-$$;
-
--- howdah._ask(p_positions, p_waiting): have senders to a destination notify for two seconds.
---
--- Returns  true.
--- Role     internal
-create or replace function howdah._ask(p_positions regclass, p_waiting regclass) returns boolean
-language plpgsql volatile
-as $$
-declare
-    v_pace bigint := howdah._pace(clock_timestamp());
-    v_tail bigint := howdah._hint(p_positions);
-    v_last bigint := pg_sequence_last_value(p_waiting);
-    v_asked boolean := v_last is not null;
-    v_age bigint;
-begin
-    if not v_asked then
-        v_last := nextval(p_waiting);  -- which is the value that was set as not called
-    end if;
-    v_age := v_pace - (v_last >> 20);
-    -- Within a second the first request, or its refusal, holds for all. So the sends between two requests are a measure.
-    if v_age not between 0 and 999 then
-        perform setval(p_waiting, (v_pace << 20) | (v_tail & 1048575),
-            v_age not between 0 and 59999 or (v_tail - v_last) & 1048575 <= v_age / 4);
-    elsif not v_asked then
-        perform setval(p_waiting, v_last, false);
-    end if;
-    return true;
 end
 $$;

@@ -20,7 +20,7 @@
 --
 -- The usual message is stored by one statement, which stores nothing if queue, caller or message are not the usual ones; the
 -- rest, and what is wrong, is howdah._send's. The statement stands in each of the three: a call between would cost 7 us. A large body is laid
--- apart by howdah._send_large. Its transaction has its number before its position: howdah._mark. A session
+-- apart by howdah._send_large. Its transaction has its number before its position: howdah._set_mark. A session
 -- that published to a topic remembers its name, and so does not look for a queue of that name first.
 create or replace function howdah.send(
     queue text, body text, headers jsonb default null, priority integer default null, correlation_id text default null,

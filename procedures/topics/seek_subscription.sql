@@ -23,7 +23,7 @@ begin
     perform howdah._lock_subscription(v_destination);
     perform howdah._check_cluster();
     select s.* into v_subscription from howdah.subscriptions s where s.destination_id = v_destination.id;
-    v_before := howdah._unread(v_subscription, v_upto);
+    v_before := howdah._unread_numbers(v_subscription, v_upto);
     delete from howdah.acked d using howdah.acks a where a.subscription_id = v_destination.id and d.ack_id = a.id;
     if since > '-infinity' then
         perform howdah._begin_since(v_subscription, since);
@@ -38,22 +38,10 @@ begin
         union select i.message_id from howdah.poison_details i
               where i.destination_id = v_destination.id and i.outcome in ('moved', 'discarded', 'ended')
     ) g;
-    v_after := howdah._unread(v_subscription, v_upto);
+    v_after := howdah._unread_numbers(v_subscription, v_upto);
     perform howdah._journal(v_destination, 'sent', array(select u.id from unnest(v_after) u(id) except select u.id from unnest(v_before) u(id)),
         false, null, 'to be read again');
     perform howdah._journal(v_destination, 'discarded', array(select u.id from unnest(v_before) u(id) except select u.id from unnest(v_after) u(id)),
         false, null, 'passed over');
 end
-$$;
-
--- howdah._unread(p_subscription, p_upto): the numbers of all that a subscription has not read up to a snapshot.
---
--- Returns  bigint[].
--- Role     internal
-create or replace function howdah._unread(p_subscription howdah.subscriptions, p_upto pg_snapshot) returns bigint[]
-language sql volatile
-as $$
-    select coalesce(array_agg(h.message_id), '{}')
-    from howdah.acks a cross join lateral howdah._ahead(p_subscription, a, p_upto, null, null) h
-    where a.subscription_id = p_subscription.destination_id
 $$;

@@ -1,15 +1,3 @@
--- howdah.may_browse(destination_id): whether the caller may read the bodies of a destination's messages.
---
--- Returns  boolean; false for a temporary queue, which only its own connection browses.
--- Raises   HD010 called out of a maintenance command.
--- Role     howdah_auditor howdah_admin
-create or replace function howdah.may_browse(destination_id integer) returns boolean
-language sql stable security definer set search_path = pg_catalog, howdah, pg_temp
-as $$
-    select howdah._may(may_browse.destination_id, 'browse')
-        and not exists (select from howdah.temporary_queues t where t.destination_id = may_browse.destination_id)
-$$;
-
 -- activemq_msgs, activemq_acks, activemq_lock: the store as ActiveMQ's JDBC adapter lays it out, read-only.
 --
 -- Role     howdah_auditor howdah_admin
@@ -35,25 +23,20 @@ from (
     union all
     select c.destination_id, c.message_id, c.rank, c.expires_at, c.body from howdah.parked c
     where c.boot is null or c.boot = pg_postmaster_start_time()
+    -- for N in 0, 1, 2:
     union all
-    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_msgs_0 t
+    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_msgs_N t
+    -- end for
+    -- for N in 0, 1, 2:
     union all
-    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_msgs_1 t
-    union all
-    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_msgs_2 t
-    union all
-    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_nonpersistent_0 t
+    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_nonpersistent_N t
     where t.boot = pg_postmaster_start_time()
-    union all
-    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_nonpersistent_1 t
-    where t.boot = pg_postmaster_start_time()
-    union all
-    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_nonpersistent_2 t
-    where t.boot = pg_postmaster_start_time()
+    -- end for
 ) m
 -- The right is asked for once a destination, and not at all where no body is asked for.
 join (select s.id, s.kind, s.name, howdah.may_browse(s.id) as shown from howdah.destinations s offset 0) d on d.id = m.destination_id
 cross join howdah.engine e;
+
 comment on view howdah.activemq_msgs is 'Messages of queues until they are acknowledged, ready, parked or leased, and stored ones of topics, with the columns of ActiveMQ''s ACTIVEMQ_MSGS.';
 
 create or replace view howdah.activemq_acks as
@@ -69,6 +52,7 @@ from howdah.acks a
 join howdah.destinations d on d.id = a.destination_id
 join howdah.subscriptions s on s.destination_id = a.subscription_id
 where s.durable;
+
 comment on view howdah.activemq_acks is 'Durable subscriptions with the columns of ActiveMQ''s ACTIVEMQ_ACKS.';
 
 create or replace view howdah.activemq_lock as
@@ -76,4 +60,5 @@ select l.id::bigint as id,
     (extract(epoch from l.expires_at) * 1000)::bigint as time,
     l.holder as broker_name
 from howdah.lock l;
+
 comment on view howdah.activemq_lock is 'Leases with the columns of ActiveMQ''s ACTIVEMQ_LOCK; 1 is the maintenance leader''s.';

@@ -62,7 +62,7 @@ class Ledger:
 
 def count() -> int:
     """How many schedules to run."""
-    return int(os.environ.get("HOWDAH_TEST_SCHEDULES") or 60)
+    return int(os.environ.get("HOWDAH_TEST_SCHEDULES") or 25)
 
 
 class Schedule:

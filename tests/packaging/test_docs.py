@@ -67,6 +67,27 @@ def test_the_page_and_the_manual_name_as_many_things_that_no_audit_can_see() -> 
     assert len(re.findall(r"^- ", section, re.MULTILINE)) == len(UNSEEN)
 
 
+def rows(text: str, heading: str) -> list[list[str]]:
+    """The cells of the tables under a heading of the second level."""
+    (section,) = re.findall(rf"^## {heading}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in section.split("\n") if line[:1] == "|"]
+
+
+def test_the_page_of_locks_lists_those_that_functions_take() -> None:
+    texts = "".join(map(procedures.source, procedures.FILES))
+    taken = set(re.findall(r"(?:_lock_key|_latch)\('([a-z ]+)'", texts))
+    listed = {row[0].strip("`") for row in rows(page("locks-and-numbers.md"), "Locks") if row[0][0] == "`"}
+    assert listed == taken | {"connection"}
+
+
+def test_the_numbers_on_the_page_stand_in_the_files_that_it_names() -> None:
+    listed = [row for row in rows(page("locks-and-numbers.md"), "Numbers") if "`" in row[2]]
+    assert len(listed) > 20
+    for number, _, names in listed:
+        for name in re.findall(r"`([\w/]+)`", names):
+            assert re.search(rf"(?<![\w.]){re.escape(number)}(?![\w.])", procedures.source(name)), (number, name)
+
+
 def links() -> Iterator[tuple[Path, Path]]:
     """Each link from a page to a file or folder of this repository."""
     for source in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:

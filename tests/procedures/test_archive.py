@@ -301,5 +301,5 @@ def test_whether_a_large_partition_has_rows_beyond_the_archive_is_told_by_few_of
     )
     week = one(db, "select tableoid::regclass::text from howdah.journal limit 1")
     db.execute(sql.SQL("vacuum {}").format(sql.Identifier(*week.split("."))))
-    reads = measured(db, "select howdah._beyond(%s, pg_current_snapshot())", [week])["Buffers"]
+    reads = measured(db, "select howdah._has_invisible_rows(%s, pg_current_snapshot())", [week])["Buffers"]
     assert reads < one(db, "select pg_relation_size(%s::regclass) / 8192", [week]) / 4

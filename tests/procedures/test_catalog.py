@@ -7,7 +7,9 @@ import pytest
 from support import Db, column, one
 
 from howdah import procedures
-from howdah.procedures import FILES, headers, source
+from howdah.procedures import FILES, ROOMS, headers, source
+from howdah.procedures.contents import SLOTS
+from howdah.procedures.reference import TITLES
 
 ROOT = Path(procedures.__file__).parent
 FUNCTION = re.compile(
@@ -48,6 +50,30 @@ def said_raises(header: str) -> set[str]:
 def test_every_file_is_listed_once_and_every_listed_file_exists() -> None:
     assert len(set(FILES)) == len(FILES)
     assert {str(path.relative_to(ROOT).with_suffix("")) for path in ROOT.rglob("*.sql")} == set(FILES)
+
+
+def test_every_room_is_listed_once_and_every_listed_room_exists() -> None:
+    assert len(set(ROOMS)) == len(ROOMS)
+    assert {path.parent.name for path in ROOT.rglob("*.sql")} == set(ROOMS)
+
+
+def test_a_file_holds_one_function_and_bears_its_name() -> None:
+    """An overload stands beside its namesake, and the views for one kind of reader stand together."""
+    together = {"views/activemq", "views/archive", "views/audit"}
+    for name in set(FILES) - together:
+        own, ring = Path(name).name, name.endswith("_N")
+        found = set(re.findall(r"^create or replace \w+ howdah\.(\w+)", source(name), re.MULTILINE))
+        assert found == ({f"{own[:-1]}{slot}" for slot in SLOTS} if ring else {own})
+
+
+def test_every_loop_over_the_rings_tables_is_unrolled() -> None:
+    assert [name for name in FILES if re.search(r"-- (for N in|end for)", source(name))] == []
+    assert {slot for slot in SLOTS if f"topic_msgs_{slot}" in source("publish/_unpublish")} == set(SLOTS)
+
+
+def test_every_room_of_public_functions_has_a_section_on_the_sql_page() -> None:
+    own = {name.split("/")[0] for name in FILES if name.split("/")[1] in PUBLIC or name.startswith("views/")}
+    assert own - {"base"} == set(TITLES)
 
 
 def test_what_runs_with_the_owners_rights_has_its_search_path_pinned_with_pg_temp_last(db: Db) -> None:
@@ -195,8 +221,8 @@ def test_dynamic_sql_is_run_by_the_keepers_of_partitions_sequences_and_storage_a
 ):
     dynamic = {name for name, body in BODIES.items() if re.search(r"\bexecute\b", re.sub(r"--[^\n]*", "", body))}
     assert dynamic == {
-        "maintain_journal", "_beyond", "_greatest_xid", "_new_hint", "_new_positions", "_drop_sequences", "selector_matches", "_page", "_cross", "_select_history", "_selected",
-        "maintain_topics", "_needed", "_empty_slot", "rebase_topics", "_walk_rows", "_forget_selections", "set_storage", "_browse_selected",
+        "maintain_journal", "_has_invisible_rows", "_greatest_xid", "_new_hint", "_new_positions", "_drop_sequences", "selector_matches", "_page", "_forward_to_bridges", "_select_history", "_selected_messages",
+        "maintain_topics", "_still_needed", "_empty_slot", "rebase_topics", "_walk_rows", "_forget_selections", "set_storage", "_browse_selected",
         "_call_poison_procedure", "_drop_prepared"
     }  # fmt: skip
 
@@ -207,9 +233,11 @@ def test_rights_are_decided_in_one_place() -> None:
     )
     found = {name: set(asked.findall(source(name))) for name in FILES}
     assert {name for name, found in found.items() if found} == {
-        "internal/caller",
-        "internal/has_role",
-        "internal/poison_procedure",  # whose the function is, not what the caller may do
+        "base/_caller",
+        "base/_is_member",
+        "base/_has_role",
+        "poison/_call_poison_procedure",  # with nobody's rights
+        "poison/_poison_procedure_fault",  # whose the function is, not what the caller may do
         "send/send_copied",
     }
 
@@ -217,7 +245,7 @@ def test_rights_are_decided_in_one_place() -> None:
 def test_no_function_reads_another_clock_but_to_pace_searching_waiting_and_reclaiming() -> None:
     clocks = re.compile(r"(?<!howdah\.)\bnow\(\)|clock_timestamp|current_timestamp|localtime|statement_timestamp")
     assert {name for name, body in BODIES.items() if clocks.search(re.sub(r"--[^\n]*", "", body))} == {
-        "now", "receive", "_search", "_search_around", "_may_be_due", "_look_nonpersistent", "_look_from_head", "_look_parked", "_remember", "_search_from", "_wake", "_ask",
-        "_note_alive", "_silent_ms", "_walk", "_walk_from", "_note_first", "_take", "_recount", "_make_room", "_check_system", "maintain_expired",
+        "now", "receive", "_search", "_search_around", "_may_be_due", "_look_nonpersistent", "_look_from_head", "_look_parked", "_remember", "_search_from", "_wake", "_ask_for_notices",
+        "_note_alive", "_silent_ms", "_walk", "_walk_from", "_note_first", "_reserve_after_count", "_recount", "_make_room", "_check_system", "maintain_expired",
         "lease", "_next_positions"
     }  # fmt: skip

@@ -310,9 +310,7 @@ def test_the_dead_are_never_fewer_than_were_counted(db: Db, clock: Clock) -> Non
 def test_parts_cover_a_stretch_without_overlap_and_are_entered_in_their_first_half(
     db: Db, first: int, length: int, parts: int
 ) -> None:
-    query = (
-        b"select p.first, p.last, howdah._somewhere(p.n, p.first, p.last) from howdah._parts(%s, %s, %s) p order by 1"
-    )
+    query = b"select p.first, p.last, howdah._sample_start(p.n, p.first, p.last) from howdah._sample_parts(%s, %s, %s) p order by 1"
     rows = db.execute(query, (first, first + length - 1, parts)).fetchall()
     assert [row[0] for row in rows] == [first, *(last + 1 for _, last, _ in rows[:-1])]
     assert rows[-1][1] == first + length - 1

@@ -38,7 +38,7 @@ def run(
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=int(os.environ.get("HOWDAH_TEST_MODELS") or models),
+            max_examples=int(os.environ.get("HOWDAH_TEST_MODELS") or max(2, models // 3)),
             stateful_step_count=40,
             deadline=None,
             database=None,

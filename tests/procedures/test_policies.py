@@ -272,7 +272,10 @@ def test_delays_follow_activemqs_formula(
 def test_collision_avoidance_spreads_delays_both_ways_within_its_factor(db: Db, create: Create, clock: Clock) -> None:
     create(preset="activemq", use_collision_avoidance=True)
     seen = [
-        one(db, "select extract(epoch from howdah._delay(d, 1, null)) from howdah.destinations d where name = 'q'")
+        one(
+            db,
+            "select extract(epoch from howdah._redelivery_delay(d, 1, null)) from howdah.destinations d where name = 'q'",
+        )
         for _ in range(60)
     ]
     assert min(seen) < 1 < max(seen)

@@ -17,6 +17,7 @@ import pytest
 from policy_support import DEAD_LETTER
 from psycopg.types.json import Jsonb
 from support import SYSTEM, column, kill_backend, one, receive, refused, wait_until
+from thinned import thinned
 from workers_support import APPS, HARDENED_STEPS, TABLES, Work
 
 from howdah.engine.embedded import EmbeddedServer
@@ -65,7 +66,7 @@ def wait_started(dsn: str, number: int) -> bool:
 @pytest.mark.behaviour("WAS-47")
 @pytest.mark.parametrize(
     ("seed", "order"),
-    [(0, {}), (1, {}), (2, {}), (0, {"strict_order": True}), (0, {"message_groups": "transaction"})],
+    thinned([(0, {}), (1, {}), (2, {}), (0, {"strict_order": True}), (0, {"message_groups": "transaction"})], 4),
 )
 def test_a_handler_never_starts_more_often_than_the_limit_wherever_it_dies(
     private_server: EmbeddedServer, seed: int, order: dict[str, object]

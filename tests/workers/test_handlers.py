@@ -6,6 +6,7 @@ from datetime import datetime
 
 import pytest
 from support import column, one, wait_until
+from thinned import grid
 from workers_support import StartWorkers, Work
 
 
@@ -209,8 +210,7 @@ def test_only_the_guilty_of_a_batch_of_100_are_blamed(jobs: Work, start: StartWo
     assert one(jobs.db, "select count(distinct tx) from work.effects") <= 12
 
 
-@pytest.mark.parametrize("queue", ["work", "single"])
-@pytest.mark.parametrize("body", ["fail", "fail-in-sql"])
+@pytest.mark.parametrize(("queue", "body"), grid(["work", "single"], ["fail", "fail-in-sql"], every=3))
 def test_many_sessions_deliver_no_message_more_often_than_its_limit(
     jobs: Work, start: StartWorkers, queue: str, body: str
 ) -> None:

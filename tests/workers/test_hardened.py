@@ -12,6 +12,7 @@ from contextlib import contextmanager
 import pytest
 from psycopg.types.json import Jsonb
 from support import column, one, wait_until
+from thinned import thinned
 from workers_support import HARDENED_STEPS, StartWorkers, Work
 
 LIMIT = 3
@@ -94,7 +95,7 @@ def test_a_worker_and_its_supervisor_killed_at_every_step_start_the_handler_no_m
     assert hardened.trace(sent) in starts
 
 
-@pytest.mark.parametrize("step", HARDENED_STEPS)
+@pytest.mark.parametrize("step", thinned(HARDENED_STEPS, 2))
 def test_a_worker_whose_supervisor_is_killed_at_any_step_ends_its_attempt_and_leaves(
     hardened: Work, dsn: str, start: StartWorkers, step: str
 ) -> None:

@@ -1,0 +1,14 @@
+-- howdah._archived_until(): up to where the archive is complete and sound.
+--
+-- Returns  the snapshot (pg_snapshot) whose visible rows the present archive has; NULL: there is none, one of its runs is damaged, or the
+--          database was restored into another cluster since.
+-- Role     internal
+create or replace function howdah._archived_until() returns pg_snapshot
+language sql stable
+as $$
+    select r.snapshot
+    from howdah.engine e
+    join howdah.archive_runs r on r.archive_id = e.archive_id and r.system_identifier = e.system_identifier
+    where not exists (select from howdah.archive_runs d where d.archive_id = e.archive_id and d.damage is not null)
+    order by r.run desc limit 1
+$$;

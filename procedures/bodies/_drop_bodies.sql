@@ -1,0 +1,11 @@
+-- howdah._drop_bodies(p_message_ids): delete the bodies of messages that have ended, as far as they lie apart.
+--
+-- Role     internal
+create or replace function howdah._drop_bodies(p_message_ids bigint[]) returns void
+language plpgsql volatile
+    set enable_seqscan = off
+as $$
+begin
+    delete from howdah.bodies b where b.message_id = any (p_message_ids);
+end
+$$;

@@ -1,0 +1,21 @@
+-- howdah._in_order(p_lanes): the lanes of a destination in the order in which messages are taken, each once.
+--
+-- Returns  howdah.lanes[].
+-- Role     internal
+--
+-- Whoever comes first after a restart also removes the lost non-persistent messages.
+create or replace function howdah._in_order(p_lanes howdah.lanes[]) returns howdah.lanes[]
+language plpgsql volatile
+as $$
+begin
+    if exists (select from unnest(p_lanes) l where l.place < 2) then
+        perform howdah._sweep_lost();
+    end if;
+    return array(
+        select o.lane from (
+            select distinct on (l.rank, l.place) l.rank, l.place, l as lane
+            from unnest(p_lanes) l order by l.rank, l.place, l.head is null, l.id
+        ) o
+        order by o.rank, o.place);
+end
+$$;

@@ -1,0 +1,37 @@
+-- howdah._close_dead(p_destination_id, p_now, p_but): close the consumers of a queue that are gone, but not that one.
+--
+-- Returns  how many (bigint).
+-- Role     internal
+--
+-- Gone: silent for longer than its time-out, or its session ended; and in no transaction. An open transaction and a session of its own hold a lock that is
+-- tried here; it is tried for those only that may be gone, because having it makes their next receive wait. Who had a session of its own has lost it, so its
+-- leases end too.
+create or replace function howdah._close_dead(p_destination_id integer, p_now timestamptz, p_but integer default null) returns bigint
+language plpgsql volatile
+as $$
+declare
+    v_dead integer[];
+    v_leases bigint[];
+    v_count bigint;
+begin
+    v_dead := array(
+        select l.id
+        from (select c.id from howdah.consumers c
+              where c.destination_id = p_destination_id and c.id is distinct from p_but
+                and (c.own_session or c.seen_at < p_now - c.timeout_ms * interval '1 millisecond')
+              offset 0) l
+        where pg_try_advisory_xact_lock(howdah._lock_key('consumer', l.id::text)) and not howdah._is_own_session(l.id));
+    if cardinality(v_dead) = 0 then
+        return 0;
+    end if;
+    v_dead := array(select c.id from howdah.consumers c where c.id = any (v_dead) for update skip locked);
+    with gone as (delete from howdah.consumer_leases l where l.consumer_id = any (v_dead) returning l.lease_id)
+    select array_agg(g.lease_id) into v_leases from gone g;
+    if v_leases is not null then
+        perform howdah._end_leases_of(p_destination_id, v_leases, p_now);
+    end if;
+    delete from howdah.consumers c where c.id = any (v_dead);
+    get diagnostics v_count = row_count;
+    return v_count;
+end
+$$;

@@ -1,0 +1,32 @@
+-- howdah._destination(p_name, p_verb): the destination of that name, if the caller may use it so.
+--
+-- Returns  the row of howdah.destinations; p_verb is send, receive, browse or admin.
+-- Raises   HD001 there is no such queue; HD010 the caller has no such right there, or it is another connection's temporary queue.
+-- Role     internal
+create or replace function howdah._destination(p_name text, p_verb text) returns howdah.destinations
+language plpgsql stable
+as $$
+declare
+    v_destination howdah.destinations;
+begin
+    select d.* into v_destination from howdah.destinations d where d.name = p_name and d.dropped_at is null;
+    if not found then
+        raise exception using errcode = 'HD001',
+            message = format('there is no queue %s', coalesce(quote_literal(left(p_name, 250)), 'NULL')),
+            hint = 'Create it with howdah.create_queue(name), or see howdah.list_queues().';
+    end if;
+    if not exists (
+        select from howdah.destination_grants g
+        where g.destination_id = v_destination.id and g.verb = p_verb
+          and howdah._has_role(g.role_name)
+    ) then
+        raise exception using errcode = 'HD010',
+            message = format('role %s may not %s on queue %s', quote_ident(howdah._caller()), p_verb, quote_literal(p_name)),
+            hint = 'Ask an administrator for membership in a role that has this right (howdah.destination_grants).';
+    end if;
+    if v_destination.name ^@ '_TEMP.' then
+        perform howdah._check_temporary(v_destination, p_verb);
+    end if;
+    return v_destination;
+end
+$$;

@@ -1,0 +1,12 @@
+-- howdah.drop_policy(pattern): forget the options of a wildcard; queues keep what they have.
+--
+-- Returns  whether there was one.
+-- Role     howdah_admin
+create or replace function howdah.drop_policy(pattern text) returns boolean
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+begin
+    delete from howdah.destination_policies p where p.pattern = drop_policy.pattern;
+    return found;
+end
+$$;

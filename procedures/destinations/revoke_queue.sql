@@ -1,0 +1,19 @@
+-- howdah.revoke_queue(queue, verb, role): take such a right back.
+--
+-- Returns  whether the role had it itself.
+-- Raises   HD001 no such queue; HD005 no such verb; HD010 not allowed.
+-- Role     howdah_admin
+--
+-- The role may be gone: its rights stay, for a role of the same name, until they are taken back.
+create or replace function howdah.revoke_queue(queue text, verb text, role text) returns boolean
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_id integer := (howdah._destination(queue, 'admin')).id;
+begin
+    perform howdah._check_verb(verb);
+    delete from howdah.destination_grants g
+    where g.destination_id = v_id and g.verb = revoke_queue.verb and g.role_name = revoke_queue.role;
+    return found;
+end
+$$;

@@ -1,0 +1,34 @@
+-- howdah._claim_one_of_group(p_lane, p_walk, p_from, p_all): the first ready message behind a position whose group is to be had.
+--
+-- Returns  its position, locked; NULL: none, or howdah._claim_groups must look.
+-- Role     internal
+--
+-- One message in two statements. Without p_all the first passes by what other transactions have, or had and gave back (xmax), without trying the locks of their
+-- groups. It may see older rows than the lock of the group lets it have; so the second looks whether one of the group lies before it after all.
+-- p_all: messages given back too; and it notes from where the next ones are to look (howdah._walk_note).
+create or replace function howdah._claim_one_of_group(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_all boolean) returns bigint
+language plpgsql volatile
+as $$
+declare
+    v_row record;
+begin
+    if p_all then
+        perform howdah._note_first(p_lane, p_walk, p_from);
+    end if;
+    select m.seq, howdah._group(m.headers, m.conversation_id) as group_id into v_row
+    from howdah.msgs m
+    where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from and (m.xmax = 0 or p_all)
+      and howdah._lock_group(p_lane.destination_id, howdah._group(m.headers, m.conversation_id)) is not false
+    order by m.seq limit 1 for update skip locked;
+    if v_row.seq is null then
+        return null;
+    elsif v_row.group_id is null
+       or not exists (select from howdah.msgs m
+                      where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from and m.seq < v_row.seq
+                        and howdah._group(m.headers, m.conversation_id) = v_row.group_id)
+          and not exists (select from howdah.parked p where p.destination_id = p_lane.destination_id and p.group_id = v_row.group_id) then
+        return v_row.seq;
+    end if;
+    return null;
+end
+$$;

@@ -1,0 +1,7 @@
+-- howdah._lock_group(p_destination_id, p_group): have a message group for the rest of the transaction.
+--
+-- Returns  false: another transaction has it.
+-- Role     internal
+create or replace function howdah._lock_group(p_destination_id integer, p_group text) returns boolean
+language sql volatile
+as $$ select pg_try_advisory_xact_lock(howdah._lock_key('group', p_destination_id || ':' || p_group)) $$;

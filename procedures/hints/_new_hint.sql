@@ -1,0 +1,15 @@
+-- howdah._new_hint(p_name): make a sequence that serves as memory outside transactions: never bloated, seen by all at once.
+--
+-- Returns  regclass.
+-- Role     internal
+--
+-- UNLOGGED where PostgreSQL can (from 15 on): a crash sets it back to nothing, which is a hint like any other.
+create or replace function howdah._new_hint(p_name text) returns regclass
+language plpgsql volatile set default_tablespace = ''
+as $$
+begin
+    execute format('create %s sequence howdah.%I minvalue 0 start 1',
+        case when current_setting('server_version_num')::integer >= 150000 then 'unlogged' else '' end, p_name);
+    return format('howdah.%I', p_name)::regclass;
+end
+$$;

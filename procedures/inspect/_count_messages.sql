@@ -1,0 +1,25 @@
+-- howdah._count_messages(p_destination_id, p_most): the messages lying in a destination, counted, until p_most are found in a table.
+--
+-- Returns  live, parked, and when the oldest live one was sent; of parked NULL if there were so many live.
+-- Role     internal
+create or replace function howdah._count_messages(p_destination_id integer, p_most bigint)
+returns table (live bigint, parked bigint, oldest_sent_at timestamptz)
+language plpgsql stable
+as $$
+begin
+    select count(*), min(c.sent_at) into live, oldest_sent_at
+    from (select m.sent_at from howdah.msgs m where m.destination_id = p_destination_id limit p_most) c;
+    if live = p_most then
+        return next;
+        return;
+    end if;
+    select live + count(*), least(oldest_sent_at, min(c.sent_at)) into live, oldest_sent_at
+    from (select n.sent_at from howdah.msgs_nonpersistent n
+          where n.destination_id = p_destination_id and n.boot = pg_postmaster_start_time() limit p_most) c;
+    select count(*) into parked
+    from (select from howdah.parked p
+          where p.destination_id = p_destination_id and (p.boot is null or p.boot = pg_postmaster_start_time()) limit p_most) c;
+    parked := parked + (select count(*) from (select from howdah.leased l where l.destination_id = p_destination_id limit p_most) c);
+    return next;
+end
+$$;

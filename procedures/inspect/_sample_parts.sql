@@ -1,0 +1,21 @@
+-- howdah._sample_parts(p_first, p_last, p_parts): a stretch of numbers in parts: so many alike, and at both ends ever smaller ones.
+--
+-- Returns  of each part its number, from 1 on, first and last number.
+-- Role     internal
+--
+-- What was thinned out long ago lies beside what just came at the end or was just begun with at the front.
+create or replace function howdah._sample_parts(p_first bigint, p_last bigint, p_parts bigint) returns table (n bigint, first bigint, last bigint)
+language sql immutable
+as $$
+    select row_number() over (order by b.first), b.first, lead(b.first, 1, p_last + 1) over (order by b.first) - 1
+    from (
+        select p_first + s.length / p_parts * g.n as first
+        from (select p_last - p_first + 1 as length) s cross join generate_series(0, p_parts - 1) g(n)
+        union
+        select e.first
+        from (select p_last - p_first + 1 as length) s cross join generate_series(1, p_parts / 2) g(n)
+        cross join lateral (select (s.length / p_parts) >> g.n::integer as length) t
+        cross join lateral (values (p_first + t.length), (p_last + 1 - t.length)) e(first)
+        where t.length > 0
+    ) b
+$$;

@@ -1,0 +1,17 @@
+-- howdah._blame_leases(p_destination_id, p_rows): record that leases ran out, before their messages are received again.
+--
+-- Role     internal
+--
+-- In the receiver's transaction: if it rolls back, the next one does it anew. The key, made of lease and message, makes it one incident.
+create or replace function howdah._blame_leases(p_destination_id integer, p_rows howdah.parked[]) returns void
+language plpgsql volatile
+as $$
+declare
+    v_row howdah.parked;
+begin
+    for v_row in select r.* from unnest(p_rows) r order by r.lease_id, r.rank, r.seq loop
+        perform howdah._record_expiry(p_destination_id, v_row.message_id, v_row.stage, v_row.conversation_id,
+            howdah._group(v_row.headers, v_row.conversation_id), v_row.lease_id);
+    end loop;
+end
+$$;

@@ -1,0 +1,23 @@
+-- howdah._note_lease(p_consumer, p_lease): note that a lease is a consumer's that lives as long as its session, so that it can end with it.
+--
+-- Role     internal
+--
+-- Of other consumers nobody sees the death. What the consumer is done with is forgotten here: so the leases that end pay nothing for it.
+create or replace function howdah._note_lease(p_consumer bigint, p_lease bigint) returns void
+language plpgsql volatile
+    set enable_seqscan = off
+as $$
+declare
+    v_destination_id integer := (select c.destination_id from howdah.consumers c where c.id = p_consumer and c.own_session);
+begin
+    if v_destination_id is null then
+        return;
+    end if;
+    delete from howdah.consumer_leases l
+    where l.consumer_id = p_consumer
+      and not exists (select from howdah.parked p where p.destination_id = v_destination_id and p.lease_id = l.lease_id)
+      and not exists (select from howdah.acks a join howdah.acked d on d.ack_id = a.id
+                      where a.subscription_id = v_destination_id and d.lease_id = l.lease_id);
+    insert into howdah.consumer_leases (lease_id, consumer_id) values (p_lease, p_consumer);
+end
+$$;

@@ -1,0 +1,13 @@
+-- howdah._listener_failures(p_listener): a listener's counter: its failures since the last handled message.
+--
+-- Returns  integer.
+-- Role     internal
+--
+-- A success leaves a mark instead of writing to the listener's row, which it would keep locked through its COMMIT: sessions that
+-- fail meanwhile would wait, and deadlock where the application's own rows are locked as well.
+create or replace function howdah._listener_failures(p_listener howdah.listeners) returns integer
+language sql stable
+as $$
+    select least(p_listener.failures, p_listener.total_failures - max(m.total_failures))::integer
+    from howdah.listener_marks m where m.listener_id = p_listener.id
+$$;

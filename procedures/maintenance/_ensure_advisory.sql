@@ -1,0 +1,13 @@
+-- howdah._ensure_advisory(): make the queue that administrators are told in.
+--
+-- Role     internal
+create or replace function howdah._ensure_advisory() returns void
+language plpgsql volatile
+as $$
+declare
+    v_any howdah.destinations := howdah._new_destination('-');
+begin
+    v_any.notify_admin := true;
+    perform howdah._ensure_targets(v_any);
+end
+$$;

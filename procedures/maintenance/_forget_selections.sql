@@ -1,0 +1,28 @@
+-- howdah._forget_selections(): forget selectors that nobody used for a day, with their hints.
+--
+-- Returns  how many (bigint).
+-- Role     internal
+--
+-- One that a transaction still uses is left for the next time.
+create or replace function howdah._forget_selections() returns bigint
+language plpgsql volatile set lock_timeout = '50ms'
+as $$
+declare
+    v_row record;
+    v_count bigint := 0;
+begin
+    for v_row in
+        delete from howdah.selections s
+        where s.used_at < howdah.now() - interval '24 hours' or exists (select from howdah.destinations d where d.id = s.destination_id and d.dropped_at is not null)
+        returning s.head, s.search
+    loop
+        if v_row.head is not null then
+            execute format('drop sequence %s, %s', v_row.head, v_row.search);
+        end if;
+        v_count := v_count + 1;
+    end loop;
+    return v_count;
+exception when lock_not_available then
+    return 0;
+end
+$$;

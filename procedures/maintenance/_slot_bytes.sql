@@ -1,0 +1,10 @@
+-- howdah._slot_bytes(p_slot): size of a pair of topic tables.
+--
+-- Returns  bytes.
+-- Role     internal
+create or replace function howdah._slot_bytes(p_slot integer) returns bigint
+language sql volatile
+as $$
+    select pg_relation_size(format('howdah.topic_msgs_%s', p_slot)::regclass)
+        + pg_relation_size(format('howdah.topic_nonpersistent_%s', p_slot)::regclass)
+$$;

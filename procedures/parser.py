@@ -1,0 +1,36 @@
+"""Reads the headers that stand above functions and views."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_HEADER = re.compile(
+    r"(?P<header>(?:^--[^\n]*\n)+)\s*(?P<ddl>create or replace (?P<kind>function|view) howdah\.(?P<name>\w+))",
+    re.MULTILINE,
+)
+_ROLE = re.compile(r"^-- Role +(.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Header:
+    """What stands above a function or view: its name, its first sentence and who may use it."""
+
+    kind: str
+    name: str
+    summary: str
+    roles: tuple[str, ...]
+    text: str
+
+
+def headers(text: str) -> list[Header]:
+    """The headers of a file, one for each function or view that has one of its own."""
+    found = []
+    for match in _HEADER.finditer(text):
+        header = match["header"]
+        first = header.split("\n", 1)[0].removeprefix("-- ")
+        summary = first.split(": ", 1)[1] if ": " in first else first
+        role = _ROLE.search(header)
+        roles = tuple(role[1].split()) if role else ()
+        found.append(Header(match["kind"], match["name"], summary, roles, header))
+    return found

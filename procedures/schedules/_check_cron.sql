@@ -1,0 +1,39 @@
+-- howdah._check_cron(p_cron): refuse what is no cron expression of five fields.
+--
+-- Raises   HD005 a field is missing, unknown or out of bounds.
+-- Role     internal
+--
+-- Minute, hour, day of the month, month, day of the week (0 and 7 are Sunday); *, lists, ranges, steps and names as in cron(8). When it
+-- fires is computed by the schedulers (workers/cron.py).
+create or replace function howdah._check_cron(p_cron text) returns void
+language plpgsql immutable
+as $$
+declare
+    v_fields text[] := regexp_split_to_array(btrim(p_cron), '[[:space:]]+');
+    v_names constant text[] := array['minute', 'hour', 'day of the month', 'month', 'day of the week'];
+    v_lowest constant integer[] := array[0, 0, 1, 1, 0];
+    v_highest constant integer[] := array[59, 23, 31, 12, 7];
+    v_wrong text;
+begin
+    if cardinality(v_fields) <> 5 then
+        v_wrong := format('%s fields, not 5', cardinality(v_fields));
+    else
+        select format('%s %s', v_names[f.n], quote_literal(left(p.part, 50))) into v_wrong
+        from unnest(v_fields) with ordinality f(field, n)
+        cross join lateral regexp_split_to_table(f.field, ',') p(part)
+        cross join lateral (
+            select regexp_match(lower(p.part), '^(?:[*]|([a-z]{3}|[0-9]{1,2})(?:-([a-z]{3}|[0-9]{1,2}))?)(?:/([0-9]{1,2}))?$') as found) m
+        cross join lateral (select howdah._cron_number(m.found[1], f.n) as first, howdah._cron_number(m.found[2], f.n) as last) v
+        where m.found is null or m.found[3]::integer = 0
+           or m.found[1] is not null and (v.first between v_lowest[f.n] and v_highest[f.n]) is not true
+           or m.found[2] is not null and (v.last between v.first and v_highest[f.n]) is not true
+           or m.found[1] is not null and m.found[2] is null and m.found[3] is not null
+        order by f.n limit 1;
+    end if;
+    if v_wrong is not null then
+        raise exception using errcode = 'HD005',
+            message = format('cron expression %s is wrong: %s', quote_literal(left(p_cron, 200)), v_wrong),
+            hint = 'Minute, hour, day of the month, month, day of the week, such as "30 8 * * mon-fri" or "*/10 * * * *".';
+    end if;
+end
+$$;

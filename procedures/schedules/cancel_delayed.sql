@@ -1,0 +1,32 @@
+-- howdah.cancel_delayed(queue, message_ids): discard messages that were sent with a delay, as long as they are not due.
+--
+-- Returns  their number (bigint). All or none.
+-- Raises   HD001 no such queue; HD005 message_ids is NULL; HD010 not allowed; HD013 a message is not there, is due already, or was not
+--          sent with a delay.
+-- Role     howdah_producer howdah_admin
+--
+-- Who may send there may cancel by number. The journal has them as discarded, because cancelled.
+create or replace function howdah.cancel_delayed(queue text, message_ids bigint[]) returns bigint
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
+as $$
+declare
+    v_destination howdah.destinations := howdah._destination(queue, 'send');
+    v_wanted bigint := (select count(distinct i.id) from unnest(message_ids) i(id));
+    v_done bigint;
+begin
+    if message_ids is null then
+        raise exception using errcode = 'HD005', message = 'message_ids cannot be NULL', hint = 'See howdah.list_delayed(queue).';
+    end if;
+    v_done := howdah._discard_delayed(v_destination, array(
+        select p.ctid from howdah.parked p
+        where p.destination_id = v_destination.id and p.message_id = any (message_ids) and p.due_at > howdah.now()
+            and p.parked_reason = 'delay'
+        order by p.message_id for update skip locked));
+    if v_done < v_wanted or exists (select from unnest(message_ids) i(id) where i.id is null) then
+        raise exception using errcode = 'HD013',
+            message = format('not all of these messages wait for their time in queue %s', quote_literal(queue)),
+            hint = 'See howdah.list_delayed(queue). What is due belongs to the consumers.';
+    end if;
+    return v_done;
+end
+$$;

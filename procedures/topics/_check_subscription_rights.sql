@@ -1,0 +1,28 @@
+-- howdah._check_subscription_rights(p_options): refuse options that would do for the caller what he may not do himself.
+--
+-- Raises   HD001 there is no queue that they name; HD010 the caller may not send there, or is no administrator.
+-- Role     internal
+--
+-- Administrators name any queue, as in howdah.create_queue: one that is made later, too.
+create or replace function howdah._check_subscription_rights(p_options jsonb) returns void
+language plpgsql volatile
+as $$
+declare
+    v_option text;
+begin
+    if howdah._has_role((select e.admin_role from howdah.engine e)) then
+        return;
+    end if;
+    foreach v_option in array array['journal_level', 'persistent', 'exception_prefix'] loop
+        if p_options ? v_option then
+            raise exception using errcode = 'HD010', message = format('option %s of a subscription is for administrators', v_option),
+                hint = 'Leave it out, or ask an administrator to set it with howdah.alter_queue(subscription, options).';
+        end if;
+    end loop;
+    foreach v_option in array array['exception_queue', 'log_queue'] loop
+        if p_options ->> v_option is not null then
+            perform howdah._destination(p_options ->> v_option, 'send');
+        end if;
+    end loop;
+end
+$$;

@@ -1,0 +1,19 @@
+-- howdah.unbridge(topic, queue): pass messages of a topic on into a queue no longer.
+--
+-- Returns  whether it was so.
+-- Raises   HD001 no such topic or queue; HD010 not allowed.
+-- Role     howdah_admin
+create or replace function howdah.unbridge(topic text, queue text) returns boolean
+language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
+as $$
+declare
+    v_topic howdah.destinations := howdah._topic(topic, 'admin');
+    v_queue howdah.destinations := howdah._destination(queue, 'admin');
+    v_found boolean;
+begin
+    delete from howdah.bridges b where b.topic_id = v_topic.id and b.queue_id = v_queue.id;
+    v_found := found;
+    perform howdah._note_readers(v_topic.id);
+    return v_found;
+end
+$$;

@@ -1,0 +1,29 @@
+-- howdah._seen_up_to(p_destination_id, p_ask): up to which position of a queue every message is seen that was ever sent, unless it was consumed.
+--
+-- Returns  bigint; 0: not known; NULL: a queue of whose order a selector promises nothing.
+-- Role     internal
+--
+-- The queue's mark (howdah._set_mark) is a position, and a transaction number drawn after that was read as the last one given out. Once all transactions with lower
+-- numbers have ended, nobody can commit a message up to it. p_ask: as howdah._are_over.
+create or replace function howdah._seen_up_to(p_destination_id integer, p_ask boolean) returns bigint
+language plpgsql volatile
+as $$
+declare
+    v_walked boolean;
+    v_positions regclass;
+    v_tail bigint;
+    v_mark bigint;
+begin
+    select howdah._is_walked(d), d.positions, howdah._hint(d.positions)
+    into v_walked, v_positions, v_tail
+    from howdah.destinations d where d.id = p_destination_id;
+    if not v_walked then
+        return null;
+    end if;
+    v_mark := howdah._hint(to_regclass('howdah.mark_' || p_destination_id));
+    if v_mark >> 32 = 0 or not howdah._are_over(v_positions, v_mark, p_ask) then
+        return 0;
+    end if;
+    return v_tail - ((v_tail - (v_mark >> 32)) & 2147483647);
+end
+$$;
