@@ -18,6 +18,7 @@ def prose(page: str) -> Iterator[str]:
     text = re.sub(r"^( *)(?:[-*]|\d+\.) |^#+ .*$", r"\n\g<0>\n", text, flags=re.MULTILINE)
     for part in re.split(r"\n\s*\n", text):
         plain = _SPAN.sub("CODE", part)
+        plain = re.sub(r"CODE(?:,?\s+(?:and\s+|or\s+)?CODE)+", "CODE", plain)
         plain = re.sub(r"\[([^][]*)\]\([^)]*\)", r"\1", plain)
         plain = re.sub(r"\*\*|^ *(?:#+|[-*]|\d+\.) ", "", plain, flags=re.MULTILINE)
         if words(plain):
@@ -25,7 +26,7 @@ def prose(page: str) -> Iterator[str]:
 
 
 def sentences(page: str) -> Iterator[str]:
-    """The sentences of a page. A span of code stands in them as one word."""
+    """The sentences of a page. A span of code, or a list of such, stands in them as one word."""
     for part in prose(page):
         yield from _ENDED.split(part)
 

@@ -83,5 +83,6 @@ def test_prose_is_measured_without_code_tables_and_targets() -> None:
         "the first item, bold",
         "the second item. it goes on",
         "(In brackets.)",
+        "The names are CODE.",
         "The end, at 1.5 times.",
     ]
