@@ -40,7 +40,7 @@ def test_what_a_connection_publishes_and_subscribes_to_is_under_its_client_id(ds
         with connection.session() as session, session.transaction():
             session.send("prices", "session")
             assert session.subscriber("prices", no_local=True).queue.startswith("prices:shop:~")
-        producer = connection.producer("prices")
+        producer = connection.windowed_producer("prices")
         producer.send("windowed")
         producer.close()
         other.send("prices", "other")
