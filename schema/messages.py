@@ -179,7 +179,7 @@ handed = Table(
     comment="Proofs that leased messages were handed to the application, for engines without redelivered_optimization.",
 )
 
-# lz4 stores a JSON of 1 MB 3.5 times as fast as pglz for 6 % more WAL (docs/performance.md).
+# lz4 stores a JSON of 1 MB 3.5 times as fast as pglz for 6 % more WAL (docs/measurements.md).
 # Not every server is built with it.
 after_create(
     metadata,
