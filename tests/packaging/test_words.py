@@ -15,17 +15,17 @@ NOT_YET = {
     "docs/audit.md",
     "docs/audit-rules.md",
     "docs/audit-schedule.md",
-    "docs/errors.md",
     "docs/handling-failures.md",
+    "docs/hardened-queues.md",
     "docs/locks-and-numbers.md",
+    "docs/measurements.md",
     "docs/operations.md",
-    "docs/performance.md",
     "docs/poison.md",
     "docs/poison-operator.md",
-    "docs/security.md",
+    "docs/poison-procedures.md",
     "docs/sql-api.md",
 }
-"""Pages that still have longer sentences. The list only shrinks."""
+"""Pages that still have a longer sentence, or a word that was given up. The list only shrinks."""
 
 pages = pytest.mark.parametrize("page", PAGES)
 
