@@ -162,7 +162,7 @@ def test_fifty_consumers_share_four_database_connections(dsn: str, orders: str, 
     before = one(db, backends)
     with connect(dsn, max_size=4) as connection, ExitStack() as stack:
         sent = send(connection, orders, 50)
-        sessions = [stack.enter_context(connection.create_session(mode=AckMode.CLIENT)) for _ in range(50)]
+        sessions = [stack.enter_context(connection.jms_session(mode=AckMode.CLIENT)) for _ in range(50)]
         consumers = [session.consumer(orders, prefetch=0) for session in sessions]
         with ThreadPoolExecutor(50) as threads:
             received = list(threads.map(lambda consumer: take(consumer, 1)[0].message_id, consumers))
