@@ -159,8 +159,10 @@ def render() -> dict[Path, str]:
         lines.append(f"| [{page.title}](conformance/{page.name}.md) | {counts} |")
     everything = [row for page in pages for row in page.rows]
     lines.append(f"| all | {' | '.join(map(str, _counts(everything, shown)))} |")
+    total, tested, foreign, opened = _counts(everything, shown)
+    state = f"Of {total} rows {tested} are shown, {foreign} do not apply, and {opened} are open."
     texts = {PAGES / f"{page.name}.md": _page(page, shown) for page in pages}
-    return {OVERVIEW: _INTRODUCTION + "\n" + "\n".join(lines) + "\n"} | texts
+    return {OVERVIEW: "\n".join([_INTRODUCTION, state, "", *lines, ""])} | texts
 
 
 def main() -> None:
