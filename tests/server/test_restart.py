@@ -75,7 +75,7 @@ def test_after_a_crash_nothing_is_delivered_before_everything_can_be(private_ser
         sent = one(db, "select howdah.send_batch('q', array_fill(repeat('x', 1000), array[5000]))")
         dsn = private_server.start().socket_dsn  # who asks for a port again and again can take it
     private_server.stop("immediate")
-    refusals = []
+    refusals: list[psycopg.OperationalError] = []
 
     def first_connection() -> Db | None:
         while len(refusals) < 5000:
