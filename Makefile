@@ -75,8 +75,9 @@ format: $(VENV)/.dev ## Put the code in its format
 sync: $(VENV)/.dev ## Write the synchronous engine from engine/aio (tools/make_sync.py says which files)
 	$(BIN)/python tools/make_sync.py
 
-docs: $(VENV)/.dev ## Write docs/sql-api.md from the procedures' headers
+docs: $(VENV)/.dev ## Write docs/sql-api.md from the procedures' headers, and docs/conformance from catalogue and marks
 	$(BIN)/python -m howdah.procedures.reference > docs/sql-api.md
+	$(BIN)/python tools/conformance.py
 
 baseline: $(VENV)/.dev ## Render the tables in schema/ into the baseline migration, until it is released
 	$(BIN)/python tools/baseline.py

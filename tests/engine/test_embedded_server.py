@@ -66,6 +66,7 @@ def test_a_first_start_gives_a_durable_utf8_server(server_folder: Path, version:
     assert ask(info.dsn, "select upper('é')") == "É"
 
 
+@pytest.mark.behaviour("IMQ-59")
 def test_both_doors_lead_in_and_both_ask_for_the_password(made_folder: Path) -> None:
     info = EmbeddedServer(made_folder).start()
 
@@ -76,6 +77,15 @@ def test_both_doors_lead_in_and_both_ask_for_the_password(made_folder: Path) -> 
         with pytest.raises(psycopg.OperationalError, match="password"):
             psycopg.connect(dsn.replace(password, "wrong"))
     assert password not in repr(info)
+
+
+@pytest.mark.behaviour("IMQ-60")
+def test_a_password_is_sent_by_scram_alone(made_folder: Path) -> None:
+    info = EmbeddedServer(made_folder).start()
+    with psycopg.connect(info.dsn) as connection:
+        methods = connection.execute("select distinct auth_method from pg_hba_file_rules").fetchall()
+    assert methods == [("scram-sha-256",)]
+    assert ask(info.dsn, "select rolpassword ^@ 'SCRAM-SHA-256$' from pg_authid where rolname = current_user") is True
 
 
 def test_nobody_else_can_read_what_lies_in_the_folder(server_folder: Path) -> None:

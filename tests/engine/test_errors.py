@@ -196,6 +196,7 @@ def test_a_database_whose_howdah_is_older(connection: Connection, db: Db, orders
         connection.admin.list_workers()
 
 
+@pytest.mark.behaviour("IMQ-05")
 @pytest.mark.parametrize(
     ("role", "allowed"),
     [

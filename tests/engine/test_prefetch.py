@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from urllib.parse import urlencode
 
 import pytest
@@ -149,6 +151,26 @@ def test_a_consumer_with_a_selector_claims_nothing_else(connection: Connection, 
         assert [message.body for message in take(session.consumer(orders), 1)] == ["5"]
         with pytest.raises(InvalidSelector):
             session.consumer(orders, selector="price >")
+
+
+@pytest.mark.behaviour("IMQ-14")
+def test_fifty_consumers_share_four_database_connections(dsn: str, orders: str, db: Db) -> None:
+    backends = (
+        "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
+        " and backend_type = 'client backend'"
+    )
+    before = one(db, backends)
+    with connect(dsn, max_size=4) as connection, ExitStack() as stack:
+        sent = send(connection, orders, 50)
+        sessions = [stack.enter_context(connection.jms_session(mode=AckMode.CLIENT)) for _ in range(50)]
+        consumers = [session.consumer(orders, prefetch=0) for session in sessions]
+        with ThreadPoolExecutor(50) as threads:
+            received = list(threads.map(lambda consumer: take(consumer, 1)[0].message_id, consumers))
+        assert sorted(received) == sent
+        assert one(db, backends) - before <= 5, "four, and one that listens"
+        for session in sessions:
+            session.acknowledge()
+    assert len(column(db, READY)) == 0
 
 
 @pytest.mark.behaviour("AMQ-79")
