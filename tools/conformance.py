@@ -37,9 +37,9 @@ NAMES = (
 _INTRODUCTION = """\
 # Conformance
 
-Which rules of other message systems hold in Howdah, one row for each: WebSphere, Sun ONE Message Queue (Open MQ), Service
-Broker and ActiveMQ. Look up the rule that you rely on. Its row says what the other system does, what Howdah does, and which
-tests show it on a real PostgreSQL server.
+These pages list the rules of four message systems: WebSphere, Sun ONE Message Queue (Open MQ), Service Broker and
+ActiveMQ. Look up the rule that you rely on. Its row says what the other system does, what Howdah does, and which tests
+show it on a real PostgreSQL server.
 
 - **Shown**: tests run the row's check. They bear the row's number: search the file for `behaviour("WAS-10")`.
 - **Does not apply**: the row says why.
