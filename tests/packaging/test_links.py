@@ -1,6 +1,7 @@
 """src/howdah is the list of what ships: links to the root, and nothing else."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -43,3 +44,10 @@ def test_the_engine_needs_nothing_that_the_bare_install_lacks() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_page_of_the_architecture_names_files_that_exist() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    named = set(re.findall(r"(?:procedures|workers|engine|audit|cli|schema)/[\w./]*", page))
+    assert len(named) > 25
+    assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
