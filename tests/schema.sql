@@ -345,7 +345,8 @@ begin
               and (p_message_ids is null or d.seq * 1000000 + v_ack.destination_id = any (p_message_ids))
             returning d.seq * 1000000 + v_ack.destination_id as message_id, d.nonpersistent
         )
-        select array_agg(d.message_id) filter (where not d.nonpersistent), array_agg(d.message_id) filter (where d.nonpersistent)
+        select array_agg(d.message_id) filter (where not d.nonpersistent),
+            array_agg(d.message_id) filter (where d.nonpersistent)
         into v_ids, v_volatile from done d;
         if v_ids is not null or v_volatile is not null then
             perform howdah._journal(p_destination, 'consumed', v_ids, false, null, 'held');
@@ -391,7 +392,8 @@ CREATE FUNCTION howdah._acknowledge(p_destination howdah.destinations, p_ack how
     AS $$
 begin
     perform howdah._note_done(p_ack.id, p_seqs, p_xids);
-    perform howdah._journal(p_destination, 'consumed', array_agg(u.seq * 1000000 + p_ack.destination_id), u.nonpersistent, null, p_reason)
+    perform howdah._journal(p_destination, 'consumed', array_agg(u.seq * 1000000 + p_ack.destination_id),
+        u.nonpersistent, null, p_reason)
     from unnest(p_seqs, p_nonpersistent) u(seq, nonpersistent)
     group by u.nonpersistent;
 end
@@ -408,14 +410,16 @@ declare
 begin
     perform howdah._refuse_maintenance();
     if (length(p_name) <= 250 and length(p_holder) <= 1000 and p_seconds > 0 and p_seconds <= 3600) is not true then
-        raise exception using errcode = 'HD005', message = 'a lock needs a name, a holder and a positive number of seconds',
+        raise exception using errcode = 'HD005',
+            message = 'a lock needs a name, a holder and a positive number of seconds',
             hint = 'At most 250 and 1000 characters, and 3600 seconds: the holder renews it in time.';
     end if;
     v_epoch := howdah._keep_lock(p_name, p_holder, v_now, p_seconds);
     if v_epoch is not null then
         return v_epoch;
     end if;
-    -- Who has taken it in an open transaction is somebody else: he may leave it open for hours, and others are to be told.
+    -- Who has taken it in an open transaction is somebody else: he may leave it open for hours, and others are to be
+    -- told.
     while not exists (select from howdah.lock l where l.name = p_name) loop
         if not pg_try_advisory_xact_lock(howdah._lock_key('lock name', p_name)) then
             return null;
@@ -430,7 +434,8 @@ begin
         return howdah._keep_lock(p_name, p_holder, v_now, p_seconds);
     end if;
     update howdah.lock l
-    set epoch = l.epoch + 1, holder = p_holder, held_as = howdah._caller(), expires_at = v_now + p_seconds * interval '1 second'
+    set epoch = l.epoch + 1, holder = p_holder, held_as = howdah._caller(),
+        expires_at = v_now + p_seconds * interval '1 second'
     where l.name = p_name and (l.holder is null or l.expires_at <= v_now)
     returning l.epoch into v_epoch;
     insert into howdah.lock_epochs (acquired_at, epoch, name, holder) values (howdah.now(), v_epoch, p_name, p_holder);
@@ -527,22 +532,27 @@ begin
     p_destination.persistent := p_destination.persistent and (select e.persistent from howdah.engine e);
     insert into howdah.destinations overriding system value
     select n.*
-    from (select where not exists (select from howdah.destinations d where d.name = p_destination.name and d.dropped_at is null)) new
-    cross join lateral jsonb_populate_record(p_destination, jsonb_build_object('id', v_id, 'positions', howdah._new_positions(v_id),
-        'failing', 'howdah.failing_' || v_id % 16, 'special', 'howdah.special_' || v_id % 16, 'head', howdah._new_hint('head_of_' || v_id),
+    from (select where not exists (select from howdah.destinations d
+        where d.name = p_destination.name and d.dropped_at is null)) new
+    cross join lateral jsonb_populate_record(p_destination,
+        jsonb_build_object('id', v_id, 'positions', howdah._new_positions(v_id),
+        'failing', 'howdah.failing_' || v_id % 16, 'special', 'howdah.special_' || v_id % 16, 'head',
+        howdah._new_hint('head_of_' || v_id),
         'search', howdah._new_hint('search_of_' || v_id), 'waiting', howdah._new_hint('waiting_' || v_id),
-        'main_rank', case when p_destination.persistent then 9 - p_destination.default_priority else -1 end, 'senders', array[]::text[], 'receivers', array[]::text[])) n
+        'main_rank', case when p_destination.persistent then 9 - p_destination.default_priority else -1 end, 'senders',
+        array[]::text[], 'receivers', array[]::text[])) n
     on conflict do nothing;
     if not found then
-        raise exception using errcode = 'HD002', message = format('queue %s exists already', quote_literal(p_destination.name)),
+        raise exception using errcode = 'HD002', message = format('queue %s exists already',
+            quote_literal(p_destination.name)),
             hint = 'Change it with howdah.alter_queue(name, options).';
     end if;
     insert into howdah.destination_grants (destination_id, verb, role_name)
     select v_id, g.verb, g.role_name
     from howdah.engine e
     cross join lateral (values ('send', e.producer_role), ('receive', e.consumer_role), ('browse', e.browser_role),
-        ('browse', e.consumer_role), ('browse', e.auditor_role), ('send', e.admin_role), ('receive', e.admin_role), ('browse', e.admin_role),
-        ('admin', e.admin_role)) g(verb, role_name)
+        ('browse', e.consumer_role), ('browse', e.auditor_role), ('send', e.admin_role), ('receive', e.admin_role),
+        ('browse', e.admin_role), ('admin', e.admin_role)) g(verb, role_name)
     on conflict do nothing;
     perform howdah._note_special(d) from howdah.destinations d where d.id = v_id;
     perform howdah._set_room(v_id);
@@ -621,10 +631,10 @@ begin
         raise exception using errcode = 'HD001', message = 'the queue of the listener was dropped just now';
     end if;
     loop  -- numbers begin anew when they are used up, and some may be in use
-        insert into howdah.listeners (name, destination_id, kind, max_sessions, stop_on_failure, sequential_failures, created_at,
-            created_by)
-        values (p_listener.name, p_listener.destination_id, p_listener.kind, p_listener.max_sessions, p_listener.stop_on_failure,
-            p_listener.sequential_failures, p_listener.created_at, p_listener.created_by)
+        insert into howdah.listeners (name, destination_id, kind, max_sessions, stop_on_failure, sequential_failures,
+            created_at, created_by)
+        values (p_listener.name, p_listener.destination_id, p_listener.kind, p_listener.max_sessions,
+            p_listener.stop_on_failure, p_listener.sequential_failures, p_listener.created_at, p_listener.created_by)
         on conflict do nothing
         returning id into v_id;
         exit when v_id is not null or exists (select from howdah.listeners l where l.name = p_listener.name);
@@ -651,11 +661,13 @@ begin
     values (p_destination_id, v_digest, p_rank, p_walk.selector, p_walk.condition, howdah.now())
     on conflict do nothing;
     select s.ctid into v_row from howdah.selections s
-    where s.destination_id = p_destination_id and s.digest = v_digest and s.rank = p_rank and s.selector = p_walk.selector and s.head is null
+    where s.destination_id = p_destination_id and s.digest = v_digest and s.rank = p_rank
+      and s.selector = p_walk.selector and s.head is null
     for update skip locked;
     if found then
         v_id := nextval(pg_get_serial_sequence('howdah.lanes', 'id'));  -- for the sequences' names, as a lane's
-        update howdah.selections s set head = howdah._new_hint('head_' || v_id), search = howdah._new_hint('search_' || v_id)
+        update howdah.selections s set head = howdah._new_hint('head_' || v_id),
+            search = howdah._new_hint('search_' || v_id)
         where s.ctid = v_row;
     end if;
 end
@@ -692,7 +704,8 @@ begin
     if v_walk.admitted and v_alone then
         v_walk.admitted := pg_try_advisory_xact_lock(howdah._lock_key('turn', p_destination_id::text))
             and not (v_queue.strict_order
-                and (howdah._parks_waiting(v_queue, howdah.now()) or howdah._is_held_up(p_destination_id, howdah.now())));
+                and (howdah._parks_waiting(v_queue, howdah.now())
+                    or howdah._is_held_up(p_destination_id, howdah.now())));
     end if;
     if v_alone and v_queue.message_groups = 'transaction' then
         v_queue.message_groups := case when v_queue.strict_order then 'none' else 'alone' end;
@@ -739,14 +752,16 @@ begin
         v_xid := null;
         v_done := '{}';
         loop
-            select bool_or(p.open) as open, count(*) as total, array_agg(p.seq) filter (where p.done and not p.open) as done,
+            select bool_or(p.open) as open, count(*) as total,
+                array_agg(p.seq) filter (where p.done and not p.open) as done,
                 (array_agg(p.xid order by p.xid desc, p.seq desc) filter (where not p.open))[1] as xid,
                 (array_agg(p.seq order by p.xid desc, p.seq desc) filter (where not p.open))[1] as seq
             into v_page
             from (
-                select t.xid, t.seq, t.done, bool_or(t.wanted and (not t.done or t.seq = any (v_leased))) over (order by t.xid, t.seq) as open
-                from howdah._page(p_subscription, p_ack, v_segment.slots, coalesce(v_xid, v_segment.from_xid), coalesce(v_seq, v_segment.from_seq),
-                    v_segment.to_xid, v_upto, v_size) t
+                select t.xid, t.seq, t.done, bool_or(t.wanted
+                    and (not t.done or t.seq = any (v_leased))) over (order by t.xid, t.seq) as open
+                from howdah._page(p_subscription, p_ack, v_segment.slots, coalesce(v_xid, v_segment.from_xid),
+                    coalesce(v_seq, v_segment.from_seq), v_segment.to_xid, v_upto, v_size) t
             ) p;
             if v_page.xid is not null then
                 v_xid := v_page.xid;
@@ -758,7 +773,8 @@ begin
             v_size := least(v_size * 4, 10000 - v_read);
         end loop;
         if v_xid is not null then
-            v_cursor := howdah._move_cursor(v_cursor, v_xid, v_seq, cardinality(v_done), howdah._cursor_after(v_cursor, v_upto, v_xid));
+            v_cursor := howdah._move_cursor(v_cursor, v_xid, v_seq, cardinality(v_done),
+                howdah._cursor_after(v_cursor, v_upto, v_xid));
             delete from howdah.acked a where a.ack_id = p_ack.id and a.seq = any (v_done);
         end if;
         v_seq := null;
@@ -785,7 +801,8 @@ begin
         return;
     end if;
     v_message := howdah._new_message(v_advisory, convert_to(
-        (jsonb_build_object('event', p_event, 'queue', p_queue, 'at', howdah._utc(howdah.now())) || p_facts)::text, 'UTF8'), 'application/json', p_event);
+        (jsonb_build_object('event', p_event, 'queue', p_queue, 'at', howdah._utc(howdah.now())) || p_facts)::text,
+        'UTF8'), 'application/json', p_event);
     perform howdah._put(v_message, not v_advisory.persistent, false);
     if v_advisory.journal_level = 'full' then
         perform howdah._journal_one_sent(v_advisory, v_message, v_message.body, not v_advisory.persistent, false);
@@ -820,24 +837,29 @@ begin
     select t.* into v_old from howdah.topics t where t.destination_id = p_topic_id;
     v_new := jsonb_populate_record(v_old, p_options);
     if v_new.recovery in ('fixed_count', 'fixed_size', 'timed') and v_new.recovery_amount is null then
-        v_new.recovery_amount := case v_new.recovery when 'fixed_count' then 100 when 'fixed_size' then 65536 else 60000 end;
+        v_new.recovery_amount := case v_new.recovery when 'fixed_count' then 100 when 'fixed_size' then 65536
+            else 60000 end;
     elsif v_new.recovery = 'query' and v_new.recovery_selector is null then
         raise exception using errcode = 'HD004', message = 'option recovery "query" needs the option recovery_selector',
             hint = 'It is a selector, such as "price > 100".';
     end if;
     perform howdah._selector_sql(v_new.recovery_selector);
     update howdah.destinations d
-    set own_max_message_bytes = case when p_options ? 'max_message_bytes' then v_destination.max_message_bytes else d.own_max_message_bytes end,
-        default_priority = v_destination.default_priority,
+    set own_max_message_bytes = case when p_options ? 'max_message_bytes' then v_destination.max_message_bytes
+        else d.own_max_message_bytes end, default_priority = v_destination.default_priority,
         default_time_to_live_ms = v_destination.default_time_to_live_ms,
-        deduplication_window_ms = v_destination.deduplication_window_ms, own_persistent = v_destination.persistent, stamp_user = v_destination.stamp_user,
-        persistent = v_destination.persistent and (select e.persistent from howdah.engine e), journal_level = v_destination.journal_level,
-        journal_level_at = case when d.journal_level <> v_destination.journal_level then howdah.now() else d.journal_level_at end
+        deduplication_window_ms = v_destination.deduplication_window_ms, own_persistent = v_destination.persistent,
+        stamp_user = v_destination.stamp_user,
+        persistent = v_destination.persistent and (select e.persistent from howdah.engine e),
+        journal_level = v_destination.journal_level,
+        journal_level_at = case when d.journal_level <> v_destination.journal_level then howdah.now()
+            else d.journal_level_at end
     where d.id = p_topic_id;
     update howdah.topics t
-    set retain_ms = v_new.retain_ms, retain_bytes = v_new.retain_bytes, recovery = v_new.recovery, recovery_amount = v_new.recovery_amount,
-        recovery_selector = v_new.recovery_selector, backlog_limit = v_new.backlog_limit, backlog_age_ms = v_new.backlog_age_ms,
-        backlog_action = v_new.backlog_action,
+    set retain_ms = v_new.retain_ms, retain_bytes = v_new.retain_bytes, recovery = v_new.recovery,
+        recovery_amount = v_new.recovery_amount,
+        recovery_selector = v_new.recovery_selector, backlog_limit = v_new.backlog_limit,
+        backlog_age_ms = v_new.backlog_age_ms, backlog_action = v_new.backlog_action,
         refused_for = case when v_new.backlog_action = 'refuse' then t.refused_for end
     where t.destination_id = p_topic_id;
     perform howdah._copy_grants_of(p_topic_id) where p_options ? 'stamp_user';
@@ -850,7 +872,8 @@ COMMENT ON FUNCTION howdah._alter_topic(p_topic_id integer, p_options jsonb) IS 
 
 CREATE FUNCTION howdah._announce(p_event text, p_queue text, p_facts jsonb) RETURNS void
     LANGUAGE sql
-    AS $$ select pg_notify('howdah_events', (jsonb_build_object('event', p_event, 'queue', p_queue, 'at', howdah._utc(howdah.now())) || p_facts)::text) $$;
+    AS $$ select pg_notify('howdah_events', (jsonb_build_object('event', p_event, 'queue', p_queue, 'at',
+    howdah._utc(howdah.now())) || p_facts)::text) $$;
 
 COMMENT ON FUNCTION howdah._announce(p_event text, p_queue text, p_facts jsonb) IS 'tell whoever listens to the channel howdah_events of an event, once the transaction commits.';
 
@@ -951,13 +974,15 @@ begin
         values (p_message.message_id, p_destination.id, p_message.stage, howdah.now());
         -- Another stage: its failures count anew when it returns, and its incidents stay.
         p_message.stage := p_message.stage + 1;
-        perform howdah._park(p_message, p_nonpersistent, howdah.now() + p_destination.quarantine_ms * interval '1 millisecond', 'quarantine');
+        perform howdah._park(p_message, p_nonpersistent,
+            howdah.now() + p_destination.quarantine_ms * interval '1 millisecond', 'quarantine');
     elsif v_outcome in ('ended', 'discarded') then
         perform howdah._journal(p_destination, 'discarded', array[p_message.message_id], p_nonpersistent, null,
             case v_outcome when 'ended' then 'conversation ended: ' else '' end || p_reason);
     end if;
     if v_outcome = 'ended' then
-        perform howdah._end_conversation(p_message.conversation_id, 500, p_reason, p_message.reply_to, p_message.correlation_id);
+        perform howdah._end_conversation(p_message.conversation_id, 500, p_reason, p_message.reply_to,
+            p_message.correlation_id);
     end if;
     perform howdah._clean_incidents(p_destination, p_message.message_id, p_message.conversation_id,
         howdah._group(p_message.headers, p_message.conversation_id), v_outcome);
@@ -986,8 +1011,10 @@ begin
     return (pg_snapshot_xmin(pg_current_snapshot())::text::bigint - p_mark) & 4294967295 < 2147483648
         or p_ask and not exists (
             select from pg_locks r
-            join pg_locks x on x.virtualtransaction = r.virtualtransaction and x.locktype = 'transactionid' and x.mode = 'ExclusiveLock'
-            where r.locktype = 'relation' and r.relation = p_positions and r.database = (select d.oid from pg_database d where d.datname = current_database())
+            join pg_locks x on x.virtualtransaction = r.virtualtransaction and x.locktype = 'transactionid'
+            and x.mode = 'ExclusiveLock'
+            where r.locktype = 'relation' and r.relation = p_positions
+              and r.database = (select d.oid from pg_database d where d.datname = current_database())
               and (x.transactionid::text::bigint - p_mark) & 4294967295 >= 2147483648);
 end
 $$;
@@ -1175,7 +1202,8 @@ begin
         v_last := nextval(p_waiting);  -- which is the value that was set as not called
     end if;
     v_age := v_pace - (v_last >> 20);
-    -- Within a second the first request, or its refusal, holds for all. So the sends between two requests are a measure.
+    -- Within a second the first request, or its refusal, holds for all. So the sends between two requests are a
+    -- measure.
     if v_age not between 0 and 999 then
         perform setval(p_waiting, (v_pace << 20) | (v_tail & 1048575),
             v_age not between 0 and 59999 or (v_tail - v_last) & 1048575 <= v_age / 4);
@@ -1193,7 +1221,8 @@ CREATE FUNCTION howdah._await_message(p_destination_id integer, p_rank smallint,
     SET lock_timeout TO '200ms'
     AS $$
 begin
-    perform from howdah.msgs m where m.destination_id = p_destination_id and m.rank = p_rank and m.seq = p_seq for update;
+    perform from howdah.msgs m where m.destination_id = p_destination_id and m.rank = p_rank and m.seq = p_seq
+    for update;
 exception when lock_not_available then
     null;
 end
@@ -1212,11 +1241,13 @@ begin
         if p_message_id is not null then
             v_at := (select count(*) from howdah.poison_details p where p.message_id = p_message_id);
         else
-            v_at := coalesce((select p.incident_id from howdah.poison_details p where p.destination_id = p_destination_id
+            v_at := coalesce((select p.incident_id from howdah.poison_details p
+                where p.destination_id = p_destination_id
                               order by p.incident_id desc limit 1), 0);
         end if;
         exit when v_at = v_seen or v_seen >= 0 and howdah._has_old_snapshot();
-        perform pg_advisory_xact_lock(howdah._lock_key('failure', coalesce('queue ' || p_destination_id, p_message_id::text) || ':' || v_at));
+        perform pg_advisory_xact_lock(howdah._lock_key('failure',
+            coalesce('queue ' || p_destination_id, p_message_id::text) || ':' || v_at));
         v_seen := v_at;
     end loop;
 end
@@ -1233,11 +1264,14 @@ declare
     v_head bigint;
     v_counted record;
 begin
-    select d.main_rank, coalesce(pg_sequence_last_value(d.head), 0) into v_rank, v_head from howdah.destinations d where d.id = p_destination_id;
+    select d.main_rank, coalesce(pg_sequence_last_value(d.head), 0) into v_rank, v_head from howdah.destinations d
+    where d.id = p_destination_id;
     select count(*) as live, 0::bigint as parked into v_counted
-    from (select from howdah.msgs m where m.destination_id = p_destination_id and m.rank = v_rank and m.seq >= v_head limit v_most) c;
+    from (select from howdah.msgs m where m.destination_id = p_destination_id and m.rank = v_rank and m.seq >= v_head
+        limit v_most) c;
     if v_counted.live < v_most then
-        select c.live, c.parked, c.oldest_sent_at into v_counted from howdah._count_messages(p_destination_id, v_most) c;
+        select c.live, c.parked, c.oldest_sent_at into v_counted
+        from howdah._count_messages(p_destination_id, v_most) c;
         if greatest(v_counted.live, v_counted.parked) < v_most then
             live := v_counted.live;
             parked := v_counted.parked;
@@ -1334,9 +1368,11 @@ begin
             perform howdah._move_cursor(howdah._cursor(v_ack.id), '3', -1, 0, v_upto);
             continue;
         end if;
-        perform howdah._move_cursor(howdah._cursor(v_ack.id), '3', -1, 0, howdah._cursor_at('3:3:'::pg_snapshot, v_upto, v_first));
+        perform howdah._move_cursor(howdah._cursor(v_ack.id), '3', -1, 0,
+            howdah._cursor_at('3:3:'::pg_snapshot, v_upto, v_first));
         insert into howdah.acked (ack_id, seq, xid)
-        select v_ack.id, h.seq, h.xid from howdah._history(v_ack.destination_id, null, v_upto) h where h.xid >= v_first and h.sent_at < p_since;
+        select v_ack.id, h.seq, h.xid from howdah._history(v_ack.destination_id, null, v_upto) h
+        where h.xid >= v_first and h.sent_at < p_since;
     end loop;
     perform howdah._same_ring(v_ring);
 end
@@ -1397,7 +1433,8 @@ begin
         howdah._silent_ms(s.alive) < 1000 as noted
     into v_look
     from howdah.subscriptions s
-    cross join (select max(g.truncations) as truncations, max(g.generation) filter (where g.state = 'open') as generation from howdah.topic_ring g) r
+    cross join (select max(g.truncations) as truncations,
+        max(g.generation) filter (where g.state = 'open') as generation from howdah.topic_ring g) r
     where s.destination_id = destination.id;
     if v_look.checked is not true then
         perform howdah._check_cluster();
@@ -1409,12 +1446,14 @@ begin
         perform howdah._note_alive(v_look.alive);
     end if;
     if v_look.shared then
-        perform pg_advisory_xact_lock_shared(howdah._lock_key('subscription', destination.id::text));  -- who reads it stands in the way of who would change it
+        -- who reads it stands in the way of who would change it
+        perform pg_advisory_xact_lock_shared(howdah._lock_key('subscription', destination.id::text));
         if p_consumer is not null then
             perform howdah._check_reader(destination, p_consumer);
         end if;
     elsif not pg_try_advisory_xact_lock(howdah._lock_key('subscription', destination.id::text)) then
-        raise exception using errcode = 'HD024', message = format('subscription %s is being read by another consumer', quote_literal(p_name)),
+        raise exception using errcode = 'HD024', message = format('subscription %s is being read by another consumer',
+            quote_literal(p_name)),
             hint = 'An unshared subscription has one active consumer; subscribe with shared => true for several.';
     elsif not p_plain or p_consumer is not null then
         perform howdah._check_reader(destination, p_consumer);
@@ -1426,7 +1465,8 @@ begin
         into v_at
         from howdah.acks a
         join howdah.destinations d on d.id = a.destination_id
-        cross join lateral (select s as cursor from howdah.ack_cursors s where s.ack_id = a.id order by s.n desc limit 1) c
+        cross join lateral (select s as cursor from howdah.ack_cursors s where s.ack_id = a.id order by s.n desc
+            limit 1) c
         where a.subscription_id = destination.id and (not v_look.wild or howdah._has_right(a.destination_id, 'receive'))
           and not exists (select from howdah.acks o where o.subscription_id = destination.id and o.id <> a.id)
           and not exists (select from howdah.acked o where o.ack_id = a.id)
@@ -1442,7 +1482,8 @@ begin
                 done := howdah._whole_snapshot(ack_cursor);
             end if;
             if pg_snapshot_xmin(done) < pg_snapshot_xmax(done) then
-                select x.xid into late from pg_snapshot_xip(done) x(xid) where pg_visible_in_snapshot(x.xid, upto) order by x.xid limit 1;
+                select x.xid into late from pg_snapshot_xip(done) x(xid) where pg_visible_in_snapshot(x.xid, upto)
+                order by x.xid limit 1;
             end if;
             v_from := least(case when ack_cursor.seq >= 0 then ack_cursor.xid end, late, pg_snapshot_xmax(done));
             v_slots := howdah._slots_from(v_from);
@@ -1455,7 +1496,8 @@ begin
         end if;
     end if;
     subscription := v_look.subscription;
-    if slot is null and p_plain and p_consumer is null and not v_look.shared and pg_sequence_last_value(destination.special) is not null then
+    if slot is null and p_plain and p_consumer is null and not v_look.shared
+       and pg_sequence_last_value(destination.special) is not null then
         perform howdah._check_reader(destination, null);  -- the first lease, or consumer, came before the lock
     end if;
 end
@@ -1481,8 +1523,10 @@ COMMENT ON FUNCTION howdah._blame_leases(p_destination_id integer, p_rows howdah
 CREATE FUNCTION howdah._blocked_until(p_destination howdah.destinations) RETURNS timestamp with time zone
     LANGUAGE sql
     AS $$
-    select case when p_destination.override_blocked_retry and p_destination.blocked_retry_ms < 0 then timestamptz '9999-12-31 00:00+00'
-        else howdah.now() + interval '1 millisecond' * case when p_destination.override_blocked_retry then p_destination.blocked_retry_ms
+    select case when p_destination.override_blocked_retry and p_destination.blocked_retry_ms < 0
+        then timestamptz '9999-12-31 00:00+00'
+        else howdah.now() + interval '1 millisecond' * case
+            when p_destination.override_blocked_retry then p_destination.blocked_retry_ms
             else e.default_blocked_retry_ms end end
     from howdah.engine e
 $$;
@@ -1517,7 +1561,8 @@ CREATE FUNCTION howdah._bound_backlog(p_destination howdah.destinations, p_subsc
 declare
     v_row record;
 begin
-    select t as topic, a as ack, l.behind, l.oldest, d.name, howdah._backlog_share(t, l.behind, l.oldest) as share into v_row
+    select t as topic, a as ack, l.behind, l.oldest, d.name,
+        howdah._backlog_share(t, l.behind, l.oldest) as share into v_row
     from howdah.acks a
     join howdah.topics t on t.destination_id = a.destination_id
     join howdah.destinations d on d.id = a.destination_id
@@ -1525,28 +1570,34 @@ begin
     where a.subscription_id = p_destination.id
     order by 6 desc limit 1;
     if v_row.share < 0.8 or v_row.share is null then
-        update howdah.subscriptions s set warned_at = null where s.destination_id = p_destination.id and s.warned_at is not null;
+        update howdah.subscriptions s set warned_at = null
+        where s.destination_id = p_destination.id and s.warned_at is not null;
         return '{}';
     end if;
     if p_subscription.warned_at is null then
         perform howdah._ensure_advisory();
-        perform howdah._advise('SUBSCRIPTION_BEHIND', p_destination.name, jsonb_build_object('topic', v_row.name, 'behind', v_row.behind,
+        perform howdah._advise('SUBSCRIPTION_BEHIND', p_destination.name,
+            jsonb_build_object('topic', v_row.name, 'behind', v_row.behind,
             'oldest', v_row.oldest, 'action', (v_row.topic).backlog_action));
         update howdah.subscriptions s set warned_at = howdah.now() where s.destination_id = p_destination.id;
         return array[format('warned of %s', p_destination.name)];
     elsif v_row.share <= 1 then
         return '{}';
     elsif (v_row.topic).backlog_action = 'refuse' then
-        update howdah.topics t set refused_for = p_destination.name where t.destination_id = (v_row.topic).destination_id and t.refused_for is null;
+        update howdah.topics t set refused_for = p_destination.name
+        where t.destination_id = (v_row.topic).destination_id and t.refused_for is null;
         return array[format('refused publishers to %s', v_row.name)];
-    elsif not pg_try_advisory_xact_lock(howdah._lock_key('subscription', p_destination.id::text)) or howdah._has_leased(p_destination.id) then
+    elsif not pg_try_advisory_xact_lock(howdah._lock_key('subscription', p_destination.id::text))
+       or howdah._has_leased(p_destination.id) then
         return '{}';
     elsif (v_row.topic).backlog_action = 'drop_subscription' then
-        perform howdah._advise('SUBSCRIPTION_DROPPED', p_destination.name, jsonb_build_object('topic', v_row.name, 'behind', v_row.behind));
+        perform howdah._advise('SUBSCRIPTION_DROPPED', p_destination.name,
+            jsonb_build_object('topic', v_row.name, 'behind', v_row.behind));
         perform howdah._unsubscribe(p_destination, 'too far behind');
         return array[format('dropped %s', p_destination.name)];
     end if;
-    perform howdah._advise('BACKLOG_DROPPED', p_destination.name, jsonb_build_object('topic', v_row.name, 'behind', v_row.behind));
+    perform howdah._advise('BACKLOG_DROPPED', p_destination.name,
+        jsonb_build_object('topic', v_row.name, 'behind', v_row.behind));
     perform howdah._skip_backlog(p_destination, p_subscription, a, 'too far behind')
     from howdah.acks a where a.subscription_id = p_destination.id and a.destination_id = (v_row.topic).destination_id;
     return array[format('dropped the backlog of %s', p_destination.name)];
@@ -1565,11 +1616,14 @@ CREATE FUNCTION howdah._browse_selected(p_destination howdah.destinations, p_sel
 begin
     return query execute format($sql$
         select shown.* from (
-            (select m.message, false as nonpersistent from (select s as message, s.*, false as nonpersistent from howdah.msgs s) m
-             where m.destination_id = $1 and (m.rank, m.seq) > ($2, $3) and (m.expires_at is null or m.expires_at > $4) and (%1$s)
+            (select m.message, false as nonpersistent
+                from (select s as message, s.*, false as nonpersistent from howdah.msgs s) m
+             where m.destination_id = $1 and (m.rank, m.seq) > ($2, $3) and (m.expires_at is null or m.expires_at > $4)
+               and (%1$s)
              order by m.rank, m.seq limit $5)
             union all
-            (select howdah._as_ready(m.message), true from (select s as message, s.*, true as nonpersistent from howdah.msgs_nonpersistent s) m
+            (select howdah._as_ready(m.message), true
+                from (select s as message, s.*, true as nonpersistent from howdah.msgs_nonpersistent s) m
              where m.destination_id = $1 and (m.rank, m.seq) > ($2, $3) and m.boot = pg_postmaster_start_time()
                and (m.expires_at is null or m.expires_at > $4) and (%1$s)
              order by m.rank, m.seq limit $5)
@@ -1625,8 +1679,11 @@ CREATE FUNCTION howdah._check_all_here() RETURNS void
     AS $$
 begin
     if pg_is_in_recovery() then
-        raise exception using errcode = 'HD037', message = 'this server is a standby: non-persistent messages are on the primary alone',
-            hint = 'Ask the primary: target_session_attrs=primary in the DSN. What a standby answers is in docs/operations.md.';
+        raise exception using errcode = 'HD037',
+            message = 'this server is a standby: non-persistent messages are on the primary alone',
+            hint =
+                'Ask the primary: target_session_attrs=primary in the DSN. What a standby answers is in '
+                'docs/operations.md.';
     end if;
 end
 $$;
@@ -1653,7 +1710,8 @@ CREATE FUNCTION howdah._check_apart(p_source howdah.destinations, p_target howda
     AS $$
 begin
     if p_source.id = p_target.id then
-        raise exception using errcode = 'HD005', message = format('the messages are in queue %s already', quote_literal(p_source.name)),
+        raise exception using errcode = 'HD005', message = format('the messages are in queue %s already',
+            quote_literal(p_source.name)),
             hint = 'Name another target.';
     end if;
 end
@@ -1667,7 +1725,9 @@ CREATE FUNCTION howdah._check_chosen(p_message_ids bigint[]) RETURNS void
 begin
     if p_message_ids is null then
         raise exception using errcode = 'HD005', message = 'message_ids cannot be NULL without a filter',
-            hint = 'Name the messages, or give a filter of howdah.list_poison; howdah.move_all(queue, target) and howdah.purge_queue(queue) take all.';
+            hint =
+                'Name the messages, or give a filter of howdah.list_poison; howdah.move_all(queue, target) and '
+                'howdah.purge_queue(queue) take all.';
     end if;
 end
 $$;
@@ -1684,7 +1744,8 @@ begin
         return;
     end if;
     if (select e.system_identifier <> c.system_identifier from howdah.engine e cross join pg_control_system() c) then
-        raise exception using errcode = 'HD025', message = 'this database was restored into another cluster: the cursors of its topics do not fit',
+        raise exception using errcode = 'HD025',
+            message = 'this database was restored into another cluster: the cursors of its topics do not fit',
             hint = 'An administrator calls howdah.rebase_topics() once, before anybody publishes or receives.';
     end if;
     perform setval('howdah.topic_checked'::regclass, v_boot);
@@ -1703,11 +1764,14 @@ begin
     if not exists (select from howdah.consumers c where c.id = p_consumer and c.destination_id = p_destination.id) then
         raise exception using errcode = 'HD032',
             message = format('consumer %s of %s %s is not open', p_consumer, v_kind, quote_literal(p_destination.name)),
-            hint = format('It was closed, or silent for so long that others took over. Open another one with howdah.open_consumer(%s).', v_kind);
+            hint = format(
+                'It was closed, or silent for so long that others took over. Open another one with '
+                'howdah.open_consumer(%s).', v_kind);
     end if;
     update howdah.consumers c set seen_at = p_now
     where c.ctid = any (array(select u.ctid from howdah.consumers u
-                              where u.id = p_consumer and u.seen_at < p_now - u.timeout_ms * interval '250 microseconds' for update skip locked));
+                              where u.id = p_consumer and u.seen_at < p_now - u.timeout_ms * interval '250 microseconds'
+                              for update skip locked));
 end
 $$;
 
@@ -1720,7 +1784,9 @@ begin
     perform howdah._refuse_maintenance();
     if howdah._system_limited() and exists (select from howdah._resources() r where r.level = 3) then
         raise exception using errcode = 'HD027', message = 'the engine is full, and so makes no queue or topic',
-            hint = 'Its resource state is red, see howdah.resource_state(); wait until messages are consumed, or raise the limits.';
+            hint =
+                'Its resource state is red, see howdah.resource_state(); wait until messages are consumed, or raise '
+                'the limits.';
     end if;
 end
 $$;
@@ -1744,8 +1810,10 @@ begin
         from unnest(v_fields) with ordinality f(field, n)
         cross join lateral regexp_split_to_table(f.field, ',') p(part)
         cross join lateral (
-            select regexp_match(lower(p.part), '^(?:[*]|([a-z]{3}|[0-9]{1,2})(?:-([a-z]{3}|[0-9]{1,2}))?)(?:/([0-9]{1,2}))?$') as found) m
-        cross join lateral (select howdah._cron_number(m.found[1], f.n) as first, howdah._cron_number(m.found[2], f.n) as last) v
+            select regexp_match(lower(p.part),
+                '^(?:[*]|([a-z]{3}|[0-9]{1,2})(?:-([a-z]{3}|[0-9]{1,2}))?)(?:/([0-9]{1,2}))?$') as found) m
+        cross join lateral (select howdah._cron_number(m.found[1], f.n) as first,
+            howdah._cron_number(m.found[2], f.n) as last) v
         where m.found is null or m.found[3]::integer = 0
            or m.found[1] is not null and (v.first between v_lowest[f.n] and v_highest[f.n]) is not true
            or m.found[2] is not null and (v.last between v.first and v_highest[f.n]) is not true
@@ -1755,7 +1823,8 @@ begin
     if v_wrong is not null then
         raise exception using errcode = 'HD005',
             message = format('cron expression %s is wrong: %s', quote_literal(left(p_cron, 200)), v_wrong),
-            hint = 'Minute, hour, day of the month, month, day of the week, such as "30 8 * * mon-fri" or "*/10 * * * *".';
+            hint =
+                'Minute, hour, day of the month, month, day of the week, such as "30 8 * * mon-fri" or "*/10 * * * *".';
     end if;
 end
 $_$;
@@ -1771,7 +1840,8 @@ begin
     select d.name, d.disable_after, d.disabled_at into v_queue from howdah.destinations d where d.id = p_destination_id;
     if v_queue.disabled_at is not null then
         raise exception using errcode = 'HD016',
-            message = format('queue %s was disabled by %s failures in a row', quote_literal(v_queue.name), v_queue.disable_after),
+            message = format('queue %s was disabled by %s failures in a row', quote_literal(v_queue.name),
+                v_queue.disable_after),
             hint = 'See howdah.incidents(queue). An administrator enables it with howdah.resume(queue).';
     end if;
 end
@@ -1785,7 +1855,8 @@ CREATE FUNCTION howdah._check_grant(p_verb text, p_role text) RETURNS void
 begin
     perform howdah._check_verb(p_verb);
     if not exists (select from pg_roles r where r.rolname = p_role) then
-        raise exception using errcode = 'HD005', message = format('there is no role %s', coalesce(quote_literal(p_role), 'NULL'));
+        raise exception using errcode = 'HD005', message = format('there is no role %s',
+            coalesce(quote_literal(p_role), 'NULL'));
     end if;
 end
 $$;
@@ -1797,7 +1868,9 @@ CREATE FUNCTION howdah._check_hardened(p_queue howdah.destinations) RETURNS void
     AS $$
 begin
     if p_queue.backout_count = 'hardened' and not howdah._is_attempting() then
-        raise exception using errcode = 'HD019', message = format('queue %s is hardened: an attempt is committed before its message is received', quote_literal(p_queue.name)),
+        raise exception using errcode = 'HD019',
+            message = format('queue %s is hardened: an attempt is committed before its message is received',
+                quote_literal(p_queue.name)),
             hint = 'Call howdah.begin_attempts(queue), COMMIT, and then howdah.receive_attempt(queue, attempt_id).';
     end if;
 end
@@ -1822,11 +1895,15 @@ CREATE FUNCTION howdah._check_lease(p_destination howdah.destinations, p_lease b
     LANGUAGE plpgsql
     AS $$
 begin
-    if p_lease is null or p_done < (select count(distinct i.id) from unnest(p_message_ids) i(id)) or p_message_ids is null and p_done = 0
+    if p_lease is null or p_done < (select count(distinct i.id) from unnest(p_message_ids) i(id))
+       or p_message_ids is null and p_done = 0
        or exists (select from unnest(p_message_ids) i(id) where i.id is null) then
         raise exception using errcode = 'HD026',
-            message = format('lease %s has not all of these messages of %s', coalesce(p_lease::text, 'NULL'), quote_literal(p_destination.name)),
-            hint = 'It ran out and others have received them, or they were acknowledged or given back before. Whoever has them now decides.';
+            message = format('lease %s has not all of these messages of %s', coalesce(p_lease::text, 'NULL'),
+                quote_literal(p_destination.name)),
+            hint =
+                'It ran out and others have received them, or they were acknowledged or given back before. Whoever '
+                'has them now decides.';
     end if;
     return p_done;
 end
@@ -1839,17 +1916,22 @@ CREATE FUNCTION howdah._check_message(p_destination howdah.destinations, p_body_
     AS $$
 begin
     if p_destination.sending_paused then
-        raise exception using errcode = 'HD008', message = format('sending to queue %s is paused', quote_literal(p_destination.name)),
+        raise exception using errcode = 'HD008', message = format('sending to queue %s is paused',
+            quote_literal(p_destination.name)),
             hint = 'An administrator resumes it with howdah.resume(queue).';
     end if;
     if p_body_bytes is null then
-        raise exception using errcode = 'HD005', message = 'the body of a message cannot be NULL', hint = 'An empty body is allowed.';
+        raise exception using errcode = 'HD005', message = 'the body of a message cannot be NULL',
+            hint = 'An empty body is allowed.';
     end if;
     if p_body_bytes > p_destination.max_message_bytes then
         if p_destination.max_message_bytes = (select e.max_message_bytes from howdah.engine e) then
             raise exception using errcode = 'HD007',
-                message = format('the body has %s bytes, the engine takes at most %s', p_body_bytes, p_destination.max_message_bytes),
-                hint = 'An administrator raises the option max_message_bytes of howdah.alter_engine; or send a reference to where the content lies.';
+                message = format('the body has %s bytes, the engine takes at most %s', p_body_bytes,
+                    p_destination.max_message_bytes),
+                hint =
+                    'An administrator raises the option max_message_bytes of howdah.alter_engine; or send a reference '
+                    'to where the content lies.';
         end if;
         raise exception using errcode = 'HD007',
             message = format('the body has %s bytes, queue %s takes at most %s', p_body_bytes,
@@ -1867,7 +1949,8 @@ begin
         raise exception using errcode = 'HD005', message = 'content_type cannot be empty';
     end if;
     -- A month is 30 days where lengths are compared, and a year 365.25 where they are added.
-    if p_time_to_live <= interval '0' or p_time_to_live > interval '100 years' or extract(epoch from p_time_to_live) <= 0 then
+    if p_time_to_live <= interval '0' or p_time_to_live > interval '100 years'
+       or extract(epoch from p_time_to_live) <= 0 then
         raise exception using errcode = 'HD005',
             message = format('time_to_live %s is not positive, or over 100 years', p_time_to_live),
             hint = 'Leave it out for a message that never expires.';
@@ -1909,8 +1992,10 @@ CREATE FUNCTION howdah._check_no_consumer(p_subscription howdah.destinations) RE
     AS $$
 begin
     if howdah._has_consumer(p_subscription.id) then
-        raise exception using errcode = 'HD024', message = format('subscription %s has an open consumer', quote_literal(p_subscription.name)),
-            hint = 'That one alone reads it, by its number, until it is closed; see howdah.list_consumers(subscription).';
+        raise exception using errcode = 'HD024', message = format('subscription %s has an open consumer',
+            quote_literal(p_subscription.name)),
+            hint =
+                'That one alone reads it, by its number, until it is closed; see howdah.list_consumers(subscription).';
     end if;
 end
 $$;
@@ -1922,8 +2007,11 @@ CREATE FUNCTION howdah._check_not_leased(p_subscription howdah.destinations) RET
     AS $$
 begin
     if howdah._has_leased(p_subscription.id) then
-        raise exception using errcode = 'HD024', message = format('messages of subscription %s are leased', quote_literal(p_subscription.name)),
-            hint = 'Try again when they are acknowledged or released, or when their leases have ended (howdah.list_leases). To lease ahead, '
+        raise exception using errcode = 'HD024', message = format('messages of subscription %s are leased',
+            quote_literal(p_subscription.name)),
+            hint =
+                'Try again when they are acknowledged or released, or when their leases have ended '
+                '(howdah.list_leases). To lease ahead, '
                 'howdah.open_consumer(subscription) and lease with its number.';
     end if;
 end
@@ -1940,28 +2028,36 @@ declare
 begin
     if p_options is null or jsonb_typeof(p_options) <> 'object' then
         raise exception using errcode = 'HD004', message = 'options must be a JSON object',
-            hint = case p_owner when 'queue' then 'For example {"max_failed_deliveries": 3}.' when 'topic' then 'For example {"retain_ms": 86400000}.'
-                when 'engine' then 'For example {"max_count": 100000}.' else 'For example {"sequential_failures": 3}.' end;
+            hint = case p_owner when 'queue' then 'For example {"max_failed_deliveries": 3}.'
+                when 'topic' then 'For example {"retain_ms": 86400000}.'
+                when 'engine' then 'For example {"max_count": 100000}.'
+                else 'For example {"sequential_failures": 3}.' end;
     end if;
     for v_option in
-        select o.key, o.value, o.value #>> '{}' as text, jsonb_typeof(o.value) as type, k.kind, k.lowest, k.highest, k.choices, k.nullable
+        select o.key, o.value, o.value #>> '{}' as text, jsonb_typeof(o.value) as type, k.kind, k.lowest, k.highest,
+            k.choices, k.nullable
         from jsonb_each(p_options) o left join howdah._option_kinds() k on k.key = o.key and k.owner = p_owner
     loop
         if v_option.kind is null then
-            raise exception using errcode = 'HD004', message = format('there is no option %s', quote_literal(left(v_option.key, 100))),
-                hint = 'Options are: ' || (select string_agg(k.key, ', ') from howdah._option_kinds() k where k.owner = p_owner) || '.';
+            raise exception using errcode = 'HD004',
+                message = format('there is no option %s', quote_literal(left(v_option.key, 100))),
+                hint = 'Options are: ' || (select string_agg(k.key, ', ') from howdah._option_kinds() k
+                    where k.owner = p_owner) || '.';
         end if;
         continue when v_option.type = 'null' and v_option.nullable;
         v_right := case v_option.kind
-            when 'integer' then v_option.type = 'number' and v_option.text::numeric between v_option.lowest and v_option.highest
+            when 'integer' then v_option.type = 'number'
+                and v_option.text::numeric between v_option.lowest and v_option.highest
                 and v_option.text::numeric % 1 = 0
-            when 'number' then v_option.type = 'number' and v_option.text::numeric between v_option.lowest and v_option.highest
+            when 'number' then v_option.type = 'number'
+                and v_option.text::numeric between v_option.lowest and v_option.highest
             when 'boolean' then v_option.type = 'boolean'
             when 'size' then howdah._parse_size(v_option.text) is not null
             when 'choice' then v_option.type = 'string' and v_option.text = any (v_option.choices)
             else v_option.type = 'string' end;
         if not v_right then
-            raise exception using errcode = 'HD004', message = format('option %s cannot be %s', v_option.key, left(v_option.value::text, 100)),
+            raise exception using errcode = 'HD004',
+                message = format('option %s cannot be %s', v_option.key, left(v_option.value::text, 100)),
                 hint = case v_option.kind
                     when 'integer' then format('It is a whole number from %s to %s.', v_option.lowest, v_option.highest)
                     when 'number' then format('It is a number from %s to %s.', v_option.lowest, v_option.highest)
@@ -1989,19 +2085,24 @@ declare
     v_function record;
 begin
     if not howdah._has_role((select e.admin_role from howdah.engine e)) then
-        raise exception using errcode = 'HD010', message = format('role %s may not set a poison procedure', quote_ident(howdah._caller())),
+        raise exception using errcode = 'HD010', message = format('role %s may not set a poison procedure',
+            quote_ident(howdah._caller())),
             hint = 'It runs in everybody''s receive: ask an administrator of Howdah.';
     elsif p_name !~ '^[^.]{1,63}[.][^.]{1,63}$' or v_fault is not null then
-        raise exception using errcode = 'HD004', message = format('option poison_procedure cannot be %s: %s', quote_literal(left(p_name, 150)),
+        raise exception using errcode = 'HD004', message = format('option poison_procedure cannot be %s: %s',
+            quote_literal(left(p_name, 150)),
                 coalesce(v_fault, 'it is not SCHEMA.FUNCTION')),
-            hint = 'It is SCHEMA.FUNCTION, a function (howdah.message, jsonb) returning boolean, SECURITY DEFINER, which belongs to an ordinary role '
+            hint =
+                'It is SCHEMA.FUNCTION, a function (howdah.message, jsonb) returning boolean, SECURITY DEFINER, which '
+                'belongs to an ordinary role '
                 'and which the role howdah_nobody may EXECUTE.';
     end if;
     select p.oid, p.pronamespace, pg_get_userbyid(p.proowner)::text as owner into v_function
     from pg_proc p where p.oid = split_part(howdah._poison_procedure_version(p_name), ' ', 1)::oid;
     if not has_function_privilege(howdah._caller()::name, v_function.oid, 'EXECUTE')
        or not has_schema_privilege(howdah._caller()::name, v_function.pronamespace, 'USAGE') then
-        raise exception using errcode = 'HD010', message = format('role %s may not call %s', quote_ident(howdah._caller()), p_name),
+        raise exception using errcode = 'HD010', message = format('role %s may not call %s',
+            quote_ident(howdah._caller()), p_name),
             hint = 'Whoever sets a poison procedure must have the right to EXECUTE it.';
     end if;
     return v_function.owner;
@@ -2020,18 +2121,25 @@ declare
         when p_destination.exception_mode <> 'named' and p_destination.exception_queue is not null
             then 'option exception_queue goes with exception_mode "named" only'
         when p_destination.at_limit in ('quarantine', 'end_conversation') and p_destination.exception_mode = 'none'
-            then format('option at_limit "%s" needs an exception destination for what it does not take', p_destination.at_limit)
+            then format('option at_limit "%s" needs an exception destination for what it does not take',
+                p_destination.at_limit)
         when p_destination.backout_count = 'hardened' and p_destination.count_by <> 'message'
             then 'option backout_count "hardened" goes with count_by "message" only'
-        when p_destination.kind = 'subscription' and (p_destination.strict_order or p_destination.backout_count = 'hardened')
+        when p_destination.kind = 'subscription' and (p_destination.strict_order
+            or p_destination.backout_count = 'hardened')
             then 'options strict_order and backout_count "hardened" are for queues, not for subscriptions'
-        when p_destination.backout_count = 'hardened' and (p_destination.message_groups = 'sticky' or p_destination.delivery_policy <> 'shared')
-            then 'option backout_count "hardened" goes neither with message_groups "sticky" nor with a delivery_policy, which need consumers'
-        when p_destination.kind = 'subscription' and (p_destination.message_groups <> 'none' or p_destination.delivery_policy <> 'shared')
+        when p_destination.backout_count = 'hardened'
+            and (p_destination.message_groups = 'sticky' or p_destination.delivery_policy <> 'shared')
+            then
+                'option backout_count "hardened" goes neither with message_groups "sticky" nor with a '
+                'delivery_policy, which need consumers'
+        when p_destination.kind = 'subscription' and (p_destination.message_groups <> 'none'
+            or p_destination.delivery_policy <> 'shared')
             then 'options message_groups and delivery_policy are for queues, not for subscriptions'
         when p_destination.poison_procedure is not null and (p_destination.decided_at = 'failure'
             or p_destination.at_limit = 'move' and p_destination.exception_mode = 'none')
-            then 'option poison_procedure needs decided_at "receive", and a place for messages that the procedure leaves'
+            then
+                'option poison_procedure needs decided_at "receive", and a place for messages that the procedure leaves'
         when p_destination.log_queue = p_destination.name then 'a queue cannot be its own log_queue'
         when p_destination.disable_after > 0 and p_destination.journal_level = 'off'
             then 'option disable_after needs the journal, which tells successes from failures'
@@ -2039,7 +2147,9 @@ declare
 begin
     if v_wrong is not null then
         raise exception using errcode = 'HD004', message = v_wrong,
-            hint = 'exception_mode "none" keeps messages past the limit in the queue; howdah.queue_options(queue) shows what holds.';
+            hint =
+                'exception_mode "none" keeps messages past the limit in the queue; howdah.queue_options(queue) shows '
+                'what holds.';
     end if;
 end
 $$;
@@ -2051,7 +2161,8 @@ CREATE FUNCTION howdah._check_primary() RETURNS void
     AS $$
 begin
     if pg_is_in_recovery() then
-        raise exception using errcode = 'HD037', message = 'this server is a standby: it cannot tell which transactions are open',
+        raise exception using errcode = 'HD037',
+            message = 'this server is a standby: it cannot tell which transactions are open',
             hint = 'Read from the primary: target_session_attrs=primary in the DSN.';
     end if;
 end
@@ -2081,9 +2192,11 @@ declare
     v_ended record;
 begin
     if array_length(array_remove(p_conversations, null), 1) > 0 then
-        select e.* into v_ended from howdah.ended_conversations e where e.conversation_id = any (p_conversations) limit 1;
+        select e.* into v_ended from howdah.ended_conversations e where e.conversation_id = any (p_conversations)
+        limit 1;
         if found then
-            raise exception using errcode = 'HD017', message = format('conversation %s was ended', v_ended.conversation_id)
+            raise exception using errcode = 'HD017',
+                message = format('conversation %s was ended', v_ended.conversation_id)
                 || coalesce(' with error ' || v_ended.error || ': ' || v_ended.error_text, ''),
                 hint = 'Begin another one: no message can be sent in it any more.';
         end if;
@@ -2096,9 +2209,13 @@ begin
     end if;
     if (p_destination.message_limit is not null or p_destination.byte_limit is not null)
        and not howdah._make_room(p_destination, p_messages, p_bytes, p_rank) then
-        raise exception using errcode = 'HD018', message = format('queue %s is full', quote_literal(p_destination.name)),
-            hint = format('It takes %s messages and %s bytes at most (options message_limit, byte_limit); wait until some are consumed.',
-                coalesce(p_destination.message_limit::text, 'any number of'), coalesce(p_destination.byte_limit::text, 'any number of'));
+        raise exception using errcode = 'HD018', message = format('queue %s is full',
+            quote_literal(p_destination.name)),
+            hint = format(
+                'It takes %s messages and %s bytes at most (options message_limit, byte_limit); wait until some are '
+                'consumed.',
+                coalesce(p_destination.message_limit::text, 'any number of'),
+                coalesce(p_destination.byte_limit::text, 'any number of'));
     end if;
 end
 $$;
@@ -2119,19 +2236,25 @@ declare
         when p_period < interval '1 millisecond' or p_period > interval '100 years' or extract(year from p_period) <> 0
             or extract(month from p_period) <> 0
             then 'a period is 1 ms or more, in days, hours, minutes and seconds; cron has months'
-        when extract(year from p_delay) <> 0 or extract(month from p_delay) <> 0 then 'a delay is in days, hours, minutes and seconds'
-        when not howdah._is_readable(p_starts_at) or not howdah._is_readable(p_ends_at) or p_starts_at > howdah.now() + interval '100 years'
+        when extract(year from p_delay) <> 0 or extract(month
+            from p_delay) <> 0 then 'a delay is in days, hours, minutes and seconds'
+        when not howdah._is_readable(p_starts_at) or not howdah._is_readable(p_ends_at)
+            or p_starts_at > howdah.now() + interval '100 years'
             then 'starts_at lies between 1970 and 100 years from now, and ends_at before the end of 9999'
         when p_ends_at <= coalesce(p_starts_at, howdah.now()) then 'ends_at lies before the beginning'
-        when p_misfire_grace < interval '1 millisecond' or p_misfire_grace > interval '100 years' or howdah._milliseconds(p_misfire_grace) < 1 then 'misfire_grace is positive'
+        when p_misfire_grace < interval '1 millisecond' or p_misfire_grace > interval '100 years'
+            or howdah._milliseconds(p_misfire_grace) < 1 then 'misfire_grace is positive'
         when p_name = '' or length(p_name) > 242 then 'a name has 1 to 242 characters'
-        when p_time_zone is null or p_time_zone <> 'UTC' and not exists (select from pg_timezone_names z where z.name = p_time_zone)
+        when p_time_zone is null or p_time_zone <> 'UTC'
+            and not exists (select from pg_timezone_names z where z.name = p_time_zone)
             then format('there is no time zone %s', coalesce(quote_literal(left(p_time_zone, 100)), 'NULL'))
     end;
 begin
     if v_wrong is not null then
         raise exception using errcode = 'HD005', message = v_wrong,
-            hint = 'For example cron => ''30 8 * * mon-fri'', time_zone => ''Europe/Vienna''; or period => ''10 min'', repeat => 5.';
+            hint =
+                'For example cron => ''30 8 * * mon-fri'', time_zone => ''Europe/Vienna''; or period => ''10 min'', '
+                'repeat => 5.';
     end if;
     if p_cron is not null then
         perform howdah._check_cron(p_cron);
@@ -2158,7 +2281,8 @@ begin
         raise exception using errcode = 'HD003', message = 'bad name or client id of a subscription',
             hint = 'They have up to 200 characters out of A-Z a-z 0-9 . _ -';
     elsif v_wrong is not null then
-        raise exception using errcode = 'HD005', message = v_wrong, hint = 'See docs/topics.md for the kinds of subscription.';
+        raise exception using errcode = 'HD005', message = v_wrong,
+            hint = 'See docs/topics.md for the kinds of subscription.';
     end if;
     perform howdah._check_subscription_options(p_options);
 end
@@ -2174,7 +2298,9 @@ begin
         or p_options @> '{"strict_order": true}' or p_options @> '{"backout_count": "hardened"}'
         or p_options ->> 'message_groups' <> 'none' or p_options ->> 'delivery_policy' <> 'shared' then
         raise exception using errcode = 'HD004', message = 'wrong options of a subscription',
-            hint = 'They are a JSON object; prioritized is true or false; strict_order, backout_count "hardened", message_groups and delivery_policy are for queues.';
+            hint =
+                'They are a JSON object; prioritized is true or false; strict_order, backout_count "hardened", '
+                'message_groups and delivery_policy are for queues.';
     end if;
 end
 $$;
@@ -2192,8 +2318,10 @@ begin
     end if;
     foreach v_option in array array['journal_level', 'persistent', 'exception_prefix'] loop
         if p_options ? v_option then
-            raise exception using errcode = 'HD010', message = format('option %s of a subscription is for administrators', v_option),
-                hint = 'Leave it out, or ask an administrator to set it with howdah.alter_queue(subscription, options).';
+            raise exception using errcode = 'HD010',
+                message = format('option %s of a subscription is for administrators', v_option),
+                hint =
+                    'Leave it out, or ask an administrator to set it with howdah.alter_queue(subscription, options).';
         end if;
     end loop;
     foreach v_option in array array['exception_queue', 'log_queue'] loop
@@ -2220,11 +2348,14 @@ begin
         return;
     end if;
     loop
-        select t.* into v_taken from howdah._reserve_after_count(0, 'howdah.system_room', 'howdah.system_tickets', v_engine.max_count, v_engine.max_bytes,
-            array[v_engine.yellow_threshold, v_engine.orange_threshold, v_engine.red_threshold], p_messages, p_bytes, false) t;
+        select t.* into v_taken from howdah._reserve_after_count(0, 'howdah.system_room', 'howdah.system_tickets',
+            v_engine.max_count, v_engine.max_bytes,
+            array[v_engine.yellow_threshold, v_engine.orange_threshold, v_engine.red_threshold], p_messages, p_bytes,
+            false) t;
         v_known := coalesce(pg_sequence_last_value('howdah.system_state'), 0);
         v_taken.level := coalesce(v_taken.level, v_known & 3);
-        if v_taken.level > v_known & 3 or v_taken.verdict = 'full' and howdah._pace(clock_timestamp()) - (v_known >> 2) > 1000 then
+        if v_taken.level > v_known & 3 or v_taken.verdict = 'full'
+           and howdah._pace(clock_timestamp()) - (v_known >> 2) > 1000 then
             perform setval('howdah.system_state', howdah._pace(clock_timestamp()) << 2 | v_taken.level);
             continue when howdah._reclaim_expired() > 0 and v_taken.verdict <> 'taken';
         elsif v_taken.level < v_known & 3 then
@@ -2233,9 +2364,11 @@ begin
         exit when v_taken.verdict = 'taken';
         if v_taken.verdict = 'full' or clock_timestamp() > v_begun + interval '1 second' then
             raise exception using errcode = 'HD027', message = 'the engine is full',
-                hint = format('It takes %s messages and %s bytes at most, and sends are refused from %s %% of that on (howdah.resource_state()); wait until some'
-                    ' are consumed.', coalesce(v_engine.max_count::text, 'any number of'), coalesce(v_engine.max_bytes::text, 'any number of'),
-                    v_engine.red_threshold);
+                hint = format(
+                    'It takes %s messages and %s bytes at most, and sends are refused from %s %% of that on '
+                    '(howdah.resource_state()); wait until some'
+                    ' are consumed.', coalesce(v_engine.max_count::text, 'any number of'),
+                    coalesce(v_engine.max_bytes::text, 'any number of'), v_engine.red_threshold);
         end if;
         perform pg_sleep(0.005);
     end loop;
@@ -2258,15 +2391,18 @@ begin
     v_mine := v_queue.connection = current_setting('howdah.connection', true);
     if (v_queue.boot = pg_postmaster_start_time() and (v_mine or howdah._connection_lives(v_queue))) is not true
        or p_verb = 'send' and not howdah._hold_temporary(p_destination) then
-        raise exception using errcode = 'HD001', message = format('there is no queue %s any more', quote_literal(p_destination.name)),
+        raise exception using errcode = 'HD001', message = format('there is no queue %s any more',
+            quote_literal(p_destination.name)),
             hint = 'A temporary queue ends with the connection that made it.';
     elsif p_verb = 'send' then
         return;
     elsif p_verb not in ('receive', 'browse') then
-        raise exception using errcode = 'HD010', message = format('queue %s is temporary: it is not managed', quote_literal(p_destination.name)),
+        raise exception using errcode = 'HD010', message = format('queue %s is temporary: it is not managed',
+            quote_literal(p_destination.name)),
             hint = 'Only its own connection can drop it, with howdah.drop_temporary_queue(queue).';
     elsif v_mine is not true then
-        raise exception using errcode = 'HD010', message = format('the temporary queue %s belongs to another connection', quote_literal(p_destination.name)),
+        raise exception using errcode = 'HD010',
+            message = format('the temporary queue %s belongs to another connection', quote_literal(p_destination.name)),
             hint = 'Only the connection that made it receives from it; see howdah.set_connection.';
     elsif p_verb = 'receive' then
         perform pg_advisory_xact_lock_shared(howdah._lock_key('temporary receiver', p_destination.id::text));
@@ -2283,7 +2419,8 @@ CREATE FUNCTION howdah._check_together(p_queues text[], p_leases bigint[], p_len
     LANGUAGE plpgsql IMMUTABLE
     AS $$
 begin
-    if cardinality(p_queues) is distinct from cardinality(p_leases) or cardinality(p_queues) is distinct from p_length or p_length is null then
+    if cardinality(p_queues) is distinct from cardinality(p_leases) or cardinality(p_queues) is distinct from p_length
+       or p_length is null then
         raise exception using errcode = 'HD005', message = 'the arrays are not of one length',
             hint = 'For each message, or each lease, give the queue that it was leased from.';
     end if;
@@ -2303,10 +2440,15 @@ begin
       and u.xmax::text::bigint in (0, u.begun_in & 4294967295);
     if not found then
         raise exception using errcode = 'HD022',
-            message = format('attempt %s at queue %s was taken before, or begun before the server was started', p_attempt_id, quote_literal(p_queue)),
-            hint = 'An attempt is for one howdah.receive_attempt. After a ROLLBACK call howdah.begin_attempts(queue) again, COMMIT, and then that.';
+            message = format('attempt %s at queue %s was taken before, or begun before the server was started',
+                p_attempt_id, quote_literal(p_queue)),
+            hint =
+                'An attempt is for one howdah.receive_attempt. After a ROLLBACK call howdah.begin_attempts(queue) '
+                'again, COMMIT, and then that.';
     elsif v_begun_in = pg_current_xact_id()::text::bigint then
-        raise exception using errcode = 'HD022', message = format('attempt %s at queue %s was begun in this transaction', p_attempt_id, quote_literal(p_queue)),
+        raise exception using errcode = 'HD022',
+            message = format('attempt %s at queue %s was begun in this transaction', p_attempt_id,
+                quote_literal(p_queue)),
             hint = 'Call howdah.begin_attempts(queue), COMMIT, and then this.';
     end if;
 end
@@ -2319,7 +2461,8 @@ CREATE FUNCTION howdah._check_verb(p_verb text) RETURNS void
     AS $$
 begin
     if p_verb is null or p_verb not in ('send', 'receive', 'browse', 'admin', 'pass_all', 'set_all') then
-        raise exception using errcode = 'HD005', message = format('there is no verb %s', coalesce(quote_literal(p_verb), 'NULL')),
+        raise exception using errcode = 'HD005', message = format('there is no verb %s',
+            coalesce(quote_literal(p_verb), 'NULL')),
             hint = 'Verbs are: send, receive, browse, admin, pass_all, set_all.';
     end if;
 end
@@ -2332,7 +2475,8 @@ CREATE FUNCTION howdah._check_wildcard(p_pattern text) RETURNS void
     AS $_$
 begin
     if p_pattern !~ '^([A-Za-z0-9_/-]+|[*])([.]([A-Za-z0-9_/-]+|[*]))*([.]>)?$|^>$' then
-        raise exception using errcode = 'HD003', message = format('%s is no wildcard', quote_literal(left(p_pattern, 250))),
+        raise exception using errcode = 'HD003', message = format('%s is no wildcard',
+            quote_literal(left(p_pattern, 250))),
             hint = 'Parts between dots; * stands for one part, > at the end for the rest: STOCKS.*.EU, STOCKS.>.';
     end if;
 end
@@ -2351,11 +2495,13 @@ begin
         return p_message_ids;
     end if;
     if p_message_ids is not null then
-        raise exception using errcode = 'HD005', message = 'message_ids and a filter do not go together', hint = 'Give one of them.';
+        raise exception using errcode = 'HD005', message = 'message_ids and a filter do not go together',
+            hint = 'Give one of them.';
     end if;
     return array(
-        select d.message_id from howdah._dead_messages(p_source.id, howdah._origin_id(p_origin), p_error_class, p_fingerprint,
-            p_older_than, p_newer_than, howdah._selected_messages(p_source.id, p_selector), null, p_max) d);
+        select d.message_id from howdah._dead_messages(p_source.id, howdah._origin_id(p_origin), p_error_class,
+            p_fingerprint, p_older_than, p_newer_than, howdah._selected_messages(p_source.id, p_selector), null,
+            p_max) d);
 end
 $$;
 
@@ -2403,8 +2549,8 @@ begin
         v_tids := howdah._look_nonpersistent(p_lane, p_want, p_all);
         return query
         select n.seq, n.message_id, n.sent_at, n.expires_at, n.dead_at, n.destination_id, n.origin_id, n.rank, n.stage,
-            n.is_text, n.content_type, n.body, n.headers, n.correlation_id, n.reply_to, n.message_type, n.conversation_id,
-            n.dead_reason, 'msgs_nonpersistent', true
+            n.is_text, n.content_type, n.body, n.headers, n.correlation_id, n.reply_to, n.message_type,
+            n.conversation_id, n.dead_reason, 'msgs_nonpersistent', true
         from howdah.msgs_nonpersistent n where n.ctid = any (v_tids) order by n.seq;
         if not p_hold then
             delete from howdah.msgs_nonpersistent n where n.ctid = any (v_tids);
@@ -2416,8 +2562,8 @@ begin
         where l.rows is not null;
         return query
         select p.seq, p.message_id, p.sent_at, p.expires_at, p.dead_at, p.destination_id, p.origin_id, p.rank, p.stage,
-            p.is_text, p.content_type, p.body, p.headers, p.correlation_id, p.reply_to, p.message_type, p.conversation_id,
-            p.dead_reason, 'parked', p.boot is not null
+            p.is_text, p.content_type, p.body, p.headers, p.correlation_id, p.reply_to, p.message_type,
+            p.conversation_id, p.dead_reason, 'parked', p.boot is not null
         from howdah.parked p where p.ctid = any (v_tids) order by p.due_at, p.seq;
         if not p_hold then
             delete from howdah.parked p where p.ctid = any (v_tids);
@@ -2497,7 +2643,8 @@ begin
               and (k.group_id is null
                    or k.group_id = any (mine)
                       and (k.group_id <> all (v_held)
-                           or case when p_lane.place = 0 then k.key = any (v_firsts) else k.key < v_before[array_position(v_held, k.group_id)] end))
+                           or case when p_lane.place = 0 then k.key = any (v_firsts)
+                               else k.key < v_before[array_position(v_held, k.group_id)] end))
         ) u
         where u.group_id is null or u.nth = 1 and u.group_id = any (v_fresh) or not p_walk.hold
         order by u.n);
@@ -2534,17 +2681,21 @@ begin
     end if;
     select array_agg(c.seq order by c.seq), array_agg(c.group_id order by c.seq) into v_seqs, v_groups
     from (select m.seq, howdah._group(m.headers, m.conversation_id) as group_id from howdah.msgs m
-          where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from and (m.xmax = 0 or p_all)
+          where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
+            and (m.xmax = 0 or p_all)
             and howdah._lock_group(p_lane.destination_id, howdah._group(m.headers, m.conversation_id)) is not false
           order by m.seq limit p_want for update skip locked) c;
     if cardinality(v_seqs) = p_want
        and not exists (
            select from (select m.seq, howdah._group(m.headers, m.conversation_id) as group_id from howdah.msgs m
-                        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from and m.seq < v_seqs[p_want]
+                        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
+                          and m.seq < v_seqs[p_want]
                         offset 0) b
            where b.group_id = any (v_groups) and b.seq <> all (v_seqs)
-             and b.seq < (select max(c.seq) from unnest(v_seqs, v_groups) c(seq, group_id) where c.group_id = b.group_id))
-       and not exists (select from howdah.parked p where p.destination_id = p_lane.destination_id and p.group_id = any (v_groups)) then
+             and b.seq < (select max(c.seq) from unnest(v_seqs, v_groups) c(seq, group_id)
+                 where c.group_id = b.group_id))
+       and not exists (select from howdah.parked p
+           where p.destination_id = p_lane.destination_id and p.group_id = any (v_groups)) then
         return v_seqs;
     end if;
     return null;
@@ -2571,9 +2722,11 @@ begin
         return null;
     elsif v_row.group_id is null
        or not exists (select from howdah.msgs m
-                      where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from and m.seq < v_row.seq
+                      where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
+                        and m.seq < v_row.seq
                         and howdah._group(m.headers, m.conversation_id) = v_row.group_id)
-          and not exists (select from howdah.parked p where p.destination_id = p_lane.destination_id and p.group_id = v_row.group_id) then
+          and not exists (select from howdah.parked p
+              where p.destination_id = p_lane.destination_id and p.group_id = v_row.group_id) then
         return v_row.seq;
     end if;
     return null;
@@ -2614,7 +2767,8 @@ begin
             loop
                 with page as materialized (
                     select p.*, row_number() over () as n
-                    from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid, v_segment.from_seq, v_segment.to_xid, v_upto, v_size) p
+                    from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid, v_segment.from_seq,
+                        v_segment.to_xid, v_upto, v_size) p
                 ), taken as materialized (
                     select p.* from page p
                     where p.wanted and not p.done
@@ -2622,19 +2776,26 @@ begin
                            or pg_try_advisory_xact_lock(hashint8extended(p.seq, v_secret)))
                     limit v_left
                 ), others as materialized (
-                    select min(p.n) as n from page p where p.wanted and not p.done and p.n not in (select u.n from taken u)
+                    select min(p.n) as n from page p
+                    where p.wanted and not p.done and p.n not in (select u.n from taken u)
                 )
-                select t.taken, t.taken = v_left as filled, t.seqs, t.xids, t.modes, t.messages, (select count(*) from page) as seen,
-                    (select p.xid from page p where p.n = v_size) as last_xid, (select p.seq from page p where p.n = v_size) as last_seq,
-                    (select count(*) from page p where (p.done or not p.wanted) and (p.n < (select o.n from others o)) is not false) as passed,
+                select t.taken, t.taken = v_left as filled, t.seqs, t.xids, t.modes, t.messages,
+                    (select count(*) from page) as seen,
+                    (select p.xid from page p where p.n = v_size) as last_xid,
+                    (select p.seq from page p where p.n = v_size) as last_seq,
+                    (select count(*) from page p where (p.done or not p.wanted)
+                        and (p.n < (select o.n from others o)) is not false) as passed,
                     (select o.n is not null from others o) as blocked
                 into v_page
                 from (
-                    select count(*) as taken, array_agg(u.seq) as seqs, array_agg(u.xid) as xids, array_agg(u.nonpersistent) as modes,
+                    select count(*) as taken, array_agg(u.seq) as seqs, array_agg(u.xid) as xids,
+                    array_agg(u.nonpersistent) as modes,
                         array_agg(row(u.message_id, p_name, case when u.is_text then convert_from(u.body, 'UTF8') end,
-                            case when not u.is_text then u.body end, u.content_type, u.headers, 9 - u.rank, u.correlation_id, u.reply_to, u.message_type,
-                            u.conversation_id, case when u.nonpersistent then 'non-persistent' else 'persistent' end, u.sent_at, u.expires_at, 1, false,
-                            u.seq, 0, v_topic, null, null)::howdah.message) as messages
+                            case when not u.is_text then u.body end, u.content_type, u.headers, 9 - u.rank,
+                            u.correlation_id, u.reply_to, u.message_type,
+                            u.conversation_id, case when u.nonpersistent then 'non-persistent' else 'persistent' end,
+                            u.sent_at, u.expires_at, 1, false, u.seq, 0, v_topic, null,
+                            null)::howdah.message) as messages
                     from taken u
                 ) t;
                 if not v_blocked then
@@ -2644,14 +2805,17 @@ begin
                 if v_page.taken > 0 then
                     v_gone := '{}';
                     if p_subscription.shared then
-                        -- A statement of its own, whose snapshot is taken after the locks: whoever had one before has committed by then.
+                        -- A statement of its own, whose snapshot is taken after the locks: whoever had one before has
+                        -- committed by then.
                         v_gone := array(
                             select u.seq
                             from unnest(v_page.seqs, v_page.xids) u(seq, xid)
-                            cross join (select c as cursor from howdah.ack_cursors c where c.ack_id = p_ack.id order by c.n desc limit 1) c
+                            cross join (select c as cursor from howdah.ack_cursors c where c.ack_id = p_ack.id
+                                order by c.n desc limit 1) c
                             where (select true from howdah.acked a where a.ack_id = p_ack.id and a.seq = u.seq limit 1)
                                or howdah._is_passed(c.cursor, u.xid, u.seq));
-                        if v_seqs = '{}' and cardinality(v_gone) = v_page.taken and (howdah._cursor(p_ack.id)).n <> v_cursor.n then
+                        if v_seqs = '{}' and cardinality(v_gone) = v_page.taken
+                           and (howdah._cursor(p_ack.id)).n <> v_cursor.n then
                             v_cursor := howdah._cursor(p_ack.id);
                             v_upto := howdah._snapshot();
                             v_passed := 0;
@@ -2661,27 +2825,34 @@ begin
                     end if;
                     if v_failing then
                         select array_agg(f.message_id), array_agg(f.failures),
-                            coalesce(array_agg(f.message_id / 1000000) filter (where f.weight >= p_destination.dispose_at), '{}')
+                            coalesce(array_agg(f.message_id / 1000000)
+                                filter (where f.weight >= p_destination.dispose_at), '{}')
                         into v_failed, v_failures, v_ended
-                        from (select array_agg(m.message_id) as ids, array_agg(0::smallint) as stages, array_agg(m.conversation_id) as conversations,
+                        from (select array_agg(m.message_id) as ids, array_agg(0::smallint) as stages,
+                            array_agg(m.conversation_id) as conversations,
                                     array_agg(howdah._group(m.headers, m.conversation_id)) as groups
                               from unnest(v_page.messages) m where m."position" <> all (v_gone)) a
-                        cross join lateral howdah._count_failures(p_destination.id, a.ids, a.stages, a.conversations, a.groups) f
+                        cross join lateral howdah._count_failures(p_destination.id, a.ids, a.stages, a.conversations,
+                            a.groups) f
                         where f.stage = 0;
                         if v_ended <> '{}' then
                             perform howdah._note_done(p_ack.id, array[u.seq], array[u.xid])
                             from unnest(v_page.seqs, v_page.xids) u(seq, xid) where u.seq = any (v_ended);
-                            perform howdah._dispose_published(p_destination, m.message_id, m.sent_at, m.expires_at, (9 - m.priority)::smallint, m.body is not null,
-                                m.content_type, coalesce(m.bytes, convert_to(m.body, 'UTF8')), m.headers, m.correlation_id, m.reply_to, m.message_type,
-                                m.conversation_id, m.delivery_mode = 'non-persistent', v_now)
+                            perform howdah._dispose_published(p_destination, m.message_id, m.sent_at, m.expires_at,
+                                (9 - m.priority)::smallint, m.body is not null,
+                                m.content_type, coalesce(m.bytes, convert_to(m.body, 'UTF8')), m.headers,
+                                m.correlation_id, m.reply_to, m.message_type, m.conversation_id,
+                                m.delivery_mode = 'non-persistent', v_now)
                             from unnest(v_page.messages) m where m."position" = any (v_ended);
                             v_gone := v_gone || v_ended;
                         end if;
                         return query
-                        select m.message_id, m.queue, m.body, m.bytes, m.content_type, m.headers, m.priority, m.correlation_id, m.reply_to, m.message_type,
-                            m.conversation_id, m.delivery_mode, m.sent_at, m.expires_at,
-                            1 + coalesce(v_failures[array_position(v_failed, m.message_id)], 0), array_position(v_failed, m.message_id) is not null,
-                            m."position", m.stage, m.origin_queue, m.dead_reason, m.dead_at
+                        select m.message_id, m.queue, m.body, m.bytes, m.content_type, m.headers, m.priority,
+                            m.correlation_id, m.reply_to, m.message_type, m.conversation_id, m.delivery_mode, m.sent_at,
+                            m.expires_at,
+                            1 + coalesce(v_failures[array_position(v_failed, m.message_id)], 0),
+                            array_position(v_failed, m.message_id) is not null, m."position", m.stage, m.origin_queue,
+                            m.dead_reason, m.dead_at
                         from unnest(v_page.messages) m where m."position" <> all (v_gone);
                     else
                         return query select m.* from unnest(v_page.messages) m where m."position" <> all (v_gone);
@@ -2693,8 +2864,10 @@ begin
                         v_xids := v_xids || v_page.xids;
                         v_modes := v_modes || v_page.modes;
                     else
-                        select v_seqs || array_agg(u.seq), v_xids || array_agg(u.xid), v_modes || array_agg(u.mode) into v_seqs, v_xids, v_modes
-                        from unnest(v_page.seqs, v_page.xids, v_page.modes) u(seq, xid, mode) where u.seq <> all (v_gone);
+                        select v_seqs || array_agg(u.seq), v_xids || array_agg(u.xid),
+                            v_modes || array_agg(u.mode) into v_seqs, v_xids, v_modes
+                        from unnest(v_page.seqs, v_page.xids, v_page.modes) u(seq, xid, mode)
+                        where u.seq <> all (v_gone);
                     end if;
                     exit segments when v_left = 0;
                 end if;
@@ -2736,7 +2909,8 @@ begin
         where p.incident_id in (
             select l.incident_id from howdah.poison_details l
             where l.destination_id = p_destination.id and l.message_id = p_message_id
-               or p_destination.count_by = 'conversation' and l.destination_id = p_destination.id and l.conversation_id = p_conversation_id
+               or p_destination.count_by = 'conversation' and l.destination_id = p_destination.id
+               and l.conversation_id = p_conversation_id
                or p_destination.count_by = 'group' and l.destination_id = p_destination.id and l.message_group = p_group
             for update skip locked);
     end if;
@@ -2813,7 +2987,8 @@ begin
         v_part := btrim(regexp_replace(v_part, '^[[:space:]]*(?:temp-)?(queue|topic)://', ''));
         v_member := howdah._destination(v_part, 'send');
         if v_member.kind <> v_kind then
-            raise exception using errcode = 'HD001', message = format('%s is a %s, not a %s', quote_literal(v_part), v_member.kind, v_kind),
+            raise exception using errcode = 'HD001',
+                message = format('%s is a %s, not a %s', quote_literal(v_part), v_member.kind, v_kind),
                 hint = 'Names of queues and topics with commas between: A,B,topic://C,queue://D.';
         end if;
         if v_member.id <> all (array(select m.id from unnest(v_members) m)) then
@@ -2854,7 +3029,8 @@ CREATE FUNCTION howdah._connection_lives(p_queue howdah.temporary_queues) RETURN
     AS $$
     select case
         when p_queue.boot is distinct from pg_postmaster_start_time() then false
-        when p_queue.connection ^@ 's-' then not pg_try_advisory_xact_lock_shared(hashtextextended(p_queue.connection, 1213154392))
+        when p_queue.connection ^@ 's-' then not pg_try_advisory_xact_lock_shared(hashtextextended(p_queue.connection,
+            1213154392))
         else howdah._silent_ms(p_queue.alive) <= 60000 end
     where p_queue.connection is not null
 $$;
@@ -2879,7 +3055,8 @@ begin
     end if;
     for v_ack in
         select a.* from howdah.acks a
-        where a.subscription_id = p_destination.id and a.destination_id = any (array(select i.id % 1000000 from unnest(p_message_ids) i(id)))
+        where a.subscription_id = p_destination.id
+          and a.destination_id = any (array(select i.id % 1000000 from unnest(p_message_ids) i(id)))
     loop
         v_seqs := '{}';
         v_xids := '{}';
@@ -2916,7 +3093,8 @@ declare
     v_first integer;
 begin
     if p_consumer is null and (p_queue.delivery_policy <> 'shared' or p_queue.message_groups = 'sticky') then
-        raise exception using errcode = 'HD032', message = format('queue %s tells its consumers apart', quote_literal(p_queue.name)),
+        raise exception using errcode = 'HD032', message = format('queue %s tells its consumers apart',
+            quote_literal(p_queue.name)),
             hint = 'Call howdah.open_consumer(queue), COMMIT, and receive with consumer => its number.';
     elsif p_consumer is not null then
         perform howdah._check_consumer(p_queue, p_consumer, p_now);
@@ -2926,12 +3104,15 @@ begin
     alone := v_first is not null;
     admitted := v_first is null or v_first is not distinct from p_consumer;
     if p_queue.delivery_policy = 'round_robin' and not alone then
-        select min(c.opened_position) filter (where c.id = o.first) as base, count(*) as consumers, count(*) filter (where c.id < p_consumer) as number
+        select min(c.opened_position) filter (where c.id = o.first) as base, count(*) as consumers,
+            count(*) filter (where c.id < p_consumer) as number
         into v_turn
-        from howdah.consumers c cross join (select min(f.id) as first from howdah.consumers f where f.destination_id = p_queue.id) o
+        from howdah.consumers c cross join (select min(f.id) as first from howdah.consumers f
+            where f.destination_id = p_queue.id) o
         where c.destination_id = p_queue.id;
         share := case when v_turn.consumers > 1
-            then format('((m.seq - %s) %% %s + %2$s) %% %2$s = %s', v_turn.base + 1, v_turn.consumers, v_turn.number) end;
+            then format('((m.seq - %s) %% %s + %2$s) %% %2$s = %s', v_turn.base + 1, v_turn.consumers,
+                v_turn.number) end;
     end if;
 end
 $_$;
@@ -2956,9 +3137,11 @@ CREATE FUNCTION howdah._copy_grants_of(p_destination_id integer) RETURNS void
     AS $$
     update howdah.destinations d
     set senders = array(select g.role_name from howdah.destination_grants g
-                        where g.destination_id = d.id and g.verb = 'send' and not d.stamp_user order by g.role_name = e.admin_role, g.role_name),
+                        where g.destination_id = d.id and g.verb = 'send' and not d.stamp_user
+                        order by g.role_name = e.admin_role, g.role_name),
         receivers = array(select g.role_name from howdah.destination_grants g
-                          where g.destination_id = d.id and g.verb = 'receive' and d.kind = 'queue' and not d.name ^@ '_TEMP.'
+                          where g.destination_id = d.id and g.verb = 'receive' and d.kind = 'queue'
+                            and not d.name ^@ '_TEMP.'
                           order by g.role_name = e.admin_role, g.role_name)
     from howdah.engine e
     where d.id = p_destination_id
@@ -2970,7 +3153,8 @@ CREATE FUNCTION howdah._copy_rights(p_subscription_id integer, p_topics integer[
     LANGUAGE sql
     AS $$
     delete from howdah.destination_grants g using howdah.engine e
-    where g.destination_id = p_subscription_id and (g.verb = 'send' or not p_by_wildcard or g.role_name <> e.admin_role);
+    where g.destination_id = p_subscription_id and (g.verb = 'send' or not p_by_wildcard
+        or g.role_name <> e.admin_role);
     insert into howdah.destination_grants (destination_id, verb, role_name)
     select p_subscription_id, g.verb, g.role_name from howdah.destination_grants g
     where g.destination_id = any (p_topics) and g.verb <> 'send'
@@ -2996,7 +3180,8 @@ begin
          where n.destination_id = p_destination_id and n.boot = pg_postmaster_start_time() limit p_most)
         union all
         (select p.origin_id from howdah.parked p
-         where p.destination_id = p_destination_id and (p.boot is null or p.boot = pg_postmaster_start_time()) limit p_most)
+         where p.destination_id = p_destination_id and (p.boot is null or p.boot = pg_postmaster_start_time())
+         limit p_most)
     ) g
     group by g.origin_id;
 end
@@ -3015,18 +3200,20 @@ declare
     v_doubtful uuid[];
     v_now timestamptz := howdah.now();
 begin
-    select d.count_by, case when d.backout_count = 'volatile' then pg_postmaster_start_time() end, d.backout_count = 'hardened',
-        d.at_limit = 'move' and d.exception_mode = 'none'
+    select d.count_by, case when d.backout_count = 'volatile' then pg_postmaster_start_time() end,
+        d.backout_count = 'hardened', d.at_limit = 'move' and d.exception_mode = 'none'
     into v_by, v_since, v_hardened, v_keeps
     from howdah.destinations d where d.id = p_destination_id;
     if v_by = 'message' and not v_hardened then
         return query
         select p.message_id, p.stage, count(*)::integer,
             case when bool_or(p.rejected) and not v_keeps then 2147483647
-                when bool_or(p.due_at > v_now) and howdah._waits_until(p_destination_id, p.message_id, p.stage) > v_now then 2147483647
+                when bool_or(p.due_at > v_now) and howdah._waits_until(p_destination_id, p.message_id,
+                    p.stage) > v_now then 2147483647
                 else count(*) filter (where not p.uncounted)::integer end
         from howdah.poison_details p
-        where p.message_id = any (p_message_ids) and p.destination_id = p_destination_id and (p.boot = v_since or v_since is null)
+        where p.message_id = any (p_message_ids) and p.destination_id = p_destination_id
+          and (p.boot = v_since or v_since is null)
         group by p.message_id, p.stage;
         return;
     end if;
@@ -3036,11 +3223,13 @@ begin
     with wanted as (
         select w.message_id, w.stage, case when v_by = 'conversation' then w.conversation_id end as conversation_id,
             case when v_by = 'group' then w.message_group end as message_group
-        from unnest(p_message_ids, p_stages, p_conversations, p_groups) w(message_id, stage, conversation_id, message_group)
+        from unnest(p_message_ids, p_stages, p_conversations, p_groups) w(message_id, stage, conversation_id,
+            message_group)
     )
     select f.message_id, f.stage, count(*)::integer,
         case when bool_or(f.rejected) and not v_keeps then 2147483647
-            when bool_or(f.due_at > v_now) and howdah._waits_until(p_destination_id, f.message_id, f.stage) > v_now then 2147483647
+            when bool_or(f.due_at > v_now) and howdah._waits_until(p_destination_id, f.message_id,
+                f.stage) > v_now then 2147483647
             else count(*) filter (where not f.uncounted)::integer end
     from (
         select w.message_id, w.stage, p.rejected, p.uncounted, p.due_at
@@ -3051,16 +3240,19 @@ begin
         select w.message_id, w.stage, p.rejected and p.message_id = w.message_id and p.stage = w.stage, p.uncounted,
             case when p.message_id = w.message_id and p.stage = w.stage then p.due_at end
         from wanted w cross join lateral (
-            select c.* from howdah.poison_details c where c.conversation_id = w.conversation_id and c.destination_id = p_destination_id
+            select c.* from howdah.poison_details c
+            where c.conversation_id = w.conversation_id and c.destination_id = p_destination_id
             union all
-            select g.* from howdah.poison_details g where g.message_group = w.message_group and g.destination_id = p_destination_id
+            select g.* from howdah.poison_details g
+            where g.message_group = w.message_group and g.destination_id = p_destination_id
         ) p
         where (p.boot = v_since or v_since is null)
           and (w.stage = 0 or p.incident_id > coalesce((
                    select max(o.incident_id) from howdah.poison_details o
                    where o.message_id = w.message_id and o.destination_id = p_destination_id and o.stage < w.stage), 0)
                and not exists (select from howdah.quarantines q
-                               where q.message_id = w.message_id and q.destination_id = p_destination_id and q.at >= p.recorded_at))
+                               where q.message_id = w.message_id and q.destination_id = p_destination_id
+                                 and q.at >= p.recorded_at))
         union all
         select w.message_id, w.stage, false, false, null
         from wanted w join howdah.attempts a
@@ -3089,8 +3281,10 @@ begin
           where n.destination_id = p_destination_id and n.boot = pg_postmaster_start_time() limit p_most) c;
     select count(*) into parked
     from (select from howdah.parked p
-          where p.destination_id = p_destination_id and (p.boot is null or p.boot = pg_postmaster_start_time()) limit p_most) c;
-    parked := parked + (select count(*) from (select from howdah.leased l where l.destination_id = p_destination_id limit p_most) c);
+          where p.destination_id = p_destination_id and (p.boot is null or p.boot = pg_postmaster_start_time())
+          limit p_most) c;
+    parked := parked + (select count(*) from (select from howdah.leased l where l.destination_id = p_destination_id
+        limit p_most) c);
     return next;
 end
 $$;
@@ -3116,8 +3310,8 @@ CREATE FUNCTION howdah._cron_number(p_word text, p_field bigint) RETURNS integer
     LANGUAGE sql IMMUTABLE
     AS $$
     select case when p_word ~ '^[0-9]' then p_word::integer
-        when p_field = 4 then array_position(array['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'],
-            p_word)
+        when p_field = 4 then array_position(array['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct',
+            'nov', 'dec'], p_word)
         when p_field = 5 then array_position(array['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'], p_word) - 1 end
 $$;
 
@@ -3132,7 +3326,8 @@ COMMENT ON FUNCTION howdah._cursor(p_ack_id integer) IS 'where a cursor stands.'
 CREATE FUNCTION howdah._cursor_after(p_cursor howdah.ack_cursors, p_upto pg_snapshot, p_xid xid8) RETURNS pg_snapshot
     LANGUAGE sql IMMUTABLE
     AS $$
-    select case when (p_cursor).seq >= 0 and (p_cursor).xid = p_xid then (p_cursor).snapshot else howdah._cursor_at(howdah._whole_snapshot(p_cursor), p_upto, p_xid) end
+    select case when (p_cursor).seq >= 0 and (p_cursor).xid = p_xid then (p_cursor).snapshot
+        else howdah._cursor_at(howdah._whole_snapshot(p_cursor), p_upto, p_xid) end
 $$;
 
 COMMENT ON FUNCTION howdah._cursor_after(p_cursor howdah.ack_cursors, p_upto pg_snapshot, p_xid xid8) IS 'a cursor moved on to a message, as howdah._cursor_at; within a transaction that it has passed in part it stays.';
@@ -3175,7 +3370,8 @@ begin
         union all select null, 0, v_counted_at;
     else
         return query
-        select d.origin_id, sum(d.dead)::bigint, min(d.as_of) from unnest(v_ids) e(id) cross join lateral howdah._dead_by_origin(e.id) d
+        select d.origin_id, sum(d.dead)::bigint, min(d.as_of) from unnest(v_ids) e(id)
+        cross join lateral howdah._dead_by_origin(e.id) d
         group by d.origin_id;
     end if;
 end
@@ -3197,14 +3393,16 @@ begin
         return query
         select o.origin_id, max(o.dead)::bigint, null::timestamptz
         from (
-            select g.origin_id, sum(g.live + g.parked) as dead from howdah._estimate(p_destination_id) g group by g.origin_id
+            select g.origin_id, sum(g.live + g.parked) as dead from howdah._estimate(p_destination_id) g
+            group by g.origin_id
             union all
             select u.origin_id, u.dead from unnest(v_origins, v_dead) u(origin_id, dead)
         ) o
         where o.origin_id is not null group by o.origin_id
         union all select null, 0, howdah.now();
     else
-        return query select u.origin_id, u.dead, null::timestamptz from unnest(v_origins, v_dead) u(origin_id, dead) where u.origin_id is not null;
+        return query select u.origin_id, u.dead, null::timestamptz from unnest(v_origins, v_dead) u(origin_id, dead)
+            where u.origin_id is not null;
     end if;
 end
 $$;
@@ -3214,29 +3412,38 @@ COMMENT ON FUNCTION howdah._dead_by_origin(p_destination_id integer) IS 'how man
 CREATE FUNCTION howdah._dead_messages(p_destination_id integer, p_origin_id integer, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selected bigint[], p_after bigint, p_max bigint) RETURNS TABLE(message_id bigint, seq bigint, rank smallint, stage smallint, origin_id integer, sent_at timestamp with time zone, dead_at timestamp with time zone, dead_reason text, content_type text, headers jsonb, nonpersistent boolean, due_at timestamp with time zone, failures bigint, incident_id bigint, error_class text, error_text text, sqlstate text, fingerprint text)
     LANGUAGE sql STABLE
     AS $$
-    select d.message_id, d.seq, d.rank, d.stage, d.origin_id, d.sent_at, d.dead_at, d.dead_reason, d.content_type, d.headers,
-        d.nonpersistent, d.due_at, c.failures, i.incident_id, i.error_class, i.error_text, i.sqlstate, i.fingerprint
+    select d.message_id, d.seq, d.rank, d.stage, d.origin_id, d.sent_at, d.dead_at, d.dead_reason, d.content_type,
+        d.headers, d.nonpersistent, d.due_at, c.failures, i.incident_id, i.error_class, i.error_text, i.sqlstate,
+        i.fingerprint
     from (
-        select m.message_id, m.seq, m.rank, m.stage, m.origin_id, m.sent_at, m.dead_at, m.dead_reason, m.content_type, m.headers,
+        select m.message_id, m.seq, m.rank, m.stage, m.origin_id, m.sent_at, m.dead_at, m.dead_reason, m.content_type,
+        m.headers,
             false as nonpersistent, null::timestamptz as due_at
         from howdah.msgs m where m.destination_id = p_destination_id
         union all
-        select n.message_id, n.seq, n.rank, n.stage, n.origin_id, n.sent_at, n.dead_at, n.dead_reason, n.content_type, n.headers,
+        select n.message_id, n.seq, n.rank, n.stage, n.origin_id, n.sent_at, n.dead_at, n.dead_reason, n.content_type,
+        n.headers,
             true, null
-        from howdah.msgs_nonpersistent n where n.destination_id = p_destination_id and n.boot = pg_postmaster_start_time()
+        from howdah.msgs_nonpersistent n where n.destination_id = p_destination_id
+        and n.boot = pg_postmaster_start_time()
         union all
-        select p.message_id, p.seq, p.rank, p.stage, p.origin_id, p.sent_at, p.dead_at, p.dead_reason, p.content_type, p.headers,
+        select p.message_id, p.seq, p.rank, p.stage, p.origin_id, p.sent_at, p.dead_at, p.dead_reason, p.content_type,
+        p.headers,
             p.boot is not null, p.due_at
-        from howdah.parked p where p.destination_id = p_destination_id and (p.boot is null or p.boot = pg_postmaster_start_time())
+        from howdah.parked p where p.destination_id = p_destination_id
+        and (p.boot is null or p.boot = pg_postmaster_start_time())
     ) d
     cross join lateral (
-        select count(*) as failures, max(f.incident_id) as last from howdah.poison_details f where f.message_id = d.message_id
+        select count(*) as failures, max(f.incident_id) as last from howdah.poison_details f
+        where f.message_id = d.message_id
     ) c
     left join howdah.poison_details i on i.incident_id = c.last
-    where d.dead_at is not null and (p_origin_id is null or d.origin_id = p_origin_id) and (p_after is null or d.seq > p_after)
+    where d.dead_at is not null and (p_origin_id is null or d.origin_id = p_origin_id)
+      and (p_after is null or d.seq > p_after)
       and (p_older_than is null or d.dead_at < p_older_than) and (p_newer_than is null or d.dead_at >= p_newer_than)
       and (p_selected is null or d.message_id in (select s.id from unnest(p_selected) s(id)))
-      and (p_error_class is null or i.error_class = p_error_class) and (p_fingerprint is null or i.fingerprint = p_fingerprint)
+      and (p_error_class is null or i.error_class = p_error_class)
+      and (p_fingerprint is null or i.fingerprint = p_fingerprint)
     order by d.seq
     limit p_max
 $$;
@@ -3245,7 +3452,8 @@ COMMENT ON FUNCTION howdah._dead_messages(p_destination_id integer, p_origin_id 
 
 CREATE FUNCTION howdah._death_reason(p_weight integer) RETURNS text
     LANGUAGE sql IMMUTABLE
-    AS $$ select case when p_weight = 2147483647 then 'rejected by its handler' else 'failed deliveries reached the limit' end $$;
+    AS $$ select case when p_weight = 2147483647 then 'rejected by its handler'
+    else 'failed deliveries reached the limit' end $$;
 
 COMMENT ON FUNCTION howdah._death_reason(p_weight integer) IS 'the reason of death of a message whose incidents amount to so much.';
 
@@ -3258,7 +3466,8 @@ declare
 begin
     select k.key into v_key from unnest(p_keys) k(key) where k.key = '' or length(k.key) > 250 limit 1;
     if found then
-        raise exception using errcode = 'HD005', message = format('a deduplication key has 1 to 250 characters, not %s', length(v_key)),
+        raise exception using errcode = 'HD005', message = format('a deduplication key has 1 to 250 characters, not %s',
+            length(v_key)),
             hint = 'Hash what is longer.';
     end if;
     insert into howdah.deduplications as d (destination_id, key, message_id, forgotten_at)
@@ -3269,9 +3478,11 @@ begin
         where u.key is not null order by u.key, u.n
     ) k
     where not exists (select from howdah.deduplications o
-                      where o.destination_id = p_destination.id and o.key = k.key collate "C" and o.forgotten_at > v_now)
+                      where o.destination_id = p_destination.id and o.key = k.key collate "C"
+                        and o.forgotten_at > v_now)
     order by k.key
-    on conflict on constraint pk_deduplications do update set message_id = excluded.message_id, forgotten_at = excluded.forgotten_at
+    on conflict on constraint pk_deduplications do update set message_id = excluded.message_id,
+        forgotten_at = excluded.forgotten_at
     where d.forgotten_at <= v_now;
     return array(
         select coalesce(d.message_id, u.id)
@@ -3291,8 +3502,8 @@ declare
     v_weight integer;
 begin
     select coalesce(max(f.failures), 0), coalesce(max(f.weight), 0) into v_failures, v_weight
-    from howdah._count_failures(p_destination_id, array[p_message.message_id], array[p_message.stage], array[p_message.conversation_id],
-        array[howdah._group(p_message.headers, p_message.conversation_id)]) f
+    from howdah._count_failures(p_destination_id, array[p_message.message_id], array[p_message.stage],
+        array[p_message.conversation_id], array[howdah._group(p_message.headers, p_message.conversation_id)]) f
     where f.stage = p_message.stage;
     if p_message.expires_at <= p_now or v_weight >= p_limit then
         perform howdah._dispose(p_destination_id, p_message, false, null, p_now);
@@ -3329,7 +3540,8 @@ begin
           and howdah._has_role(g.role_name)
     ) then
         raise exception using errcode = 'HD010',
-            message = format('role %s may not %s on queue %s', quote_ident(howdah._caller()), p_verb, quote_literal(p_name)),
+            message = format('role %s may not %s on queue %s', quote_ident(howdah._caller()), p_verb,
+                quote_literal(p_name)),
             hint = 'Ask an administrator for membership in a role that has this right (howdah.destination_grants).';
     end if;
     if v_destination.name ^@ '_TEMP.' then
@@ -3365,7 +3577,8 @@ CREATE FUNCTION howdah._digest(p_secret uuid, p_body bytea, p_headers jsonb, p_i
     LANGUAGE sql STABLE
     AS $$
     select substr(sha256(
-        convert_to(row(p_secret, nullif(p_headers - array['originalExpiration', 'originalDeliveryMode', 'dlqDeliveryFailureCause'], '{}'), p_is_text,
+        convert_to(row(p_secret, nullif(p_headers - array['originalExpiration', 'originalDeliveryMode',
+            'dlqDeliveryFailureCause'], '{}'), p_is_text,
             p_content_type, p_correlation_id, p_reply_to, p_message_type, p_conversation_id)::text, 'UTF8')
         || p_body || int4send(octet_length(p_body))), 1, 16)
 $$;
@@ -3379,7 +3592,8 @@ declare
     v_secret constant uuid := (select e.digest_secret from howdah.engine e);
 begin
     return array(
-        select howdah._digest(v_secret, b.body, b.headers, p_is_text, p_content_type, b.correlation_id, p_reply_to, b.message_type, b.conversation_id)
+        select howdah._digest(v_secret, b.body, b.headers, p_is_text, p_content_type, b.correlation_id, p_reply_to,
+            b.message_type, b.conversation_id)
         from unnest(p_bodies, p_headers, p_correlation_ids, p_message_types, p_conversation_ids) with ordinality
             b(body, headers, correlation_id, message_type, conversation_id, n)
         order by b.n);
@@ -3396,8 +3610,10 @@ declare
     v_count bigint := 0;
 begin
     for v_gone in
-        with gone as (delete from howdah.parked p where p.ctid = any (p_rows) returning p.message_id, p.boot is not null as nonpersistent)
-        select g.nonpersistent, array_agg(g.message_id order by g.message_id) as ids from gone g group by g.nonpersistent
+        with gone as (delete from howdah.parked p where p.ctid = any (p_rows) returning p.message_id,
+            p.boot is not null as nonpersistent)
+        select g.nonpersistent, array_agg(g.message_id order by g.message_id) as ids from gone g
+        group by g.nonpersistent
     loop
         perform howdah._journal(p_destination, 'discarded', v_gone.ids, v_gone.nonpersistent, null, 'cancelled');
         v_count := v_count + cardinality(v_gone.ids);
@@ -3422,10 +3638,11 @@ begin
     if p_message.expires_at <= p_now then
         perform howdah._expire(v_destination, p_message, p_nonpersistent);
     else
-        v_weight := (select s.weight from howdah._standing(p_destination_id, p_message.message_id, p_message.stage, p_message.conversation_id,
-            howdah._group(p_message.headers, p_message.conversation_id), null) s);
+        v_weight := (select s.weight from howdah._standing(p_destination_id, p_message.message_id, p_message.stage,
+            p_message.conversation_id, howdah._group(p_message.headers, p_message.conversation_id), null) s);
         if not howdah._park_waiting(v_destination, p_message, p_nonpersistent, v_weight, p_now) then
-            perform howdah._apply_limit_policy(v_destination, p_message, p_nonpersistent, howdah._death_reason(v_weight));
+            perform howdah._apply_limit_policy(v_destination, p_message, p_nonpersistent,
+                howdah._death_reason(v_weight));
         end if;
     end if;
     perform set_config('howdah.disposed', 'yes', true);
@@ -3444,7 +3661,8 @@ begin
     elsif p_destination.exception_mode = 'none' or p_destination.at_limit = 'discard'
        or p_nonpersistent and not p_destination.process_non_persistent
        or howdah._move_dead(p_destination, p_message, p_nonpersistent, p_reason) <> 'moved' then
-        perform howdah._journal(p_destination, 'discarded', array[p_message.message_id], p_nonpersistent, null, p_reason);
+        perform howdah._journal(p_destination, 'discarded', array[p_message.message_id], p_nonpersistent, null,
+            p_reason);
     end if;
 end
 $$;
@@ -3455,10 +3673,10 @@ CREATE FUNCTION howdah._dispose_published(p_destination howdah.destinations, p_m
     LANGUAGE plpgsql
     AS $$
 declare
-    v_copy howdah.msgs := howdah._own_copy(p_destination, p_message_id, p_sent_at, p_expires_at, p_rank, p_is_text, p_content_type,
-        p_body, p_headers, p_correlation_id, p_reply_to, p_message_type, p_conversation_id);
-    v_weight integer := (select s.weight from howdah._standing(p_destination.id, p_message_id, 0::smallint, p_conversation_id,
-        howdah._group(p_headers, p_conversation_id), null) s);
+    v_copy howdah.msgs := howdah._own_copy(p_destination, p_message_id, p_sent_at, p_expires_at, p_rank, p_is_text,
+        p_content_type, p_body, p_headers, p_correlation_id, p_reply_to, p_message_type, p_conversation_id);
+    v_weight integer := (select s.weight from howdah._standing(p_destination.id, p_message_id, 0::smallint,
+        p_conversation_id, howdah._group(p_headers, p_conversation_id), null) s);
 begin
     if not howdah._park_waiting(p_destination, v_copy, p_nonpersistent, v_weight, p_now) then
         perform howdah._apply_limit_policy(p_destination, v_copy, p_nonpersistent, howdah._death_reason(v_weight));
@@ -3476,7 +3694,8 @@ declare
     v_first bigint;
     v_last bigint;
 begin
-    select min(t.ticket), max(t.ticket) into v_first, v_last from (select nextval(p_tickets) as ticket from generate_series(1, p_needed)) t;
+    select min(t.ticket), max(t.ticket) into v_first, v_last
+    from (select nextval(p_tickets) as ticket from generate_series(1, p_needed)) t;
     perform howdah._hold_tickets(p_id, p_shift, v_first, v_last);
     return coalesce(v_last, 0);
 end
@@ -3501,7 +3720,8 @@ CREATE FUNCTION howdah._drop_prepared(p_but jsonb[]) RETURNS void
 declare
     v_what jsonb;
 begin
-    for v_what in select l.what from howdah._left_in_session() l(what) where l.what ->> 0 = 'statement' and l.what <> all (p_but) loop
+    for v_what in select l.what from howdah._left_in_session() l(what)
+        where l.what ->> 0 = 'statement' and l.what <> all (p_but) loop
         execute format('deallocate %I', v_what ->> 1);
     end loop;
 end
@@ -3519,7 +3739,8 @@ begin
     for v_sequence in
         select s.name from unnest(array[p_destination.positions, p_destination.head, p_destination.search]) s(name)
         union all
-        select to_regclass('howdah.' || r.name || p_destination.id) from unnest(array['room_', 'tickets_', 'mark_']) r(name)
+        select to_regclass('howdah.' || r.name || p_destination.id)
+        from unnest(array['room_', 'tickets_', 'mark_']) r(name)
         where to_regclass('howdah.' || r.name || p_destination.id) is not null
         union all
         select s.name from howdah.lanes l cross join lateral unnest(array[l.head, l.search]) s(name)
@@ -3528,7 +3749,8 @@ begin
         execute format('drop sequence %s', v_sequence);
     end loop;
     delete from howdah.lanes l where l.destination_id = p_destination.id;
-    update howdah.destinations d set positions = 0::regclass, head = 0::regclass, search = 0::regclass, room = null, tickets = null where d.id = p_destination.id;
+    update howdah.destinations d set positions = 0::regclass, head = 0::regclass, search = 0::regclass, room = null,
+        tickets = null where d.id = p_destination.id;
 exception when lock_not_available then
     return;
 end
@@ -3566,7 +3788,8 @@ begin
     if p_reason = 'purged' then
         perform howdah._return_leases(p_destination.id, null, howdah.now());
     else
-        perform howdah._lay_down(p_destination.id, l.lease_id, null, null) from howdah.leases l where l.destination_id = p_destination.id;
+        perform howdah._lay_down(p_destination.id, l.lease_id, null, null) from howdah.leases l
+        where l.destination_id = p_destination.id;
     end if;
     for v_ids, v_nonpersistent in
         with ready as (
@@ -3581,7 +3804,8 @@ begin
         ), parked as (
             delete from howdah.parked p where p.ctid = any (array(
                 select c.ctid from howdah.parked c where c.destination_id = p_destination.id
-                    and (p_reason <> 'purged' or c.lease_id is null or c.due_at <= howdah.now()) for update skip locked))
+                    and (p_reason <> 'purged' or c.lease_id is null or c.due_at <= howdah.now())
+                  for update skip locked))
             returning p.message_id, p.boot is not null as nonpersistent
         )
         select array_agg(g.message_id order by g.message_id), g.nonpersistent
@@ -3612,27 +3836,34 @@ begin
     into v_keys from howdah._still_needed(p_slot) n;
     if v_keys.kept > 0 then
         execute format('insert into howdah.topic_msgs_%s select s.* from howdah.topic_msgs_%s s
-            join unnest($1, $2, $3) k(id, xid, seq) on s.destination_id = k.id and s.xid = k.xid and s.seq = k.seq', v_open, p_slot)
+            join unnest($1, $2, $3) k(id, xid, seq) on s.destination_id = k.id and s.xid = k.xid
+                and s.seq = k.seq', v_open, p_slot)
         using v_keys.ids, v_keys.xids, v_keys.seqs;
         execute format('insert into howdah.topic_nonpersistent_%s select s.* from howdah.topic_nonpersistent_%s s
-            join unnest($1, $2, $3) k(id, xid, seq) on s.destination_id = k.id and s.xid = k.xid and s.seq = k.seq', v_open, p_slot)
+            join unnest($1, $2, $3) k(id, xid, seq) on s.destination_id = k.id and s.xid = k.xid
+                and s.seq = k.seq', v_open, p_slot)
         using v_keys.ids, v_keys.xids, v_keys.seqs;
     end if;
     -- What was noted about messages that go now: no cursor meets them any more.
     execute format('delete from howdah.acked d using howdah.acks a
-        where a.id = d.ack_id and not exists (select from unnest($1, $2) k(id, seq) where k.id = a.destination_id and k.seq = d.seq)
-          and (exists (select from howdah.topic_msgs_%1$s s where s.destination_id = a.destination_id and s.xid = d.xid and s.seq = d.seq)
-            or exists (select from howdah.topic_nonpersistent_%1$s s where s.destination_id = a.destination_id and s.xid = d.xid and s.seq = d.seq))',
+        where a.id = d.ack_id and not exists (select from unnest($1, $2) k(id, seq) where k.id = a.destination_id
+          and k.seq = d.seq)
+          and (exists (select from howdah.topic_msgs_%1$s s where s.destination_id = a.destination_id
+          and s.xid = d.xid and s.seq = d.seq)
+            or exists (select from howdah.topic_nonpersistent_%1$s s where s.destination_id = a.destination_id
+                and s.xid = d.xid and s.seq = d.seq))',
         p_slot)
     using v_keys.ids, v_keys.seqs;
     perform setval('howdah.topic_truncations'::regclass, (select max(r.truncations) + 1 from howdah.topic_ring r));
     execute format('truncate table only howdah.topic_msgs_%s', p_slot);
-    -- Not without need: an UNLOGGED table's new file, undone just before a crash, makes PostgreSQL's next start fail (docs/operations.md).
+    -- Not without need: an UNLOGGED table's new file, undone just before a crash, makes PostgreSQL's next start fail
+    -- (docs/operations.md).
     if pg_relation_size(format('howdah.topic_nonpersistent_%s', p_slot)::regclass) > 0 then
         execute format('truncate table only howdah.topic_nonpersistent_%s', p_slot);
     end if;
     update howdah.topic_ring r
-    set state = 'empty', closed_xid = null, closed_at = null, truncations = (select max(m.truncations) + 1 from howdah.topic_ring m)
+    set state = 'empty', closed_xid = null, closed_at = null,
+        truncations = (select max(m.truncations) + 1 from howdah.topic_ring m)
     where r.slot = p_slot;
     return v_keys.kept;
 end
@@ -3644,7 +3875,8 @@ CREATE FUNCTION howdah._end_conversation(p_conversation_id uuid, p_error integer
     LANGUAGE plpgsql
     AS $$
 begin
-    -- Another transaction is just ending it: not waited for, since a receive that disposes of a message waits for nobody.
+    -- Another transaction is just ending it: not waited for, since a receive that disposes of a message waits for
+    -- nobody.
     if not pg_try_advisory_xact_lock(howdah._lock_key('conversation', p_conversation_id::text)) then
         return false;
     end if;
@@ -3671,14 +3903,16 @@ begin
     update howdah.parked p set due_at = p_now
     where p.ctid = any (array(
         select c.ctid from howdah.parked c
-        where c.destination_id = p_destination_id and c.lease_id = any (p_leases) and c.parked_reason = 'lease' and c.due_at > p_now
+        where c.destination_id = p_destination_id and c.lease_id = any (p_leases) and c.parked_reason = 'lease'
+          and c.due_at > p_now
         for update skip locked));
     update howdah.acked d set leased_until = p_now
     where d.ctid = any (array(
         select c.ctid from howdah.acks a join howdah.acked c on c.ack_id = a.id
         where a.subscription_id = p_destination_id and c.lease_id = any (p_leases) and c.leased_until > p_now
         for update of c skip locked));
-    perform howdah._wake(d.id, d.waiting) from howdah.destinations d where d.id = p_destination_id and pg_sequence_last_value(d.waiting) is not null;
+    perform howdah._wake(d.id, d.waiting) from howdah.destinations d
+    where d.id = p_destination_id and pg_sequence_last_value(d.waiting) is not null;
 end
 $$;
 
@@ -3811,7 +4045,8 @@ CREATE FUNCTION howdah._end_stream(p_stream record, p_total bigint) RETURNS void
     AS $$
 begin
     perform howdah._same_ring(p_stream.ring);
-    if p_total > 0 or (p_stream.ack_cursor).seq >= 0 or pg_snapshot_xmax(p_stream.done)::text::bigint - p_stream.late::text::bigint > 1000 then
+    if p_total > 0 or (p_stream.ack_cursor).seq >= 0
+       or pg_snapshot_xmax(p_stream.done)::text::bigint - p_stream.late::text::bigint > 1000 then
         perform howdah._move_cursor(p_stream.ack_cursor, '3', -1, p_total, p_stream.upto);
     end if;
 end
@@ -3861,7 +4096,8 @@ begin
     for v_name in
         select n.name
         from (values
-            ('SYSTEM.DEAD.LETTER.QUEUE', p_destination.exception_mode = 'dead_letter' or p_destination.exception_fallback = 'dead_letter'),
+            ('SYSTEM.DEAD.LETTER.QUEUE', p_destination.exception_mode = 'dead_letter'
+                or p_destination.exception_fallback = 'dead_letter'),
             ('ActiveMQ.DLQ', p_destination.exception_mode = 'shared'),
             (p_destination.exception_prefix || p_destination.name, p_destination.exception_mode = 'individual'),
             ('_SYSTEM.Advisory', p_destination.notify_admin or p_destination.disable_after > 0)
@@ -3905,16 +4141,20 @@ begin
         select l.rank, f.seq as first, t.seq as last,
             case when c.messages <= 20 then f.seq else howdah._sample_start(b.n, f.seq, t.seq) end as start, c.messages
         from lane l cross join lateral howdah._sample_parts(l.first, l.last, l.parts) b
-        cross join lateral (select m.seq from howdah.msgs m where m.destination_id = p_destination_id and m.rank = l.rank
+        cross join lateral (select m.seq from howdah.msgs m
+            where m.destination_id = p_destination_id and m.rank = l.rank
                             and m.seq >= b.first and m.seq <= b.last order by m.seq limit 1) f
-        cross join lateral (select m.seq from howdah.msgs m where m.destination_id = p_destination_id and m.rank = l.rank
+        cross join lateral (select m.seq from howdah.msgs m
+            where m.destination_id = p_destination_id and m.rank = l.rank
                             and m.seq >= b.first and m.seq <= b.last order by m.seq desc limit 1) t
-        cross join lateral (select count(*) as messages from (select from howdah.msgs m where m.destination_id = p_destination_id
+        cross join lateral (select count(*) as messages
+            from (select from howdah.msgs m where m.destination_id = p_destination_id
                             and m.rank = l.rank and m.seq >= f.seq and m.seq <= t.seq order by m.seq limit 21) k) c
     ), waiting as materialized (
         select f.message_id as first, t.message_id as last,
             case when c.messages <= 20 then f.message_id
-                else f.message_id + (howdah._sample_start(b.n, f.message_id, t.message_id) - f.message_id) / 1000000 * 1000000 end as start,
+                else f.message_id + (howdah._sample_start(b.n, f.message_id,
+                    t.message_id) - f.message_id) / 1000000 * 1000000 end as start,
             c.messages
         from (select min(p.message_id) as first, max(p.message_id) as last
               from howdah.parked p where p.destination_id = p_destination_id) w
@@ -3923,8 +4163,10 @@ begin
                             and p.message_id >= b.first and p.message_id <= b.last order by p.message_id limit 1) f
         cross join lateral (select p.message_id from howdah.parked p where p.destination_id = p_destination_id
                             and p.message_id >= b.first and p.message_id <= b.last order by p.message_id desc limit 1) t
-        cross join lateral (select count(*) as messages from (select from howdah.parked p where p.destination_id = p_destination_id
-                            and p.message_id >= f.message_id and p.message_id <= t.message_id order by p.message_id limit 21) k) c
+        cross join lateral (select count(*) as messages
+            from (select from howdah.parked p where p.destination_id = p_destination_id
+                            and p.message_id >= f.message_id and p.message_id <= t.message_id order by p.message_id
+                          limit 21) k) c
     ), sample as (
         select s.origin_id, 0 as parked,
             case when r.messages <= 20 then 1
@@ -3932,7 +4174,8 @@ begin
         from ready r
         cross join lateral (
             select k.origin_id, count(*) over () as found, max(k.seq) over () as at
-            from (select m.origin_id, m.seq from howdah.msgs m where m.destination_id = p_destination_id and m.rank = r.rank
+            from (select m.origin_id, m.seq from howdah.msgs m
+                where m.destination_id = p_destination_id and m.rank = r.rank
                   and m.seq >= r.start and m.seq <= r.last order by m.seq limit 20) k
         ) s
         union all
@@ -3942,7 +4185,8 @@ begin
         from waiting w
         cross join lateral (
             select k.origin_id, k.boot, count(*) over () as found, max(k.message_id) over () as at
-            from (select p.origin_id, p.boot, p.message_id from howdah.parked p where p.destination_id = p_destination_id
+            from (select p.origin_id, p.boot, p.message_id from howdah.parked p
+                where p.destination_id = p_destination_id
                   and p.message_id >= w.start and p.message_id <= w.last order by p.message_id limit 20) k
         ) s
         where s.boot is null or s.boot = pg_postmaster_start_time()
@@ -3953,7 +4197,8 @@ begin
         union all
         select null, 1, 0 from (select from howdah.leased d where d.destination_id = p_destination_id limit 10000) d
     )
-    select s.origin_id, round(sum(s.live))::bigint, round(sum(s.parked))::bigint, null::timestamptz from sample s group by s.origin_id
+    select s.origin_id, round(sum(s.live))::bigint, round(sum(s.parked))::bigint, null::timestamptz from sample s
+    group by s.origin_id
     union all
     select null, 0, 0, min(l.sent_at) from lane l;
 end
@@ -3980,13 +4225,16 @@ begin
             from generate_series(case when v_lowest then p_rank else 0 end, 9) r(rank)
             cross join lateral (
                 (select 0 as place, m.rank, m.seq, m.message_id from howdah.msgs m
-                 where m.destination_id = p_destination.id and m.rank = r.rank order by m.seq limit p_messages + v_beside)
+                 where m.destination_id = p_destination.id and m.rank = r.rank order by m.seq
+                 limit p_messages + v_beside)
                 union all
                 (select 1, n.rank, n.seq, n.message_id from howdah.msgs_nonpersistent n
-                 where n.destination_id = p_destination.id and n.rank = r.rank and n.boot = pg_postmaster_start_time() order by n.seq limit p_messages + v_beside)
+                 where n.destination_id = p_destination.id and n.rank = r.rank and n.boot = pg_postmaster_start_time()
+                 order by n.seq limit p_messages + v_beside)
                 union all
                 (select 2, p.rank, p.seq, p.message_id from howdah.parked p
-                 where p.destination_id = p_destination.id and p.rank = r.rank and (p.lease_id is null or p.due_at <= howdah.now())
+                 where p.destination_id = p_destination.id and p.rank = r.rank
+                   and (p.lease_id is null or p.due_at <= howdah.now())
                  order by p.due_at, p.seq limit p_messages + v_beside)) o
             order by o.place = 2, case when v_lowest then -o.rank end, o.seq
         loop
@@ -3995,17 +4243,20 @@ begin
             if v_oldest.place = 0 then
                 delete from howdah.msgs m where m.ctid = any (array(
                     select c.ctid from howdah.msgs c
-                    where c.destination_id = p_destination.id and c.rank = v_oldest.rank and c.seq = v_oldest.seq for update skip locked))
+                    where c.destination_id = p_destination.id and c.rank = v_oldest.rank and c.seq = v_oldest.seq
+                    for update skip locked))
                 returning m.* into v_message;
             elsif v_oldest.place = 1 then
                 delete from howdah.msgs_nonpersistent n where n.ctid = any (array(
                     select c.ctid from howdah.msgs_nonpersistent c
-                    where c.destination_id = p_destination.id and c.rank = v_oldest.rank and c.seq = v_oldest.seq for update skip locked))
+                    where c.destination_id = p_destination.id and c.rank = v_oldest.rank and c.seq = v_oldest.seq
+                    for update skip locked))
                 returning (howdah._as_ready(n)).* into v_message;
             else
                 delete from howdah.parked p where p.ctid = any (array(
                     select c.ctid from howdah.parked c
-                    where c.destination_id = p_destination.id and c.message_id = v_oldest.message_id for update skip locked))
+                    where c.destination_id = p_destination.id and c.message_id = v_oldest.message_id
+                    for update skip locked))
                 returning (howdah._as_ready(p)).* into v_message;
             end if;
             continue when v_message.message_id is null;
@@ -4087,16 +4338,18 @@ begin
             delete from howdah.acked d
             where d.ctid = any (array(
                 select c.ctid from howdah.acked c join howdah.acks a on a.id = c.ack_id
-                where a.subscription_id = p_subscription_id and c.lease_id is not null and c.leased_until <= howdah.now() for update of c skip locked))
+                where a.subscription_id = p_subscription_id and c.lease_id is not null
+                  and c.leased_until <= howdah.now() for update of c skip locked))
             returning d.ack_id, d.seq, d.lease_id
         )
         select g.* from gone g order by g.lease_id, g.seq
     loop
-        perform howdah._record_expiry(p_subscription_id, v_row.seq * 1000000 + a.destination_id, 0::smallint, l.conversation_id,
-            howdah._group(l.headers, l.conversation_id), v_row.lease_id)
+        perform howdah._record_expiry(p_subscription_id, v_row.seq * 1000000 + a.destination_id, 0::smallint,
+            l.conversation_id, howdah._group(l.headers, l.conversation_id), v_row.lease_id)
         from howdah.acks a
         join howdah.subscriptions s on s.destination_id = a.subscription_id
-        left join lateral howdah._locate(s, a, array[v_row.seq]) l on true  -- not there if it has expired: nothing, then, to be held up
+        -- not there if it has expired: nothing, then, to be held up
+        left join lateral howdah._locate(s, a, array[v_row.seq]) l on true
         where a.id = v_row.ack_id;
     end loop;
 end
@@ -4117,7 +4370,8 @@ CREATE FUNCTION howdah._failures(p_destination_id integer, p_message_id bigint, 
     LANGUAGE sql
     AS $$
     select coalesce(max(f.failures), 0)
-    from howdah._count_failures(p_destination_id, array[p_message_id], array[p_stage], array[p_conversation_id], array[p_group]) f
+    from howdah._count_failures(p_destination_id, array[p_message_id], array[p_stage], array[p_conversation_id],
+        array[p_group]) f
     where f.stage = p_stage
 $$;
 
@@ -4130,13 +4384,16 @@ begin
     return case
         when p_target.id is null then format('there is no queue %s', p_name)
         when p_target.is_system then null
-        -- A dead message that fails again goes on, but not round in a circle: its incidents tell where it was since it left its origin.
+        -- A dead message that fails again goes on, but not round in a circle: its incidents tell where it was since it
+        -- left its origin.
         when p_target.id = p_message.origin_id or p_message.dead_at is not null and exists (
             select from howdah.poison_details p
             where p.message_id = p_message.message_id and p.destination_id = p_target.id and p.incident_id > (
                 select coalesce(max(o.incident_id), 0) from howdah.poison_details o
-                where o.message_id = p_message.message_id and o.destination_id = p_message.origin_id)) then format('it came from queue %s', p_name)
-        when not howdah._has_room(p_target, 1, howdah._body_bytes(p_message.body, p_message.message_id)) then format('queue %s is full', p_name)
+                where o.message_id = p_message.message_id
+                  and o.destination_id = p_message.origin_id)) then format('it came from queue %s', p_name)
+        when not howdah._has_room(p_target, 1, howdah._body_bytes(p_message.body,
+            p_message.message_id)) then format('queue %s is full', p_name)
         when p_destination.check_rights and exists (
             select from unnest(array['receive', 'browse', 'send', 'pass_all', 'set_all']) v(verb)
             where not exists (select from howdah.destination_grants g
@@ -4157,7 +4414,8 @@ begin
     where l.name = p_name and l.epoch = p_epoch and l.held_as = howdah._caller() and l.expires_at > howdah.now()
     for no key update;
     if not found then
-        raise exception using errcode = 'HD014', message = format('lock %s is not held with epoch %s', quote_literal(p_name), p_epoch),
+        raise exception using errcode = 'HD014', message = format('lock %s is not held with epoch %s',
+            quote_literal(p_name), p_epoch),
             hint = 'It expired or another holder took it; acquire it again.';
     end if;
 end
@@ -4169,7 +4427,8 @@ CREATE FUNCTION howdah._figures_at() RETURNS timestamp with time zone
     LANGUAGE sql STABLE
     AS $$
     select c.counted_at from howdah.backlog_counts c
-    where c.counted_at > howdah.now() - interval '2 minutes' and c.counted_at <= howdah.now() and c.boot = pg_postmaster_start_time()
+    where c.counted_at > howdah.now() - interval '2 minutes' and c.counted_at <= howdah.now()
+      and c.boot = pg_postmaster_start_time()
 $$;
 
 COMMENT ON FUNCTION howdah._figures_at() IS 'when the figures were counted, if they may be shown.';
@@ -4179,15 +4438,18 @@ CREATE FUNCTION howdah._find(p_destination_id integer, p_message_id bigint, p_pr
     SET enable_seqscan TO 'off'
     AS $$
 declare
-    v_ranks smallint[] := case when p_priority between 0 and 9 then array[9 - p_priority] else array[0, 1, 2, 3, 4, 5, 6, 7, 8, 9] end;
-    v_seqs bigint[] := case when p_position is null then howdah._positions(p_destination_id, p_message_id) else array[p_position] end;
+    v_ranks smallint[] := case when p_priority between 0 and 9 then array[9 - p_priority]
+        else array[0, 1, 2, 3, 4, 5, 6, 7, 8, 9] end;
+    v_seqs bigint[] := case when p_position is null then howdah._positions(p_destination_id, p_message_id)
+        else array[p_position] end;
     v_locked tid;
     v_row record;
 begin
     select k.message, k.tid into v_row
     from unnest(v_ranks) r(rank) cross join unnest(v_seqs) s(seq) cross join lateral (
         select m as message, m.ctid as tid from howdah.msgs m
-        where m.destination_id = p_destination_id and m.rank = r.rank and m.seq = s.seq and m.message_id = p_message_id offset 0) k;
+        where m.destination_id = p_destination_id and m.rank = r.rank and m.seq = s.seq
+          and m.message_id = p_message_id offset 0) k;
     if v_row.tid is not null then
         select m.ctid into v_locked from howdah.msgs m
         where m.ctid = v_row.tid and m.message_id = p_message_id for update skip locked;
@@ -4196,7 +4458,8 @@ begin
     end if;
     if exists (select from howdah.leases l where l.destination_id = p_destination_id) then
         perform howdah._return_leases(p_destination_id, null, howdah.now(), null, array[p_message_id]);
-        select m as message into v_row from howdah.leased m where m.destination_id = p_destination_id and m.message_id = p_message_id;
+        select m as message into v_row from howdah.leased m
+        where m.destination_id = p_destination_id and m.message_id = p_message_id;
         if found then
             return query select howdah._unleased(v_row.message), 'parked', false, false;
             return;
@@ -4206,7 +4469,8 @@ begin
     where p.destination_id = p_destination_id and p.message_id = p_message_id;
     if found then
         select p.ctid into v_locked from howdah.parked p
-        where p.ctid = v_row.tid and p.message_id = p_message_id and (p.lease_id is null or p.due_at <= howdah.now()) for update skip locked;
+        where p.ctid = v_row.tid and p.message_id = p_message_id and (p.lease_id is null or p.due_at <= howdah.now())
+        for update skip locked;
         return query select howdah._as_ready(v_row.message),
             'parked', v_row.nonpersistent, v_locked is not null;
         return;
@@ -4247,10 +4511,12 @@ begin
         where a.subscription_id = p_destination_id and a.destination_id = p_message_id % 1000000
           and (not howdah._is_wildcard(v_subscription.topic) or howdah._has_right(a.destination_id, 'receive'))
     loop
-        select l.* into v_row from howdah._locate(v_subscription, v_ack, array[p_message_id / 1000000]) l where l.wanted and not l.done;
+        select l.* into v_row from howdah._locate(v_subscription, v_ack, array[p_message_id / 1000000]) l
+        where l.wanted and not l.done;
         continue when not found;
-        message := howdah._own_copy(v_destination, p_message_id, v_row.sent_at, v_row.expires_at, v_row.rank, v_row.is_text, v_row.content_type,
-            v_row.body, v_row.headers, v_row.correlation_id, v_row.reply_to, v_row.message_type, v_row.conversation_id);
+        message := howdah._own_copy(v_destination, p_message_id, v_row.sent_at, v_row.expires_at, v_row.rank,
+            v_row.is_text, v_row.content_type, v_row.body, v_row.headers, v_row.correlation_id, v_row.reply_to,
+            v_row.message_type, v_row.conversation_id);
         place := 'topic';
         nonpersistent := v_row.nonpersistent;
         free := howdah._lock_published(v_subscription, v_ack, v_row.xid, v_row.seq);
@@ -4271,32 +4537,38 @@ declare
 begin
     case
         when p_stream.slot = 0 and not p_stream.nonpersistent then
-            select f.xid, f.seq - 1, (select t.seq from howdah.topic_msgs_0 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
+            select f.xid, f.seq - 1, (select t.seq from howdah.topic_msgs_0 t
+                where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
                 order by t.seq desc limit 1)
             into xid, after_seq, upto_seq
             from howdah._persistent_0(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
         when p_stream.slot = 0 and p_stream.nonpersistent then
-            select f.xid, f.seq - 1, (select t.seq from howdah.topic_nonpersistent_0 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
+            select f.xid, f.seq - 1, (select t.seq from howdah.topic_nonpersistent_0 t
+                where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
                 order by t.seq desc limit 1)
             into xid, after_seq, upto_seq
             from howdah._nonpersistent_0(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
         when p_stream.slot = 1 and not p_stream.nonpersistent then
-            select f.xid, f.seq - 1, (select t.seq from howdah.topic_msgs_1 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
+            select f.xid, f.seq - 1, (select t.seq from howdah.topic_msgs_1 t
+                where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
                 order by t.seq desc limit 1)
             into xid, after_seq, upto_seq
             from howdah._persistent_1(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
         when p_stream.slot = 1 and p_stream.nonpersistent then
-            select f.xid, f.seq - 1, (select t.seq from howdah.topic_nonpersistent_1 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
+            select f.xid, f.seq - 1, (select t.seq from howdah.topic_nonpersistent_1 t
+                where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
                 order by t.seq desc limit 1)
             into xid, after_seq, upto_seq
             from howdah._nonpersistent_1(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
         when p_stream.slot = 2 and not p_stream.nonpersistent then
-            select f.xid, f.seq - 1, (select t.seq from howdah.topic_msgs_2 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
+            select f.xid, f.seq - 1, (select t.seq from howdah.topic_msgs_2 t
+                where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
                 order by t.seq desc limit 1)
             into xid, after_seq, upto_seq
             from howdah._persistent_2(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
         when p_stream.slot = 2 and p_stream.nonpersistent then
-            select f.xid, f.seq - 1, (select t.seq from howdah.topic_nonpersistent_2 t where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
+            select f.xid, f.seq - 1, (select t.seq from howdah.topic_nonpersistent_2 t
+                where t.destination_id = v_topic_id and t.xid = f.xid and t.seq < f.seq + p_most
                 order by t.seq desc limit 1)
             into xid, after_seq, upto_seq
             from howdah._nonpersistent_2(v_topic_id, p_after, p_after_seq, p_to, null, v_upto, null, 1) f;
@@ -4333,16 +4605,19 @@ declare
     v_message_id bigint;
     v_series howdah.schedules;
 begin
-    select d.* into v_destination from howdah.destinations d where d.id = p_schedule.destination_id and d.dropped_at is null;
+    select d.* into v_destination from howdah.destinations d
+    where d.id = p_schedule.destination_id and d.dropped_at is null;
     if not found then
-        raise exception using errcode = 'HD001', message = format('destination %s was dropped', howdah._destination_name(p_schedule.destination_id)),
+        raise exception using errcode = 'HD001', message = format('destination %s was dropped',
+            howdah._destination_name(p_schedule.destination_id)),
             hint = 'Cancel the schedule.';
     end if;
     if not exists (select from howdah.destination_grants g
                    where g.destination_id = v_destination.id and g.verb = 'send'
                      and howdah._is_member(p_schedule.created_by, g.role_name)) then
         raise exception using errcode = 'HD010',
-            message = format('role %s may not send to %s any more', quote_ident(p_schedule.created_by), quote_literal(v_destination.name)),
+            message = format('role %s may not send to %s any more', quote_ident(p_schedule.created_by),
+                quote_literal(v_destination.name)),
             hint = 'Grant it the right, and call howdah.resume_schedule.';
     end if;
     if p_schedule.cron is not null and p_schedule.period_ms is not null then
@@ -4365,8 +4640,8 @@ begin
             jsonb_build_object('scheduledJobId', p_schedule.id::text) || coalesce(p_schedule.headers, '{}')
                 || jsonb_build_object('scheduledTime', (extract(epoch from p_at) * 1000)::bigint)
                 || case when v_destination.stamp_user then howdah._stamped(null, p_schedule.created_by) else '{}' end,
-            p_schedule.priority, p_schedule.correlation_id, p_schedule.reply_to, p_schedule.message_type, p_schedule.conversation_id,
-            p_schedule.time_to_live_ms * interval '1 millisecond', null,
+            p_schedule.priority, p_schedule.correlation_id, p_schedule.reply_to, p_schedule.message_type,
+            p_schedule.conversation_id, p_schedule.time_to_live_ms * interval '1 millisecond', null,
             case when p_schedule.nonpersistent then 'non-persistent' else 'persistent' end, true, null,
             p_schedule.created_by);
     end if;
@@ -4410,8 +4685,9 @@ begin
     update howdah.schedules s
     set next_at = p_next_at, due_at = p_next_at, remaining = p_schedule.remaining, last_error = null,
         state = case when p_next_at is null then 'ended' else s.state end,
-        changed_at = case when p_next_at is null then v_now else s.changed_at end, fired = s.fired + cardinality(v_times),
-        last_fired_at = case when cardinality(v_times) > 0 then v_now else s.last_fired_at end,
+        changed_at = case when p_next_at is null then v_now else s.changed_at end,
+        fired = s.fired + cardinality(v_times), last_fired_at = case when cardinality(v_times) > 0 then v_now
+            else s.last_fired_at end,
         missed = p_schedule.missed + coalesce(cardinality(p_times), 0) - cardinality(v_times)
     where s.id = p_schedule.id;
     return cardinality(v_times);
@@ -4438,7 +4714,8 @@ begin
     v_from := greatest(v_due - 1000, 0);
     p_schedule.missed := p_schedule.missed + v_from;
     p_schedule.remaining := p_schedule.remaining - v_due;
-    return howdah._fire_due(p_schedule, array(select p_schedule.next_at + n * v_period from generate_series(v_from, v_due - 1) n),
+    return howdah._fire_due(p_schedule, array(select p_schedule.next_at + n * v_period
+        from generate_series(v_from, v_due - 1) n),
         case when p_schedule.remaining = 0 then null else p_schedule.next_at + v_due * v_period end, null);
 end
 $$;
@@ -4451,11 +4728,13 @@ CREATE FUNCTION howdah._first_between(p_lane howdah.lanes, p_after bigint, p_upt
 begin
     if p_lane.place = 2 then
         return (select m.seq from howdah.msgs m
-                where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_after and m.seq <= p_upto
+                where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_after
+                  and m.seq <= p_upto
                 order by m.seq limit 1);
     end if;
     return (select n.seq from howdah.msgs_nonpersistent n
-            where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank and n.seq > p_after and n.seq <= p_upto
+            where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank and n.seq > p_after
+              and n.seq <= p_upto
               and n.boot = pg_postmaster_start_time()
             order by n.seq limit 1);
 end
@@ -4465,7 +4744,8 @@ COMMENT ON FUNCTION howdah._first_between(p_lane howdah.lanes, p_after bigint, p
 
 CREATE FUNCTION howdah._first_for_consumer(p_headers jsonb, p_first boolean) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
-    AS $$ select case when p_first then coalesce(p_headers, '{}') || '{"JMSXGroupFirstForConsumer": true}' else p_headers end $$;
+    AS $$ select case when p_first then coalesce(p_headers, '{}') || '{"JMSXGroupFirstForConsumer": true}'
+    else p_headers end $$;
 
 COMMENT ON FUNCTION howdah._first_for_consumer(p_headers jsonb, p_first boolean) IS 'the headers of a message, marked if it begins a group new to its consumer.';
 
@@ -4479,14 +4759,17 @@ begin
     return array(
         select w.message_id
         from (select distinct on (p.group_id) p.group_id, p.message_id, p.seq, p.due_at from howdah.parked p
-              where p.destination_id = p_lane.destination_id and p.group_id = any (p_groups) order by p.group_id, p.seq) w
+              where p.destination_id = p_lane.destination_id and p.group_id = any (p_groups) order by p.group_id,
+              p.seq) w
         where w.due_at <= p_now
           and not exists (select from howdah.msgs m
-                          where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > v_floor and m.seq < w.seq
+                          where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > v_floor
+                            and m.seq < w.seq
                             and howdah._group(m.headers, m.conversation_id) = w.group_id)
           and not exists (select from howdah.msgs_nonpersistent n
                           where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank and n.seq < w.seq
-                            and n.boot = pg_postmaster_start_time() and howdah._group(n.headers, n.conversation_id) = w.group_id));
+                            and n.boot = pg_postmaster_start_time()
+                            and howdah._group(n.headers, n.conversation_id) = w.group_id));
 end
 $$;
 
@@ -4552,7 +4835,8 @@ CREATE FUNCTION howdah._forget_lease(p_lease howdah.leases) RETURNS void
     AS $$
 begin
     if not exists (select from howdah._in_lease(p_lease.destination_id, p_lease.lease_id)) then
-        delete from howdah.leases l where l.ctid = (select o.ctid from howdah.leases o where o.lease_id = p_lease.lease_id for update skip locked);
+        delete from howdah.leases l where l.ctid = (select o.ctid from howdah.leases o
+            where o.lease_id = p_lease.lease_id for update skip locked);
     end if;
 end
 $$;
@@ -4572,9 +4856,11 @@ begin
     delete from howdah.moved o
     where o.message_id > v_from and o.message_id <= v_until
       and not exists (select from howdah.msgs m
-                      where m.destination_id = o.destination_id and m.rank = o.rank and m.seq = o.seq and m.message_id = o.message_id)
+                      where m.destination_id = o.destination_id and m.rank = o.rank and m.seq = o.seq
+                        and m.message_id = o.message_id)
       and not exists (select from howdah.msgs_nonpersistent n
-                      where n.destination_id = o.destination_id and n.rank = o.rank and n.seq = o.seq and n.message_id = o.message_id);
+                      where n.destination_id = o.destination_id and n.rank = o.rank and n.seq = o.seq
+                        and n.message_id = o.message_id);
     perform setval('howdah.moved_walk', coalesce(v_until, 0));
 end
 $$;
@@ -4591,7 +4877,8 @@ declare
 begin
     for v_row in
         delete from howdah.selections s
-        where s.used_at < howdah.now() - interval '24 hours' or exists (select from howdah.destinations d where d.id = s.destination_id and d.dropped_at is not null)
+        where s.used_at < howdah.now() - interval '24 hours'
+          or exists (select from howdah.destinations d where d.id = s.destination_id and d.dropped_at is not null)
         returning s.head, s.search
     loop
         if v_row.head is not null then
@@ -4625,28 +4912,35 @@ begin
             then howdah._stamped_all(p_headers, cardinality(p_bodies), p_user) else p_headers end;
         if v_bridge.selector_sql is not null then
             execute format('select coalesce(array_agg(m.n), ''{}'')
-                from (select u.n, u.headers, 9 - coalesce(u.priority, $2) as rank, u.correlation_id, u.message_type, $6 as message_id,
+                from (select u.n, u.headers, 9 - coalesce(u.priority, $2) as rank, u.correlation_id, u.message_type,
+                    $6 as message_id,
                           howdah.now() as sent_at, $7 as nonpersistent
-                      from unnest($1, $3, $4, $5) with ordinality u(headers, priority, correlation_id, message_type, n)) m
+                      from unnest($1, $3, $4, $5) with ordinality u(headers, priority, correlation_id, message_type,
+                          n)) m
                 where (%s) is true', v_bridge.selector_sql)
             into v_selected
-            using v_headers, p_topic.default_priority, p_priorities, p_correlation_ids, p_message_types, null::bigint, p_nonpersistent;
+            using v_headers, p_topic.default_priority, p_priorities, p_correlation_ids, p_message_types, null::bigint,
+                p_nonpersistent;
         end if;
-        select array_agg(u.body order by u.n) as bodies, array_agg(u.headers order by u.n) as headers, array_agg(u.priority order by u.n) as priorities,
-            array_agg(u.correlation_id order by u.n) as correlation_ids, array_agg(u.message_type order by u.n) as message_types,
+        select array_agg(u.body order by u.n) as bodies, array_agg(u.headers order by u.n) as headers,
+            array_agg(u.priority order by u.n) as priorities,
+            array_agg(u.correlation_id order by u.n) as correlation_ids,
+            array_agg(u.message_type order by u.n) as message_types,
             array_agg(u.conversation_id order by u.n) as conversation_ids
         into v_wanted
         from (
-            select b.body, b.headers, coalesce(b.priority, p_topic.default_priority) as priority, b.correlation_id, b.message_type,
+            select b.body, b.headers, coalesce(b.priority, p_topic.default_priority) as priority, b.correlation_id,
+            b.message_type,
                 b.conversation_id, b.n
             from unnest(p_bodies, v_headers, p_priorities, p_correlation_ids, p_message_types, p_conversation_ids)
                 with ordinality b(body, headers, priority, correlation_id, message_type, conversation_id, n)
         ) u
         where v_selected is null or u.n = any (v_selected);
         if v_wanted.bodies is not null then
-            perform howdah._send_batch(v_bridge.queue, v_wanted.bodies, p_is_text, p_content_type, v_wanted.headers, v_wanted.priorities,
-                v_wanted.correlation_ids, v_wanted.message_types, v_wanted.conversation_ids, p_reply_to, p_time_to_live, null,
-                case when p_nonpersistent then 'non-persistent' else 'persistent' end, p_notify);
+            perform howdah._send_batch(v_bridge.queue, v_wanted.bodies, p_is_text, p_content_type, v_wanted.headers,
+                v_wanted.priorities,
+                v_wanted.correlation_ids, v_wanted.message_types, v_wanted.conversation_ids, p_reply_to, p_time_to_live,
+                null, case when p_nonpersistent then 'non-persistent' else 'persistent' end, p_notify);
         end if;
     end loop;
 end
@@ -4661,7 +4955,8 @@ begin
     if p_lane.place = 2 then
         return array(
             select m.seq from howdah.msgs m
-            where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_after and m.seq <= p_upto
+            where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_after
+              and m.seq <= p_upto
             order by m.seq limit p_want for update skip locked);
     end if;
     return array(
@@ -4717,7 +5012,8 @@ CREATE FUNCTION howdah._greatest_xid(p_partition regclass, p_above bigint) RETUR
 declare
     v_greatest bigint;
 begin
-    execute format('select max(j.xid) from %s j where j.xid > $1', p_partition) into v_greatest using coalesce(p_above, 0);
+    execute format('select max(j.xid) from %s j where j.xid > $1', p_partition) into v_greatest using coalesce(p_above,
+        0);
     return v_greatest;
 end
 $_$;
@@ -4764,7 +5060,8 @@ CREATE FUNCTION howdah._group_seq(p_headers jsonb) RETURNS integer
     LANGUAGE sql IMMUTABLE
     AS $$
     select case when jsonb_typeof(p_headers -> 'JMSXGroupSeq') = 'number'
-        then case when (p_headers -> 'JMSXGroupSeq')::numeric < 0 then -1 when (p_headers -> 'JMSXGroupSeq')::numeric = 1 then 1 else 0 end
+        then case when (p_headers -> 'JMSXGroupSeq')::numeric < 0 then -1
+            when (p_headers -> 'JMSXGroupSeq')::numeric = 1 then 1 else 0 end
         else 0 end
 $$;
 
@@ -4803,7 +5100,9 @@ CREATE FUNCTION howdah._has_invisible_rows(p_partition regclass, p_archived pg_s
 declare
     v_found boolean;
 begin
-    execute format('select exists (select from %s j where j.xid >= $1 and not pg_visible_in_snapshot(j.xid::text::xid8, $2))', p_partition)
+    execute format(
+        'select exists (select from %s j where j.xid >= $1 and not pg_visible_in_snapshot(j.xid::text::xid8, $2))',
+        p_partition)
     into v_found using pg_snapshot_xmin(p_archived)::text::bigint, p_archived;
     return v_found;
 end
@@ -4897,7 +5196,8 @@ CREATE FUNCTION howdah._history(p_topic_id integer, p_since timestamp with time 
     AS $$
     select p.*
     from (select coalesce(p_upto, howdah._snapshot()) as upto) s
-    cross join lateral howdah._topic_page(howdah._slots_from('3'), p_topic_id, '3', -1, pg_snapshot_xmax(s.upto), s.upto, 2147483647) p
+    cross join lateral howdah._topic_page(howdah._slots_from('3'), p_topic_id, '3', -1, pg_snapshot_xmax(s.upto),
+        s.upto, 2147483647) p
     where (p.sent_at < p_since) is not true and (p.expires_at <= howdah.now()) is not true
 $$;
 
@@ -4932,7 +5232,8 @@ CREATE FUNCTION howdah._hold_tickets(p_id integer, p_shift integer, p_first bigi
 declare
     v_mask constant bigint := howdah._ticket_mask(p_id);
 begin
-    perform pg_advisory_xact_lock_shared(howdah._ticket_key(p_id, p_shift, b.block, v_mask)) from generate_series(p_first >> p_shift, p_last >> p_shift) b(block);
+    perform pg_advisory_xact_lock_shared(howdah._ticket_key(p_id, p_shift, b.block, v_mask))
+    from generate_series(p_first >> p_shift, p_last >> p_shift) b(block);
 end
 $$;
 
@@ -4946,7 +5247,8 @@ CREATE FUNCTION howdah._holds_messages(p_destination_id integer) RETURNS boolean
         or exists (select from howdah.msgs_nonpersistent n
                    where n.destination_id = p_destination_id and n.boot = pg_postmaster_start_time())
         or exists (select from howdah.parked p
-                   where p.destination_id = p_destination_id and (p.boot is null or p.boot = pg_postmaster_start_time()))
+                   where p.destination_id = p_destination_id
+                     and (p.boot is null or p.boot = pg_postmaster_start_time()))
 $$;
 
 COMMENT ON FUNCTION howdah._holds_messages(p_destination_id integer) IS 'whether any message lies in the destination, expired ones included.';
@@ -5029,8 +5331,10 @@ CREATE FUNCTION howdah._in_lease(p_destination_id integer, p_lease bigint, p_mes
     AS $$
     select m.*
     from howdah.leases l join howdah.leased m
-        on m.destination_id = l.destination_id and m.rank = l.rank and m.seq >= l.lease_id << 20 and m.seq < (l.lease_id + 1) << 20
-    where l.lease_id = p_lease and l.destination_id = p_destination_id and (p_message_ids is null or m.message_id = any (p_message_ids))
+        on m.destination_id = l.destination_id and m.rank = l.rank and m.seq >= l.lease_id << 20
+         and m.seq < (l.lease_id + 1) << 20
+    where l.lease_id = p_lease and l.destination_id = p_destination_id
+      and (p_message_ids is null or m.message_id = any (p_message_ids))
     order by m.seq
 $$;
 
@@ -5075,11 +5379,13 @@ CREATE FUNCTION howdah._in_use(p_tables text[]) RETURNS text
     LANGUAGE sql
     AS $$
     select 'it is in use by ' || coalesce(
-        string_agg(distinct format('%s (process %s)', coalesce(nullif(a.application_name, ''), 'a session'), a.pid), ', '),
+        string_agg(distinct format('%s (process %s)', coalesce(nullif(a.application_name, ''), 'a session'), a.pid),
+            ', '),
         'somebody who has just ended')
     from pg_locks l
     join pg_stat_activity a on a.pid = l.pid
-    where l.granted and l.database = (select d.oid from pg_database d where d.datname = current_database()) and l.pid <> pg_backend_pid()
+    where l.granted and l.database = (select d.oid from pg_database d where d.datname = current_database())
+      and l.pid <> pg_backend_pid()
       and l.relation in (select to_regclass('howdah.' || t.name) from unnest(p_tables) t(name))
 $$;
 
@@ -5089,8 +5395,11 @@ CREATE FUNCTION howdah._invalid_selector(p_position integer, p_what text, p_hint
     LANGUAGE plpgsql IMMUTABLE
     AS $$
 begin
-    raise exception using errcode = 'HD023', message = format('invalid selector: %s at position %s', p_what, p_position),
-        hint = coalesce(p_hint, 'A selector is a condition over headers, such as: price > 100 AND region IN (''EU'', ''US''). Try it with howdah.selector_matches(selector, headers).');
+    raise exception using errcode = 'HD023', message = format('invalid selector: %s at position %s', p_what,
+        p_position),
+        hint = coalesce(p_hint,
+            'A selector is a condition over headers, such as: price > 100 AND region IN (''EU'', ''US''). Try it with '
+            'howdah.selector_matches(selector, headers).');
 end
 $$;
 
@@ -5120,7 +5429,8 @@ COMMENT ON FUNCTION howdah._is_awaited(p_reply_to text) IS 'whether somebody may
 CREATE FUNCTION howdah._is_blamed(p_lease bigint, p_message_id bigint) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
-    select e.redelivered_optimization or exists (select from howdah.handed h where h.lease_id = p_lease and h.message_id = p_message_id)
+    select e.redelivered_optimization or exists (select from howdah.handed h
+        where h.lease_id = p_lease and h.message_id = p_message_id)
     from howdah.engine e
 $$;
 
@@ -5148,12 +5458,15 @@ declare
 begin
     perform howdah._return_leases(p_destination_id, null, p_now);
     if exists (select from howdah.parked p
-               where p.destination_id = p_destination_id and p.parked_reason = any (v_reasons) and p.due_at <= p_now and p.xmax <> 0) then
+               where p.destination_id = p_destination_id and p.parked_reason = any (v_reasons) and p.due_at <= p_now
+                 and p.xmax <> 0) then
         begin
             v_in_hand := (select count(*) from howdah.parked p
-                          where p.destination_id = p_destination_id and p.parked_reason = any (v_reasons) and p.due_at <= p_now)
+                          where p.destination_id = p_destination_id and p.parked_reason = any (v_reasons)
+                            and p.due_at <= p_now)
                 > (select count(*) from (select from howdah.parked p
-                                         where p.destination_id = p_destination_id and p.parked_reason = any (v_reasons) and p.due_at <= p_now
+                                         where p.destination_id = p_destination_id and p.parked_reason = any (v_reasons)
+                                           and p.due_at <= p_now
                                          for update skip locked) f);
             raise exception 'the locks go with this';
         exception when raise_exception then
@@ -5182,13 +5495,16 @@ CREATE FUNCTION howdah._is_leased(p_destination_id integer, p_message_id bigint)
     AS $$
     select exists (
             select from howdah.parked p
-            where p.destination_id = p_destination_id and p.message_id = p_message_id and p.lease_id is not null and p.due_at > howdah.now())
+            where p.destination_id = p_destination_id and p.message_id = p_message_id and p.lease_id is not null
+              and p.due_at > howdah.now())
         or exists (
-            select from howdah.leased m join howdah.leases l on l.lease_id = m.seq >> 20 and l.destination_id = m.destination_id
+            select from howdah.leased m join howdah.leases l
+                on l.lease_id = m.seq >> 20 and l.destination_id = m.destination_id
             where m.destination_id = p_destination_id and m.message_id = p_message_id and l.until > howdah.now())
         or exists (
             select from howdah.acks a join howdah.acked d on d.ack_id = a.id
-            where a.subscription_id = p_destination_id and a.destination_id = p_message_id % 1000000 and d.seq = p_message_id / 1000000
+            where a.subscription_id = p_destination_id and a.destination_id = p_message_id % 1000000
+              and d.seq = p_message_id / 1000000
               and d.lease_id is not null and d.leased_until > howdah.now())
 $$;
 
@@ -5202,14 +5518,16 @@ begin
         -- The usual way, at a tenth of the price. A statement of its own, for older servers have no such column.
         if exists (
             select from pg_auth_members m
-            where m.member = to_regrole(quote_ident(p_role)) and m.roleid = to_regrole(quote_ident(p_of)) and m.inherit_option
+            where m.member = to_regrole(quote_ident(p_role)) and m.roleid = to_regrole(quote_ident(p_of))
+              and m.inherit_option
         ) then
             return true;
         end if;
     end if;
     return exists (
         select from pg_roles a cross join pg_roles b
-        where a.rolname = p_role and b.rolname = p_of and case when not a.rolsuper then pg_has_role(a.oid, b.oid, 'USAGE') else b.oid in (
+        where a.rolname = p_role and b.rolname = p_of
+          and case when not a.rolsuper then pg_has_role(a.oid, b.oid, 'USAGE') else b.oid in (
             with recursive held as (
                 select a.oid
                 union
@@ -5231,14 +5549,20 @@ declare
 begin
     case p_slot
         when 0 then
-            v_nonpersistent := exists (select from howdah.topic_nonpersistent_0 t where t.destination_id = p_topic and t.xid >= p_from);
-            v_persistent := v_nonpersistent and exists (select from howdah.topic_msgs_0 t where t.destination_id = p_topic and t.xid >= p_from);
+            v_nonpersistent := exists (select from howdah.topic_nonpersistent_0 t
+                where t.destination_id = p_topic and t.xid >= p_from);
+            v_persistent := v_nonpersistent and exists (select from howdah.topic_msgs_0 t
+                where t.destination_id = p_topic and t.xid >= p_from);
         when 1 then
-            v_nonpersistent := exists (select from howdah.topic_nonpersistent_1 t where t.destination_id = p_topic and t.xid >= p_from);
-            v_persistent := v_nonpersistent and exists (select from howdah.topic_msgs_1 t where t.destination_id = p_topic and t.xid >= p_from);
+            v_nonpersistent := exists (select from howdah.topic_nonpersistent_1 t
+                where t.destination_id = p_topic and t.xid >= p_from);
+            v_persistent := v_nonpersistent and exists (select from howdah.topic_msgs_1 t
+                where t.destination_id = p_topic and t.xid >= p_from);
         when 2 then
-            v_nonpersistent := exists (select from howdah.topic_nonpersistent_2 t where t.destination_id = p_topic and t.xid >= p_from);
-            v_persistent := v_nonpersistent and exists (select from howdah.topic_msgs_2 t where t.destination_id = p_topic and t.xid >= p_from);
+            v_nonpersistent := exists (select from howdah.topic_nonpersistent_2 t
+                where t.destination_id = p_topic and t.xid >= p_from);
+            v_persistent := v_nonpersistent and exists (select from howdah.topic_msgs_2 t
+                where t.destination_id = p_topic and t.xid >= p_from);
         else null;
     end case;
     return case when not v_persistent or not v_nonpersistent then v_nonpersistent end;
@@ -5249,7 +5573,8 @@ COMMENT ON FUNCTION howdah._is_nonpersistent(p_slot integer, p_topic integer, p_
 
 CREATE FUNCTION howdah._is_one_by_one(p_destination_id integer) RETURNS boolean
     LANGUAGE sql STABLE
-    AS $$ select d.strict_order or d.delivery_policy in ('single', 'failover') from howdah.destinations d where d.id = p_destination_id $$;
+    AS $$ select d.strict_order or d.delivery_policy in ('single', 'failover') from howdah.destinations d
+    where d.id = p_destination_id $$;
 
 COMMENT ON FUNCTION howdah._is_one_by_one(p_destination_id integer) IS 'whether a queue admits one consumer at a time by its options, so that nothing that is free is to be passed by.';
 
@@ -5263,7 +5588,8 @@ CREATE FUNCTION howdah._is_own_session(p_consumer integer) RETURNS boolean
     LANGUAGE sql
     AS $$
     select exists (select from pg_locks l cross join (select howdah._lock_key('consumer', p_consumer::text) as key) k
-                   where l.locktype = 'advisory' and (l.classid::bigint << 32 | l.objid::bigint) = k.key and l.objsubid = 1
+                   where l.locktype = 'advisory' and (l.classid::bigint << 32 | l.objid::bigint) = k.key
+                     and l.objsubid = 1
                      and l.pid = pg_backend_pid() and l.mode = 'ShareLock' and l.granted)
 $$;
 
@@ -5288,9 +5614,11 @@ begin
                           and (l.place > 0
                                or (l.head is not null
                                    or not exists (select from howdah.lanes o
-                                                  where o.destination_id = l.destination_id and o.rank = l.rank and o.place = l.place and o.head is not null))
+                                                  where o.destination_id = l.destination_id and o.rank = l.rank
+                                                    and o.place = l.place and o.head is not null))
                                   and howdah._may_be_due(case when p_groups = 'none' then l
-                                                              else row(l.id, l.destination_id, l.rank, l.place, null, null)::howdah.lanes end, howdah.now())));
+                                                              else row(l.id, l.destination_id, l.rank, l.place, null,
+                                                                  null)::howdah.lanes end, howdah.now())));
 end
 $$;
 
@@ -5316,7 +5644,8 @@ begin
         return true;
     end if;
     update howdah.ahead_leases a set suspects = a.suspects - 1
-    where a.ctid = (select c.ctid from howdah.ahead_leases c where c.lease_id = p_lease and c.suspects > 0 for update skip locked);
+    where a.ctid = (select c.ctid from howdah.ahead_leases c where c.lease_id = p_lease and c.suspects > 0
+        for update skip locked);
     return found;
 end
 $$;
@@ -5335,7 +5664,8 @@ COMMENT ON FUNCTION howdah._is_unblamed(p_message_id bigint, p_group text) IS 'w
 
 CREATE FUNCTION howdah._is_walked(p_destination howdah.destinations) RETURNS boolean
     LANGUAGE sql IMMUTABLE
-    AS $$ select p_destination.strict_order or p_destination.message_groups <> 'none' or p_destination.delivery_policy <> 'shared' $$;
+    AS $$ select p_destination.strict_order or p_destination.message_groups <> 'none'
+    or p_destination.delivery_policy <> 'shared' $$;
 
 COMMENT ON FUNCTION howdah._is_walked(p_destination howdah.destinations) IS 'whether a queue''s options forbid simply taking what lies next, with or without a selector (docs/decisions/0011).';
 
@@ -5361,10 +5691,13 @@ CREATE FUNCTION howdah._journal(p_destination howdah.destinations, p_event text,
     AS $$
 begin
     if cardinality(p_message_ids) > 0 and p_destination.journal_level <> 'off' then
-        insert into howdah.journal (at, destination_id, other_destination_id, nonpersistent, event, reason, message_ids, oldest_sent_at)
-        values (howdah.now(), p_destination.id, p_other_id, p_nonpersistent, p_event, p_reason, p_message_ids, p_oldest_sent_at);
+        insert into howdah.journal (at, destination_id, other_destination_id, nonpersistent, event, reason, message_ids,
+            oldest_sent_at)
+        values (howdah.now(), p_destination.id, p_other_id, p_nonpersistent, p_event, p_reason, p_message_ids,
+            p_oldest_sent_at);
     end if;
-    if p_event in ('consumed', 'expired', 'discarded') and not p_nonpersistent and cardinality(coalesce(p_apart, p_message_ids)) > 0
+    if p_event in ('consumed', 'expired', 'discarded') and not p_nonpersistent
+       and cardinality(coalesce(p_apart, p_message_ids)) > 0
        and pg_sequence_last_value('howdah.bodies_apart'::regclass) is not null then
         perform howdah._drop_bodies(coalesce(p_apart, p_message_ids));
     end if;
@@ -5380,13 +5713,14 @@ declare
     v_group text := case when p_destination.message_groups <> 'none' and p_delayed is not true
         then howdah._group(p_message.headers, p_message.conversation_id) end;
 begin
-    insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids, oldest_sent_at, expires_at, group_ids, priorities, settled_xid, digests)
+    insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids, oldest_sent_at, expires_at,
+        group_ids, priorities, settled_xid, digests)
     select howdah.now(), p_destination.id, p_nonpersistent, 'sent', array[p_message.message_id], p_message.sent_at,
         case when p_message.expires_at is not null then array[p_message.expires_at] end,
         case when v_group is not null then array[v_group] end, array[9 - p_message.rank],
         case when v_group is not null then pg_snapshot_xmin(pg_current_snapshot())::text::bigint end,
-        array[howdah._digest(e.digest_secret, p_body, p_message.headers, p_message.is_text, p_message.content_type, p_message.correlation_id,
-            p_message.reply_to, p_message.message_type, p_message.conversation_id)]
+        array[howdah._digest(e.digest_secret, p_body, p_message.headers, p_message.is_text, p_message.content_type,
+            p_message.correlation_id, p_message.reply_to, p_message.message_type, p_message.conversation_id)]
     from howdah.engine e;
 end
 $$;
@@ -5406,17 +5740,22 @@ begin
         return;
     end if;
     if p_priorities is not null then
-        v_priorities := array(select coalesce(u.priority, p_destination.default_priority) from unnest(p_priorities) with ordinality u(priority, n) order by u.n);
+        v_priorities := array(select coalesce(u.priority, p_destination.default_priority)
+            from unnest(p_priorities) with ordinality u(priority, n) order by u.n);
     end if;
     if p_destination.message_groups <> 'none' and p_delayed is not true then
-        select array_agg(howdah._group(u.headers, u.conversation_id) order by u.n), pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+        select array_agg(howdah._group(u.headers, u.conversation_id) order by u.n),
+            pg_snapshot_xmin(pg_current_snapshot())::text::bigint
         into v_groups, v_settled
-        from unnest(p_message_ids, p_headers, p_conversation_ids) with ordinality u(message_id, headers, conversation_id, n)
+        from unnest(p_message_ids, p_headers, p_conversation_ids) with ordinality u(message_id, headers,
+            conversation_id, n)
         having count(howdah._group(u.headers, u.conversation_id)) > 0;
     end if;
-    insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids, oldest_sent_at, expires_at, group_ids, priorities, settled_xid, digests)
+    insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids, oldest_sent_at, expires_at,
+        group_ids, priorities, settled_xid, digests)
     values (howdah.now(), p_destination.id, p_nonpersistent, 'sent', p_message_ids, p_sent_at,
-        case when p_expires_at is not null then array_fill(p_expires_at, array[v_count]) end, v_groups, v_priorities, v_settled, p_digests);
+        case when p_expires_at is not null then array_fill(p_expires_at, array[v_count]) end, v_groups, v_priorities,
+        v_settled, p_digests);
 end
 $$;
 
@@ -5432,9 +5771,11 @@ begin
     return query
     with fresh as materialized (
         select j.destination_id, j.other_destination_id, j.event,
-            sum(case when j.last_id is null then cardinality(j.message_ids) else (j.last_id - j.message_ids[1]) / 1000000 + 1 end)::bigint as messages
+            sum(case when j.last_id is null then cardinality(j.message_ids)
+                else (j.last_id - j.message_ids[1]) / 1000000 + 1 end)::bigint as messages
         from howdah.journal j
-        where j.at < v_soon and j.xid >= v_first and (p_id is null or j.destination_id = p_id or j.other_destination_id = p_id)
+        where j.at < v_soon and j.xid >= v_first and (p_id is null or j.destination_id = p_id
+            or j.other_destination_id = p_id)
           and (p_since is null or not pg_visible_in_snapshot(j.xid::text::xid8, p_since))
           and (p_until is null or pg_visible_in_snapshot(j.xid::text::xid8, p_until))
         group by j.destination_id, j.other_destination_id, j.event
@@ -5450,7 +5791,8 @@ COMMENT ON FUNCTION howdah._journal_since(p_since pg_snapshot, p_until pg_snapsh
 CREATE FUNCTION howdah._journal_totals(p_id integer, p_fresh boolean) RETURNS TABLE(destination_id integer, event text, messages bigint)
     LANGUAGE sql STABLE
     AS $$
-    select t.destination_id, t.event, t.messages from howdah.journal_totals t where p_id is null or t.destination_id = p_id
+    select t.destination_id, t.event, t.messages from howdah.journal_totals t
+    where p_id is null or t.destination_id = p_id
     union all
     select u.destination_id, u.event, u.messages
     from howdah.engine e cross join lateral howdah._journal_since(e.totals_snapshot, null, p_id) u
@@ -5485,7 +5827,9 @@ COMMENT ON FUNCTION howdah._keep_lock(p_name text, p_holder text, p_now timestam
 CREATE FUNCTION howdah._kept_for(p_slot integer) RETURNS text
     LANGUAGE sql
     AS $$
-    select format('more than 10,000 messages in it are needed, most of them of topic %s; until that ends no topic gives space back', quote_literal(d.name))
+    select format(
+        'more than 10,000 messages in it are needed, most of them of topic %s; until that ends no topic gives space '
+        'back', quote_literal(d.name))
     from howdah._still_needed(p_slot) n join howdah.destinations d on d.id = n.destination_id
     group by d.name order by count(*) desc, d.name limit 1
 $$;
@@ -5501,7 +5845,8 @@ declare
     v_segment record;
     v_first record;
 begin
-    select c as cursor, c.delivered, pg_sequence_last_value(d.positions) as last, (select count(*) from howdah.acked a where a.ack_id = p_ack.id) as acked
+    select c as cursor, c.delivered, pg_sequence_last_value(d.positions) as last,
+        (select count(*) from howdah.acked a where a.ack_id = p_ack.id) as acked
     into v_at
     from howdah.ack_cursors c cross join howdah.destinations d
     where c.ack_id = p_ack.id and d.id = p_ack.destination_id order by c.n desc limit 1;
@@ -5509,7 +5854,8 @@ begin
     behind := 0;
     for v_segment in select * from howdah._segments(v_at.cursor, p_ack.destination_id, v_upto) loop
         select p.seq, p.sent_at into v_first
-        from howdah._topic_page(v_segment.slots, p_ack.destination_id, v_segment.from_xid, v_segment.from_seq, v_segment.to_xid, v_upto, 1) p;
+        from howdah._topic_page(v_segment.slots, p_ack.destination_id, v_segment.from_xid, v_segment.from_seq,
+            v_segment.to_xid, v_upto, 1) p;
         if found then
             oldest := least(oldest, v_first.sent_at);
             behind := greatest(behind, v_at.last - v_first.seq + 1, 1);
@@ -5533,27 +5879,33 @@ declare
     v_late integer[];
 begin
     select array_agg(p.id) filter (where not p.late), array_agg(p.destination_id) filter (where not p.late),
-        array_agg(p.bound) filter (where not p.late), array_agg(case when p.bound = p.xid then p.seq else -1 end) filter (where not p.late),
+        array_agg(p.bound) filter (where not p.late),
+        array_agg(case when p.bound = p.xid then p.seq else -1 end) filter (where not p.late),
         array_agg(p.id) filter (where p.late)
     into v_ids, v_topics, v_after, v_after_seqs, v_late
     from (select a.id, a.destination_id, c.xid, c.seq, pg_snapshot_xmax(c.snapshot) as bound,
-              exists (select from pg_snapshot_xip(c.snapshot) s(xid) where pg_visible_in_snapshot(s.xid, v_upto)) as late
+              exists (select from pg_snapshot_xip(c.snapshot) s(xid)
+                  where pg_visible_in_snapshot(s.xid, v_upto)) as late
           from howdah.acks a
           cross join lateral (select k.* from howdah.ack_cursors k where k.ack_id = a.id order by k.n desc limit 1) c
           where p_topic_id is null
-             or a.subscription_id in (select o.subscription_id from howdah.acks o where o.destination_id = p_topic_id)) p;
+             or a.subscription_id in (select o.subscription_id from howdah.acks o
+                 where o.destination_id = p_topic_id)) p;
     return query
     select a.subscription_id, a.destination_id, max(l.behind), min(l.oldest), sum(l.delivered)::bigint
     from (
-        select u.id, coalesce(greatest(pg_sequence_last_value(d.positions) - f.seq + 1, case when f.seq >= 0 then 1 end), 0) as behind, f.sent_at as oldest,
+        select u.id, coalesce(greatest(pg_sequence_last_value(d.positions) - f.seq + 1,
+            case when f.seq >= 0 then 1 end), 0) as behind, f.sent_at as oldest,
             (select k.delivered from howdah.ack_cursors k where k.ack_id = u.id order by k.n desc limit 1)
                 + (select count(*) from howdah.acked k where k.ack_id = u.id) as delivered
         from unnest(v_ids, v_topics) with ordinality u(id, topic_id, number)
         join howdah.destinations d on d.id = u.topic_id
-        left join howdah._first_of_each(v_topics, v_after, v_after_seqs, howdah._slots_from((select min(x.xid) from unnest(v_after) x(xid))), v_upto) f
+        left join howdah._first_of_each(v_topics, v_after, v_after_seqs,
+            howdah._slots_from((select min(x.xid) from unnest(v_after) x(xid))), v_upto) f
             on f.number = u.number
         union all
-        select k.id, g.behind, g.oldest, g.delivered from howdah.acks k cross join lateral howdah._lag(k) g where k.id = any (v_late)
+        select k.id, g.behind, g.oldest, g.delivered from howdah.acks k cross join lateral howdah._lag(k) g
+        where k.id = any (v_late)
     ) l
     join howdah.acks a on a.id = l.id
     group by a.subscription_id, a.destination_id;
@@ -5580,14 +5932,16 @@ begin
     if found then
         if v_lease.until > howdah.now() then
             perform from howdah.leased c
-            where c.destination_id = p_destination_id and c.rank = v_lease.rank and c.seq >= p_lease << 20 and c.seq < (p_lease + 1) << 20
+            where c.destination_id = p_destination_id and c.rank = v_lease.rank and c.seq >= p_lease << 20
+              and c.seq < (p_lease + 1) << 20
               and (p_message_ids is null or c.message_id = any (p_message_ids))
             order by c.seq for update;
         end if;
         with gone as (
             delete from howdah.leased m where m.ctid = any (array(
                 select c.ctid from howdah.leased c
-                where c.destination_id = p_destination_id and c.rank = v_lease.rank and c.seq >= p_lease << 20 and c.seq < (p_lease + 1) << 20
+                where c.destination_id = p_destination_id and c.rank = v_lease.rank and c.seq >= p_lease << 20
+                  and c.seq < (p_lease + 1) << 20
                   and (p_message_ids is null or c.message_id = any (p_message_ids))
                 order by c.seq for update skip locked))
             returning m
@@ -5613,14 +5967,16 @@ begin
     select s.* into v_subscription from howdah.subscriptions s where s.destination_id = p_destination.id;
     for v_ack in
         select a.* from howdah.acks a
-        where a.subscription_id = p_destination.id and a.destination_id = any (array(select i.id % 1000000 from unnest(p_message_ids) i(id)))
+        where a.subscription_id = p_destination.id
+          and a.destination_id = any (array(select i.id % 1000000 from unnest(p_message_ids) i(id)))
     loop
         insert into howdah.acked as a (ack_id, seq, xid, lease_id, leased_until, nonpersistent)
         select v_ack.id, l.seq, l.xid, p_lease, p_until, l.nonpersistent
         from howdah._locate(v_subscription, v_ack,
             array(select i.id / 1000000 from unnest(p_message_ids) i(id) where i.id % 1000000 = v_ack.destination_id)) l
         where l.wanted and not l.done
-        on conflict on constraint pk_acked do update set lease_id = excluded.lease_id, leased_until = excluded.leased_until;
+        on conflict on constraint pk_acked do update set lease_id = excluded.lease_id,
+            leased_until = excluded.leased_until;
     end loop;
 end
 $$;
@@ -5638,14 +5994,16 @@ declare
 begin
     for v_message in
         select m.* from howdah.msgs m
-        where m.destination_id = p_destination_id and m.rank = p_rank and m.seq between p_seqs[1] and p_seqs[cardinality(p_seqs)]
+        where m.destination_id = p_destination_id and m.rank = p_rank
+          and m.seq between p_seqs[1] and p_seqs[cardinality(p_seqs)]
           and m.seq = any (p_seqs) and (p_locked or m.xmax = 0)
         order by m.seq for update skip locked
     loop
-        delete from howdah.msgs m where m.destination_id = p_destination_id and m.rank = p_rank and m.seq = v_message.seq;
+        delete from howdah.msgs m where m.destination_id = p_destination_id and m.rank = p_rank
+            and m.seq = v_message.seq;
         select coalesce(max(f.failures), 0), coalesce(max(f.weight), 0) into v_failures, v_weight
-        from howdah._count_failures(p_destination_id, array[v_message.message_id], array[v_message.stage], array[v_message.conversation_id],
-            array[howdah._group(v_message.headers, v_message.conversation_id)]) f
+        from howdah._count_failures(p_destination_id, array[v_message.message_id], array[v_message.stage],
+            array[v_message.conversation_id], array[howdah._group(v_message.headers, v_message.conversation_id)]) f
         where f.stage = v_message.stage;
         if v_message.expires_at <= p_now or v_weight >= p_limit then
             perform howdah._dispose(p_destination_id, v_message, false, null, p_now);
@@ -5665,7 +6023,8 @@ CREATE FUNCTION howdah._lease_until(p_duration interval) RETURNS timestamp with 
     AS $$
 begin
     if (p_duration between interval '1 millisecond' and interval '7 days') is not true then
-        raise exception using errcode = 'HD005', message = format('a lease cannot last %s', coalesce(p_duration::text, 'NULL')),
+        raise exception using errcode = 'HD005', message = format('a lease cannot last %s',
+            coalesce(p_duration::text, 'NULL')),
             hint = 'It lasts 1 millisecond to 7 days; howdah.extend lengthens it.';
     end if;
     return howdah.now() + howdah._span(p_duration);
@@ -5727,15 +6086,18 @@ begin
         )
         select max(m.total_failures) into v_handled from marks m;
         update howdah.listeners l
-        set failures = least(l.failures, l.total_failures - v_handled) + p_failures, total_failures = l.total_failures + p_failures
+        set failures = least(l.failures, l.total_failures - v_handled) + p_failures,
+            total_failures = l.total_failures + p_failures
         where l.id = p_listener_id;
     end if;
     select l.* into v_listener from howdah.listeners l where l.id = p_listener_id;
-    if p_failures > 0 and v_listener.status = 'running' and v_listener.failures >= howdah._listener_limit(v_listener) then
+    if p_failures > 0 and v_listener.status = 'running'
+       and v_listener.failures >= howdah._listener_limit(v_listener) then
         update howdah.listeners l
-        set status = 'stopped', stopped_at = howdah.now(), stopped_by = howdah._caller(), stopped_message_id = p.message_id,
-            stop_reason = format('failed deliveries in a row: %s; the last one: %s', v_listener.failures,
-                left(coalesce(p.error_class || ': ', '') || coalesce(p.error_text, 'no error text'), 500))
+        set status = 'stopped', stopped_at = howdah.now(), stopped_by = howdah._caller(),
+            stopped_message_id = p.message_id, stop_reason = format('failed deliveries in a row: %s; the last one: %s',
+                v_listener.failures, left(coalesce(p.error_class || ': ', '')
+                    || coalesce(p.error_text, 'no error text'), 500))
         from howdah.poison_details p
         where l.id = p_listener_id and p.incident_id = p_incident_id
         returning l.status, l.stop_reason, l.stopped_message_id
@@ -5807,7 +6169,8 @@ COMMENT ON FUNCTION howdah._lock_group(p_destination_id integer, p_group text) I
 CREATE FUNCTION howdah._lock_key(p_kind text, p_of text) RETURNS bigint
     LANGUAGE sql
     AS $$
-    select ~ ('x' || encode(sha256(convert_to(pg_sequence_last_value('howdah.lock_secret'::regclass) || p_kind || ':' || p_of, 'UTF8')), 'hex'))
+    select ~ ('x' || encode(sha256(convert_to(pg_sequence_last_value('howdah.lock_secret'::regclass) || p_kind || ':'
+        || p_of, 'UTF8')), 'hex'))
         ::bit(63)::bigint
 $$;
 
@@ -5823,7 +6186,8 @@ CREATE FUNCTION howdah._lock_published(p_subscription howdah.subscriptions, p_ac
     LANGUAGE plpgsql
     AS $$
 begin
-    if not (case when p_subscription.shared then pg_try_advisory_xact_lock(hashint8extended(p_seq, howdah._lock_key('published', p_ack.id::text)))
+    if not (case when p_subscription.shared then pg_try_advisory_xact_lock(hashint8extended(p_seq,
+        howdah._lock_key('published', p_ack.id::text)))
         else pg_try_advisory_xact_lock(howdah._lock_key('subscription', p_subscription.destination_id::text)) end) then
         return false;
     end if;
@@ -5840,7 +6204,8 @@ CREATE FUNCTION howdah._lock_subscription(p_subscription howdah.destinations) RE
     AS $$
 begin
     if not pg_try_advisory_xact_lock(howdah._lock_key('subscription', p_subscription.id::text)) then
-        raise exception using errcode = 'HD024', message = format('subscription %s is being read', quote_literal(p_subscription.name)),
+        raise exception using errcode = 'HD024', message = format('subscription %s is being read',
+            quote_literal(p_subscription.name)),
             hint = 'Try again when its consumers have ended their transactions.';
     end if;
     perform howdah._check_not_leased(p_subscription);
@@ -5879,7 +6244,8 @@ begin
             v_back := howdah._search(p_lane, greatest(v_head, v_seqs[v_taken]), p_want, false);
             v_seqs := v_back;
             v_tids := '{}';
-        elsif v_taken + coalesce(cardinality(v_back), 0) < p_want and v_tail - 64 > coalesce(v_seqs[v_taken], v_head) then
+        elsif v_taken + coalesce(cardinality(v_back), 0) < p_want
+           and v_tail - 64 > coalesce(v_seqs[v_taken], v_head) then
             -- A gap, or other lanes' positions. The last 64 may be those of transactions about to commit.
             v_seqs := array[v_tail - 64];
         end if;
@@ -5890,7 +6256,8 @@ begin
     return array(
         select n.ctid from unnest(v_back) b(seq)
         cross join lateral (select n.ctid from howdah.msgs_nonpersistent n
-                            where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank and n.seq = b.seq limit 1) n
+                            where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank and n.seq = b.seq
+                            limit 1) n
     ) || v_tids;
 end
 $$;
@@ -5910,7 +6277,8 @@ begin
     end if;
     select array_agg(f.ctid) as tids, count(*) as number, max(f.seq) as seq into v_met
     from (select n.ctid, n.seq from howdah.msgs_nonpersistent n
-          where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank and n.boot = pg_postmaster_start_time()
+          where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank
+            and n.boot = pg_postmaster_start_time()
           order by n.seq limit p_want for update skip locked) f;
     if p_lane.head is null then
         null;
@@ -5944,22 +6312,25 @@ begin
     if v_head > 1 and not howdah._is_due(v_search, howdah._pace(v_begun) + case when p_all then 20 else 0 end) then
         v_after := howdah._from_microseconds(v_head);
     elsif v_head > 1 then
-        perform howdah._remember(p_lane.search, v_search >> 20, v_begun - interval '1 s', false);  -- others need not look too meanwhile
+        -- others need not look too meanwhile
+        perform howdah._remember(p_lane.search, v_search >> 20, v_begun - interval '1 s', false);
     end if;
     loop
         v_ended := howdah._has_ended_lease(p_lane, p_now, v_after);
         if v_ended then
             perform howdah._return_leases(p_lane.destination_id, p_want, p_now, v_after - interval '1 ms');
         end if;
-        select array_agg(f.ctid) as tids, count(*) as number, (array_agg(f.due_at))[1] as first_due, (array_agg(f.seq))[1] as first_seq,
-            (array_agg(f.due_at))[count(*)] as due_at, (array_agg(f.seq))[count(*)] as seq
+        select array_agg(f.ctid) as tids, count(*) as number, (array_agg(f.due_at))[1] as first_due,
+            (array_agg(f.seq))[1] as first_seq, (array_agg(f.due_at))[count(*)] as due_at,
+            (array_agg(f.seq))[count(*)] as seq
         into v_met
         from (select p.ctid, p.due_at, p.seq from howdah.parked p
               where p.destination_id = p_lane.destination_id and p.rank = p_lane.rank and p.due_at <= p_now
                 and (p.due_at, p.seq) > (v_after, case when v_after > '-infinity' then (v_search >> 20) - 16 else 0 end)
                 and (p.boot is null or p.boot = pg_postmaster_start_time())
               order by p.due_at, p.seq limit p_want for update skip locked) f;
-        exit when v_after = '-infinity' or v_met.number = 0 or (v_met.first_due, v_met.first_seq) > (v_after, v_search >> 20);
+        exit when v_after = '-infinity' or v_met.number = 0
+            or (v_met.first_due, v_met.first_seq) > (v_after, v_search >> 20);
         v_after := '-infinity';
     end loop;
     if p_lane.head is null then
@@ -5969,11 +6340,14 @@ begin
             perform setval(p_lane.head, howdah._microseconds(v_met.due_at));
             perform setval(p_lane.search, (v_met.seq << 20) | (howdah._hint(p_lane.search) & 1048575));
         end if;
-    elsif clock_timestamp() - v_begun > interval '500 us' + v_met.number * (case when v_ended then interval '20 us' else interval '6 us' end) then
-        perform setval(p_lane.head, case when v_head > 0 then howdah._microseconds(coalesce(v_met.due_at, p_now)) else 1 end);
+    elsif clock_timestamp() - v_begun > interval '500 us' + v_met.number * (case when v_ended then interval '20 us'
+        else interval '6 us' end) then
+        perform setval(p_lane.head, case when v_head > 0 then howdah._microseconds(coalesce(v_met.due_at, p_now))
+            else 1 end);
         perform howdah._remember(p_lane.search, coalesce(v_met.seq, 0), v_begun, false);
     elsif v_head > 1 and v_met.number = p_want and v_met.due_at < howdah._from_microseconds(v_head) then
-        -- Cheap, for what came back lies before the dead rows: the next look is a step too, and others go on from the head meanwhile.
+        -- Cheap, for what came back lies before the dead rows: the next look is a step too, and others go on from the
+        -- head meanwhile.
         perform howdah._remember(p_lane.search, howdah._hint(p_lane.search) >> 20, v_begun, true);
     elsif v_head > 0 then
         perform setval(p_lane.head, 0);
@@ -5998,19 +6372,23 @@ begin
         return query
         select f.message, f.nonpersistent, f.due_at from (
             select m as message, false as nonpersistent, null::timestamptz as due_at from howdah.msgs m
-            where hashtextextended(m.correlation_id, 0) = hashtextextended(p_correlation_id, 0) and m.correlation_id = p_correlation_id
+            where hashtextextended(m.correlation_id, 0) = hashtextextended(p_correlation_id, 0)
+              and m.correlation_id = p_correlation_id
             union all
             select howdah._as_ready(n), true, null from howdah.msgs_nonpersistent n
-            where hashtextextended(n.correlation_id, 0) = hashtextextended(p_correlation_id, 0) and n.correlation_id = p_correlation_id
+            where hashtextextended(n.correlation_id, 0) = hashtextextended(p_correlation_id, 0)
+              and n.correlation_id = p_correlation_id
               and n.boot = v_boot
             union all
             select howdah._as_ready(p), p.boot is not null, p.due_at from howdah.parked p
-            where hashtextextended(p.correlation_id, 0) = hashtextextended(p_correlation_id, 0) and p.correlation_id = p_correlation_id
+            where hashtextextended(p.correlation_id, 0) = hashtextextended(p_correlation_id, 0)
+              and p.correlation_id = p_correlation_id
               and (p.boot is null or p.boot = v_boot)
             union all
             select howdah._unleased(o), false, l.until
             from howdah.leases l cross join lateral howdah._in_lease(l.destination_id, l.lease_id) o
-            where l.destination_id = p_destination_id and l.until <= howdah.now() and o.correlation_id = p_correlation_id
+            where l.destination_id = p_destination_id and l.until <= howdah.now()
+              and o.correlation_id = p_correlation_id
             offset 0  -- else the key may seem as good a way where there are no statistics
         ) f
         where (f.message).destination_id = p_destination_id;
@@ -6059,20 +6437,27 @@ begin
         return false;
     end if;
     loop
-        select t.* into v_taken from howdah._reserve_after_count(p_destination.id, v_room, p_destination.tickets, p_destination.message_limit, p_destination.byte_limit,
-            array[100], p_messages, p_bytes, v_removes) t;
+        select t.* into v_taken from howdah._reserve_after_count(p_destination.id, v_room, p_destination.tickets,
+            p_destination.message_limit, p_destination.byte_limit, array[100], p_messages, p_bytes, v_removes) t;
         if v_taken.verdict = 'taken' then
             return true;
         end if;
         v_waited := extract(epoch from clock_timestamp() - v_begun) * 1000;
         if v_removes and (v_taken.verdict = 'full' or v_waited >= 1000) then
-            if not howdah._evict(p_destination, greatest(v_taken.over_messages, (v_taken.verdict = 'open')::integer)
-                                                + case when v_taken.over_messages > 0 and p_destination.message_limit >= 1024 then p_destination.message_limit >> 7 else 0 end,
-                    v_taken.over_bytes + case when v_taken.over_bytes > 0 and p_destination.byte_limit >= 1048576 then p_destination.byte_limit >> 7
-                                              else 0 end, p_rank) then
+            if not howdah._evict(
+                p_destination,
+                greatest(v_taken.over_messages, (v_taken.verdict = 'open')::integer)
+                    + case when v_taken.over_messages > 0 and p_destination.message_limit >= 1024
+                           then p_destination.message_limit >> 7 else 0 end,
+                v_taken.over_bytes
+                    + case when v_taken.over_bytes > 0 and p_destination.byte_limit >= 1048576
+                           then p_destination.byte_limit >> 7 else 0 end,
+                p_rank
+            ) then
                 return false;
             end if;
-        elsif v_waited >= (v_taken.verdict = 'open')::integer * 1000 and v_waited >= v_blocks::integer * p_destination.send_timeout_ms then
+        elsif v_waited >= (v_taken.verdict = 'open')::integer * 1000
+           and v_waited >= v_blocks::integer * p_destination.send_timeout_ms then
             return false;
         else
             perform pg_sleep(v_pause / 1000.0);
@@ -6088,7 +6473,8 @@ CREATE FUNCTION howdah._many_queues() RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
     select count(*) > 1000
-    from (select from howdah.destinations d where d.dropped_at is null and d.kind = 'queue' and not d.name ^@ '_TEMP.' limit 1001) d
+    from (select from howdah.destinations d where d.dropped_at is null and d.kind = 'queue' and not d.name ^@ '_TEMP.'
+        limit 1001) d
 $$;
 
 COMMENT ON FUNCTION howdah._many_queues() IS 'whether there are so many that a look at all shows what was counted in the background.';
@@ -6098,7 +6484,8 @@ CREATE FUNCTION howdah._matches_wildcard(p_name text, p_pattern text) RETURNS bo
     AS $_$
     select case
         when p_pattern = '>' then true
-        when p_pattern like '%.>' then p_name ~ ('^' || replace(replace(left(p_pattern, -2), '.', '[.]'), '*', '[^.]+') || '([.].+)?$')
+        when p_pattern like '%.>' then p_name ~ ('^' || replace(replace(left(p_pattern, -2), '.', '[.]'), '*', '[^.]+')
+            || '([.].+)?$')
         else p_name ~ ('^' || replace(replace(p_pattern, '.', '[.]'), '*', '[^.]+') || '$') end
 $_$;
 
@@ -6116,24 +6503,33 @@ declare
 begin
     perform howdah._check_wildcard(p_pattern);
     if p_want is null or p_want not between 1 and 10000 then
-        raise exception using errcode = 'HD005', message = format('max_messages must be 1 to 10000, not %s', coalesce(p_want::text, 'NULL'));
+        raise exception using errcode = 'HD005', message = format('max_messages must be 1 to 10000, not %s',
+            coalesce(p_want::text, 'NULL'));
     end if;
     perform howdah._selector_sql(p_selector);
     select coalesce(array_agg(q.name order by q.id) filter (where q.allowed and not q.closed and not q.idle), '{}'),
-        coalesce(array_agg(q.name order by q.id) filter (where q.allowed and not q.closed and q.idle), '{}'), count(*) filter (where q.allowed), count(*) > 0
+        coalesce(array_agg(q.name order by q.id) filter (where q.allowed and not q.closed and q.idle), '{}'),
+        count(*) filter (where q.allowed), count(*) > 0
     into v_busy, v_idle, v_allowed, v_any
-    from (select d.name, d.id, d.receiving_paused or d.backout_count = 'hardened' or d.delivery_policy <> 'shared' or d.message_groups = 'sticky' as closed,
+    from (select d.name, d.id, d.receiving_paused or d.backout_count = 'hardened' or d.delivery_policy <> 'shared'
+        or d.message_groups = 'sticky' as closed,
               howdah._has_role(d.receivers[1]) is true
                   or exists (select from howdah.destination_grants g
-                             where g.destination_id = d.id and g.verb = 'receive' and howdah._has_role(g.role_name)) as allowed,
-              pg_sequence_last_value(d.special) is null and coalesce(pg_sequence_last_value(d.head), 0) >= coalesce(pg_sequence_last_value(d.positions), 0) as idle
+                             where g.destination_id = d.id and g.verb = 'receive'
+                               and howdah._has_role(g.role_name)) as allowed,
+              pg_sequence_last_value(d.special) is null
+              and coalesce(pg_sequence_last_value(d.head), 0) >= coalesce(pg_sequence_last_value(d.positions),
+                  0) as idle
           from howdah.destinations d
-          where d.kind = 'queue' and d.dropped_at is null and howdah._matches_wildcard(d.name, p_pattern) and not d.is_system) q;
+          where d.kind = 'queue' and d.dropped_at is null and howdah._matches_wildcard(d.name, p_pattern)
+            and not d.is_system) q;
     if not v_any then
-        raise exception using errcode = 'HD001', message = format('no queue matches %s', quote_literal(left(p_pattern, 250))),
+        raise exception using errcode = 'HD001', message = format('no queue matches %s',
+            quote_literal(left(p_pattern, 250))),
             hint = 'See howdah.list_queues().';
     elsif v_allowed = 0 then
-        raise exception using errcode = 'HD010', message = format('role %s may not receive from any queue that matches %s',
+        raise exception using errcode = 'HD010',
+            message = format('role %s may not receive from any queue that matches %s',
             quote_ident(howdah._caller()), quote_literal(p_pattern)),
             hint = 'Ask an administrator for membership in a role that has this right (howdah.destination_grants).';
     end if;
@@ -6185,7 +6581,8 @@ CREATE FUNCTION howdah._may_change(p_schedule howdah.schedules) RETURNS boolean
     select exists (
         select from pg_roles r
         where (r.rolname = p_schedule.created_by or r.rolname in (
-                select g.role_name from howdah.destination_grants g where g.destination_id = p_schedule.destination_id and g.verb = 'admin'))
+                select g.role_name from howdah.destination_grants g
+                where g.destination_id = p_schedule.destination_id and g.verb = 'admin'))
           and howdah._has_role(r.rolname::text))
 $$;
 
@@ -6204,8 +6601,10 @@ CREATE FUNCTION howdah._mean_delay_ms(p_destination howdah.destinations, p_failu
     from (
         select b.initial, b.redelivery,
             least(case when b.initial > 0 then b.initial * p_destination.backoff_multiplier ^ least(p_failures - 1, 100)
-                       else b.redelivery * p_destination.backoff_multiplier ^ least(p_failures - 2, 100) end, 3155760000000) as grown
-        from (select coalesce(p_destination.initial_redelivery_delay_ms, p_destination.redelivery_delay_ms)::double precision as initial,
+                       else b.redelivery * p_destination.backoff_multiplier ^ least(p_failures - 2, 100) end,
+                       3155760000000) as grown
+        from (select coalesce(p_destination.initial_redelivery_delay_ms,
+            p_destination.redelivery_delay_ms)::double precision as initial,
                   p_destination.redelivery_delay_ms::double precision as redelivery) b
     ) f
 $$;
@@ -6217,13 +6616,14 @@ CREATE FUNCTION howdah._message(p_message howdah.msgs, p_queue text, p_nonpersis
     AS $$
     select row(
         p_message.message_id, p_queue,
-        case when p_message.is_text then convert_from(coalesce(p_message.body, howdah._body(p_message.message_id)), 'UTF8') end,
+        case when p_message.is_text then convert_from(coalesce(p_message.body, howdah._body(p_message.message_id)),
+            'UTF8') end,
         case when not p_message.is_text then coalesce(p_message.body, howdah._body(p_message.message_id)) end,
         p_message.content_type, p_message.headers, 9 - p_message.rank, p_message.correlation_id, p_message.reply_to,
         p_message.message_type, p_message.conversation_id,
         case when p_nonpersistent then 'non-persistent' else 'persistent' end,
-        p_message.sent_at, p_message.expires_at, p_failures + 1, p_failures > 0, p_message.seq, p_message.stage::integer,
-        (select d.name from howdah.destinations d where d.id = p_message.origin_id),
+        p_message.sent_at, p_message.expires_at, p_failures + 1, p_failures > 0, p_message.seq,
+        p_message.stage::integer, (select d.name from howdah.destinations d where d.id = p_message.origin_id),
         p_message.dead_reason, p_message.dead_at
     )::howdah.message
 $$;
@@ -6241,10 +6641,11 @@ begin
     for v_segment in select * from howdah._segments(howdah._cursor(p_ack.id), p_ack.destination_id, p_upto) loop
         loop
             v_rows := 0;
-            for xid, seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers, correlation_id, reply_to,
+            for xid, seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers,
+                correlation_id, reply_to,
                 message_type, conversation_id, client_id, nonpersistent, message_id, done, wanted in
-                select p.* from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid, v_segment.from_seq,
-                    v_segment.to_xid, p_upto, 1000) p
+                select p.* from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid,
+                    v_segment.from_seq, v_segment.to_xid, p_upto, 1000) p
             loop
                 v_rows := v_rows + 1;
                 v_segment.from_xid := xid;
@@ -6283,7 +6684,8 @@ CREATE FUNCTION howdah._most_specific(p_name text) RETURNS text
     from howdah.destination_policies p
     where howdah._matches_wildcard(p_name, p.pattern)
     order by array(select case s.part when '*' then 1 when '>' then 2 else 0 end
-                   from unnest(string_to_array(p.pattern, '.')) with ordinality s(part, n) order by s.n), length(p.pattern) desc
+                   from unnest(string_to_array(p.pattern, '.')) with ordinality s(part, n) order by s.n),
+                   length(p.pattern) desc
     limit 1
 $$;
 
@@ -6300,7 +6702,8 @@ declare
     v_nonpersistent bigint[];
 begin
     for v_taken in
-        select t.message, t.nonpersistent from howdah._take_back(p_source, p_message_ids, p_max) t order by (t.message).message_id
+        select t.message, t.nonpersistent from howdah._take_back(p_source, p_message_ids, p_max) t
+        order by (t.message).message_id
     loop
         v_message := v_taken.message;
         v_message.origin_id := nullif(coalesce(v_message.origin_id, p_source.id), p_target.id);
@@ -6342,7 +6745,8 @@ begin
     on conflict do nothing
     returning * into v_next;
     if not found then
-        raise exception using errcode = '40001', message = 'another transaction moved the cursor', hint = 'Retry the transaction.';
+        raise exception using errcode = '40001', message = 'another transaction moved the cursor',
+            hint = 'Retry the transaction.';
     end if;
     return v_next;
 end
@@ -6366,7 +6770,8 @@ begin
             else (select '_SYSTEM.Exception.Destination.' || e.name from howdah.engine e) end,
         (select '_SYSTEM.Exception.Destination.' || e.name from howdah.engine e)
     ] loop
-        select d.* into v_target from howdah.destinations d where d.name = v_name and d.dropped_at is null and d.kind = 'queue';
+        select d.* into v_target from howdah.destinations d
+        where d.name = v_name and d.dropped_at is null and d.kind = 'queue';
         exit when v_target.id = p_destination.id;
         p_reason := p_reason || coalesce('; ' || v_fault, '');
         v_fault := howdah._fault_of(p_destination, v_target, v_name, p_message);
@@ -6378,7 +6783,8 @@ begin
     if v_activemq then
         p_message.headers := coalesce(p_message.headers, '{}') || jsonb_strip_nulls(jsonb_build_object(
             'originalExpiration', (extract(epoch from p_message.expires_at) * 1000)::bigint,
-            'originalDeliveryMode', case when p_nonpersistent then 'NON_PERSISTENT' end, 'dlqDeliveryFailureCause', p_reason));
+            'originalDeliveryMode', case when p_nonpersistent then 'NON_PERSISTENT' end, 'dlqDeliveryFailureCause',
+            p_reason));
     end if;
     p_message.origin_id := coalesce(p_message.origin_id, p_destination.id);
     p_message.destination_id := v_target.id;
@@ -6390,7 +6796,8 @@ begin
     p_message.dead_reason := p_reason;
     delete from howdah.quarantines q where q.message_id = p_message.message_id and q.destination_id = p_destination.id;
     perform howdah._put(p_message, p_nonpersistent and not (v_activemq and v_target.persistent), false);
-    perform howdah._journal(p_destination, 'moved', array[p_message.message_id], p_nonpersistent, v_target.id, p_reason);
+    perform howdah._journal(p_destination, 'moved', array[p_message.message_id], p_nonpersistent, v_target.id,
+        p_reason);
     return 'moved';
 end
 $$;
@@ -6408,7 +6815,8 @@ begin
     select o.* into v_old from howdah.schedules s cross join lateral howdah._own_schedule(s.id) o where s.name = p_name
         and s.state <> 'cancelled';
     select s.* into v_new from howdah.schedules s where s.id = p_id;
-    if v_old.state in ('active', 'paused', 'failed') and howdah._schedule_definition(v_old) = howdah._schedule_definition(v_new) then
+    if v_old.state in ('active', 'paused', 'failed')
+       and howdah._schedule_definition(v_old) = howdah._schedule_definition(v_new) then
         delete from howdah.schedules s where s.id = p_id;
         return v_old.id;
     elsif v_old.id is not null then
@@ -6426,10 +6834,14 @@ CREATE FUNCTION howdah._new_destination(p_name text) RETURNS howdah.destinations
     AS $$
     select jsonb_populate_record(null::howdah.destinations, jsonb_build_object(
         'name', p_name, 'kind', 'queue', 'is_system', false, 'created_at', howdah.now(), 'created_by', howdah._caller(),
-        'sending_paused', false, 'receiving_paused', false, 'preset', 'howdah', 'dispose_at', 5, 'streak_from', 0, 'journal_level_at', howdah.now())
-        || jsonb '{"max_message_bytes": 73400320, "own_max_message_bytes": 73400320, "default_priority": 4, "default_time_to_live_ms": null, "journal_level": "exits",
-            "message_limit": null, "byte_limit": null, "persistent": true, "limit_behaviour": "reject", "send_timeout_ms": 30000,
-            "deduplication_window_ms": 300000, "stamp_user": false, "message_groups": "none", "delivery_policy": "shared"}' || howdah._preset('howdah'))
+        'sending_paused', false, 'receiving_paused', false, 'preset', 'howdah', 'dispose_at', 5, 'streak_from', 0,
+        'journal_level_at', howdah.now())
+        || jsonb '{"max_message_bytes": 73400320, "own_max_message_bytes": 73400320, "default_priority": 4,
+            "default_time_to_live_ms": null, "journal_level": "exits",
+            "message_limit": null, "byte_limit": null, "persistent": true, "limit_behaviour": "reject",
+            "send_timeout_ms": 30000,
+            "deduplication_window_ms": 300000, "stamp_user": false, "message_groups": "none",
+            "delivery_policy": "shared"}' || howdah._preset('howdah'))
 $$;
 
 COMMENT ON FUNCTION howdah._new_destination(p_name text) IS 'the row of a destination with every default, not yet stored.';
@@ -6508,7 +6920,8 @@ begin
         order by d.id
     loop
         while v_id <= 999999 and not exists (select from howdah.destinations d where d.id = v_id) loop
-            if pg_try_advisory_xact_lock(howdah._lock_key('number', v_id::text)) and to_regclass('howdah.positions_' || v_id) is null
+            if pg_try_advisory_xact_lock(howdah._lock_key('number', v_id::text))
+               and to_regclass('howdah.positions_' || v_id) is null
                and not exists (select from howdah.destinations d where d.id = v_id) then
                 return v_id;
             end if;
@@ -6542,7 +6955,8 @@ declare
     v_queue howdah.temporary_queues;
 begin
     if (select count(*) >= 100000 from howdah.temporary_queues) then
-        raise exception using errcode = 'HD002', message = 'there are 100,000 temporary queues, and none of them is free',
+        raise exception using errcode = 'HD002',
+            message = 'there are 100,000 temporary queues, and none of them is free',
             hint = 'End connections that need theirs no longer: howdah.close_connection().';
     end if;
     v_destination.persistent := false;
@@ -6566,7 +6980,8 @@ CREATE FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way integer, p_wan
     AS $$
 declare
     v_head bigint := coalesce(pg_sequence_last_value(p_lane.head), 0);
-    v_tail bigint := (select coalesce(pg_sequence_last_value(d.positions), 0) from howdah.destinations d where d.id = p_lane.destination_id);
+    v_tail bigint := (select coalesce(pg_sequence_last_value(d.positions), 0) from howdah.destinations d
+        where d.id = p_lane.destination_id);
     v_back bigint := v_head;
     v_pace bigint;
     v_most bigint;
@@ -6587,7 +7002,8 @@ begin
         v_pace := howdah._pace(clock_timestamp());
         if v_tail > v_head + 64 then
             perform from howdah.msgs m
-            where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq = v_head and m.xmax <> 0 for update skip locked;
+            where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq = v_head and m.xmax <> 0
+            for update skip locked;
             if not found and not howdah._is_overdue(pg_sequence_last_value(p_lane.search), v_pace) then
                 v_back := v_head - 256;
             elsif found then
@@ -6601,7 +7017,8 @@ begin
     end if;
     positions := array(
         select m.seq from howdah.msgs m
-        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > v_head - case when p_drawn then 0 else 16 end
+        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
+          and m.seq > v_head - case when p_drawn then 0 else 16 end
         order by m.seq limit p_want for update skip locked);
     if cardinality(positions) > 0 and positions[1] <= v_head then
         positions := howdah._search(p_lane, greatest(v_head, positions[cardinality(positions)]), p_want, false);
@@ -6678,7 +7095,8 @@ CREATE FUNCTION howdah._nonpersistent_0(p_topic integer, p_after xid8, p_after_s
     select t.* from howdah.topic_nonpersistent_0 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
-      and pg_visible_in_snapshot(t.xid, p_upto) and pg_visible_in_snapshot(t.xid, p_done) is not true and (t.expires_at <= p_now) is not true
+      and pg_visible_in_snapshot(t.xid, p_upto) and pg_visible_in_snapshot(t.xid, p_done) is not true
+      and (t.expires_at <= p_now) is not true
       and t.boot = pg_postmaster_start_time()
     order by t.xid, t.seq limit p_limit
 $$;
@@ -6744,7 +7162,8 @@ CREATE FUNCTION howdah._nonpersistent_1(p_topic integer, p_after xid8, p_after_s
     select t.* from howdah.topic_nonpersistent_1 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
-      and pg_visible_in_snapshot(t.xid, p_upto) and pg_visible_in_snapshot(t.xid, p_done) is not true and (t.expires_at <= p_now) is not true
+      and pg_visible_in_snapshot(t.xid, p_upto) and pg_visible_in_snapshot(t.xid, p_done) is not true
+      and (t.expires_at <= p_now) is not true
       and t.boot = pg_postmaster_start_time()
     order by t.xid, t.seq limit p_limit
 $$;
@@ -6810,7 +7229,8 @@ CREATE FUNCTION howdah._nonpersistent_2(p_topic integer, p_after xid8, p_after_s
     select t.* from howdah.topic_nonpersistent_2 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
-      and pg_visible_in_snapshot(t.xid, p_upto) and pg_visible_in_snapshot(t.xid, p_done) is not true and (t.expires_at <= p_now) is not true
+      and pg_visible_in_snapshot(t.xid, p_upto) and pg_visible_in_snapshot(t.xid, p_done) is not true
+      and (t.expires_at <= p_now) is not true
       and t.boot = pg_postmaster_start_time()
     order by t.xid, t.seq limit p_limit
 $$;
@@ -6859,7 +7279,8 @@ CREATE FUNCTION howdah._note_lease(p_consumer bigint, p_lease bigint) RETURNS vo
     SET enable_seqscan TO 'off'
     AS $$
 declare
-    v_destination_id integer := (select c.destination_id from howdah.consumers c where c.id = p_consumer and c.own_session);
+    v_destination_id integer := (select c.destination_id from howdah.consumers c
+        where c.id = p_consumer and c.own_session);
 begin
     if v_destination_id is null then
         return;
@@ -6897,7 +7318,8 @@ begin
         perform nextval(p_destination.special);
     end if;
     if howdah._is_walked(p_destination) then
-        perform setval(coalesce(to_regclass('howdah.mark_' || p_destination.id), howdah._new_hint('mark_' || p_destination.id)), 0);
+        perform setval(coalesce(to_regclass('howdah.mark_' || p_destination.id),
+            howdah._new_hint('mark_' || p_destination.id)), 0);
     end if;
 end
 $$;
@@ -6922,7 +7344,8 @@ begin
           where p.destination_id = p_destination_id and p.incident_id > v_queue.streak_from and not p.uncounted
           order by p.incident_id desc limit v_queue.disable_after) l;
     if v_failures < v_queue.disable_after
-       or exists (select from howdah.journal j where j.xid >= v_since and j.destination_id = p_destination_id and j.event = 'consumed') then
+       or exists (select from howdah.journal j where j.xid >= v_since and j.destination_id = p_destination_id
+           and j.event = 'consumed') then
         return;
     end if;
     update howdah.destinations d set disabled_at = howdah.now(), receiving_paused = true where d.id = p_destination_id;
@@ -6938,12 +7361,14 @@ CREATE FUNCTION howdah._offset_snapshot(p_offset jsonb) RETURNS pg_snapshot
     LANGUAGE plpgsql IMMUTABLE
     AS $_$
 begin
-    if jsonb_typeof(p_offset) = 'object' and p_offset ->> 'snapshot' is not null and p_offset ->> 'dropped' ~ '^[0-9]{1,18}$' then
+    if jsonb_typeof(p_offset) = 'object' and p_offset ->> 'snapshot' is not null
+       and p_offset ->> 'dropped' ~ '^[0-9]{1,18}$' then
         return (p_offset ->> 'snapshot')::pg_snapshot;
     end if;
     raise invalid_text_representation;
 exception when invalid_text_representation then
-    raise exception using errcode = 'HD005', message = format('%s is no offset of the journal', coalesce(quote_literal(p_offset::text), 'NULL')),
+    raise exception using errcode = 'HD005', message = format('%s is no offset of the journal',
+        coalesce(quote_literal(p_offset::text), 'NULL')),
         hint = 'Offsets come from howdah.journal_offset and howdah.next_journal_offset.';
 end
 $_$;
@@ -6956,18 +7381,21 @@ CREATE FUNCTION howdah._open_lane(p_destination_id integer, p_rank integer, p_pl
 declare
     v_id bigint;
 begin
-    if p_place = 2 and exists (select from howdah.destinations d where d.id = p_destination_id and d.main_rank = p_rank) then
+    if p_place = 2 and exists (select from howdah.destinations d
+        where d.id = p_destination_id and d.main_rank = p_rank) then
         return;
     end if;
     perform nextval(d.special) from howdah.destinations d where d.id = p_destination_id;
     if exists (select from howdah.lanes l
-               where l.destination_id = p_destination_id and l.rank = p_rank and l.place = p_place and l.head is not null) then
+               where l.destination_id = p_destination_id and l.rank = p_rank and l.place = p_place
+                 and l.head is not null) then
         return;
     end if;
     if pg_try_advisory_xact_lock(howdah._lock_key('lane', p_destination_id || ':' || p_rank * 3 + p_place)) then
         v_id := nextval(pg_get_serial_sequence('howdah.lanes', 'id'));
         insert into howdah.lanes (id, destination_id, rank, place, head, search) overriding system value
-        values (v_id, p_destination_id, p_rank, p_place, howdah._new_hint('head_' || v_id), howdah._new_hint('search_' || v_id));
+        values (v_id, p_destination_id, p_rank, p_place, howdah._new_hint('head_' || v_id),
+            howdah._new_hint('search_' || v_id));
     elsif not exists (select from howdah.lanes l
                       where l.destination_id = p_destination_id and l.rank = p_rank and l.place = p_place) then
         insert into howdah.lanes (destination_id, rank, place) values (p_destination_id, p_rank, p_place);
@@ -6981,7 +7409,8 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
     LANGUAGE sql IMMUTABLE
     AS $$
     values
-        ('queue', 'preset', 'choice', 0, 0, array['howdah', 'websphere', 'websphere_mq', 'service_broker', 'activemq'], false),
+        ('queue', 'preset', 'choice', 0, 0, array['howdah', 'websphere', 'websphere_mq', 'service_broker', 'activemq'],
+            false),
         ('queue', 'max_failed_deliveries', 'integer', -1, 999999, null, false),
         ('queue', 'limit_comparison', 'choice', 0, 0, array['reached', 'exceeded'], false),
         ('queue', 'count_by', 'choice', 0, 0, array['message', 'conversation', 'group'], false),
@@ -6998,7 +7427,8 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
         ('queue', 'blocked_retry_ms', 'integer', -1, 3155760000000, null, false),
         ('queue', 'strict_order', 'boolean', 0, 0, null, false),
         ('queue', 'at_limit', 'choice', 0, 0, array['move', 'discard', 'quarantine', 'end_conversation'], false),
-        ('queue', 'exception_mode', 'choice', 0, 0, array['system', 'named', 'dead_letter', 'shared', 'individual', 'none'], false),
+        ('queue', 'exception_mode', 'choice', 0, 0,
+            array['system', 'named', 'dead_letter', 'shared', 'individual', 'none'], false),
         ('queue', 'exception_queue', 'name', 0, 0, null, true),
         ('queue', 'exception_fallback', 'choice', 0, 0, array['system', 'dead_letter'], false),
         ('queue', 'exception_prefix', 'name', 0, 0, null, false),
@@ -7019,7 +7449,8 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
         ('queue', 'max_message_bytes', 'integer', 1, 1073741823, null, false),
         ('queue', 'message_limit', 'integer', -1, 1000000000000, null, true),
         ('queue', 'byte_limit', 'integer', -1, 1000000000000000, null, true),
-        ('queue', 'limit_behaviour', 'choice', 0, 0, array['reject', 'remove_oldest', 'remove_lowest_priority', 'block'], false),
+        ('queue', 'limit_behaviour', 'choice', 0, 0,
+            array['reject', 'remove_oldest', 'remove_lowest_priority', 'block'], false),
         ('queue', 'send_timeout_ms', 'integer', 0, 86400000, null, false),
         ('queue', 'deduplication_window_ms', 'integer', 1, 2592000000, null, false),
         ('queue', 'default_priority', 'integer', 0, 9, null, false),
@@ -7038,7 +7469,8 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
         ('topic', 'deduplication_window_ms', 'integer', 1, 2592000000, null, false),
         ('topic', 'retain_ms', 'integer', 1, 3155760000000, null, true),
         ('topic', 'retain_bytes', 'integer', 1, 1000000000000000, null, true),
-        ('topic', 'recovery', 'choice', 0, 0, array['none', 'last_image', 'retained', 'fixed_count', 'fixed_size', 'timed', 'query'], false),
+        ('topic', 'recovery', 'choice', 0, 0, array['none', 'last_image', 'retained', 'fixed_count', 'fixed_size',
+            'timed', 'query'], false),
         ('topic', 'recovery_amount', 'integer', 1, 1000000000000, null, true),
         ('topic', 'recovery_selector', 'selector', 0, 0, null, true),
         ('topic', 'backlog_limit', 'integer', 1, 1000000000000, null, true),
@@ -7075,9 +7507,11 @@ declare
     v_id integer;
 begin
     if p_name is not null then
-        select d.id into v_id from howdah.destinations d where d.name = p_name order by d.dropped_at desc nulls first limit 1;
+        select d.id into v_id from howdah.destinations d where d.name = p_name order by d.dropped_at desc nulls first
+        limit 1;
         if v_id is null then
-            raise exception using errcode = 'HD001', message = format('there never was a queue %s', quote_literal(left(p_name, 250))),
+            raise exception using errcode = 'HD001',
+                message = format('there never was a queue %s', quote_literal(left(p_name, 250))),
                 hint = 'See howdah.list_queues().';
         end if;
     end if;
@@ -7134,7 +7568,8 @@ CREATE FUNCTION howdah._own_deletions() RETURNS bigint
     AS $$
     select case when pg_current_xact_id_if_assigned() is null then 0
         when current_setting('track_counts')::boolean then pg_stat_get_xact_tuples_deleted('howdah.msgs'::regclass)
-            + pg_stat_get_xact_tuples_deleted('howdah.msgs_nonpersistent'::regclass) + pg_stat_get_xact_tuples_deleted('howdah.parked'::regclass)
+            + pg_stat_get_xact_tuples_deleted('howdah.msgs_nonpersistent'::regclass)
+            + pg_stat_get_xact_tuples_deleted('howdah.parked'::regclass)
             + pg_stat_get_xact_tuples_deleted('howdah.leased'::regclass)
         else 1000000000000 end
 $$;
@@ -7156,7 +7591,8 @@ begin
     where f.former is null and f.group_id = any (p_new) or f.former_seq = -1;
     insert into howdah.group_owners as o (destination_id, group_id, consumer_id, owned_since)
     select p_destination_id, g, p_consumer, howdah.now() from unnest(v_owned) g
-    on conflict (destination_id, group_id) do update set consumer_id = excluded.consumer_id, owned_since = excluded.owned_since;
+    on conflict (destination_id, group_id) do update set consumer_id = excluded.consumer_id,
+        owned_since = excluded.owned_since;
     delete from howdah.group_owners o
     using (select distinct on (k.group_id) k.group_id, k.seq
            from unnest(p_keys, p_groups, p_seqs) with ordinality k(key, group_id, seq, n)
@@ -7175,8 +7611,10 @@ declare
     v_destination howdah.destinations := howdah._destination(p_name, 'admin');
 begin
     if v_destination.is_system then
-        raise exception using errcode = 'HD012', message = format('queue %s belongs to the engine', quote_literal(p_name)),
-            hint = 'The system exception destination can be read, replayed and purged, but neither changed nor dropped.';
+        raise exception using errcode = 'HD012', message = format('queue %s belongs to the engine',
+            quote_literal(p_name)),
+            hint =
+                'The system exception destination can be read, replayed and purged, but neither changed nor dropped.';
     end if;
     return v_destination;
 end
@@ -7229,15 +7667,19 @@ begin
               and a.seq between (select min(p.seq) from page p) and (select max(p.seq) from page p)
         )
         select p.*, p.seq * 1000000 + p.destination_id, p.seq in (select d.seq from done d),
-            (p.expires_at > v_now) is not false and (p.rank = v_rank) is not false and (p.client_id = v_local) is not true
+            (p.expires_at > v_now) is not false and (p.rank = v_rank) is not false
+            and (p.client_id = v_local) is not true
         from page p;
     else
         return query execute format(
-            'select m.*, $9 and (select true from howdah.acked a where a.ack_id = $10 and a.seq = m.seq limit 1) is true,
-                (m.expires_at > $11) is not false and (m.rank = $12) is not false and (m.client_id = $13) is not true and (%s) is true
+            'select m.*, $9 and (select true from howdah.acked a where a.ack_id = $10
+                and a.seq = m.seq limit 1) is true,
+                (m.expires_at > $11) is not false and (m.rank = $12) is not false
+                    and (m.client_id = $13) is not true and (%s) is true
             from (select p.*, p.seq * 1000000 + p.destination_id as message_id
                   from howdah._topic_page($1, $2, $3, $4, $5, $6, $7) p offset $8) m', p_subscription.selector_sql)
-        using p_slots, p_ack.destination_id, p_after, p_after_seq, p_to, p_upto, p_limit, 0, v_acked, p_ack.id, v_now, v_rank, v_local;
+        using p_slots, p_ack.destination_id, p_after, p_after_seq, p_to, p_upto, p_limit, 0, v_acked, p_ack.id, v_now,
+            v_rank, v_local;
     end if;
 end
 $_$;
@@ -7285,7 +7727,8 @@ CREATE FUNCTION howdah._parked_of_lease(p_destination_id integer, p_lease bigint
 begin
     if p_message_ids is null then
         perform from howdah.parked p
-        where p.lease_id = p_lease and p.destination_id = p_destination_id and p.parked_reason = 'lease' and p.due_at > howdah.now()
+        where p.lease_id = p_lease and p.destination_id = p_destination_id and p.parked_reason = 'lease'
+          and p.due_at > howdah.now()
         order by p.message_id for update;
         return query
         select p.ctid, p from howdah.parked p
@@ -7293,12 +7736,14 @@ begin
         order by p.message_id for update skip locked;
     else
         perform from howdah.parked p
-        where p.destination_id = p_destination_id and p.message_id = any (p_message_ids) and p.lease_id = p_lease and p.parked_reason = 'lease'
+        where p.destination_id = p_destination_id and p.message_id = any (p_message_ids) and p.lease_id = p_lease
+          and p.parked_reason = 'lease'
           and p.due_at > howdah.now()
         order by p.message_id for update;
         return query
         select p.ctid, p from howdah.parked p
-        where p.destination_id = p_destination_id and p.message_id = any (p_message_ids) and p.lease_id = p_lease and p.parked_reason = 'lease'
+        where p.destination_id = p_destination_id and p.message_id = any (p_message_ids) and p.lease_id = p_lease
+          and p.parked_reason = 'lease'
           and (p.boot is null or p.boot = pg_postmaster_start_time())
         order by p.message_id for update skip locked;
     end if;
@@ -7320,10 +7765,12 @@ begin
         return false;
     end if;
     for v_incident in
-        select p.message_id, p.stage from howdah.poison_details p where p.destination_id = p_queue.id and p.due_at > p_now
+        select p.message_id, p.stage from howdah.poison_details p
+        where p.destination_id = p_queue.id and p.due_at > p_now
         group by p.message_id, p.stage
     loop
-        continue when exists (select from howdah.parked w where w.destination_id = p_queue.id and w.message_id = v_incident.message_id)
+        continue when exists (select from howdah.parked w
+            where w.destination_id = p_queue.id and w.message_id = v_incident.message_id)
             or (howdah._waits_until(p_queue.id, v_incident.message_id, v_incident.stage) > p_now) is not true;
         select * into v_found from howdah._find(p_queue.id, v_incident.message_id, null, null);
         if v_found.free and (v_found.message).stage = v_incident.stage and v_found.place <> 'parked' then
@@ -7353,7 +7800,8 @@ CREATE FUNCTION howdah._pass_stream(p_stream record, p_rest boolean, p_from xid8
 declare
     v_journaled boolean := (p_stream.destination).journal_level <> 'off';
     v_id integer := (p_stream.destination).id;
-    -- Looked at for each row: a variable's value is had for less than a record's field, and a snapshot out of a record is packed.
+    -- Looked at for each row: a variable's value is had for less than a record's field, and a snapshot out of a record
+    -- is packed.
     v_topic_id integer := p_stream.topic_id;
     v_upto pg_snapshot := p_stream.upto::text::pg_snapshot;
     v_moment timestamptz := p_stream.moment;
@@ -7377,29 +7825,41 @@ begin
         loop
             case
                 when p_stream.slot = 0 and not p_stream.nonpersistent then
-                    select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+                    select max(k.xid), min(k.seq), max(k.seq),
+                        array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
                     into v_last, v_least, v_greatest, v_ids
-                    from howdah._persistent_0(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
+                    from howdah._persistent_0(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment,
+                        p_taken) k;
                 when p_stream.slot = 0 and p_stream.nonpersistent then
-                    select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+                    select max(k.xid), min(k.seq), max(k.seq),
+                        array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
                     into v_last, v_least, v_greatest, v_ids
-                    from howdah._nonpersistent_0(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
+                    from howdah._nonpersistent_0(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment,
+                        p_taken) k;
                 when p_stream.slot = 1 and not p_stream.nonpersistent then
-                    select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+                    select max(k.xid), min(k.seq), max(k.seq),
+                        array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
                     into v_last, v_least, v_greatest, v_ids
-                    from howdah._persistent_1(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
+                    from howdah._persistent_1(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment,
+                        p_taken) k;
                 when p_stream.slot = 1 and p_stream.nonpersistent then
-                    select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+                    select max(k.xid), min(k.seq), max(k.seq),
+                        array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
                     into v_last, v_least, v_greatest, v_ids
-                    from howdah._nonpersistent_1(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
+                    from howdah._nonpersistent_1(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment,
+                        p_taken) k;
                 when p_stream.slot = 2 and not p_stream.nonpersistent then
-                    select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+                    select max(k.xid), min(k.seq), max(k.seq),
+                        array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
                     into v_last, v_least, v_greatest, v_ids
-                    from howdah._persistent_2(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
+                    from howdah._persistent_2(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment,
+                        p_taken) k;
                 when p_stream.slot = 2 and p_stream.nonpersistent then
-                    select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+                    select max(k.xid), min(k.seq), max(k.seq),
+                        array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
                     into v_last, v_least, v_greatest, v_ids
-                    from howdah._nonpersistent_2(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
+                    from howdah._nonpersistent_2(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment,
+                        p_taken) k;
                 else null;
             end case;
             v_gapless := v_greatest - v_least = p_taken - 1;
@@ -7418,7 +7878,8 @@ begin
     end if;
     if p_filled then
         perform howdah._same_ring(p_stream.ring);
-        perform howdah._move_cursor(p_stream.ack_cursor, v_last, case when v_gapless then v_greatest else v_ids[p_taken] / 1000000 end, p_total,
+        perform howdah._move_cursor(p_stream.ack_cursor, v_last,
+            case when v_gapless then v_greatest else v_ids[p_taken] / 1000000 end, p_total,
             case when p_rest then (p_stream.ack_cursor).snapshot
                  else howdah._cursor_at(p_stream.done, p_stream.upto, v_last) end);
     end if;
@@ -7483,7 +7944,8 @@ CREATE FUNCTION howdah._persistent_0(p_topic integer, p_after xid8, p_after_seq 
     select t.* from howdah.topic_msgs_0 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
-      and pg_visible_in_snapshot(t.xid, p_upto) and pg_visible_in_snapshot(t.xid, p_done) is not true and (t.expires_at <= p_now) is not true
+      and pg_visible_in_snapshot(t.xid, p_upto) and pg_visible_in_snapshot(t.xid, p_done) is not true
+      and (t.expires_at <= p_now) is not true
     order by t.xid, t.seq limit p_limit
 $$;
 
@@ -7545,7 +8007,8 @@ CREATE FUNCTION howdah._persistent_1(p_topic integer, p_after xid8, p_after_seq 
     select t.* from howdah.topic_msgs_1 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
-      and pg_visible_in_snapshot(t.xid, p_upto) and pg_visible_in_snapshot(t.xid, p_done) is not true and (t.expires_at <= p_now) is not true
+      and pg_visible_in_snapshot(t.xid, p_upto) and pg_visible_in_snapshot(t.xid, p_done) is not true
+      and (t.expires_at <= p_now) is not true
     order by t.xid, t.seq limit p_limit
 $$;
 
@@ -7607,7 +8070,8 @@ CREATE FUNCTION howdah._persistent_2(p_topic integer, p_after xid8, p_after_seq 
     select t.* from howdah.topic_msgs_2 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and (t.xid, t.seq) > (p_after, p_after_seq) and t.xid <= p_to
-      and pg_visible_in_snapshot(t.xid, p_upto) and pg_visible_in_snapshot(t.xid, p_done) is not true and (t.expires_at <= p_now) is not true
+      and pg_visible_in_snapshot(t.xid, p_upto) and pg_visible_in_snapshot(t.xid, p_done) is not true
+      and (t.expires_at <= p_now) is not true
     order by t.xid, t.seq limit p_limit
 $$;
 
@@ -7618,7 +8082,8 @@ CREATE FUNCTION howdah._poison_incidents(p_destination_id integer, p_message how
     AS $$
     select coalesce(jsonb_agg(to_jsonb(i) order by i.incident_id), '[]')
     from (
-        select p.incident_id, p.recorded_at, p.attempt, p.error_class, p.error_text, p.sqlstate, p.worker, p.recorded_by, p.details
+        select p.incident_id, p.recorded_at, p.attempt, p.error_class, p.error_text, p.sqlstate, p.worker,
+        p.recorded_by, p.details
         from howdah.poison_details p
         where p.message_id = p_message.message_id and p.stage = p_message.stage and p.destination_id = p_destination_id
         order by p.incident_id desc limit 100
@@ -7632,10 +8097,13 @@ CREATE FUNCTION howdah._poison_procedure_fault(p_name text, p_owner text) RETURN
     AS $$
     select case
         when f.oid is null then 'there is no such function (howdah.message, jsonb)'
-        when f.prokind <> 'f' or f.proretset or f.prorettype <> 'boolean'::regtype then 'it is no function that returns boolean'
-        when not f.prosecdef or not howdah._poison_procedure_is_definers(p_name, f.oid) then 'it is not SECURITY DEFINER'
+        when f.prokind <> 'f' or f.proretset
+            or f.prorettype <> 'boolean'::regtype then 'it is no function that returns boolean'
+        when not f.prosecdef or not howdah._poison_procedure_is_definers(p_name,
+            f.oid) then 'it is not SECURITY DEFINER'
         when f.rolsuper then format('it belongs to %s, a superuser', f.rolname)
-        when pg_has_role(f.proowner, h.nspowner, 'MEMBER') then format('it belongs to %s, who may act as Howdah''s owner', f.rolname)
+        when pg_has_role(f.proowner, h.nspowner,
+            'MEMBER') then format('it belongs to %s, who may act as Howdah''s owner', f.rolname)
         when p_owner <> f.rolname then format('it belongs to %s, not to %s as when it was set', f.rolname, p_owner)
         when not has_schema_privilege(c.proowner, f.pronamespace, 'USAGE')
             then format('role %s, as which it is called, has no USAGE of its schema', pg_get_userbyid(c.proowner))
@@ -7645,7 +8113,8 @@ CREATE FUNCTION howdah._poison_procedure_fault(p_name text, p_owner text) RETURN
     from pg_namespace h
     left join pg_proc c on c.pronamespace = h.oid and c.proname = '_call_poison_procedure'
     left join (
-        select p.oid, p.prokind, p.proretset, p.prorettype, p.prosecdef, p.proowner, p.pronamespace, r.rolsuper, r.rolname
+        select p.oid, p.prokind, p.proretset, p.prorettype, p.prosecdef, p.proowner, p.pronamespace, r.rolsuper,
+        r.rolname
         from pg_proc p join pg_namespace n on n.oid = p.pronamespace join pg_roles r on r.oid = p.proowner
         where n.nspname = split_part(p_name, '.', 1) and p.proname = split_part(p_name, '.', 2) and p.pronargs = 2
           and p.proargtypes[0] = 'howdah.message'::regtype and p.proargtypes[1] = 'jsonb'::regtype
@@ -7660,10 +8129,12 @@ CREATE FUNCTION howdah._poison_procedure_is_definers(p_name text, p_oid oid) RET
     AS $$
     select to_regprocedure(d.name || '(howdah.message, jsonb)') = p_oid
         and starts_with(d.definition, d.head)
-        and substr(d.definition, length(d.head) + 1) ~ E'^ LANGUAGE [^ \n]+\n( IMMUTABLE| STABLE)?( PARALLEL (SAFE|RESTRICTED))?( STRICT)? SECURITY DEFINER'
+        and substr(d.definition, length(d.head) + 1)
+            ~ E'^ LANGUAGE [^ \n]+\n( IMMUTABLE| STABLE)?( PARALLEL (SAFE|RESTRICTED))?( STRICT)? SECURITY DEFINER'
     from (
         select n.name, pg_get_functiondef(p_oid) as definition,
-            format(E'CREATE OR REPLACE FUNCTION %s(%s)\n RETURNS boolean\n', n.name, pg_get_function_arguments(p_oid)) as head
+            format(E'CREATE OR REPLACE FUNCTION %s(%s)\n RETURNS boolean\n', n.name,
+                pg_get_function_arguments(p_oid)) as head
         from (select format('%I.%I', split_part(p_name, '.', 1), split_part(p_name, '.', 2)) as name) n
     ) d
 $$;
@@ -7688,7 +8159,8 @@ CREATE FUNCTION howdah._policy_for(p_name text) RETURNS jsonb
         when p_name = 'ActiveMQ.DLQ' or p.options ->> 'exception_queue' = p_name or p.options ->> 'log_queue' = p_name
              or p.options ->> 'exception_mode' = 'individual'
                 and starts_with(p_name, coalesce(p.options ->> 'exception_prefix', 'ActiveMQ.DLQ.Queue.'))
-            then p.options - array['exception_queue', 'log_queue', 'exception_prefix'] || jsonb '{"exception_mode": "none", "at_limit": "move"}'
+            then p.options - array['exception_queue', 'log_queue', 'exception_prefix']
+                || jsonb '{"exception_mode": "none", "at_limit": "move"}'
         else p.options end
     from (select howdah._most_specific(p_name) as pattern) m join howdah.destination_policies p on p.pattern = m.pattern
     union all
@@ -7717,24 +8189,30 @@ CREATE FUNCTION howdah._preset(p_name text) RETURNS jsonb
     AS $$
 declare
     v_policy constant jsonb := '{
-        "max_failed_deliveries": 5, "limit_comparison": "reached", "count_by": "message", "decided_at": "failure", "backout_count": "recorded",
-        "redelivery_delay_ms": 0, "initial_redelivery_delay_ms": null, "use_exponential_backoff": false, "backoff_multiplier": 5,
+        "max_failed_deliveries": 5, "limit_comparison": "reached", "count_by": "message", "decided_at": "failure",
+        "backout_count": "recorded",
+        "redelivery_delay_ms": 0, "initial_redelivery_delay_ms": null, "use_exponential_backoff": false,
+        "backoff_multiplier": 5,
         "max_redelivery_delay_ms": -1, "use_collision_avoidance": false, "collision_avoidance_factor": 0.15,
         "override_blocked_retry": false, "blocked_retry_ms": -1, "strict_order": false,
         "at_limit": "move", "exception_mode": "system", "exception_queue": null, "exception_fallback": "system",
         "exception_prefix": "ActiveMQ.DLQ.Queue.", "check_rights": false, "process_non_persistent": true,
         "process_expired": false,
-        "log_table": false, "log_queue": null, "quarantine_ms": 3600000, "quarantine_times": 1, "error_reply": false, "notify_admin": false,
+        "log_table": false, "log_queue": null, "quarantine_ms": 3600000, "quarantine_times": 1, "error_reply": false,
+        "notify_admin": false,
         "notify_events": false, "clean_incidents": false, "poison_handling": true, "disable_after": 0}';
 begin
     return v_policy || case p_name
         when 'howdah' then jsonb '{}'
         when 'websphere' then jsonb '{}'
-        when 'websphere_mq' then jsonb '{"max_failed_deliveries": 0, "decided_at": "receive", "exception_mode": "dead_letter",
+        when 'websphere_mq' then jsonb '{"max_failed_deliveries": 0, "decided_at": "receive",
+            "exception_mode": "dead_letter",
             "exception_fallback": "dead_letter", "check_rights": true, "backout_count": "volatile"}'
-        when 'service_broker' then jsonb '{"limit_comparison": "exceeded", "count_by": "conversation", "decided_at": "receive",
+        when 'service_broker' then jsonb '{"limit_comparison": "exceeded", "count_by": "conversation",
+            "decided_at": "receive",
             "at_limit": "end_conversation", "disable_after": 5}'
-        when 'activemq' then jsonb '{"max_failed_deliveries": 6, "limit_comparison": "exceeded", "initial_redelivery_delay_ms": 1000,
+        when 'activemq' then jsonb '{"max_failed_deliveries": 6, "limit_comparison": "exceeded",
+            "initial_redelivery_delay_ms": 1000,
             "redelivery_delay_ms": 1000, "exception_mode": "shared", "process_non_persistent": false,
             "process_expired": true}'
         else null
@@ -7749,10 +8227,12 @@ CREATE FUNCTION howdah._publish(p_topic howdah.destinations, p_bodies bytea[], p
     AS $$
 declare
     v_topic howdah.topics;
-    v_seqs bigint[] := coalesce(p_seqs, array(select nextval(p_topic.positions) from generate_series(1, cardinality(p_bodies))));
+    v_seqs bigint[] := coalesce(p_seqs, array(select nextval(p_topic.positions)
+        from generate_series(1, cardinality(p_bodies))));
     v_ids bigint[] := array(select s.seq * 1000000 + p_topic.id from unnest(v_seqs) s(seq));
     v_now timestamptz := howdah.now();
-    v_expires_at timestamptz := v_now + coalesce(howdah._span(p_time_to_live), p_topic.default_time_to_live_ms * interval '1 millisecond');
+    v_expires_at timestamptz := v_now + coalesce(howdah._span(p_time_to_live),
+        p_topic.default_time_to_live_ms * interval '1 millisecond');
     v_generation bigint;
 begin
     select t.* into v_topic from howdah.topics t where t.destination_id = p_topic.id;
@@ -7763,13 +8243,16 @@ begin
             hint = 'Send it later, or bridge the topic to a queue and delay there.';
     elsif v_topic.refused_for is not null then
         raise exception using errcode = 'HD018', message = format('topic %s is full', quote_literal(p_topic.name)),
-            hint = format('Subscription %s is further behind than backlog_limit or backlog_age_ms allow; let it catch up, or drop it.',
-                quote_literal(v_topic.refused_for));
+            hint = format(
+                'Subscription %s is further behind than backlog_limit or backlog_age_ms allow; let it catch up, or '
+                'drop it.', quote_literal(v_topic.refused_for));
     end if;
     while v_topic.stored and cardinality(p_bodies) > 0 loop
         v_generation := howdah._generation();
-        perform howdah._store_published(v_generation % 3 + case when p_nonpersistent then 3 else 0 end, p_topic, v_seqs, v_now, v_expires_at, p_is_text,
-            p_content_type, p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
+        perform howdah._store_published(v_generation % 3 + case when p_nonpersistent then 3 else 0 end, p_topic, v_seqs,
+            v_now, v_expires_at, p_is_text,
+            p_content_type, p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types,
+            p_conversation_ids);
         exit when v_generation = howdah._generation();
         perform howdah._unpublish(v_generation, p_topic.id, v_seqs);
     end loop;
@@ -7777,13 +8260,15 @@ begin
         perform howdah._wake(p_topic.id, p_topic.waiting, 'topic:');
     end if;
     if p_topic.journal_level = 'full' then
-        perform howdah._journal_sent(p_topic, v_ids, p_nonpersistent, v_now, v_expires_at, null, null, p_priorities, false,
-            howdah._digests(p_bodies, p_headers, p_is_text, p_content_type, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids));
+        perform howdah._journal_sent(p_topic, v_ids, p_nonpersistent, v_now, v_expires_at, null, null, p_priorities,
+            false,
+            howdah._digests(p_bodies, p_headers, p_is_text, p_content_type, p_correlation_ids, p_reply_to,
+                p_message_types, p_conversation_ids));
     end if;
     if v_topic.bridged then
-        perform howdah._forward_to_bridges(p_topic, p_bodies, p_is_text, p_content_type, p_headers, p_priorities, p_correlation_ids, p_message_types,
-            p_conversation_ids, p_reply_to, p_time_to_live, p_nonpersistent, p_notify,
-            coalesce(p_user, howdah._caller()));
+        perform howdah._forward_to_bridges(p_topic, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
+            p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_nonpersistent,
+            p_notify, coalesce(p_user, howdah._caller()));
     end if;
     return v_ids;
 end
@@ -7800,7 +8285,8 @@ declare
     v_seq bigint;
     v_topic integer;
 begin
-    if (jsonb_typeof(p_headers) = 'object' and p_priority between 0 and 9 and p_time_to_live > interval '0' and p_time_to_live <= interval '100 years')
+    if (jsonb_typeof(p_headers) = 'object' and p_priority between 0 and 9 and p_time_to_live > interval '0'
+        and p_time_to_live <= interval '100 years')
        is false or (p_content_type <> '') is not true or p_conversation_id is not null
        or pg_sequence_last_value('howdah.topic_checked'::regclass) is distinct from howdah._boot_ms() then
         return null;
@@ -7809,43 +8295,59 @@ begin
         v_generation := coalesce(pg_sequence_last_value('howdah.topic_generation'::regclass), 0);
         case v_generation % 3
             when 0 then
-                insert into howdah.topic_msgs_0 (seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers,
-                    correlation_id, reply_to, message_type, client_id)
-                select nextval(d.positions), v_now, v_now + coalesce(howdah._span(p_time_to_live), d.default_time_to_live_ms * interval '1 millisecond'), d.id,
-                    9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers, p_correlation_id, p_reply_to,
-                    p_message_type, nullif(current_setting('howdah.client_id', true), '')
+                insert into howdah.topic_msgs_0 (seq, sent_at, expires_at, destination_id, rank, is_text, content_type,
+                    body, headers, correlation_id, reply_to, message_type, client_id)
+                select nextval(d.positions), v_now,
+                    v_now + coalesce(howdah._span(p_time_to_live),
+                        d.default_time_to_live_ms * interval '1 millisecond'), d.id,
+                    9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers,
+                    p_correlation_id, p_reply_to, p_message_type, nullif(current_setting('howdah.client_id', true), '')
                 from howdah.destinations d join howdah.topics t on t.destination_id = d.id
-                where d.name = p_topic and d.dropped_at is null and not d.sending_paused and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and d.persistent and d.room is null and t.stored and not t.bridged and t.refused_for is null
+                where d.name = p_topic and d.dropped_at is null and not d.sending_paused
+                  and octet_length(p_body) <= d.max_message_bytes
+                  and d.journal_level <> 'full' and d.persistent and d.room is null and t.stored and not t.bridged
+                  and t.refused_for is null
                   and howdah._has_role(d.senders[1])
-                  and (pg_sequence_last_value(d.waiting) is null or p_notify is not true or howdah._wake(d.id, d.waiting, 'topic:'))
+                  and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
+                      or howdah._wake(d.id, d.waiting, 'topic:'))
                 returning seq, destination_id into v_seq, v_topic;
             when 1 then
-                insert into howdah.topic_msgs_1 (seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers,
-                    correlation_id, reply_to, message_type, client_id)
-                select nextval(d.positions), v_now, v_now + coalesce(howdah._span(p_time_to_live), d.default_time_to_live_ms * interval '1 millisecond'), d.id,
-                    9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers, p_correlation_id, p_reply_to,
-                    p_message_type, nullif(current_setting('howdah.client_id', true), '')
+                insert into howdah.topic_msgs_1 (seq, sent_at, expires_at, destination_id, rank, is_text, content_type,
+                    body, headers, correlation_id, reply_to, message_type, client_id)
+                select nextval(d.positions), v_now,
+                    v_now + coalesce(howdah._span(p_time_to_live),
+                        d.default_time_to_live_ms * interval '1 millisecond'), d.id,
+                    9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers,
+                    p_correlation_id, p_reply_to, p_message_type, nullif(current_setting('howdah.client_id', true), '')
                 from howdah.destinations d join howdah.topics t on t.destination_id = d.id
-                where d.name = p_topic and d.dropped_at is null and not d.sending_paused and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and d.persistent and d.room is null and t.stored and not t.bridged and t.refused_for is null
+                where d.name = p_topic and d.dropped_at is null and not d.sending_paused
+                  and octet_length(p_body) <= d.max_message_bytes
+                  and d.journal_level <> 'full' and d.persistent and d.room is null and t.stored and not t.bridged
+                  and t.refused_for is null
                   and howdah._has_role(d.senders[1])
-                  and (pg_sequence_last_value(d.waiting) is null or p_notify is not true or howdah._wake(d.id, d.waiting, 'topic:'))
+                  and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
+                      or howdah._wake(d.id, d.waiting, 'topic:'))
                 returning seq, destination_id into v_seq, v_topic;
             when 2 then
-                insert into howdah.topic_msgs_2 (seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers,
-                    correlation_id, reply_to, message_type, client_id)
-                select nextval(d.positions), v_now, v_now + coalesce(howdah._span(p_time_to_live), d.default_time_to_live_ms * interval '1 millisecond'), d.id,
-                    9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers, p_correlation_id, p_reply_to,
-                    p_message_type, nullif(current_setting('howdah.client_id', true), '')
+                insert into howdah.topic_msgs_2 (seq, sent_at, expires_at, destination_id, rank, is_text, content_type,
+                    body, headers, correlation_id, reply_to, message_type, client_id)
+                select nextval(d.positions), v_now,
+                    v_now + coalesce(howdah._span(p_time_to_live),
+                        d.default_time_to_live_ms * interval '1 millisecond'), d.id,
+                    9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers,
+                    p_correlation_id, p_reply_to, p_message_type, nullif(current_setting('howdah.client_id', true), '')
                 from howdah.destinations d join howdah.topics t on t.destination_id = d.id
-                where d.name = p_topic and d.dropped_at is null and not d.sending_paused and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and d.persistent and d.room is null and t.stored and not t.bridged and t.refused_for is null
+                where d.name = p_topic and d.dropped_at is null and not d.sending_paused
+                  and octet_length(p_body) <= d.max_message_bytes
+                  and d.journal_level <> 'full' and d.persistent and d.room is null and t.stored and not t.bridged
+                  and t.refused_for is null
                   and howdah._has_role(d.senders[1])
-                  and (pg_sequence_last_value(d.waiting) is null or p_notify is not true or howdah._wake(d.id, d.waiting, 'topic:'))
+                  and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
+                      or howdah._wake(d.id, d.waiting, 'topic:'))
                 returning seq, destination_id into v_seq, v_topic;
         end case;
-        exit when v_seq is null or v_generation = coalesce(pg_sequence_last_value('howdah.topic_generation'::regclass), 0);
+        exit when v_seq is null or v_generation = coalesce(pg_sequence_last_value('howdah.topic_generation'::regclass),
+            0);
         perform howdah._unpublish(v_generation, v_topic, array[v_seq]);
     end loop;
     if v_seq is not null and p_topic is distinct from current_setting('howdah.topic', true) then
@@ -7860,8 +8362,10 @@ COMMENT ON FUNCTION howdah._publish_usual(p_topic text, p_body bytea, p_is_text 
 CREATE FUNCTION howdah._published_rows(p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) RETURNS TABLE(seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text)
     LANGUAGE sql STABLE
     AS $$
-    select b.seq, p_now, p_expires_at, p_topic.id, (9 - coalesce(b.priority, p_topic.default_priority))::smallint, p_is_text, p_content_type,
-        b.body, b.headers, b.correlation_id, p_reply_to, b.message_type, b.conversation_id, nullif(current_setting('howdah.client_id', true), '')
+    select b.seq, p_now, p_expires_at, p_topic.id, (9 - coalesce(b.priority, p_topic.default_priority))::smallint,
+        p_is_text, p_content_type,
+        b.body, b.headers, b.correlation_id, p_reply_to, b.message_type, b.conversation_id,
+        nullif(current_setting('howdah.client_id', true), '')
     from unnest(p_seqs, p_bodies, p_headers, p_priorities, p_correlation_ids, p_message_types, p_conversation_ids)
         b(seq, body, headers, priority, correlation_id, message_type, conversation_id)
 $$;
@@ -7916,12 +8420,16 @@ declare
 begin
     if v_queue.kind <> 'queue' or howdah._is_walked(v_queue)
        or exists (select from howdah.consumers c where c.destination_id = v_queue.id and c.exclusive) then
-        raise exception using errcode = 'HD005', message = format('%s is read in its order only', quote_literal(p_queue)),
-            hint = 'Messages of a subscription, or of a queue with strict_order, message_groups, another delivery_policy than shared or an exclusive'
+        raise exception using errcode = 'HD005', message = format('%s is read in its order only',
+            quote_literal(p_queue)),
+            hint =
+                'Messages of a subscription, or of a queue with strict_order, message_groups, another delivery_policy '
+                'than shared or an exclusive'
                 ' consumer, cannot be taken out of their order.';
     elsif v_queue.receiving_paused then
         perform howdah._check_disabled(v_queue.id);
-        raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused', quote_literal(p_queue)),
+        raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused',
+            quote_literal(p_queue)),
             hint = 'An administrator resumes it with howdah.resume(queue).';
     end if;
     perform howdah._check_hardened(v_queue);
@@ -7943,7 +8451,8 @@ declare
     v_now timestamptz := howdah.now();
     v_topic text := howdah._destination_name(p_ack.destination_id);
     v_failing boolean := pg_sequence_last_value(p_destination.failing) is not null;
-    v_least integer := case when p_subscription.selector_sql is null and not p_subscription.prioritized then 1 else 1000 end;
+    v_least integer := case when p_subscription.selector_sql is null and not p_subscription.prioritized then 1
+        else 1000 end;
     v_segment record;
     v_taken integer;
     v_last howdah.ack_cursors;
@@ -7952,19 +8461,21 @@ begin
         loop
             return query
             with page as materialized (
-                select p.* from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid, v_segment.from_seq,
-                    v_segment.to_xid, v_upto, greatest(p_want, v_least)) p
+                select p.* from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid,
+                    v_segment.from_seq, v_segment.to_xid, v_upto, greatest(p_want, v_least)) p
             ), taken as materialized (
                 select p.* from page p where p.wanted and not p.done limit p_want
             ), step as (
                 -- As far as what is taken goes, or over the page; at the end of it all, up to the snapshot.
                 insert into howdah.ack_cursors (ack_id, n, xid, seq, delivered, at, snapshot)
-                select p_ack.id, v_cursor.n + 1, case when e.ended then '3' else l.xid end, case when e.ended then -1 else l.seq end,
+                select p_ack.id, v_cursor.n + 1, case when e.ended then '3' else l.xid end,
+                case when e.ended then -1 else l.seq end,
                     v_cursor.delivered + e.taken, v_now,
                     case when e.ended then v_upto else howdah._cursor_after(v_cursor, v_upto, l.xid) end
                 from (
                     select c.taken, c.taken = p_want as filled,
-                        c.taken < p_want and c.seen < greatest(p_want, v_least) and v_segment.to_xid = pg_snapshot_xmax(v_upto) as ended
+                        c.taken < p_want and c.seen < greatest(p_want, v_least)
+                        and v_segment.to_xid = pg_snapshot_xmax(v_upto) as ended
                     from (select (select count(*) from taken) as taken, (select count(*) from page) as seen) c
                 ) e
                 cross join lateral (
@@ -7979,16 +8490,20 @@ begin
                   and a.seq = any (array(
                       select p.seq from page p
                       where p.done and ((select count(*) from taken) < p_want
-                         or (p.xid, p.seq) < (select t.xid, t.seq from taken t order by t.xid desc, t.seq desc limit 1))))
+                         or (p.xid, p.seq) < (select t.xid, t.seq from taken t order by t.xid desc, t.seq desc
+                             limit 1))))
             ), failed as materialized (
                 select f.*
-                from (select array_agg(t.message_id) as ids, array_agg(0::smallint) as stages, array_agg(t.conversation_id) as conversations,
+                from (select array_agg(t.message_id) as ids, array_agg(0::smallint) as stages,
+                    array_agg(t.conversation_id) as conversations,
                                 array_agg(howdah._group(t.headers, t.conversation_id)) as groups
                       from taken t) a
-                cross join lateral howdah._count_failures(p_destination.id, a.ids, a.stages, a.conversations, a.groups) f
+                cross join lateral howdah._count_failures(p_destination.id, a.ids, a.stages, a.conversations,
+                    a.groups) f
                 where v_failing and cardinality(a.ids) > 0
             ), counted as materialized (
-                select t.*, coalesce(f.failures, 0) as failures, coalesce(f.weight, 0) >= p_destination.dispose_at as ended
+                select t.*, coalesce(f.failures, 0) as failures,
+                coalesce(f.weight, 0) >= p_destination.dispose_at as ended
                 from taken t left join failed f on f.message_id = t.message_id and f.stage = 0
             ), journaled as (
                 insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids, oldest_sent_at)
@@ -7997,13 +8512,16 @@ begin
                 group by c.nonpersistent
             )
             select c.message_id, p_name, case when c.is_text then convert_from(c.body, 'UTF8') end,
-                case when not c.is_text then c.body end, c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to,
-                c.message_type, c.conversation_id, case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at,
-                c.expires_at, c.failures + 1, c.failures > 0, c.seq, 0, v_topic, null::text, null::timestamptz
+                case when not c.is_text then c.body end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
+                c.reply_to,
+                c.message_type, c.conversation_id,
+                case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at, c.expires_at,
+                c.failures + 1, c.failures > 0, c.seq, 0, v_topic, null::text, null::timestamptz
             from counted c
-            where not c.ended or howdah._dispose_published(p_destination, c.message_id, c.sent_at, c.expires_at, c.rank, c.is_text,
-                c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.nonpersistent,
-                v_now);
+            where not c.ended or howdah._dispose_published(p_destination, c.message_id, c.sent_at, c.expires_at, c.rank,
+                c.is_text,
+                c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type, c.conversation_id,
+                c.nonpersistent, v_now);
             get diagnostics v_taken = row_count;
             p_want := p_want - v_taken;
             v_last := howdah._cursor(p_ack.id);
@@ -8017,7 +8535,8 @@ begin
     end loop;
     perform howdah._same_ring(v_ring);
     -- An idle reader writes where it would otherwise read a closed table again and again.
-    if p_want > 0 and (v_cursor.seq >= 0 or cardinality(howdah._slots_from(pg_snapshot_xmax(v_cursor.snapshot))) > 1) then
+    if p_want > 0
+       and (v_cursor.seq >= 0 or cardinality(howdah._slots_from(pg_snapshot_xmax(v_cursor.snapshot))) > 1) then
         v_cursor := howdah._move_cursor(v_cursor, '3', -1, 0, v_upto);
     end if;
 end
@@ -8069,14 +8588,20 @@ begin
         from taken c where (c.expires_at > p_now) is not false and p_journaled
         having count(*) > 0
     )
-    select c.message_id, p_name, case when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
-        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end, c.content_type, c.headers, 9 - c.rank,
-        c.correlation_id, c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at, c.expires_at, 1, false, c.seq,
-        c.stage::integer, case when c.origin_id is not null then howdah._destination_name(c.origin_id) end, c.dead_reason, c.dead_at
+    select c.message_id, p_name, case when c.is_text
+        then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
+        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end, c.content_type, c.headers,
+        9 - c.rank,
+        c.correlation_id, c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at, c.expires_at, 1,
+        false, c.seq,
+        c.stage::integer, case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
+        c.dead_reason, c.dead_at
     from taken c
-    where (c.expires_at > p_now) is not false or howdah._dispose(p_lane.destination_id, row(c.seq, c.message_id, c.sent_at, c.expires_at,
-        c.dead_at, c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers, c.correlation_id,
-        c.reply_to, c.message_type, c.conversation_id, c.dead_reason)::howdah.msgs, false, null, p_now)
+    where (c.expires_at > p_now) is not false or howdah._dispose(p_lane.destination_id,
+        row(c.seq, c.message_id, c.sent_at, c.expires_at,
+        c.dead_at, c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
+        c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason)::howdah.msgs, false, null,
+        p_now)
     order by c.seq;
 end
 $$;
@@ -8111,11 +8636,12 @@ begin
         order by a.priority desc, a.destination_id
     loop
         exit when p_want <= 0;
-        -- One by one also with an old snapshot, so that what was set aside or consumed since is met (howdah._note_done), and beside
-        -- leased ones, which the cursor must not pass.
+        -- One by one also with an old snapshot, so that what was set aside or consumed since is met
+        -- (howdah._note_done), and beside leased ones, which the cursor must not pass.
         if p_subscription.shared or p_hold or howdah._has_old_snapshot()
            or exists (select from howdah.acked d where d.ack_id = v_ack.id and d.lease_id is not null) then
-            return query select * from howdah._claim_published(p_destination, p_subscription, v_ack, p_name, p_want, p_hold);
+            return query select * from howdah._claim_published(p_destination, p_subscription, v_ack, p_name, p_want,
+                p_hold);
         else
             return query select * from howdah._read_published(p_destination, p_subscription, v_ack, p_name, p_want);
         end if;
@@ -8143,7 +8669,8 @@ begin
                                   order by c.rank, c.seq limit p_want for update skip locked))
         union all
         select howdah._as_ready(n), 'msgs_nonpersistent', true, null from howdah.msgs_nonpersistent n
-        where n.ctid = any (array(select c.ctid from howdah.msgs_nonpersistent c where c.destination_id = p_destination.id
+        where n.ctid = any (array(select c.ctid from howdah.msgs_nonpersistent c
+            where c.destination_id = p_destination.id
                                     and c.boot = pg_postmaster_start_time()
                                   order by c.rank, c.seq limit p_want for update skip locked))
         union all
@@ -8155,12 +8682,14 @@ begin
         limit p_want
     loop
         if v_row.lease_id is not null then
-            perform howdah._record_expiry(p_destination.id, (v_row.message).message_id, (v_row.message).stage, (v_row.message).conversation_id,
-                howdah._group((v_row.message).headers, (v_row.message).conversation_id), v_row.lease_id);
+            perform howdah._record_expiry(p_destination.id, (v_row.message).message_id, (v_row.message).stage,
+                (v_row.message).conversation_id, howdah._group((v_row.message).headers,
+                    (v_row.message).conversation_id), v_row.lease_id);
         end if;
         select coalesce(max(f.failures), 0), coalesce(max(f.weight), 0) into v_failures, v_weight
         from howdah._count_failures(p_destination.id, array[(v_row.message).message_id], array[(v_row.message).stage],
-            array[(v_row.message).conversation_id], array[howdah._group((v_row.message).headers, (v_row.message).conversation_id)]) f
+            array[(v_row.message).conversation_id],
+            array[howdah._group((v_row.message).headers, (v_row.message).conversation_id)]) f
         where f.stage = (v_row.message).stage;
         if (v_row.message).expires_at <= v_now or v_weight >= p_destination.dispose_at then
             perform howdah._dispose(p_destination.id, v_row.message, v_row.nonpersistent, v_row.place, v_now);
@@ -8169,8 +8698,8 @@ begin
         return next howdah._message(v_row.message, p_name, v_row.nonpersistent, v_failures);
         if not p_hold then
             perform howdah._remove(v_row.message, v_row.place);
-            perform howdah._journal(p_destination, 'consumed', array[(v_row.message).message_id], v_row.nonpersistent, null, null,
-                (v_row.message).sent_at);
+            perform howdah._journal(p_destination, 'consumed', array[(v_row.message).message_id], v_row.nonpersistent,
+                null, null, (v_row.message).sent_at);
         end if;
     end loop;
 end
@@ -8195,13 +8724,15 @@ begin
         ), nonpersistent as (
             delete from howdah.msgs_nonpersistent n where p_place = 1 and n.ctid = any (array(
                 select c.ctid from howdah.msgs_nonpersistent c
-                where c.ctid >= p_from and c.ctid < p_until and c.expires_at <= p_now and c.boot = pg_postmaster_start_time()
+                where c.ctid >= p_from and c.ctid < p_until and c.expires_at <= p_now
+                  and c.boot = pg_postmaster_start_time()
                 limit p_limit for update skip locked))
             returning n
         ), parked as (
             delete from howdah.parked p where p_place = 2 and p.ctid = any (array(
                 select c.ctid from howdah.parked c
-                where c.ctid >= p_from and c.ctid < p_until and c.expires_at <= p_now and (c.lease_id is null or c.due_at <= p_now)
+                where c.ctid >= p_from and c.ctid < p_until and c.expires_at <= p_now
+                  and (c.lease_id is null or c.due_at <= p_now)
                   and (c.boot is null or c.boot = pg_postmaster_start_time())
                 limit p_limit for update skip locked))
             returning p
@@ -8210,7 +8741,8 @@ begin
             union all select howdah._as_ready(n.n), true from nonpersistent n
             union all select howdah._as_ready(p.p), (p.p).boot is not null from parked p
         )
-        select d as destination, g.nonpersistent, array_agg((g.message).message_id order by (g.message).message_id) as ids,
+        select d as destination, g.nonpersistent, array_agg((g.message).message_id
+            order by (g.message).message_id) as ids,
             case when d.process_expired then array_agg(g.message) end as messages
         from gone g join howdah.destinations d on d.id = (g.message).destination_id
         group by d, d.id, d.process_expired, g.nonpersistent
@@ -8232,7 +8764,8 @@ CREATE FUNCTION howdah._reclaim_expired() RETURNS bigint
     LANGUAGE plpgsql
     AS $$
 begin
-    return (select sum(howdah._reclaim(p.place, '(0,0)', '(4294967294,0)', howdah.now(), 10000)) from generate_series(0, 2) p(place));
+    return (select sum(howdah._reclaim(p.place, '(0,0)', '(4294967294,0)', howdah.now(), 10000))
+        from generate_series(0, 2) p(place));
 end
 $$;
 
@@ -8243,7 +8776,8 @@ CREATE FUNCTION howdah._record_act(p_act text, p_destination_id integer, p_messa
     AS $$
 begin
     if cardinality(p_message_ids) > 0 then
-        insert into howdah.operator_acts (at, actor, act, destination_id, other_destination_id, reason, message_ids, incident_id)
+        insert into howdah.operator_acts (at, actor, act, destination_id, other_destination_id, reason, message_ids,
+            incident_id)
         values (howdah.now(), howdah._caller(), p_act, p_destination_id, p_other_id, p_reason, p_message_ids,
             pg_sequence_last_value('howdah.poison_details_incident_id_seq'::regclass));
     end if;
@@ -8256,22 +8790,25 @@ CREATE FUNCTION howdah._record_expiry(p_destination_id integer, p_message_id big
     LANGUAGE plpgsql
     AS $$
 declare
-    v_key uuid := md5(format('%s lease %s of %s', (select e.digest_secret from howdah.engine e), p_lease, p_message_id))::uuid;
+    v_key uuid := md5(format('%s lease %s of %s', (select e.digest_secret from howdah.engine e), p_lease,
+        p_message_id))::uuid;
     v_suspect boolean;
     v_text text := format('lease %s ended and was neither acknowledged nor extended', p_lease);
     v_now timestamptz;
 begin
-    if exists (select from howdah.poison_details p where p.failure_key = v_key) or not howdah._is_blamed(p_lease, p_message_id) then
+    if exists (select from howdah.poison_details p where p.failure_key = v_key)
+       or not howdah._is_blamed(p_lease, p_message_id) then
         return;
     end if;
     perform nextval(d.failing) from howdah.destinations d where d.id = p_destination_id;
     v_suspect := howdah._is_suspect(p_lease);
     v_now := howdah.now();
-    insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome, conversation_id, message_group,
-        failure_key, error_class, error_text, recorded_by, rejected, uncounted, details, fingerprint, digest)
+    insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome,
+        conversation_id, message_group, failure_key, error_class, error_text, recorded_by, rejected, uncounted, details,
+        fingerprint, digest)
     values (p_message_id, v_now, p_destination_id,
-        1 + howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group), p_stage, 'returned', p_conversation_id,
-        p_group, v_key, 'LeaseExpired', v_text, howdah._caller(), false, not v_suspect,
+        1 + howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group), p_stage, 'returned',
+        p_conversation_id, p_group, v_key, 'LeaseExpired', v_text, howdah._caller(), false, not v_suspect,
         case when not v_suspect then jsonb '{"uncounted": true}' end, howdah._fingerprint('LeaseExpired', v_text, null),
         howdah._seal((select e.digest_secret from howdah.engine e), p_message_id, v_now, 'LeaseExpired', v_text, null));
 end
@@ -8299,24 +8836,28 @@ begin
             message_id bigint, error_text text, error_class text, sqlstate text, traceback text, duration_ms integer,
             worker text, failure_key uuid, details jsonb, priority integer, "position" bigint, stage smallint,
             delay_ms numeric, conversation_id uuid, message_group text, reject boolean);
-        if v_failure.message_id is null or v_failure.delay_ms not between 0 and 3155760000000 or v_failure.duration_ms < 0
+        if v_failure.message_id is null or v_failure.delay_ms not between 0 and 3155760000000
+           or v_failure.duration_ms < 0
            or v_failure.priority not between 0 and 9 or v_failure.stage < 0
            or v_failure.details is not null and jsonb_typeof(v_failure.details) not in ('object', 'null') then
             raise data_exception;
         end if;
     exception when data_exception then
         raise exception using errcode = 'HD005', message = 'wrong argument for record_failure',
-            hint = 'message_id is needed; delay (up to 100 years) and duration_ms are not negative; priority is 0 to 9; '
+            hint =
+                'message_id is needed; delay (up to 100 years) and duration_ms are not negative; priority is 0 to 9; '
                 'details is a JSON object; reject is true or false.';
     end;
     if p_destination.poison_handling and p_destination.disable_after > 0 then
-        perform howdah._await_recorders(p_destination.id, null);  -- before any message's, so that two calls cannot deadlock
+        -- before any message's, so that two calls cannot deadlock
+        perform howdah._await_recorders(p_destination.id, null);
     end if;
     perform howdah._await_recorders(null, v_failure.message_id);
     if v_failure.failure_key is null and p_destination.backout_count = 'hardened' then
         -- Told in the session that began the attempt, most likely of that attempt.
         select a.attempt_id into v_failure.failure_key from howdah.attempts a
-        where a.message_id = v_failure.message_id and a.destination_id = p_destination.id and a.backend = pg_backend_pid()
+        where a.message_id = v_failure.message_id and a.destination_id = p_destination.id
+          and a.backend = pg_backend_pid()
           and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
         order by a.begun_at desc limit 1;
     end if;
@@ -8339,7 +8880,8 @@ begin
     v_uncounted := v_leased;
     if p_destination.backout_count = 'hardened' and not p_proved and not exists (
         select from howdah.attempts a
-        where a.attempt_id = v_failure.failure_key and a.message_id = v_failure.message_id and a.destination_id = p_destination.id
+        where a.attempt_id = v_failure.failure_key and a.message_id = v_failure.message_id
+          and a.destination_id = p_destination.id
           and (v_found.place is null or a.stage = (v_found.message).stage)
     ) then
         if v_found.place is not null then
@@ -8358,14 +8900,19 @@ begin
     v_group := case when v_found.place is null then coalesce(v_failure.message_group, v_failure.conversation_id::text)
         else howdah._group((v_found.message).headers, (v_found.message).conversation_id) end;
     -- An attempt that was begun beforehand counts already.
-    select s.failures + b.more, case when v_failure.reject or s.weight > s.failures then 2147483647 else s.weight + b.more end
+    select s.failures + b.more, case when v_failure.reject or s.weight > s.failures then 2147483647
+        else s.weight + b.more end
     into attempt, v_weight
-    from howdah._standing(p_destination.id, v_failure.message_id, v_stage, v_conversation, v_group, v_failure.failure_key) s
+    from howdah._standing(p_destination.id, v_failure.message_id, v_stage, v_conversation, v_group,
+        v_failure.failure_key) s
     cross join (select case when exists (
         select from howdah.attempts a
-        where a.attempt_id = v_failure.failure_key and a.message_id = v_failure.message_id) then 0 else 1 end as more) b;
-    -- On record before the message is let go, so that whoever comes to it first has it wait, as it would dispose of one at its limit.
-    if v_found.place is not null and not v_uncounted and howdah._verdict(p_destination, v_weight, v_failure.delay_ms::bigint) = 'delayed' then
+        where a.attempt_id = v_failure.failure_key
+          and a.message_id = v_failure.message_id) then 0 else 1 end as more) b;
+    -- On record before the message is let go, so that whoever comes to it first has it wait, as it would dispose of one
+    -- at its limit.
+    if v_found.place is not null and not v_uncounted
+       and howdah._verdict(p_destination, v_weight, v_failure.delay_ms::bigint) = 'delayed' then
         v_due_at := howdah.now() + howdah._redelivery_delay(p_destination, v_weight, v_failure.delay_ms::bigint);
     end if;
     if v_leased then
@@ -8381,9 +8928,10 @@ begin
             v_failure.delay_ms::bigint, v_due_at);
     end if;
     v_now := howdah.now();
-    insert into howdah.poison_details as i (message_id, recorded_at, destination_id, attempt, duration_ms, stage, outcome,
-        conversation_id, message_group, failure_key, error_class, error_text, sqlstate, traceback, worker, recorded_by, details,
-        rejected, uncounted, delay_ms, due_at, fingerprint, digest, dispose_at)
+    insert into howdah.poison_details as i (message_id, recorded_at, destination_id, attempt, duration_ms, stage,
+        outcome,
+        conversation_id, message_group, failure_key, error_class, error_text, sqlstate, traceback, worker, recorded_by,
+        details, rejected, uncounted, delay_ms, due_at, fingerprint, digest, dispose_at)
     values (v_failure.message_id, v_now, p_destination.id, attempt, v_failure.duration_ms, v_stage, outcome,
         v_conversation, v_group, v_failure.failure_key, v_failure.error_class, v_failure.error_text, v_failure.sqlstate,
         v_failure.traceback, v_failure.worker,
@@ -8393,8 +8941,10 @@ begin
         coalesce(v_failure.reject and not v_uncounted, false), v_uncounted,
         case when not v_uncounted then v_failure.delay_ms::bigint end, v_due_at,
         howdah._fingerprint(v_failure.error_class, v_failure.error_text, v_failure.sqlstate),
-        howdah._seal((select e.digest_secret from howdah.engine e), v_failure.message_id, v_now, v_failure.error_class, v_failure.error_text, v_failure.sqlstate),
-        case when p_destination.decided_at = 'failure' and p_destination.count_by = 'message' and p_destination.backout_count <> 'volatile'
+        howdah._seal((select e.digest_secret from howdah.engine e), v_failure.message_id, v_now, v_failure.error_class,
+            v_failure.error_text, v_failure.sqlstate),
+        case when p_destination.decided_at = 'failure' and p_destination.count_by = 'message'
+            and p_destination.backout_count <> 'volatile'
              then p_destination.dispose_at end)
     returning i.incident_id into incident_id;
     if not v_uncounted then
@@ -8416,8 +8966,10 @@ declare
     v_begun constant timestamptz := clock_timestamp();
     v_held_snapshot constant boolean := current_setting('transaction_isolation') in ('repeatable read', 'serializable');
     v_room bigint := coalesce(pg_sequence_last_value(p_room), 0);
-    v_bits constant integer := case when p_byte_limit is null then 62 else greatest(floor(log(2, p_byte_limit / 16384.0)), 0) end;
-    v_shift constant integer := greatest(floor(log(2, least(coalesce(p_message_limit, 1099511627776), p_byte_limit >> v_bits) / 64.0)), 0);
+    v_bits constant integer := case when p_byte_limit is null then 62
+        else greatest(floor(log(2, p_byte_limit / 16384.0)), 0) end;
+    v_shift constant integer := greatest(floor(log(2,
+        least(coalesce(p_message_limit, 1099511627776), p_byte_limit >> v_bits) / 64.0)), 0);
     v_needed constant bigint := greatest(p_messages, ((p_bytes - 1) >> v_bits) + 1);
     v_settings bigint;
     v_issued bigint := coalesce(pg_sequence_last_value(p_tickets), 0);
@@ -8453,19 +9005,22 @@ begin
         verdict := 'full';
         if not v_held_snapshot and v_messages > 20000 then
             perform setval(p_room, (1::bigint << 61)
-                | (howdah._pace(clock_timestamp() + least(20 * (clock_timestamp() - v_begun), '2 s'::interval)) << 20) | v_settings);
+                | (howdah._pace(clock_timestamp() + least(20 * (clock_timestamp() - v_begun),
+                    '2 s'::interval)) << 20) | v_settings);
         end if;
         return;
     end if;
     v_bytes_out := case when p_byte_limit is not null then v_out << v_bits end;
     if v_left < v_out or v_bytes_left < v_bytes_out
-       or v_shares > 1 and howdah._shares_reached(p_shares, v_messages + v_out, p_message_limit, v_bytes + v_bytes_out, p_byte_limit) = v_shares then
+       or v_shares > 1 and howdah._shares_reached(p_shares, v_messages + v_out, p_message_limit, v_bytes + v_bytes_out,
+           p_byte_limit) = v_shares then
         verdict := 'open';
         return;
     end if;
     verdict := 'taken';
     perform howdah._draw_tickets(p_id, p_tickets, v_shift, v_needed);
-    level := howdah._shares_reached(p_shares, v_messages + p_messages, p_message_limit, v_bytes + p_bytes, p_byte_limit);
+    level := howdah._shares_reached(p_shares, v_messages + p_messages, p_message_limit, v_bytes + p_bytes,
+        p_byte_limit);
     if not v_held_snapshot then
         v_next := p_shares[level + 1];
         v_left := ceil(p_message_limit * v_next / 100.0) - (v_shares > 1)::integer - v_messages - p_messages - v_out;
@@ -8477,7 +9032,8 @@ begin
         end if;
         perform setval(p_room, (pg_sequence_last_value(p_tickets)
             + case when v_next is null then 0
-                   else greatest(least(v_left, v_bytes_left >> v_bits, case when v_shares > 1 and v_next = p_shares[v_shares] then 50 end), 0) end) << 20
+                   else greatest(least(v_left, v_bytes_left >> v_bits,
+                       case when v_shares > 1 and v_next = p_shares[v_shares] then 50 end), 0) end) << 20
             | v_settings);
     end if;
 end
@@ -8522,8 +9078,10 @@ begin
           and (v_wanted is null or k.seq = any (v_wanted))
         order by k.seq
     loop
-        perform howdah._put(howdah._own_copy(v_destination, v_row.message_id, v_row.sent_at, v_row.expires_at, v_row.rank, v_row.is_text,
-            v_row.content_type, v_row.body, v_row.headers, v_row.correlation_id, v_row.reply_to, v_row.message_type, v_row.conversation_id),
+        perform howdah._put(howdah._own_copy(v_destination, v_row.message_id, v_row.sent_at, v_row.expires_at,
+            v_row.rank, v_row.is_text,
+            v_row.content_type, v_row.body, v_row.headers, v_row.correlation_id, v_row.reply_to, v_row.message_type,
+            v_row.conversation_id),
             v_row.nonpersistent, false);
     end loop;
 end
@@ -8550,7 +9108,9 @@ begin
 exception when insufficient_privilege then
     raise exception using errcode = 'HD010',
         message = format('role %s uses no queue out of a maintenance command', quote_ident(howdah._caller())),
-        hint = 'An index, a materialized view or a trigger calls Howdah: whose right it is cannot be told there. Call Howdah from a statement of your own.';
+        hint =
+            'An index, a materialized view or a trigger calls Howdah: whose right it is cannot be told there. Call '
+            'Howdah from a statement of your own.';
 end
 $$;
 
@@ -8573,7 +9133,8 @@ CREATE FUNCTION howdah._remember(p_search regclass, p_back bigint, p_begun times
     AS $$
 declare
     v_now timestamptz := clock_timestamp();
-    v_pause interval := case when p_found then '0' else least(greatest('5 ms', 20 * (v_now - p_begun)), '2 s'::interval) end;
+    v_pause interval := case when p_found then '0'
+        else least(greatest('5 ms', 20 * (v_now - p_begun)), '2 s'::interval) end;
 begin
     perform setval(p_search, (p_back << 20) | (howdah._pace(v_now + v_pause) & 1048575));
 end
@@ -8611,8 +9172,10 @@ begin
         return;
     end if;
     raise notice '% is left as it is: %', p_object, p_reason;
-    insert into howdah.maintenance_waits as w (service, object, reason, since) values (p_service, p_object, p_reason, howdah.now())
-    on conflict on constraint pk_maintenance_waits do update set reason = excluded.reason where w.reason <> excluded.reason;
+    insert into howdah.maintenance_waits as w (service, object, reason, since)
+    values (p_service, p_object, p_reason, howdah.now())
+    on conflict on constraint pk_maintenance_waits do update set reason = excluded.reason
+        where w.reason <> excluded.reason;
 end
 $$;
 
@@ -8626,16 +9189,21 @@ declare
     v_copy howdah.msgs := p_message;
 begin
     if p_destination.log_table then
-        insert into howdah.poison_log (logged_at, outcome, seq, message_id, sent_at, expires_at, dead_at, destination_id, origin_id, rank, stage,
-            is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, dead_reason)
-        select howdah.now(), p_outcome, m.seq, m.message_id, m.sent_at, m.expires_at, howdah.now(), m.destination_id, m.origin_id, m.rank, m.stage,
-            m.is_text, m.content_type, coalesce(m.body, howdah._body(m.message_id)), m.headers, m.correlation_id, m.reply_to, m.message_type, m.conversation_id, p_reason
+        insert into howdah.poison_log (logged_at, outcome, seq, message_id, sent_at, expires_at, dead_at,
+            destination_id, origin_id, rank, stage, is_text, content_type, body, headers, correlation_id, reply_to,
+            message_type, conversation_id, dead_reason)
+        select howdah.now(), p_outcome, m.seq, m.message_id, m.sent_at, m.expires_at, howdah.now(), m.destination_id,
+            m.origin_id, m.rank, m.stage,
+            m.is_text, m.content_type, coalesce(m.body, howdah._body(m.message_id)), m.headers, m.correlation_id,
+            m.reply_to, m.message_type, m.conversation_id, p_reason
         from (select (p_message).*) m;
     end if;
     if p_destination.log_queue is not null and (p_message.headers ? 'logged_queue') is not true then
         select d.* into v_log from howdah.destinations d
-        where d.name = p_destination.log_queue and d.dropped_at is null and d.kind = 'queue' and not d.is_system and not d.sending_paused;
-        if v_log.id is not null and howdah._has_room(v_log, 1, howdah._body_bytes(p_message.body, p_message.message_id)) then
+        where d.name = p_destination.log_queue and d.dropped_at is null and d.kind = 'queue' and not d.is_system
+          and not d.sending_paused;
+        if v_log.id is not null and howdah._has_room(v_log, 1,
+            howdah._body_bytes(p_message.body, p_message.message_id)) then
             v_copy.destination_id := v_log.id;
             perform pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
             v_copy.seq := nextval(v_log.positions);
@@ -8643,7 +9211,8 @@ begin
             v_copy.stage := 0;
             v_copy.expires_at := null;
             v_copy.reply_to := null;
-            v_copy.headers := coalesce(v_copy.headers, '{}') || jsonb_build_object('logged_message_id', p_message.message_id,
+            v_copy.headers := coalesce(v_copy.headers, '{}')
+                || jsonb_build_object('logged_message_id', p_message.message_id,
                 'logged_queue', p_destination.name, 'logged_outcome', p_outcome, 'logged_reason', p_reason);
             v_copy.body := coalesce(v_copy.body, howdah._body(p_message.message_id));
             if v_log.persistent then
@@ -8651,7 +9220,8 @@ begin
             end if;
             perform howdah._put(v_copy, not v_log.persistent, false);
             if v_log.journal_level = 'full' then
-                perform howdah._journal_one_sent(v_log, v_copy, coalesce(v_copy.body, howdah._body(v_copy.message_id)), not v_log.persistent, false);
+                perform howdah._journal_one_sent(v_log, v_copy, coalesce(v_copy.body, howdah._body(v_copy.message_id)),
+                    not v_log.persistent, false);
             end if;
         end if;
     end if;
@@ -8732,7 +9302,8 @@ begin
         perform pg_advisory_unlock(v_key);
     exception when query_canceled or others then
         perform pg_advisory_unlock(v_key) from pg_locks l
-        where l.locktype = 'advisory' and l.pid = pg_backend_pid() and l.objsubid = 1 and l.granted and l.mode = 'ExclusiveLock'
+        where l.locktype = 'advisory' and l.pid = pg_backend_pid() and l.objsubid = 1 and l.granted
+          and l.mode = 'ExclusiveLock'
           and (l.classid::bigint << 32) | l.objid::bigint = v_key;
         raise;
     end;
@@ -8745,7 +9316,8 @@ CREATE FUNCTION howdah._resources() RETURNS TABLE(messages bigint, bytes bigint,
     LANGUAGE sql
     AS $$
     select s.messages, s.bytes,
-        howdah._shares_reached(array[e.yellow_threshold, e.orange_threshold, e.red_threshold], s.messages, e.max_count, s.bytes, e.max_bytes)
+        howdah._shares_reached(array[e.yellow_threshold, e.orange_threshold, e.red_threshold], s.messages, e.max_count,
+            s.bytes, e.max_bytes)
     from howdah.engine e cross join lateral howdah._stored(0, null, true) s
 $$;
 
@@ -8764,20 +9336,23 @@ declare
     v_left bigint := p_want;
     v_moved bigint;
 begin
-    if not exists (select from howdah.leases l where l.destination_id = p_destination_id and l.until <= p_now and l.until > v_until) then
+    if not exists (select from howdah.leases l where l.destination_id = p_destination_id and l.until <= p_now
+        and l.until > v_until) then
         return;
     end if;
     loop
         v_leases := array(
             select l.lease_id from howdah.leases l
             where l.destination_id = p_destination_id and l.until <= p_now and (l.until, l.lease_id) > (v_until, v_last)
-            order by l.until, l.lease_id limit case when p_want is not null then greatest(p_want, 100) end for share skip locked);
+            order by l.until, l.lease_id limit case when p_want is not null then greatest(p_want, 100) end
+            for share skip locked);
         exit when v_leases = '{}';
         with gone as (
             delete from howdah.leased m where m.ctid = any (array(
                 select c.ctid
                 from howdah.leases l join howdah.leased c
-                    on c.destination_id = l.destination_id and c.rank = l.rank and c.seq >= l.lease_id << 20 and c.seq < (l.lease_id + 1) << 20
+                    on c.destination_id = l.destination_id and c.rank = l.rank and c.seq >= l.lease_id << 20
+                     and c.seq < (l.lease_id + 1) << 20
                 where l.lease_id = any (v_leases) and (p_message_ids is null or c.message_id = any (p_message_ids))
                 order by l.until, c.seq limit v_left for update of c skip locked))
             returning m
@@ -8787,7 +9362,8 @@ begin
         from gone g join howdah.leases l on l.lease_id = (g.m).seq >> 20;
         get diagnostics v_moved = row_count;
         v_left := v_left - v_moved;
-        select l.until, l.lease_id into v_until, v_last from howdah.leases l where l.lease_id = v_leases[cardinality(v_leases)];
+        select l.until, l.lease_id into v_until, v_last from howdah.leases l
+        where l.lease_id = v_leases[cardinality(v_leases)];
         perform howdah._forget_lease(l) from howdah.leases l where l.lease_id = any (v_leases);
         exit when v_left <= 0 or p_want is null;
     end loop;
@@ -8860,11 +9436,14 @@ CREATE FUNCTION howdah._run_nonpersistent_0(p_name text, p_topic_name text, p_to
     LANGUAGE sql STABLE
     AS $$
     select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
-        case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to, t.message_type,
-        t.conversation_id, 'non-persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0, p_topic_name, null::text, null::timestamptz
+        case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
+        t.message_type,
+        t.conversation_id, 'non-persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0, p_topic_name,
+        null::text, null::timestamptz
     from howdah.topic_nonpersistent_0 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
-      and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto and (t.expires_at <= p_now) is not true
+      and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
+      and (t.expires_at <= p_now) is not true
       and t.boot = pg_postmaster_start_time()
     order by t.seq
 $$;
@@ -8875,11 +9454,14 @@ CREATE FUNCTION howdah._run_nonpersistent_1(p_name text, p_topic_name text, p_to
     LANGUAGE sql STABLE
     AS $$
     select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
-        case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to, t.message_type,
-        t.conversation_id, 'non-persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0, p_topic_name, null::text, null::timestamptz
+        case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
+        t.message_type,
+        t.conversation_id, 'non-persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0, p_topic_name,
+        null::text, null::timestamptz
     from howdah.topic_nonpersistent_1 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
-      and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto and (t.expires_at <= p_now) is not true
+      and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
+      and (t.expires_at <= p_now) is not true
       and t.boot = pg_postmaster_start_time()
     order by t.seq
 $$;
@@ -8890,11 +9472,14 @@ CREATE FUNCTION howdah._run_nonpersistent_2(p_name text, p_topic_name text, p_to
     LANGUAGE sql STABLE
     AS $$
     select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
-        case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to, t.message_type,
-        t.conversation_id, 'non-persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0, p_topic_name, null::text, null::timestamptz
+        case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
+        t.message_type,
+        t.conversation_id, 'non-persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0, p_topic_name,
+        null::text, null::timestamptz
     from howdah.topic_nonpersistent_2 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
-      and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto and (t.expires_at <= p_now) is not true
+      and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
+      and (t.expires_at <= p_now) is not true
       and t.boot = pg_postmaster_start_time()
     order by t.seq
 $$;
@@ -8905,11 +9490,14 @@ CREATE FUNCTION howdah._run_persistent_0(p_name text, p_topic_name text, p_topic
     LANGUAGE sql STABLE
     AS $$
     select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
-        case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to, t.message_type,
-        t.conversation_id, 'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0, p_topic_name, null::text, null::timestamptz
+        case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
+        t.message_type,
+        t.conversation_id, 'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0, p_topic_name, null::text,
+        null::timestamptz
     from howdah.topic_msgs_0 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
-      and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto and (t.expires_at <= p_now) is not true
+      and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
+      and (t.expires_at <= p_now) is not true
     order by t.seq
 $$;
 
@@ -8919,11 +9507,14 @@ CREATE FUNCTION howdah._run_persistent_1(p_name text, p_topic_name text, p_topic
     LANGUAGE sql STABLE
     AS $$
     select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
-        case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to, t.message_type,
-        t.conversation_id, 'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0, p_topic_name, null::text, null::timestamptz
+        case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
+        t.message_type,
+        t.conversation_id, 'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0, p_topic_name, null::text,
+        null::timestamptz
     from howdah.topic_msgs_1 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
-      and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto and (t.expires_at <= p_now) is not true
+      and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
+      and (t.expires_at <= p_now) is not true
     order by t.seq
 $$;
 
@@ -8933,11 +9524,14 @@ CREATE FUNCTION howdah._run_persistent_2(p_name text, p_topic_name text, p_topic
     LANGUAGE sql STABLE
     AS $$
     select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
-        case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to, t.message_type,
-        t.conversation_id, 'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0, p_topic_name, null::text, null::timestamptz
+        case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
+        t.message_type,
+        t.conversation_id, 'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0, p_topic_name, null::text,
+        null::timestamptz
     from howdah.topic_msgs_2 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
-      and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto and (t.expires_at <= p_now) is not true
+      and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
+      and (t.expires_at <= p_now) is not true
     order by t.seq
 $$;
 
@@ -8959,7 +9553,8 @@ declare
     v_client_id constant text := coalesce(current_setting('howdah.client_id', true), '');
     v_left constant jsonb[] := array(select l.* from howdah._left_in_session() l);
     v_incidents constant jsonb := howdah._poison_incidents(p_destination.id, p_message);
-    v_given constant howdah.message := howdah._message(p_message, p_destination.name, p_nonpersistent, greatest(jsonb_array_length(v_incidents) - 1, 0));
+    v_given constant howdah.message := howdah._message(p_message, p_destination.name, p_nonpersistent,
+        greatest(jsonb_array_length(v_incidents) - 1, 0));
     v_version constant text := howdah._poison_procedure_version(v_name);
     v_oid constant oid := split_part(v_version, ' ', 1);
     v_fault text := howdah._poison_procedure_fault(v_name, p_destination.poison_procedure_owner);
@@ -8972,7 +9567,9 @@ begin
             perform set_config('howdah.attempting', '', true);  -- a secret while attempts are begun
             perform set_config('howdah.connection', '', true);  -- a token
             select pg_get_userbyid(n.nspowner) into v_not
-            from pg_namespace n, howdah.engine e where n.nspname = 'howdah' and pg_get_userbyid(n.nspowner) <> e.admin_role;  -- one-role mode has no other
+            -- one-role mode has no other
+            from pg_namespace n, howdah.engine e where n.nspname = 'howdah'
+                and pg_get_userbyid(n.nspowner) <> e.admin_role;
             handled := howdah._call_poison_procedure(v_not, v_schema, v_function, v_given, v_incidents);
             if pg_catalog.current_setting('search_path') operator(pg_catalog.<>) v_path then
                 raise exception 'it changed search_path: give it a SET clause';
@@ -9063,7 +9660,8 @@ CREATE FUNCTION howdah._sample_weight(p_found bigint, p_from bigint, p_at bigint
     LANGUAGE sql IMMUTABLE
     AS $$
     select p_length::double precision / p_found
-        * case when p_found = 20 then 19.0 / greatest(p_at - p_from, 1) else p_found / (p_last - p_from + 1)::double precision end
+        * case when p_found = 20 then 19.0 / greatest(p_at - p_from, 1)
+            else p_found / (p_last - p_from + 1)::double precision end
 $$;
 
 COMMENT ON FUNCTION howdah._sample_weight(p_found bigint, p_from bigint, p_at bigint, p_last bigint, p_length bigint) IS 'how many messages each one found stands for.';
@@ -9078,17 +9676,20 @@ declare
     v_first timestamptz;
     v_row howdah.schedules;
 begin
-    perform howdah._check_message(v_destination, octet_length(p_body), p_headers, p_priority, p_content_type, p_time_to_live, p_delay,
-        p_delivery_mode);
-    perform howdah._check_schedule(v_once, p_cron, p_period, p_repeat, p_starts_at, p_ends_at, p_delay, p_name, p_time_zone,
-        p_misfire_grace);
+    perform howdah._check_message(v_destination, octet_length(p_body), p_headers, p_priority, p_content_type,
+        p_time_to_live, p_delay, p_delivery_mode);
+    perform howdah._check_schedule(v_once, p_cron, p_period, p_repeat, p_starts_at, p_ends_at, p_delay, p_name,
+        p_time_zone, p_misfire_grace);
     if p_cron is null then
-        v_first := coalesce(p_starts_at, v_now) + coalesce(p_delay, case when p_starts_at is null then p_period end, interval '0');
+        v_first := coalesce(p_starts_at, v_now) + coalesce(p_delay, case when p_starts_at is null then p_period end,
+            interval '0');
     end if;
     if v_once and v_destination.kind = 'queue' and p_name is null then
         return howdah._send_to(v_destination, p_body, p_is_text, p_content_type,
-            case when v_destination.stamp_user then howdah._stamped(p_headers, howdah._caller()) else p_headers end, p_priority, p_correlation_id, p_reply_to,
-            p_message_type, p_conversation_id, p_time_to_live, greatest(v_first - v_now, interval '0'), p_delivery_mode, true, null);
+            case when v_destination.stamp_user then howdah._stamped(p_headers, howdah._caller()) else p_headers end,
+            p_priority, p_correlation_id, p_reply_to,
+            p_message_type, p_conversation_id, p_time_to_live, greatest(v_first - v_now, interval '0'), p_delivery_mode,
+            true, null);
     end if;
     v_row.id := nextval(v_destination.positions) * 1000000 + v_destination.id;
     v_row.state := 'active';
@@ -9119,7 +9720,8 @@ begin
     v_row.reply_to := p_reply_to;
     v_row.message_type := p_message_type;
     v_row.conversation_id := p_conversation_id;
-    v_row.time_to_live_ms := case when p_time_to_live is not null then greatest(howdah._milliseconds(p_time_to_live), 1) end;
+    v_row.time_to_live_ms := case when p_time_to_live is not null
+        then greatest(howdah._milliseconds(p_time_to_live), 1) end;
     v_row.nonpersistent := p_delivery_mode = 'non-persistent';
     if v_row.next_at > v_row.ends_at then
         v_row.state := 'ended';
@@ -9136,11 +9738,13 @@ CREATE FUNCTION howdah._schedule_by_headers(p_queue text, p_body bytea, p_is_tex
     LANGUAGE plpgsql
     AS $_$
 declare
-    v_headers jsonb := p_headers - array['AMQ_SCHEDULED_DELAY', 'AMQ_SCHEDULED_PERIOD', 'AMQ_SCHEDULED_REPEAT', 'AMQ_SCHEDULED_CRON'];
+    v_headers jsonb := p_headers - array['AMQ_SCHEDULED_DELAY', 'AMQ_SCHEDULED_PERIOD', 'AMQ_SCHEDULED_REPEAT',
+        'AMQ_SCHEDULED_CRON'];
     v_destination howdah.destinations := howdah._destination(p_queue, 'send');
     v_cron text := nullif(p_headers ->> 'AMQ_SCHEDULED_CRON', '');
     v_number text[] := array(
-        select p_headers ->> h.name from unnest(array['AMQ_SCHEDULED_DELAY', 'AMQ_SCHEDULED_PERIOD', 'AMQ_SCHEDULED_REPEAT']) h(name));
+        select p_headers ->> h.name from unnest(array['AMQ_SCHEDULED_DELAY', 'AMQ_SCHEDULED_PERIOD',
+            'AMQ_SCHEDULED_REPEAT']) h(name));
     v_delay interval;
     v_period interval;
     v_repeat integer;
@@ -9156,18 +9760,20 @@ begin
     if v_cron is null and (v_repeat = 0 or v_period is null) then
         v_headers := v_headers || jsonb_build_object('scheduledJobId',
             (nextval(v_destination.positions) * 1000000 + v_destination.id)::text);
-        return howdah._schedule(p_queue, p_body, p_is_text, null, null, null, null, null, coalesce(v_delay, v_period, interval '0'), null,
-            'UTC', null, null, v_headers, p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live,
-            p_delivery_mode, p_content_type);
+        return howdah._schedule(p_queue, p_body, p_is_text, null, null, null, null, null,
+            coalesce(v_delay, v_period, interval '0'), null,
+            'UTC', null, null, v_headers, p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id,
+            p_time_to_live, p_delivery_mode, p_content_type);
     end if;
     if v_cron is not null and (v_repeat = 0 or v_period is null) then
         v_period := null;
         v_delay := null;
         v_repeat := null;
     end if;
-    return howdah._schedule(p_queue, p_body, p_is_text, v_cron, v_period, v_repeat, null, null, v_delay, null, 'UTC', null, null,
-        v_headers, p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delivery_mode,
-        p_content_type);
+    return howdah._schedule(p_queue, p_body, p_is_text, v_cron, v_period, v_repeat, null, null, v_delay, null, 'UTC',
+        null, null,
+        v_headers, p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live,
+        p_delivery_mode, p_content_type);
 end
 $_$;
 
@@ -9176,7 +9782,8 @@ COMMENT ON FUNCTION howdah._schedule_by_headers(p_queue text, p_body bytea, p_is
 CREATE FUNCTION howdah._schedule_definition(p_schedule howdah.schedules) RETURNS jsonb
     LANGUAGE sql STABLE
     AS $$
-    select to_jsonb(p_schedule) - array['id', 'parent_id', 'name', 'next_at', 'due_at', 'created_at', 'changed_at', 'last_fired_at',
+    select to_jsonb(p_schedule) - array['id', 'parent_id', 'name', 'next_at', 'due_at', 'created_at', 'changed_at',
+        'last_fired_at',
         'fired', 'missed',
         'remaining', 'state', 'created_by', 'last_error']
 $$;
@@ -9187,7 +9794,8 @@ CREATE FUNCTION howdah._seal(p_secret uuid, p_message_id bigint, p_recorded_at t
     LANGUAGE sql STABLE
     AS $$
     select substr(sha256(convert_to(
-        row(p_secret, p_message_id, extract(epoch from p_recorded_at), p_error_class, p_error_text, p_sqlstate)::text, 'UTF8')), 1, 16)
+        row(p_secret, p_message_id, extract(epoch from p_recorded_at), p_error_class, p_error_text, p_sqlstate)::text,
+        'UTF8')), 1, 16)
 $$;
 
 COMMENT ON FUNCTION howdah._seal(p_secret uuid, p_message_id bigint, p_recorded_at timestamp with time zone, p_error_class text, p_error_text text, p_sqlstate text) IS 'what tells an incident from one that was changed.';
@@ -9217,7 +9825,8 @@ begin
     end if;
     v_draining := coalesce(cardinality(v_found), 0) > 0;
     if v_draining and cardinality(v_found) < p_want then
-        v_found := v_found || howdah._free_between(p_lane, v_found[cardinality(v_found)], p_head, p_want - cardinality(v_found));
+        v_found := v_found || howdah._free_between(p_lane, v_found[cardinality(v_found)], p_head,
+            p_want - cardinality(v_found));
     elsif not v_draining then
         loop
             v_first := howdah._first_between(p_lane, v_low, p_head);
@@ -9238,7 +9847,8 @@ begin
         end if;
         if coalesce(cardinality(v_found), 0) = 0 then
             select * into v_around
-            from howdah._search_around(p_lane, v_back, v_low, p_want, case when p_deep then interval '2 ms' else interval '500 us' end);
+            from howdah._search_around(p_lane, v_back, v_low, p_want,
+                case when p_deep then interval '2 ms' else interval '500 us' end);
             v_found := v_around.met;
             v_back := v_around.back;
             v_draining := coalesce(cardinality(v_found), 0) > 0;
@@ -9247,7 +9857,8 @@ begin
     if v_draining then
         v_back := v_found[cardinality(v_found)];
     end if;
-    perform howdah._remember(p_lane.search, v_back * 2 + v_draining::integer, v_begun, coalesce(cardinality(v_found), 0) > 0);
+    perform howdah._remember(p_lane.search, v_back * 2 + v_draining::integer, v_begun,
+        coalesce(cardinality(v_found), 0) > 0);
     return v_found;
 end
 $$;
@@ -9341,7 +9952,8 @@ begin
         end loop;
     end if;
     from_xid := v_xmax;
-    from_seq := case when from_xid <> p_cursor.xid then -1 when v_late[1] = v_xmax then 9223372036854775807 else p_cursor.seq end;
+    from_seq := case when from_xid <> p_cursor.xid then -1 when v_late[1] = v_xmax then 9223372036854775807
+        else p_cursor.seq end;
     to_xid := pg_snapshot_xmax(p_upto);
     slots := howdah._slots_from(from_xid);
     return next;
@@ -9358,7 +9970,8 @@ declare
 begin
     if p_selector_sql is not null then
         execute format('select coalesce(array_agg(m.seq), ''{}'')
-            from (select h.*, h.seq * 1000000 + h.destination_id as message_id from howdah._history($1, null, $2) h) m where (%s) is true', p_selector_sql)
+            from (select h.*, h.seq * 1000000 + h.destination_id as message_id
+                from howdah._history($1, null, $2) h) m where (%s) is true', p_selector_sql)
         into v_seqs using p_topic_id, p_upto;
     end if;
     return v_seqs;
@@ -9377,7 +9990,8 @@ begin
     if v_condition is not null then
         execute format('select coalesce(array_agg(m.message_id), ''{}'')
             from (
-                select r.message_id, r.sent_at, r.rank, r.headers, r.correlation_id, r.message_type, false as nonpersistent
+                select r.message_id, r.sent_at, r.rank, r.headers, r.correlation_id, r.message_type,
+                    false as nonpersistent
                 from howdah.msgs r where r.destination_id = $1
                 union all
                 select l.message_id, l.sent_at, l.rank, l.headers, l.correlation_id, l.message_type, false
@@ -9387,7 +10001,8 @@ begin
                 from howdah.msgs_nonpersistent n where n.destination_id = $1 and n.boot = pg_postmaster_start_time()
                 union all
                 select p.message_id, p.sent_at, p.rank, p.headers, p.correlation_id, p.message_type, p.boot is not null
-                from howdah.parked p where p.destination_id = $1 and (p.boot is null or p.boot = pg_postmaster_start_time())
+                from howdah.parked p where p.destination_id = $1
+                    and (p.boot is null or p.boot = pg_postmaster_start_time())
             ) m where (%s) is true', v_condition)
         into v_ids using p_destination_id;
     end if;
@@ -9405,7 +10020,8 @@ declare
     v_condition text;
 begin
     select s.condition, s.used_at into v_row from howdah.selections s
-    where s.destination_id = p_destination_id and s.digest = md5(p_selector)::uuid and s.rank = p_rank and s.selector = p_selector;
+    where s.destination_id = p_destination_id and s.digest = md5(p_selector)::uuid and s.rank = p_rank
+      and s.selector = p_selector;
     if found then
         if v_row.used_at < howdah.now() - interval '1 hour' then
             update howdah.selections s set used_at = howdah.now()
@@ -9416,8 +10032,10 @@ begin
         return v_row.condition;
     end if;
     v_condition := howdah._selector_sql(p_selector);
-    if v_condition is not null and pg_try_advisory_xact_lock(howdah._lock_key('selector', p_destination_id || ':' || p_selector))
-       and (select count(*) < 1000 from (select from howdah.selections s where s.destination_id = p_destination_id limit 1000) l) then
+    if v_condition is not null and pg_try_advisory_xact_lock(howdah._lock_key('selector',
+        p_destination_id || ':' || p_selector))
+       and (select count(*) < 1000 from (select from howdah.selections s where s.destination_id = p_destination_id
+           limit 1000) l) then
         insert into howdah.selections (destination_id, digest, rank, selector, condition, used_at)
         values (p_destination_id, md5(p_selector)::uuid, p_rank, p_selector, v_condition, howdah.now())
         on conflict do nothing;
@@ -9440,7 +10058,8 @@ declare
     v_infinity constant float8 := 'Infinity';
 begin
     if scale(p_left) = 0 and scale(p_right) = 0 then
-        v_result := case p_op when '+' then p_left + p_right when '-' then p_left - p_right when '*' then p_left * p_right
+        v_result := case p_op when '+' then p_left + p_right when '-' then p_left - p_right
+            when '*' then p_left * p_right
             else div(p_left, nullif(p_right, 0)) end;
         if v_result not between -9223372036854775808 and 9223372036854775807 then
             return howdah._selector_double(v_result);
@@ -9452,7 +10071,8 @@ begin
     x := p_left;
     y := case p_op when '-' then -p_right else p_right end;
     if p_op in ('+', '-') then
-        z := case when abs(x) = v_infinity or abs(y) = v_infinity or abs(x / 2 + y / 2) < 8.98e307 then x + y else v_infinity * sign(x) end;
+        z := case when abs(x) = v_infinity or abs(y) = v_infinity or abs(x / 2 + y / 2) < 8.98e307 then x + y
+            else v_infinity * sign(x) end;
     elsif p_op = '*' then
         z := case when x = 0 or y = 0 or abs(x) = v_infinity or abs(y) = v_infinity then x * y
             when abs(x) > 1 and abs(y) > 1.797693134862315e308 / abs(x) then v_infinity * sign(x) * sign(y)
@@ -9460,12 +10080,14 @@ begin
             else x * y end;
     else
         z := case when x = 0 and y = 0 or abs(x) = v_infinity and abs(y) = v_infinity then 'NaN'
-            when y = 0 then v_infinity * sign(x) when x = 0 or abs(y) = v_infinity then 0 when abs(x) = v_infinity then x * sign(y)
+            when y = 0 then v_infinity * sign(x) when x = 0
+                or abs(y) = v_infinity then 0 when abs(x) = v_infinity then x * sign(y)
             when abs(y) < 1 and abs(x) > 1.797693134862315e308 * abs(y) then v_infinity * sign(x) * sign(y)
             when abs(y) > 1 and abs(x) < 2.3e-308 * abs(y) then 0
             else x / y end;
     end if;
-    return case when z = 'NaN' or abs(z) = v_infinity then z::numeric when abs(z) < 2.3e-308 then 0.0 else z::text::numeric + 0.0 end;
+    return case when z = 'NaN' or abs(z) = v_infinity then z::numeric when abs(z) < 2.3e-308 then 0.0
+        else z::text::numeric + 0.0 end;
 end
 $$;
 
@@ -9511,8 +10133,10 @@ CREATE FUNCTION howdah._selector_compare(p_op text, p_left numeric, p_right nume
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     AS $$
 begin
-    return p_left <> 'NaN' and p_right <> 'NaN' and case p_op when '=' then p_left = p_right when '<>' then p_left <> p_right
-        when '<' then p_left < p_right when '<=' then p_left <= p_right when '>' then p_left > p_right else p_left >= p_right end;
+    return p_left <> 'NaN' and p_right <> 'NaN' and case p_op when '=' then p_left = p_right
+        when '<>' then p_left <> p_right
+        when '<' then p_left < p_right when '<=' then p_left <= p_right
+        when '>' then p_left > p_right else p_left >= p_right end;
 end
 $$;
 
@@ -9527,26 +10151,34 @@ declare
     v_conditions text[] := '{literal boolean,condition}';
 begin
     if p_other_kind in ('predicate', 'AND', 'OR') or p_kind in ('predicate', 'AND', 'OR') then
-        perform howdah._invalid_selector(case when p_kind in ('predicate', 'AND', 'OR') then p_position else p_other_position end,
+        perform howdah._invalid_selector(case when p_kind in ('predicate', 'AND', 'OR') then p_position
+            else p_other_position end,
             'a condition compared', 'Put it in parentheses.');
-    elsif p_op not in ('=', '<>') and (p_kind = any (v_conditions || '{literal string}') or p_other_kind = any (v_conditions || '{literal string}')) then
-        perform howdah._invalid_selector(case when p_kind = any (v_conditions || '{literal string}') then p_position else p_other_position end,
-            format('a %s compared by %s',
-                replace(case when p_kind = any (v_conditions || '{literal string}') then p_kind else p_other_kind end, 'literal ', ''), p_op),
+    elsif p_op not in ('=', '<>') and (p_kind = any (v_conditions || '{literal string}')
+        or p_other_kind = any (v_conditions || '{literal string}')) then
+        perform howdah._invalid_selector(case when p_kind = any (v_conditions || '{literal string}') then p_position
+            else p_other_position end, format('a %s compared by %s',
+                replace(case when p_kind = any (v_conditions || '{literal string}') then p_kind else p_other_kind end,
+                    'literal ', ''), p_op),
             'Strings and booleans have only = and <>.');
     end if;
     if p_other_kind = 'property' and p_kind <> 'property' then
-        return howdah._selector_comparison(coalesce((array['>', '>=', '<', '<='])[array_position(array['<', '<=', '>', '>='], p_op)], p_op),
+        return howdah._selector_comparison(coalesce((array['>', '>=', '<',
+            '<='])[array_position(array['<', '<=', '>', '>='], p_op)], p_op),
             p_other_kind, p_other_sql, p_other_position, p_kind, p_sql, p_position);
     elsif p_kind = 'property' then
         return case p_other_kind
-            when 'literal number' then howdah._selector_typed(p_sql, 'number', format('%s::numeric %s %s', p_sql, p_op, p_other_sql))
+            when 'literal number' then howdah._selector_typed(p_sql, 'number',
+                format('%s::numeric %s %s', p_sql, p_op, p_other_sql))
             when 'literal string' then howdah._selector_typed(p_sql, 'string',
                 format('(%s #>> ''{}'') collate "C" %s %s', p_sql, p_op, p_other_sql))
-            when 'literal boolean' then howdah._selector_typed(p_sql, 'boolean', format('%s::boolean %s %s', p_sql, p_op, p_other_sql))
+            when 'literal boolean' then howdah._selector_typed(p_sql, 'boolean',
+                format('%s::boolean %s %s', p_sql, p_op, p_other_sql))
             when 'property' then format('howdah._selector_compare(%L, %s, %s)', p_op, p_sql, p_other_sql)
-            when 'number' then format('howdah._selector_compare(%L, howdah._selector_number(%s), %s::numeric)', p_op, p_sql, p_other_sql)
-            when 'calculation' then format('howdah._selector_compare(%L, howdah._selector_number(%s), %s)', p_op, p_sql, p_other_sql)
+            when 'number' then format('howdah._selector_compare(%L, howdah._selector_number(%s), %s::numeric)', p_op,
+                p_sql, p_other_sql)
+            when 'calculation' then format('howdah._selector_compare(%L, howdah._selector_number(%s), %s)', p_op, p_sql,
+                p_other_sql)
             else format('howdah._selector_compare(%L, %s, to_jsonb(%s))', p_op, p_sql, p_other_sql) end;
     elsif p_kind = any (v_numbers) and p_other_kind = any (v_numbers) then
         return case when 'calculation' in (p_kind, p_other_kind)
@@ -9570,7 +10202,8 @@ begin
     if p_kind = 'property' then
         return howdah._selector_typed(p_sql, 'boolean', p_sql || '::boolean');
     elsif p_kind not in ('literal boolean', 'condition', 'predicate', 'AND', 'OR') then
-        perform howdah._invalid_selector(p_position, format('a %s where a condition is expected', replace(p_kind, 'literal ', '')));
+        perform howdah._invalid_selector(p_position,
+            format('a %s where a condition is expected', replace(p_kind, 'literal ', '')));
     end if;
     return p_sql;
 end
@@ -9638,9 +10271,11 @@ begin
         if p_kinds[next] = 'bad' then
             perform howdah._selector_bad_word(p_values[next], p_places[next]);
         end if;
-        perform howdah._invalid_selector(p_places[next], format('%s where %s is expected', howdah._selector_word(p_kinds[next], p_values[next]), v_wanted),
+        perform howdah._invalid_selector(p_places[next],
+            format('%s where %s is expected', howdah._selector_word(p_kinds[next], p_values[next]), v_wanted),
             case op when 'in' then 'IN takes strings: region IN (''EU'', ''US''). For numbers: code = 1 OR code = 2.'
-                when 'like' then 'LIKE takes a string: region LIKE ''E%''. In it _ is any character and % any number of them.' end);
+                when 'like' then
+                    'LIKE takes a string: region LIKE ''E%''. In it _ is any character and % any number of them.' end);
     end if;
     next := next + 1;
 end
@@ -9656,11 +10291,13 @@ declare
     v_number numeric := 0;
 begin
     if v_digits ~ '^0[0-9]+$' then
-        perform howdah._invalid_selector(p_position, format('the number %s', left(p_word, 40)), 'Java reads it as octal: leave out the leading zeros.');
+        perform howdah._invalid_selector(p_position, format('the number %s', left(p_word, 40)),
+            'Java reads it as octal: leave out the leading zeros.');
     elsif v_digits ~ '^0[xX]' then
         v_digits := ltrim(substr(v_digits, 3), '0');
         if length(v_digits) <= 16 then
-            -- By halves: the cast from bits is signed. Java, too, reads sixteen digits as the 64 bits of a signed number.
+            -- By halves: the cast from bits is signed. Java, too, reads sixteen digits as the 64 bits of a signed
+            -- number.
             v_number := ('x' || lpad(v_digits, 16, '0'))::bit(64)::bigint;
         else
             v_number := 1e20;
@@ -9677,7 +10314,8 @@ begin
             v_number := case when v_number = 0 then 0.0 else nullif(howdah._selector_double(v_number), 0) end;
         end if;
     end if;
-    if v_number is null or abs(v_number) = 'Infinity' or v_digits !~ '[.eE]' and v_number not between -9223372036854775808 and 9223372036854775807 then
+    if v_number is null or abs(v_number) = 'Infinity' or v_digits !~ '[.eE]'
+       and v_number not between -9223372036854775808 and 9223372036854775807 then
         perform howdah._invalid_selector(p_position, format('the number %s is out of range', left(p_word, 40)),
             'Integers have 64 bits; with a point or an exponent it is a double.');
     end if;
@@ -9716,7 +10354,8 @@ begin
     if p_kind = 'property' then
         return format('howdah._selector_number(%s)', p_sql);
     elsif p_kind not in ('literal number', 'number', 'calculation') then
-        perform howdah._invalid_selector(p_position, format('a %s where a number is expected', replace(p_kind, 'literal ', '')));
+        perform howdah._invalid_selector(p_position,
+            format('a %s where a number is expected', replace(p_kind, 'literal ', '')));
     end if;
     return p_sql;
 end
@@ -9728,7 +10367,8 @@ CREATE FUNCTION howdah._selector_operand(p_op text, p_value text, p_position int
     LANGUAGE plpgsql IMMUTABLE
     AS $$
 begin
-    kind := case p_op when 'string' then 'literal string' when 'number' then 'literal number' when 'name' then 'property' else 'literal boolean' end;
+    kind := case p_op when 'string' then 'literal string' when 'number' then 'literal number'
+        when 'name' then 'property' else 'literal boolean' end;
     if p_op = 'number' then
         sql := howdah._selector_literal(p_value, p_position);
     elsif p_op <> 'name' then
@@ -9745,8 +10385,10 @@ begin
             when 'JMSCorrelationID' then 'm.correlation_id'
             when 'JMSType' then 'm.message_type' end;
         if sql is null then
-            perform howdah._invalid_selector(p_position, format('the name %s, which cannot be selected by', left(p_value, 40)),
-                'Of names that begin with JMS there are JMSDeliveryMode, JMSPriority, JMSMessageID, JMSTimestamp, JMSCorrelationID, JMSType, and those of headers that begin with JMSX or JMS_.');
+            perform howdah._invalid_selector(p_position,
+                format('the name %s, which cannot be selected by', left(p_value, 40)),
+                'Of names that begin with JMS there are JMSDeliveryMode, JMSPriority, JMSMessageID, JMSTimestamp, '
+                'JMSCorrelationID, JMSType, and those of headers that begin with JMSX or JMS_.');
         end if;
     end if;
 end
@@ -9771,7 +10413,8 @@ declare
     v_want boolean := true;
     i integer := 0;
 begin
-    select array_agg(t.kind order by t.position), array_agg(t.value order by t.position), array_agg(t.position order by t.position)
+    select array_agg(t.kind order by t.position), array_agg(t.value order by t.position),
+        array_agg(t.position order by t.position)
     into v_kinds, v_values, v_places
     from howdah._selector_tokens(p_selector) t;
     while v_kinds is not null loop
@@ -9792,10 +10435,12 @@ begin
             return next;
             continue;
         elsif v_want then
-            v_rank := case when v_kind = '(' then 0 when v_kind = 'NOT' and coalesce(v_ranks[nullif(v_top, 0)], 0) <= 3 then 3
+            v_rank := case when v_kind = '(' then 0
+                when v_kind = 'NOT' and coalesce(v_ranks[nullif(v_top, 0)], 0) <= 3 then 3
                 when v_kind in ('+', '-') then 7 end;
             if v_rank is null then
-                perform howdah._invalid_selector(pos, howdah._selector_word(v_kind, v_values[i]) || ' where a value is expected');
+                perform howdah._invalid_selector(pos,
+                    howdah._selector_word(v_kind, v_values[i]) || ' where a value is expected');
             end if;
             v_kind := case when v_rank < 7 then v_kind when v_kind = '-' then 'neg' else 'pos' end;
         else
@@ -9809,7 +10454,8 @@ begin
                 when v_kind = any ('{=,<>,<,<=,>,>=,BETWEEN,LIKE,IN,IS}') then 4
                 when v_kind in ('+', '-') then 5 when v_kind in ('*', '/') then 6 end;
             if v_rank is null then
-                perform howdah._invalid_selector(pos, howdah._selector_word(v_kind, v_values[i]) || ' where an operator is expected');
+                perform howdah._invalid_selector(pos,
+                    howdah._selector_word(v_kind, v_values[i]) || ' where an operator is expected');
             end if;
             val := null;
             while v_top > 0 and v_stack[v_top] <> '(' and v_ranks[v_top] >= v_rank + (v_rank = 4)::integer loop
@@ -9828,7 +10474,8 @@ begin
                 v_want := true;
                 continue;
             elsif v_rank = 4 and v_top > 0 and v_ranks[v_top] = 4 then
-                perform howdah._invalid_selector(pos, 'a comparison of a comparison', 'Put the first one in parentheses, or join them by AND.');
+                perform howdah._invalid_selector(pos, 'a comparison of a comparison',
+                    'Put the first one in parentheses, or join them by AND.');
             elsif v_kind = 'end' then
                 if v_top > 0 then
                     perform howdah._invalid_selector(v_starts[v_top], 'a ( that is not closed');
@@ -9843,7 +10490,8 @@ begin
                 return next;
                 continue;
             elsif v_kind in ('LIKE', 'IN', 'IS') then
-                select v_not || f.op, f.val, f.next - 1 into op, val, i from howdah._selector_form(v_kinds, v_values, v_places, i) f;
+                select v_not || f.op, f.val, f.next - 1 into op, val, i
+                from howdah._selector_form(v_kinds, v_values, v_places, i) f;
                 return next;
                 continue;
             end if;
@@ -9879,7 +10527,8 @@ begin
             v_escaped := true;
             continue;
         end if;
-        v_out := v_out || case when v_char = chr(92) or v_escaped and v_char in ('%', '_') then chr(92) || v_char else v_char end;
+        v_out := v_out || case when v_char = chr(92) or v_escaped and v_char in ('%', '_') then chr(92) || v_char
+            else v_char end;
         v_escaped := false;
     end loop;
     return v_out;
@@ -9895,9 +10544,12 @@ declare
     v_test text;
 begin
     if p_kind not in ('property', 'text', 'number') then
-        perform howdah._invalid_selector(p_position, format('a %s before %s', replace(p_kind, 'literal ', ''), upper(p_op)), 'LIKE, IN and IS NULL are asked of a name.');
+        perform howdah._invalid_selector(p_position,
+            format('a %s before %s', replace(p_kind, 'literal ', ''), upper(p_op)),
+            'LIKE, IN and IS NULL are asked of a name.');
     elsif p_op = 'is null' then
-        return case when p_kind = 'property' then format('(jsonb_typeof%s = ''null'') is not false', p_sql) else format('%s is null', p_sql) end;
+        return case when p_kind = 'property' then format('(jsonb_typeof%s = ''null'') is not false', p_sql)
+            else format('%s is null', p_sql) end;
     elsif p_kind = 'number' then
         return howdah._selector_unlike(p_sql, p_sql);
     end if;
@@ -9942,7 +10594,8 @@ begin
             continue;
         elsif v_op.op in ('neg', 'pos') then
             v_sql := howdah._selector_numeric(v_kinds[n], v_sqls[n], v_places[n]);
-            v_kind := case when v_op.op = 'pos' and v_kinds[n] = 'literal number' then v_kinds[n] else 'calculation' end;
+            v_kind := case when v_op.op = 'pos' and v_kinds[n] = 'literal number' then v_kinds[n]
+                else 'calculation' end;
             v_places[n] := v_op.pos;
             if v_op.op = 'neg' then
                 v_sql := format('howdah._selector_arithmetic(''-'', 0, %s)', v_sql);
@@ -9982,7 +10635,8 @@ begin
         else
             n := n - 1;
             v_kind := 'predicate';
-            v_sql := howdah._selector_comparison(v_op.op, v_kinds[n], v_sqls[n], v_places[n], v_kinds[n + 1], v_sqls[n + 1], v_places[n + 1]);
+            v_sql := howdah._selector_comparison(v_op.op, v_kinds[n], v_sqls[n], v_places[n], v_kinds[n + 1],
+                v_sqls[n + 1], v_places[n + 1]);
         end if;
         v_kinds[n] := v_kind;
         v_sqls[n] := v_sql;
@@ -10000,12 +10654,14 @@ declare
     v_bad record;
 begin
     if length(p_selector) > 32768 then
-        perform howdah._invalid_selector(32769, 'it has more than 32768 characters', 'Set a header when sending, and select by that.');
+        perform howdah._invalid_selector(32769, 'it has more than 32768 characters',
+            'Set a header when sending, and select by that.');
     end if;
     return query
     select c.place, case when c.word[2] is not null then 'string' when c.word[3] is not null then 'number'
             when c.word[4] is not null then case when upper(c.word[4] collate "C") = any (
-                '{"NULL",TRUE,FALSE,NOT,AND,OR,BETWEEN,LIKE,IN,IS,ESCAPE}') then upper(c.word[4] collate "C") else 'name' end
+                '{"NULL",TRUE,FALSE,NOT,AND,OR,BETWEEN,LIKE,IN,IS,ESCAPE}') then upper(c.word[4] collate "C")
+                else 'name' end
             when c.word[5] is not null then c.word[5] else 'bad' end,
         case when c.word[2] is not null then replace(substr(c.word[2], 2, length(c.word[2]) - 2), '''''', '''')
             else coalesce(c.word[3], c.word[4], c.word[5], c.word[6]) end
@@ -10017,7 +10673,8 @@ begin
                 E'([ \\t\\n\\r\\f]+)'
                 '|(''(?:[^'']|'''')*'')'
                 '|((?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?|[0-9]+[lL]|0[xX][0-9a-fA-F]+[lL]?)'
-                '|([^[:space:]\\x01-#%-@[-^`{-\\xbf\\u2000-\\u206f\\u3000-\\u303f][^[:space:]\\x01-#%-/:-@[-^`{-\\xbf\\u2000-\\u206f\\u3000-\\u303f]*)'
+                '|([^[:space:]\\x01-#%-@[-^`{-\\xbf\\u2000-\\u206f\\u3000-\\u303f]'
+                '[^[:space:]\\x01-#%-/:-@[-^`{-\\xbf\\u2000-\\u206f\\u3000-\\u303f]*)'
                 '|(<>|<=|>=|[-+*/=<>(),])'
                 '|(''(?:[^'']|'''')*$|.)', 'g') with ordinality m(word, n)
         ) w
@@ -10035,7 +10692,8 @@ COMMENT ON FUNCTION howdah._selector_tokens(p_selector text) IS 'the words of a 
 CREATE FUNCTION howdah._selector_typed(p_value text, p_type text, p_test text) RETURNS text
     LANGUAGE sql IMMUTABLE
     AS $_$
-    select format('case jsonb_typeof%1$s when %2$L then %3$s else jsonb_typeof%1$s = ''null'' and null end', p_value, p_type, p_test)
+    select format('case jsonb_typeof%1$s when %2$L then %3$s else jsonb_typeof%1$s = ''null'' and null end', p_value,
+        p_type, p_test)
 $_$;
 
 COMMENT ON FUNCTION howdah._selector_typed(p_value text, p_type text, p_test text) IS 'the SQL of a test of a header that is false if the header is of another type, and unknown without it.';
@@ -10063,17 +10721,21 @@ declare
     v_destination howdah.destinations;
 begin
     if howdah._is_composite(p_queue) then
-        return howdah._send_each(p_queue, p_body, p_is_text, p_content_type, p_headers, p_priority, p_correlation_id, p_reply_to, p_message_type,
-            p_conversation_id, p_time_to_live, p_delay, p_delivery_mode, p_notify, p_deduplication_key);
+        return howdah._send_each(p_queue, p_body, p_is_text, p_content_type, p_headers, p_priority, p_correlation_id,
+            p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay, p_delivery_mode, p_notify,
+            p_deduplication_key);
     end if;
-    if p_headers ?| array['AMQ_SCHEDULED_DELAY', 'AMQ_SCHEDULED_PERIOD', 'AMQ_SCHEDULED_CRON'] and not p_headers ? 'scheduledJobId' then
-        return howdah._schedule_by_headers(p_queue, p_body, p_is_text, p_content_type, p_headers, p_priority, p_correlation_id, p_reply_to,
-            p_message_type, p_conversation_id, p_time_to_live, p_delivery_mode);
+    if p_headers ?| array['AMQ_SCHEDULED_DELAY', 'AMQ_SCHEDULED_PERIOD', 'AMQ_SCHEDULED_CRON']
+       and not p_headers ? 'scheduledJobId' then
+        return howdah._schedule_by_headers(p_queue, p_body, p_is_text, p_content_type, p_headers, p_priority,
+            p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delivery_mode);
     end if;
     v_destination := howdah._destination(p_queue, 'send');
     return howdah._send_to(v_destination, p_body, p_is_text, p_content_type,
-        case when v_destination.stamp_user then howdah._stamped(p_headers, howdah._caller()) else p_headers end, p_priority, p_correlation_id,
-        p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay, p_delivery_mode, p_notify, p_deduplication_key);
+        case when v_destination.stamp_user then howdah._stamped(p_headers, howdah._caller()) else p_headers end,
+        p_priority, p_correlation_id,
+        p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay, p_delivery_mode, p_notify,
+        p_deduplication_key);
 end
 $$;
 
@@ -10107,7 +10769,8 @@ begin
                 hint = 'Arrays are NULL or as long as bodies.';
         end if;
     end loop;
-    perform howdah._check_message(p_destination, 0, null, null, p_content_type, p_time_to_live, p_delay, p_delivery_mode);
+    perform howdah._check_message(p_destination, 0, null, null, p_content_type, p_time_to_live, p_delay,
+        p_delivery_mode);
     select octet_length(b.body) as bytes, b.headers, b.priority into v_row
     from unnest(p_bodies, p_headers, p_priorities) b(body, headers, priority)
     where b.body is null or octet_length(b.body) > p_destination.max_message_bytes
@@ -10118,20 +10781,25 @@ begin
             p_time_to_live, p_delay, p_delivery_mode);
     end if;
     if p_deduplication_keys is not null then
-        return howdah._send_new(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities, p_correlation_ids, p_message_types,
-            p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_delivery_mode, p_notify, p_deduplication_keys);
+        return howdah._send_new(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
+            p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay,
+            p_delivery_mode, p_notify, p_deduplication_keys);
     end if;
     select sum(octet_length(b.body)), max(octet_length(b.body)) into v_bytes, v_longest from unnest(p_bodies) b(body);
     perform howdah._check_room(p_destination, v_count, v_bytes, p_conversation_ids,
-        9 - (select min(coalesce(b.priority, p_destination.default_priority)) from unnest(p_bodies, p_priorities) b(body, priority)));
+        9 - (select min(coalesce(b.priority, p_destination.default_priority))
+            from unnest(p_bodies, p_priorities) b(body, priority)));
     if p_destination.kind = 'topic' then
-        return howdah._publish(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities, p_correlation_ids, p_message_types,
-            p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_delivery_mode = 'non-persistent', p_notify, p_seqs);
+        return howdah._publish(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
+            p_correlation_ids, p_message_types,
+            p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_delivery_mode = 'non-persistent', p_notify,
+            p_seqs);
     end if;
 
     v_nonpersistent := p_delivery_mode = 'non-persistent' or not p_destination.persistent;
     v_now := howdah.now();
-    v_expires_at := v_now + coalesce(howdah._span(p_time_to_live), p_destination.default_time_to_live_ms * interval '1 millisecond');
+    v_expires_at := v_now + coalesce(howdah._span(p_time_to_live),
+        p_destination.default_time_to_live_ms * interval '1 millisecond');
     perform pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
     v_seqs := coalesce(p_seqs, array(select nextval(p_destination.positions) from generate_series(1, v_count)));
     v_ids := array(select s.seq * 1000000 + p_destination.id from unnest(v_seqs) s(seq));
@@ -10142,12 +10810,15 @@ begin
               from unnest(p_bodies, p_priorities) u(body, priority)) b;
     end if;
     if p_destination.journal_level = 'full' then
-        v_digests := howdah._digests(p_bodies, p_headers, p_is_text, p_content_type, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
+        v_digests := howdah._digests(p_bodies, p_headers, p_is_text, p_content_type, p_correlation_ids, p_reply_to,
+            p_message_types, p_conversation_ids);
     end if;
     if howdah._is_large(v_longest) and not v_nonpersistent then
-        perform howdah._keep_body(b.id, b.body) from unnest(v_ids, p_bodies) b(id, body) where howdah._is_large(octet_length(b.body));
+        perform howdah._keep_body(b.id, b.body) from unnest(v_ids, p_bodies) b(id, body)
+        where howdah._is_large(octet_length(b.body));
         p_bodies := array(
-            select case when not howdah._is_large(octet_length(b.body)) then b.body end from unnest(p_bodies) with ordinality b(body, n) order by b.n);
+            select case when not howdah._is_large(octet_length(b.body)) then b.body end
+            from unnest(p_bodies) with ordinality b(body, n) order by b.n);
     end if;
     with message as (
         select b.seq, b.seq * 1000000 + p_destination.id as message_id, v_now as sent_at, v_expires_at as expires_at,
@@ -10159,7 +10830,8 @@ begin
             b(seq, body, headers, priority, correlation_id, message_type, conversation_id)
     ), parked as (
         insert into howdah.parked
-        select m.*, v_now + howdah._span(p_delay), 'delay', case when v_nonpersistent then pg_postmaster_start_time() end
+        select m.*, v_now + howdah._span(p_delay), 'delay',
+        case when v_nonpersistent then pg_postmaster_start_time() end
         from message m where p_delay > interval '0'
     ), nonpersistent as (
         insert into howdah.msgs_nonpersistent
@@ -10172,8 +10844,8 @@ begin
         perform howdah._wake(p_destination.id, p_destination.waiting);
     end if;
     if p_destination.journal_level = 'full' then
-        perform howdah._journal_sent(p_destination, v_ids, v_nonpersistent, v_now, v_expires_at, p_headers, p_conversation_ids, p_priorities,
-            p_delay > interval '0', v_digests);
+        perform howdah._journal_sent(p_destination, v_ids, v_nonpersistent, v_now, v_expires_at, p_headers,
+            p_conversation_ids, p_priorities, p_delay > interval '0', v_digests);
     end if;
     return v_ids;
 end
@@ -10192,8 +10864,10 @@ begin
     foreach v_member in array case when howdah._is_composite(p_queue) then howdah._composite_members(p_queue)
                                    else array[howdah._destination(p_queue, 'send')] end loop
         v_ids := howdah._send_batch(v_member, p_bodies, p_is_text, p_content_type,
-            case when v_member.stamp_user then howdah._stamped_all(p_headers, cardinality(p_bodies), howdah._caller()) else p_headers end, p_priorities, p_correlation_ids,
-            p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_delivery_mode, p_notify, p_deduplication_keys);
+            case when v_member.stamp_user then howdah._stamped_all(p_headers, cardinality(p_bodies), howdah._caller())
+                else p_headers end, p_priorities, p_correlation_ids,
+            p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_delivery_mode, p_notify,
+            p_deduplication_keys);
         v_first := coalesce(v_first, v_ids);
     end loop;
     return v_first;
@@ -10214,18 +10888,21 @@ declare
     v_conversation_ids uuid[];
     v_deduplication_keys text[];
 begin
-    if p_bytes_max < (select sum(pg_column_size(c.body)) from pg_temp.howdah_copy c where c.ctid between p_from and p_to) then
+    if p_bytes_max < (select sum(pg_column_size(c.body)) from pg_temp.howdah_copy c
+        where c.ctid between p_from and p_to) then
         return null;
     elsif p_type = 'bytea' then
         select array_agg(c.body) into v_bodies from pg_temp.howdah_copy c where c.ctid between p_from and p_to;
     else
-        select array_agg(convert_to(c.body::text, 'UTF8')) into v_bodies from pg_temp.howdah_copy c where c.ctid between p_from and p_to;
+        select array_agg(convert_to(c.body::text, 'UTF8')) into v_bodies from pg_temp.howdah_copy c
+        where c.ctid between p_from and p_to;
     end if;
     if v_bodies is null then
         return 0;
     end if;
     if not p_bare then
-        select case when count(c.headers) > 0 then array_agg(c.headers) end, case when count(c.priority) > 0 then array_agg(c.priority) end,
+        select case when count(c.headers) > 0 then array_agg(c.headers) end,
+            case when count(c.priority) > 0 then array_agg(c.priority) end,
             case when count(c.correlation_id) > 0 then array_agg(c.correlation_id) end,
             case when count(c.message_type) > 0 then array_agg(c.message_type) end,
             case when count(c.conversation_id) > 0 then array_agg(c.conversation_id) end,
@@ -10234,9 +10911,10 @@ begin
         from pg_temp.howdah_copy c where c.ctid between p_from and p_to;
     end if;
     perform howdah._send_batch_to(p_queue, v_bodies, p_type <> 'bytea',
-        coalesce(p_content_type, case p_type when 'text' then 'text/plain' when 'jsonb' then 'application/json' else 'application/octet-stream' end),
-        v_headers, v_priorities, v_correlation_ids, v_message_types, v_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_delivery_mode,
-        p_notify, v_deduplication_keys);
+        coalesce(p_content_type, case p_type when 'text' then 'text/plain' when 'jsonb' then 'application/json'
+            else 'application/octet-stream' end),
+        v_headers, v_priorities, v_correlation_ids, v_message_types, v_conversation_ids, p_reply_to, p_time_to_live,
+        p_delay, p_delivery_mode, p_notify, v_deduplication_keys);
     return cardinality(v_bodies);
 end
 $$;
@@ -10252,8 +10930,9 @@ declare
     v_first bigint;
 begin
     foreach v_member in array howdah._composite_members(p_queue) loop
-        v_id := howdah._send(v_member.name, p_body, p_is_text, p_content_type, p_headers, p_priority, p_correlation_id, p_reply_to,
-            p_message_type, p_conversation_id, p_time_to_live, p_delay, p_delivery_mode, p_notify, p_deduplication_key);
+        v_id := howdah._send(v_member.name, p_body, p_is_text, p_content_type, p_headers, p_priority, p_correlation_id,
+            p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay, p_delivery_mode, p_notify,
+            p_deduplication_key);
         v_first := coalesce(v_first, v_id);
     end loop;
     return v_first;
@@ -10275,7 +10954,8 @@ begin
     if v_target.id is null or not howdah._has_room(v_target, 1, 1000) then
         return;
     end if;
-    v_message := howdah._new_message(v_target, convert_to(jsonb_build_object('code', p_error, 'text', p_text)::text, 'UTF8'),
+    v_message := howdah._new_message(v_target, convert_to(jsonb_build_object('code', p_error, 'text', p_text)::text,
+        'UTF8'),
         'application/json', 'Error');
     v_message.correlation_id := p_correlation_id;
     v_message.conversation_id := p_conversation_id;
@@ -10298,12 +10978,14 @@ declare
 begin
     insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text, content_type,
         correlation_id, reply_to, message_type)
-    select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id, d.main_rank,
-        0, p_is_text, p_content_type, p_correlation_id, p_reply_to, p_message_type
+    select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
+        d.main_rank, 0, p_is_text, p_content_type, p_correlation_id, p_reply_to, p_message_type
     from (
-        select c.id, c.main_rank, c.default_time_to_live_ms, case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
+        select c.id, c.main_rank, c.default_time_to_live_ms,
+        case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
         from howdah.destinations c
-        where c.name = p_queue and c.dropped_at is null and not c.sending_paused and octet_length(p_body) <= c.max_message_bytes
+        where c.name = p_queue and c.dropped_at is null and not c.sending_paused
+          and octet_length(p_body) <= c.max_message_bytes
           and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
           and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
           and howdah._has_role(c.senders[1])
@@ -10325,7 +11007,8 @@ CREATE FUNCTION howdah._send_new(p_destination howdah.destinations, p_bodies byt
 declare
     v_xid xid8 := pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
     v_seqs bigint[] := array(select nextval(p_destination.positions) from generate_series(1, cardinality(p_bodies)));
-    v_ids bigint[] := array(select s.seq * 1000000 + p_destination.id from unnest(v_seqs) with ordinality s(seq, n) order by s.n);
+    v_ids bigint[] := array(select s.seq * 1000000 + p_destination.id from unnest(v_seqs) with ordinality s(seq, n)
+        order by s.n);
     v_first bigint[] := howdah._deduplicate(p_destination, p_keys, v_ids);
     v_new record;
 begin
@@ -10336,12 +11019,15 @@ begin
         case when p_message_types is not null then array_agg(b.message_type order by b.n) end as message_types,
         case when p_conversation_ids is not null then array_agg(b.conversation_id order by b.n) end as conversation_ids
     into v_new
-    from unnest(v_seqs, v_ids, v_first, p_bodies, p_headers, p_priorities, p_correlation_ids, p_message_types, p_conversation_ids)
+    from unnest(v_seqs, v_ids, v_first, p_bodies, p_headers, p_priorities, p_correlation_ids, p_message_types,
+        p_conversation_ids)
         with ordinality b(seq, id, first, body, headers, priority, correlation_id, message_type, conversation_id, n)
     where b.id = b.first;
     if v_new.seqs is not null then
-        perform howdah._send_batch(p_destination, v_new.bodies, p_is_text, p_content_type, v_new.headers, v_new.priorities, v_new.correlation_ids,
-            v_new.message_types, v_new.conversation_ids, p_reply_to, p_time_to_live, p_delay, p_delivery_mode, p_notify, null, v_new.seqs);
+        perform howdah._send_batch(p_destination, v_new.bodies, p_is_text, p_content_type, v_new.headers,
+            v_new.priorities, v_new.correlation_ids,
+            v_new.message_types, v_new.conversation_ids, p_reply_to, p_time_to_live, p_delay, p_delivery_mode, p_notify,
+            null, v_new.seqs);
     end if;
     return v_first;
 end
@@ -10371,8 +11057,10 @@ begin
     perform howdah._check_room(v_destination, 1, octet_length(p_body), array[p_conversation_id],
         9 - coalesce(p_priority, v_destination.default_priority));
     if v_destination.kind = 'topic' then
-        return (howdah._publish(v_destination, array[p_body], p_is_text, p_content_type, array[p_headers], array[p_priority], array[p_correlation_id],
-            array[p_message_type], array[p_conversation_id], p_reply_to, p_time_to_live, p_delay, p_delivery_mode = 'non-persistent', p_notify,
+        return (howdah._publish(v_destination, array[p_body], p_is_text, p_content_type, array[p_headers],
+            array[p_priority], array[p_correlation_id],
+            array[p_message_type], array[p_conversation_id], p_reply_to, p_time_to_live, p_delay,
+            p_delivery_mode = 'non-persistent', p_notify,
             case when p_deduplication_key is not null then array[v_message.seq] end, p_user))[1];
     end if;
     v_nonpersistent := p_delivery_mode = 'non-persistent' or not v_destination.persistent;
@@ -10424,7 +11112,8 @@ declare
     v_ack howdah.acks;
 begin
     select s.* into v_subscription from howdah.subscriptions s where s.destination_id = p_destination_id;
-    for v_ack in select a.* from howdah.acks a where a.subscription_id = p_destination_id and a.destination_id = p_message_id % 1000000 loop
+    for v_ack in select a.* from howdah.acks a where a.subscription_id = p_destination_id
+        and a.destination_id = p_message_id % 1000000 loop
         perform howdah._note_done(v_ack.id, array[l.seq], array[l.xid])
         from howdah._locate(v_subscription, v_ack, array[p_message_id / 1000000]) l;
     end loop;
@@ -10442,11 +11131,15 @@ declare
     v_next bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
 begin
     if v_mark = 0 or p_settled = 0 and (v_mark - v_next) & 4294967295 between 1000000 and 2147483648 then
-        p_tail := 0;  -- there was none, or it waits for a number that is still to come: a restored database's, or one of long ago
-    elsif v_mark >> 32 = 0 and howdah._are_over((select d.positions from howdah.destinations d where d.id = p_destination_id), v_mark, p_ask) then
-        perform setval(s.head, 0) from howdah.selections s where s.destination_id = p_destination_id and s.head is not null;
+        -- there was none, or it waits for a number that is still to come: a restored database's, or one of long ago
+        p_tail := 0;
+    elsif v_mark >> 32 = 0 and howdah._are_over((select d.positions from howdah.destinations d
+        where d.id = p_destination_id), v_mark, p_ask) then
+        perform setval(s.head, 0) from howdah.selections s
+        where s.destination_id = p_destination_id and s.head is not null;
         perform setval(d.head, 0) from howdah.destinations d where d.id = p_destination_id;
-        perform setval(l.head, 0) from howdah.lanes l where l.destination_id = p_destination_id and l.place = 2 and l.head is not null;
+        perform setval(l.head, 0) from howdah.lanes l
+        where l.destination_id = p_destination_id and l.place = 2 and l.head is not null;
     elsif p_settled = 0 then
         return;
     end if;
@@ -10454,7 +11147,8 @@ begin
         v_next := pg_current_xact_id()::text::bigint;
     else
         v_next := v_next + coalesce((select max(o.distance) + 1
-                                     from (select (l.transactionid::text::bigint - v_next) & 4294967295 as distance from pg_locks l
+                                     from (select (l.transactionid::text::bigint - v_next) & 4294967295 as distance
+                                         from pg_locks l
                                            where l.locktype = 'transactionid' and l.mode = 'ExclusiveLock') o
                                      where o.distance < 2147483648), 0);
     end if;
@@ -10474,7 +11168,8 @@ begin
     for v_destination in
         update howdah.destinations d
         set persistent = d.own_persistent and e.persistent,
-            main_rank = case when d.kind <> 'topic' and d.own_persistent and e.persistent then 9 - d.default_priority else -1 end
+            main_rank = case when d.kind <> 'topic' and d.own_persistent and e.persistent then 9 - d.default_priority
+                else -1 end
         from howdah.engine e
         where d.persistent <> (d.own_persistent and e.persistent)
           and (d.dropped_at is null or exists (select from howdah.temporary_queues t where t.destination_id = d.id))
@@ -10506,7 +11201,8 @@ begin
     v_system := howdah._system_limited();
     select d.* into v_destination from howdah.destinations d where d.id = p_destination_id;
     if v_destination.message_limit is not null or v_destination.byte_limit is not null then
-        v_tickets := coalesce(to_regclass('howdah.tickets_' || p_destination_id), howdah._new_hint('tickets_' || p_destination_id));
+        v_tickets := coalesce(to_regclass('howdah.tickets_' || p_destination_id),
+            howdah._new_hint('tickets_' || p_destination_id));
         if to_regclass('howdah.' || v_room) is null then
             perform howdah._new_hint(v_room);
         else
@@ -10520,8 +11216,10 @@ begin
         v_room := null;
     end if;
     v_bytes := least(v_destination.own_max_message_bytes, (select e.max_message_bytes from howdah.engine e));
-    update howdah.destinations d set room = ('howdah.' || v_room)::regclass, tickets = v_tickets, max_message_bytes = v_bytes
-    where d.id = p_destination_id and (d.room is distinct from ('howdah.' || v_room)::regclass or d.tickets is distinct from v_tickets
+    update howdah.destinations d set room = ('howdah.' || v_room)::regclass, tickets = v_tickets,
+        max_message_bytes = v_bytes
+    where d.id = p_destination_id and (d.room is distinct from ('howdah.' || v_room)::regclass
+        or d.tickets is distinct from v_tickets
         or d.max_message_bytes <> v_bytes);
 end
 $$;
@@ -10537,7 +11235,8 @@ begin
     if v_verdict = 'delayed' then
         perform howdah._remove(p_message, p_place);
         perform howdah._park(p_message, p_nonpersistent,
-            coalesce(p_due_at, howdah.now() + howdah._redelivery_delay(p_destination, p_failures, p_delay_ms)), 'redelivery');
+            coalesce(p_due_at, howdah.now() + howdah._redelivery_delay(p_destination, p_failures, p_delay_ms)),
+            'redelivery');
     elsif v_verdict <> 'returned' then
         perform howdah._remove(p_message, p_place);
         return howdah._apply_limit_policy(p_destination, p_message, p_nonpersistent, howdah._death_reason(p_failures));
@@ -10554,13 +11253,15 @@ CREATE FUNCTION howdah._settle_ring() RETURNS void
 declare
     v_ring record;
 begin
-    select max(r.truncations) as truncations, max(r.generation) filter (where r.state = 'open') as generation into v_ring from howdah.topic_ring r;
+    select max(r.truncations) as truncations, max(r.generation)
+        filter (where r.state = 'open') as generation into v_ring from howdah.topic_ring r;
     if v_ring.truncations = coalesce(pg_sequence_last_value('howdah.topic_truncations'::regclass), 0)
        and v_ring.generation = howdah._generation() or howdah._has_old_snapshot() then
         return;
     end if;
     perform howdah._latch('ring');
-    select max(r.truncations) as truncations, max(r.generation) filter (where r.state = 'open') as generation into v_ring from howdah.topic_ring r;
+    select max(r.truncations) as truncations, max(r.generation)
+        filter (where r.state = 'open') as generation into v_ring from howdah.topic_ring r;
     if v_ring.truncations <> coalesce(pg_sequence_last_value('howdah.topic_truncations'::regclass), 0) then
         perform setval('howdah.topic_truncations'::regclass, v_ring.truncations);
     end if;
@@ -10568,9 +11269,10 @@ begin
         -- Publishers have gone on to the next table, or through that to the one after it.
         update howdah.topic_ring r set state = 'closing' where r.state = 'open';
         update howdah.topic_ring r
-        set state = case when g.last = howdah._generation() then 'open' else 'closing' end, generation = g.last, closed_xid = null,
-            closed_at = null, opened_at = howdah.now()
-        from (select max(g) as last from generate_series(v_ring.generation + 1, howdah._generation()) g group by g % 3) g
+        set state = case when g.last = howdah._generation() then 'open' else 'closing' end, generation = g.last,
+            closed_xid = null, closed_at = null, opened_at = howdah.now()
+        from (select max(g) as last from generate_series(v_ring.generation + 1, howdah._generation()) g
+            group by g % 3) g
         where r.slot = g.last % 3;
     end if;
 end
@@ -10592,15 +11294,19 @@ begin
     for v_silent in
         select a.attempt_id, m.message_id, m.priority, m."position", m.stage
         from unnest(p_met) m
-        join howdah.attempts a on a.message_id = m.message_id and a.stage = m.stage and a.destination_id = p_destination.id
+        join howdah.attempts a on a.message_id = m.message_id and a.stage = m.stage
+            and a.destination_id = p_destination.id
         where not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
           and a.attempt_id not in (select d.attempt_id from howdah._in_doubt(p_destination.id, 10) d)
-          and howdah._verdict(p_destination, howdah._failures(p_destination.id, m.message_id, m.stage::smallint, null, null), null)
+          and howdah._verdict(p_destination, howdah._failures(p_destination.id, m.message_id, m.stage::smallint, null,
+              null), null)
               in ('delayed', 'blocked')
         order by a.begun_at
     loop
-        perform howdah._record_failure(p_destination, jsonb_build_object('message_id', v_silent.message_id, 'failure_key', v_silent.attempt_id,
-            'priority', v_silent.priority, 'position', v_silent."position", 'stage', v_silent.stage, 'error_class', 'ConsumerEnded',
+        perform howdah._record_failure(p_destination,
+            jsonb_build_object('message_id', v_silent.message_id, 'failure_key', v_silent.attempt_id,
+            'priority', v_silent.priority, 'position', v_silent."position", 'stage', v_silent.stage, 'error_class',
+            'ConsumerEnded',
             'error_text', 'the consumer ended, or rolled back, without a word'), false);
         v_waiting := v_waiting || v_silent.message_id;
     end loop;
@@ -10616,14 +11322,16 @@ CREATE FUNCTION howdah._setup(p_engine text, p_roles jsonb, p_checksum text) RET
 declare
     v_system howdah.destinations;
 begin
-    insert into howdah.engine as e (id, name, procedures_checksum, admin_role, producer_role, consumer_role, browser_role,
-        auditor_role, boot)
+    insert into howdah.engine as e (id, name, procedures_checksum, admin_role, producer_role, consumer_role,
+        browser_role, auditor_role, boot)
     values (1, p_engine, p_checksum, p_roles ->> 'admin', p_roles ->> 'producer', p_roles ->> 'consumer',
         p_roles ->> 'browser', p_roles ->> 'auditor', pg_postmaster_start_time())
     on conflict (id) do update set procedures_checksum = excluded.procedures_checksum,
-        admin_role = excluded.admin_role, producer_role = excluded.producer_role, consumer_role = excluded.consumer_role,
-        browser_role = excluded.browser_role, auditor_role = excluded.auditor_role;
-    update howdah.engine e set system_identifier = c.system_identifier from pg_control_system() c where e.system_identifier is null;
+        admin_role = excluded.admin_role, producer_role = excluded.producer_role,
+        consumer_role = excluded.consumer_role, browser_role = excluded.browser_role,
+        auditor_role = excluded.auditor_role;
+    update howdah.engine e set system_identifier = c.system_identifier from pg_control_system() c
+    where e.system_identifier is null;
     -- Drawn once for good: transactions that know another one would not exclude each other.
     perform setval(s.secret, ('x' || encode(sha256(uuid_send(gen_random_uuid())), 'hex'))::bit(63)::bigint)
     from unnest(array['howdah.lock_secret', 'howdah.ticket_secret']::regclass[]) s(secret)
@@ -10635,8 +11343,10 @@ begin
     select s.slot, 0, case s.slot when 0 then 'open' else 'empty' end, case s.slot when 0 then howdah.now() end
     from generate_series(0, 2) s(slot)
     where not exists (select from howdah.topic_ring);
-    insert into howdah.lock (name) select 'maintenance' where not exists (select from howdah.lock l where l.name = 'maintenance');
-    select n.* into v_system from howdah._new_destination((select '_SYSTEM.Exception.Destination.' || e.name from howdah.engine e)) n;
+    insert into howdah.lock (name) select 'maintenance'
+    where not exists (select from howdah.lock l where l.name = 'maintenance');
+    select n.* into v_system from howdah._new_destination((select '_SYSTEM.Exception.Destination.' || e.name
+        from howdah.engine e)) n;
     if not exists (select from howdah.destinations d where d.name = v_system.name and d.dropped_at is null) then
         v_system.is_system := true;
         v_system.journal_level := 'full';
@@ -10711,7 +11421,8 @@ CREATE FUNCTION howdah._slots_from(p_low xid8) RETURNS integer[]
     LANGUAGE sql
     AS $$
     select array_agg(r.slot order by r.slot) from howdah.topic_ring r
-    where exists (select from generate_series((select max(o.generation) from howdah.topic_ring o where o.state = 'open') + 1,
+    where exists (select from generate_series((select max(o.generation) from howdah.topic_ring o
+        where o.state = 'open') + 1,
                                howdah._generation()) g where g % 3 = r.slot)
        or r.state <> 'empty' and (r.closed_xid > p_low) is not false
 $$;
@@ -10721,7 +11432,8 @@ COMMENT ON FUNCTION howdah._slots_from(p_low xid8) IS 'the tables that may hold 
 CREATE FUNCTION howdah._snapshot() RETURNS pg_snapshot
     LANGUAGE sql
     AS $$
-    select case when pg_visible_in_snapshot(pg_current_xact_id_if_assigned(), pg_current_snapshot()) then howdah._without_own() else pg_current_snapshot() end
+    select case when pg_visible_in_snapshot(pg_current_xact_id_if_assigned(), pg_current_snapshot())
+        then howdah._without_own() else pg_current_snapshot() end
 $$;
 
 COMMENT ON FUNCTION howdah._snapshot() IS 'the statement''s snapshot, in which the caller''s own transaction is not visible.';
@@ -10729,7 +11441,8 @@ COMMENT ON FUNCTION howdah._snapshot() IS 'the statement''s snapshot, in which t
 CREATE FUNCTION howdah._snapshot_below(p_since pg_snapshot, p_present pg_snapshot, p_xid bigint) RETURNS pg_snapshot
     LANGUAGE sql IMMUTABLE
     AS $$
-    select (coalesce(min(x.xid), b.bound) || ':' || b.bound || ':' || coalesce(string_agg(x.xid::text, ',' order by x.xid), ''))::pg_snapshot
+    select (coalesce(min(x.xid), b.bound) || ':' || b.bound || ':'
+        || coalesce(string_agg(x.xid::text, ',' order by x.xid), ''))::pg_snapshot
     from (select greatest(p_xid, pg_snapshot_xmax(p_since)::text::bigint) as bound) b
     left join (
         select i.xip::text::bigint as xid from pg_snapshot_xip(p_present) i(xip) where i.xip::text::bigint < p_xid
@@ -10760,7 +11473,8 @@ CREATE FUNCTION howdah._stamped_all(p_headers jsonb[], p_count integer, p_user t
     LANGUAGE sql STABLE
     AS $$
     select case when coalesce(cardinality(p_headers), p_count) = p_count
-        then array(select howdah._stamped(p_headers[n], p_user) from generate_series(1, p_count) n order by n) else p_headers end
+        then array(select howdah._stamped(p_headers[n], p_user) from generate_series(1, p_count) n
+            order by n) else p_headers end
 $$;
 
 COMMENT ON FUNCTION howdah._stamped_all(p_headers jsonb[], p_count integer, p_user text) IS 'howdah._stamped for many messages.';
@@ -10768,15 +11482,18 @@ COMMENT ON FUNCTION howdah._stamped_all(p_headers jsonb[], p_count integer, p_us
 CREATE FUNCTION howdah._standing(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_failure_key uuid) RETURNS TABLE(failures integer, weight integer, delay_ms bigint, due_at timestamp with time zone)
     LANGUAGE sql
     AS $$
-    select greatest(c.failures - d.later, 0), case when i.rejected then 2147483647 else greatest(c.failures - i.uncounted - d.others, 0) end, i.delay_ms, i.due_at
+    select greatest(c.failures - d.later, 0), case when i.rejected then 2147483647
+        else greatest(c.failures - i.uncounted - d.others, 0) end, i.delay_ms, i.due_at
     from (select howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group) as failures) c
     cross join lateral (
-        select bool_or(p.rejected) as rejected, least(count(*) filter (where p.uncounted), c.failures)::integer as uncounted, (array_agg(p.delay_ms order by p.incident_id desc))[1] as delay_ms,
+        select bool_or(p.rejected) as rejected, least(count(*) filter (where p.uncounted),
+            c.failures)::integer as uncounted, (array_agg(p.delay_ms order by p.incident_id desc))[1] as delay_ms,
             (array_agg(p.due_at order by p.incident_id desc))[1] as due_at
         from howdah.poison_details p
         where p.destination_id = p_destination_id and p.message_id = p_message_id and p.stage = p_stage) i
     cross join lateral (
-        select count(*)::integer as others, count(*) filter (where k.begun_at is null or (a.begun_at, a.attempt_id) > (k.begun_at, p_failure_key))::integer as later
+        select count(*)::integer as others, count(*)
+        filter (where k.begun_at is null or (a.begun_at, a.attempt_id) > (k.begun_at, p_failure_key))::integer as later
         from howdah._in_doubt(p_destination_id, 10) a
         left join howdah.attempts k on k.attempt_id = p_failure_key and k.message_id = p_message_id
         where a.message_id = p_message_id and a.stage = p_stage and a.attempt_id is distinct from p_failure_key
@@ -10803,8 +11520,10 @@ begin
         cross join lateral howdah._cursor(a.id) c
         cross join lateral (
             select s.xid, s.seq from stored s
-            where s.destination_id = a.destination_id and s.xid >= pg_snapshot_xmin(c.snapshot) and not howdah._is_passed(c, s.xid, s.seq)
-              and (s.expires_at <= $1) is not true and not exists (select from howdah.acked d where d.ack_id = a.id and d.seq = s.seq and d.lease_id is null)
+            where s.destination_id = a.destination_id and s.xid >= pg_snapshot_xmin(c.snapshot)
+              and not howdah._is_passed(c, s.xid, s.seq)
+              and (s.expires_at <= $1) is not true
+              and not exists (select from howdah.acked d where d.ack_id = a.id and d.seq = s.seq and d.lease_id is null)
             limit 10001
         ) n
         union
@@ -10813,7 +11532,8 @@ begin
         cross join lateral (
             select s.xid, s.seq from stored s
             where s.destination_id = t.destination_id and (s.expires_at <= $1) is not true
-              and s.sent_at > $1 - greatest(t.retain_ms, case when t.recovery = ''timed'' then t.recovery_amount end) * interval ''1 millisecond''
+              and s.sent_at > $1 - greatest(t.retain_ms,
+              case when t.recovery = ''timed'' then t.recovery_amount end) * interval ''1 millisecond''
             limit 10001
         ) n
         where t.retain_ms is not null or t.recovery = ''timed''
@@ -10823,7 +11543,8 @@ begin
         cross join lateral (
             select s.xid, s.seq
             from (
-                select h.xid, h.seq, row_number() over w as back, sum(octet_length(h.body)) over w as bytes, h.headers -> ''retain'' = ''true'' as retain,
+                select h.xid, h.seq, row_number() over w as back, sum(octet_length(h.body)) over w as bytes,
+                    h.headers -> ''retain'' = ''true'' as retain,
                     row_number() over (partition by h.headers -> ''retain'' = ''true'' order by h.seq desc) as retained
                 from howdah._history(t.destination_id, null) h
                 window w as (order by h.seq desc)
@@ -10838,7 +11559,8 @@ begin
                     else false end
             limit 10001
         ) n
-        where t.retain_bytes is not null or t.recovery in (''last_image'', ''retained'', ''fixed_count'', ''fixed_size'')', p_slot)
+        where t.retain_bytes is not null
+          or t.recovery in (''last_image'', ''retained'', ''fixed_count'', ''fixed_size'')', p_slot)
     using v_now;
 end
 $_$;
@@ -10852,34 +11574,40 @@ begin
     case p_table
         when 0 then
             insert into howdah.topic_msgs_0 (seq, sent_at, expires_at, destination_id, rank,
-                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
-            select * from howdah._published_rows(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
-                p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
+                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id,
+                client_id)
+            select * from howdah._published_rows(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type,
+                p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
         when 1 then
             insert into howdah.topic_msgs_1 (seq, sent_at, expires_at, destination_id, rank,
-                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
-            select * from howdah._published_rows(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
-                p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
+                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id,
+                client_id)
+            select * from howdah._published_rows(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type,
+                p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
         when 2 then
             insert into howdah.topic_msgs_2 (seq, sent_at, expires_at, destination_id, rank,
-                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
-            select * from howdah._published_rows(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
-                p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
+                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id,
+                client_id)
+            select * from howdah._published_rows(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type,
+                p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
         when 3 + 0 then
             insert into howdah.topic_nonpersistent_0 (seq, sent_at, expires_at, destination_id, rank,
-                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
-            select * from howdah._published_rows(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
-                p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
+                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id,
+                client_id)
+            select * from howdah._published_rows(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type,
+                p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
         when 3 + 1 then
             insert into howdah.topic_nonpersistent_1 (seq, sent_at, expires_at, destination_id, rank,
-                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
-            select * from howdah._published_rows(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
-                p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
+                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id,
+                client_id)
+            select * from howdah._published_rows(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type,
+                p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
         when 3 + 2 then
             insert into howdah.topic_nonpersistent_2 (seq, sent_at, expires_at, destination_id, rank,
-                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id, client_id)
-            select * from howdah._published_rows(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities,
-                p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
+                is_text, content_type, body, headers, correlation_id, reply_to, message_type, conversation_id,
+                client_id)
+            select * from howdah._published_rows(p_topic, p_seqs, p_now, p_expires_at, p_is_text, p_content_type,
+                p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
     end case;
 end
 $$;
@@ -10898,15 +11626,18 @@ begin
     if p_id > 0 then
         select count(*), coalesce(sum(l.bytes), 0) into messages, bytes
         from (
-            select case when p_with_bytes then howdah._body_bytes(m.body, m.message_id) end as bytes from howdah.msgs m where m.destination_id = p_id
+            select case when p_with_bytes then howdah._body_bytes(m.body, m.message_id) end as bytes from howdah.msgs m
+            where m.destination_id = p_id
             union all
-            select case when p_with_bytes then howdah._body_bytes(l.body, l.message_id) end from howdah.leased l where l.destination_id = p_id
+            select case when p_with_bytes then howdah._body_bytes(l.body, l.message_id) end from howdah.leased l
+            where l.destination_id = p_id
             union all
             select case when p_with_bytes then octet_length(n.body) end
             from howdah.msgs_nonpersistent n where n.destination_id = p_id and n.boot = pg_postmaster_start_time()
             union all
             select case when p_with_bytes then howdah._body_bytes(p.body, p.message_id) end
-            from howdah.parked p where p.destination_id = p_id and (p.boot is null or p.boot = pg_postmaster_start_time())
+            from howdah.parked p where p.destination_id = p_id
+            and (p.boot is null or p.boot = pg_postmaster_start_time())
             limit p_enough
         ) l;
     else
@@ -10916,7 +11647,8 @@ begin
             union all
             select case when p_with_bytes then howdah._body_bytes(l.body, l.message_id) end from howdah.leased l
             union all
-            select case when p_with_bytes then octet_length(n.body) end from howdah.msgs_nonpersistent n where n.boot = pg_postmaster_start_time()
+            select case when p_with_bytes then octet_length(n.body) end from howdah.msgs_nonpersistent n
+            where n.boot = pg_postmaster_start_time()
             union all
             select case when p_with_bytes then howdah._body_bytes(p.body, p.message_id) end
             from howdah.parked p where p.boot is null or p.boot = pg_postmaster_start_time()
@@ -10932,8 +11664,10 @@ CREATE FUNCTION howdah._stream_nonpersistent_0(p_name text, p_topic_name text, p
     LANGUAGE sql STABLE
     AS $$
     select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
-        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to, r.message_type,
-        r.conversation_id, 'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name, null::text, null::timestamptz
+        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
+        r.message_type,
+        r.conversation_id, 'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name,
+        null::text, null::timestamptz
     from howdah._nonpersistent_0(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
@@ -10943,8 +11677,10 @@ CREATE FUNCTION howdah._stream_nonpersistent_1(p_name text, p_topic_name text, p
     LANGUAGE sql STABLE
     AS $$
     select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
-        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to, r.message_type,
-        r.conversation_id, 'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name, null::text, null::timestamptz
+        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
+        r.message_type,
+        r.conversation_id, 'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name,
+        null::text, null::timestamptz
     from howdah._nonpersistent_1(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
@@ -10954,8 +11690,10 @@ CREATE FUNCTION howdah._stream_nonpersistent_2(p_name text, p_topic_name text, p
     LANGUAGE sql STABLE
     AS $$
     select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
-        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to, r.message_type,
-        r.conversation_id, 'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name, null::text, null::timestamptz
+        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
+        r.message_type,
+        r.conversation_id, 'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name,
+        null::text, null::timestamptz
     from howdah._nonpersistent_2(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
@@ -10965,8 +11703,10 @@ CREATE FUNCTION howdah._stream_persistent_0(p_name text, p_topic_name text, p_to
     LANGUAGE sql STABLE
     AS $$
     select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
-        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to, r.message_type,
-        r.conversation_id, 'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name, null::text, null::timestamptz
+        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
+        r.message_type,
+        r.conversation_id, 'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name, null::text,
+        null::timestamptz
     from howdah._persistent_0(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
@@ -10976,8 +11716,10 @@ CREATE FUNCTION howdah._stream_persistent_1(p_name text, p_topic_name text, p_to
     LANGUAGE sql STABLE
     AS $$
     select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
-        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to, r.message_type,
-        r.conversation_id, 'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name, null::text, null::timestamptz
+        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
+        r.message_type,
+        r.conversation_id, 'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name, null::text,
+        null::timestamptz
     from howdah._persistent_1(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
@@ -10987,8 +11729,10 @@ CREATE FUNCTION howdah._stream_persistent_2(p_name text, p_topic_name text, p_to
     LANGUAGE sql STABLE
     AS $$
     select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
-        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to, r.message_type,
-        r.conversation_id, 'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name, null::text, null::timestamptz
+        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
+        r.message_type,
+        r.conversation_id, 'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name, null::text,
+        null::timestamptz
     from howdah._persistent_2(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
@@ -11001,7 +11745,8 @@ declare
     v_subscription howdah.destinations := howdah._destination(p_name, p_verb);
 begin
     if v_subscription.kind <> 'subscription' then
-        raise exception using errcode = 'HD001', message = format('%s is a %s, not a subscription', quote_literal(p_name), v_subscription.kind),
+        raise exception using errcode = 'HD001', message = format('%s is a %s, not a subscription',
+            quote_literal(p_name), v_subscription.kind),
             hint = 'See howdah.list_subscriptions().';
     end if;
     return v_subscription;
@@ -11104,23 +11849,26 @@ begin
     select f.* into v_found
     from howdah._find(p_queue.id, p_message.message_id, 9 - p_message.rank, p_message.seq) f;
     if v_found.free is not true or (v_found.message).stage <> p_message.stage
-       or exists (select from howdah.parked w where w.destination_id = p_queue.id and w.message_id = p_message.message_id
+       or exists (select from howdah.parked w where w.destination_id = p_queue.id
+           and w.message_id = p_message.message_id
                   and w.due_at > v_now) then
         return;
     end if;
     perform howdah._blame_leases(p_queue.id, array[p]) from howdah.parked p
-    where v_found.place = 'parked' and p.destination_id = p_queue.id and p.message_id = p_message.message_id and p.lease_id is not null;
+    where v_found.place = 'parked' and p.destination_id = p_queue.id and p.message_id = p_message.message_id
+      and p.lease_id is not null;
     perform howdah._remove(v_found.message, v_found.place);
     select coalesce(max(c.failures), 0) as failures, coalesce(max(c.weight), 0) as weight into v_failed
-    from howdah._count_failures(p_queue.id, array[p_message.message_id], array[p_message.stage], array[p_message.conversation_id],
-        array[howdah._group(p_message.headers, p_message.conversation_id)]) c
+    from howdah._count_failures(p_queue.id, array[p_message.message_id], array[p_message.stage],
+        array[p_message.conversation_id], array[howdah._group(p_message.headers, p_message.conversation_id)]) c
     where c.stage = p_message.stage;
     if p_message.expires_at <= v_now or v_failed.weight >= p_queue.dispose_at then
         perform howdah._dispose(p_queue.id, v_found.message, v_found.nonpersistent, null, v_now);
         return;
     end if;
     return next howdah._message(v_found.message, p_queue.name, v_found.nonpersistent, v_failed.failures);
-    perform howdah._journal(p_queue, 'consumed', array[p_message.message_id], v_found.nonpersistent, null, null, p_message.sent_at);
+    perform howdah._journal(p_queue, 'consumed', array[p_message.message_id], v_found.nonpersistent, null, null,
+        p_message.sent_at);
 end
 $$;
 
@@ -11132,7 +11880,8 @@ CREATE FUNCTION howdah._take_lease(p_destination howdah.destinations, p_held how
 declare
     v_taken bigint;
 begin
-    perform howdah._open_lane(p_destination.id, h.rank, 0) from (select distinct 9 - u.priority as rank from unnest(p_held) u) h;
+    perform howdah._open_lane(p_destination.id, h.rank, 0)
+    from (select distinct 9 - u.priority as rank from unnest(p_held) u) h;
     with held as (
         select u.message_id, 9 - u.priority::bigint as rank, u."position" as seq from unnest(p_held) u
     ), ready as (
@@ -11149,7 +11898,8 @@ begin
         returning p as stored
     ), leased as (
         insert into howdah.parked
-        select l.*, case when p_destination.message_groups <> 'none' then howdah._group(l.headers, l.conversation_id) end
+        select l.*, case when p_destination.message_groups <> 'none'
+            then howdah._group(l.headers, l.conversation_id) end
         from (
             select r.*, p_until, 'lease', null::timestamptz, p_lease from ready r
             union all
@@ -11161,7 +11911,8 @@ begin
     )
     select count(*) into v_taken from leased;
     if v_taken < cardinality(p_held) then
-        perform howdah._lease_published(p_destination, array(select u.message_id from unnest(p_held) u), p_lease, p_until);
+        perform howdah._lease_published(p_destination, array(select u.message_id from unnest(p_held) u), p_lease,
+            p_until);
     end if;
 end
 $$;
@@ -11179,7 +11930,9 @@ begin
     if not howdah._is_plain(p_id, 'transaction') then
         return null;
     end if;
-    p_headed := case when howdah._hint(to_regclass('howdah.mark_' || p_id)) >> 32 = 0 then 0 else howdah._hint(p_head) end;  -- as in howdah._walk_from
+    -- as in howdah._walk_from
+    p_headed := case when howdah._hint(to_regclass('howdah.mark_' || p_id)) >> 32 = 0 then 0
+        else howdah._hint(p_head) end;
     if random() < 0.97 then
         select m.seq, howdah._group(m.headers, m.conversation_id) as group_id into v_seq, v_group
         from howdah.msgs m
@@ -11243,14 +11996,15 @@ begin
     select array_agg(w.key), array_agg(w.key) filter (where w.first) into v_keys, v_firsts
     from howdah._walk(p_lane, p_walk, p_want, p_now, p_all) w;
     if p_lane.place > 0 and p_walk.groups <> 'none' and v_keys is not null
-       and (select pg_sequence_last_value(d.failing) is not null from howdah.destinations d where d.id = p_lane.destination_id) then
+       and (select pg_sequence_last_value(d.failing) is not null from howdah.destinations d
+           where d.id = p_lane.destination_id) then
         v_keys := howdah._without_waiting(p_lane, v_keys, p_now);
     end if;
     if p_lane.place = 2 then
         return query
         select m.seq, m.message_id, m.sent_at, m.expires_at, m.dead_at, m.destination_id, m.origin_id, m.rank, m.stage,
-            m.is_text, m.content_type, m.body, howdah._first_for_consumer(m.headers, m.seq = any (v_firsts)), m.correlation_id, m.reply_to,
-            m.message_type, m.conversation_id, m.dead_reason, 'msgs', false
+            m.is_text, m.content_type, m.body, howdah._first_for_consumer(m.headers, m.seq = any (v_firsts)),
+            m.correlation_id, m.reply_to, m.message_type, m.conversation_id, m.dead_reason, 'msgs', false
         from howdah.msgs m
         where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
           and m.seq between v_keys[1] and v_keys[cardinality(v_keys)] and m.seq = any (v_keys) order by m.seq;
@@ -11260,8 +12014,8 @@ begin
     elsif p_lane.place = 1 then
         return query
         select n.seq, n.message_id, n.sent_at, n.expires_at, n.dead_at, n.destination_id, n.origin_id, n.rank, n.stage,
-            n.is_text, n.content_type, n.body, howdah._first_for_consumer(n.headers, n.seq = any (v_firsts)), n.correlation_id, n.reply_to,
-            n.message_type, n.conversation_id, n.dead_reason, 'msgs_nonpersistent', true
+            n.is_text, n.content_type, n.body, howdah._first_for_consumer(n.headers, n.seq = any (v_firsts)),
+            n.correlation_id, n.reply_to, n.message_type, n.conversation_id, n.dead_reason, 'msgs_nonpersistent', true
         from howdah.msgs_nonpersistent n
         where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank and n.seq = any (v_keys) order by n.seq;
         delete from howdah.msgs_nonpersistent n
@@ -11269,12 +12023,13 @@ begin
     else
         perform howdah._blame_leases(p_lane.destination_id, l.rows)
         from (select array_agg(p) as rows from howdah.parked p
-              where p.destination_id = p_lane.destination_id and p.message_id = any (v_keys) and p.lease_id is not null) l
+              where p.destination_id = p_lane.destination_id and p.message_id = any (v_keys)
+                and p.lease_id is not null) l
         where l.rows is not null;
         return query
         select p.seq, p.message_id, p.sent_at, p.expires_at, p.dead_at, p.destination_id, p.origin_id, p.rank, p.stage,
-            p.is_text, p.content_type, p.body, howdah._first_for_consumer(p.headers, p.message_id = any (v_firsts)), p.correlation_id, p.reply_to,
-            p.message_type, p.conversation_id, p.dead_reason, 'parked', p.boot is not null
+            p.is_text, p.content_type, p.body, howdah._first_for_consumer(p.headers, p.message_id = any (v_firsts)),
+            p.correlation_id, p.reply_to, p.message_type, p.conversation_id, p.dead_reason, 'parked', p.boot is not null
         from howdah.parked p
         where p.destination_id = p_lane.destination_id and p.message_id = any (v_keys) order by p.due_at, p.seq;
         delete from howdah.parked p
@@ -11295,7 +12050,8 @@ CREATE FUNCTION howdah._takeable(p_destination howdah.destinations, p_message_id
         union all
         select p.message_id, p.origin_id, 2 from howdah.parked p
         where p.destination_id = p_destination.id and (p_message_ids is null or p.message_id = any (p_message_ids))
-          and (p.lease_id is null or p.due_at <= howdah.now()) and (p.boot is null or p.boot = pg_postmaster_start_time())
+          and (p.lease_id is null or p.due_at <= howdah.now())
+          and (p.boot is null or p.boot = pg_postmaster_start_time())
         union all
         select l.message_id, l.origin_id, 2 from howdah.leased l join howdah.leases h on h.lease_id = l.seq >> 20
         where l.destination_id = p_destination.id and (p_message_ids is null or l.message_id = any (p_message_ids))
@@ -11331,7 +12087,8 @@ CREATE FUNCTION howdah._tickets_out(p_id integer, p_last bigint) RETURNS bigint
         select distinct ((o.key >> 36) & 63)::integer as shift, o.key & 68719476735 as block
         from (select ((l.classid::bigint << 32) | l.objid::bigint) # k.mask as key
               from pg_locks l cross join (select howdah._ticket_mask(p_id) as mask offset 0) k
-              where l.locktype = 'advisory' and l.objsubid = 1 and l.mode = 'ShareLock' and l.granted and l.pid is distinct from pg_backend_pid()
+              where l.locktype = 'advisory' and l.objsubid = 1 and l.mode = 'ShareLock' and l.granted
+                and l.pid is distinct from pg_backend_pid()
                 and l.database = (select d.oid from pg_database d where d.datname = current_database())) o
         where o.key >> 42 = (1::bigint << 20) | p_id
     ) k
@@ -11347,9 +12104,11 @@ begin
     from howdah._record_failure(p_destination, p_failure, p_in_hand) r;
     if outcome = 'unproved' then
         raise exception using errcode = 'HD022',
-            message = format('no attempt at message %s of queue %s is on record that could have failed', p_failure ->> 'message_id',
-                quote_literal(p_destination.name)),
-            hint = 'The queue is hardened. Give the attempt of howdah.begin_attempts as failure_key, or call from the session that began it.';
+            message = format('no attempt at message %s of queue %s is on record that could have failed',
+                p_failure ->> 'message_id', quote_literal(p_destination.name)),
+            hint =
+                'The queue is hardened. Give the attempt of howdah.begin_attempts as failure_key, or call from the '
+                'session that began it.';
     end if;
     return next;
 end
@@ -11364,7 +12123,8 @@ declare
     v_topic howdah.destinations := howdah._destination(p_name, p_verb);
 begin
     if v_topic.kind <> 'topic' then
-        raise exception using errcode = 'HD001', message = format('%s is a %s, not a topic', quote_literal(p_name), v_topic.kind),
+        raise exception using errcode = 'HD001', message = format('%s is a %s, not a topic', quote_literal(p_name),
+            v_topic.kind),
             hint = 'See howdah.list_topics().';
     end if;
     return v_topic;
@@ -11390,11 +12150,14 @@ begin
             return query select * from howdah._rows_2(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, p_limit);
         else
             return query
-            (select * from howdah._rows_0(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, case when 0 = any (p_slots) then p_limit else 0 end))
+            (select * from howdah._rows_0(p_topic, p_after, p_after_seq, p_to, null, p_upto, null,
+                case when 0 = any (p_slots) then p_limit else 0 end))
             union all
-            (select * from howdah._rows_1(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, case when 1 = any (p_slots) then p_limit else 0 end))
+            (select * from howdah._rows_1(p_topic, p_after, p_after_seq, p_to, null, p_upto, null,
+                case when 1 = any (p_slots) then p_limit else 0 end))
             union all
-            (select * from howdah._rows_2(p_topic, p_after, p_after_seq, p_to, null, p_upto, null, case when 2 = any (p_slots) then p_limit else 0 end))
+            (select * from howdah._rows_2(p_topic, p_after, p_after_seq, p_to, null, p_upto, null,
+                case when 2 = any (p_slots) then p_limit else 0 end))
             order by 1, 2 limit p_limit;
     end case;
 end
@@ -11409,7 +12172,8 @@ begin
     if p_topic ~ '[*>]' then
         perform howdah._check_wildcard(p_topic);
         return array(select (howdah._topic(d.name, p_verb)).id from howdah.destinations d
-                     where d.kind = 'topic' and d.dropped_at is null and howdah._matches_wildcard(d.name, p_topic) order by d.id);
+                     where d.kind = 'topic' and d.dropped_at is null and howdah._matches_wildcard(d.name, p_topic)
+                     order by d.id);
     end if;
     return array[(howdah._topic(p_topic, p_verb)).id];
 end
@@ -11422,7 +12186,8 @@ CREATE FUNCTION howdah._totals_will_do() RETURNS boolean
     AS $$
     select coalesce((
         select e.totals_at > howdah.now() - interval '2 minutes'
-            and pg_snapshot_xmax(pg_current_snapshot())::text::bigint - pg_snapshot_xmax(e.totals_snapshot)::text::bigint > 20000
+            and pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+                - pg_snapshot_xmax(e.totals_snapshot)::text::bigint > 20000
         from howdah.engine e), false)
 $$;
 
@@ -11460,7 +12225,8 @@ begin
         v_least[(v_row.message).rank] := least(v_least[(v_row.message).rank], (v_row.message).seq);
         v_ids := v_ids || (v_row.message).message_id;
     end loop;
-    perform howdah._search_from(p_destination.id, r.rank, v_least[r.rank]) from generate_series(0, 9) r(rank) where v_least[r.rank] is not null;
+    perform howdah._search_from(p_destination.id, r.rank, v_least[r.rank]) from generate_series(0, 9) r(rank)
+    where v_least[r.rank] is not null;
     with gone as (
         delete from howdah.acked d using howdah.acks a
         where a.subscription_id = p_destination.id and d.ack_id = a.id and d.lease_id = p_lease
@@ -11477,9 +12243,10 @@ COMMENT ON FUNCTION howdah._unlease(p_destination howdah.destinations, p_lease b
 CREATE FUNCTION howdah._unleased(p_row howdah.leased) RETURNS howdah.msgs
     LANGUAGE sql IMMUTABLE
     AS $$
-    select row(p_row.message_id / 1000000, p_row.message_id, p_row.sent_at, p_row.expires_at, p_row.dead_at, p_row.destination_id,
-        p_row.origin_id, p_row.rank, p_row.stage, p_row.is_text, p_row.content_type, p_row.body, p_row.headers,
-        p_row.correlation_id, p_row.reply_to, p_row.message_type, p_row.conversation_id, p_row.dead_reason)::howdah.msgs
+    select row(p_row.message_id / 1000000, p_row.message_id, p_row.sent_at, p_row.expires_at, p_row.dead_at,
+        p_row.destination_id, p_row.origin_id, p_row.rank, p_row.stage, p_row.is_text, p_row.content_type, p_row.body,
+        p_row.headers, p_row.correlation_id, p_row.reply_to, p_row.message_type, p_row.conversation_id,
+        p_row.dead_reason)::howdah.msgs
 $$;
 
 COMMENT ON FUNCTION howdah._unleased(p_row howdah.leased) IS 'a leased message as the ready one that it was.';
@@ -11489,17 +12256,20 @@ CREATE FUNCTION howdah._unpublish(p_generation bigint, p_topic_id integer, p_seq
     AS $$
 begin
     if p_generation % 3 = 0 then
-        delete from howdah.topic_msgs_0 t where t.destination_id = p_topic_id and t.xid = pg_current_xact_id() and t.seq = any (p_seqs);
+        delete from howdah.topic_msgs_0 t where t.destination_id = p_topic_id and t.xid = pg_current_xact_id()
+            and t.seq = any (p_seqs);
         delete from howdah.topic_nonpersistent_0 t
         where t.destination_id = p_topic_id and t.xid = pg_current_xact_id() and t.seq = any (p_seqs);
     end if;
     if p_generation % 3 = 1 then
-        delete from howdah.topic_msgs_1 t where t.destination_id = p_topic_id and t.xid = pg_current_xact_id() and t.seq = any (p_seqs);
+        delete from howdah.topic_msgs_1 t where t.destination_id = p_topic_id and t.xid = pg_current_xact_id()
+            and t.seq = any (p_seqs);
         delete from howdah.topic_nonpersistent_1 t
         where t.destination_id = p_topic_id and t.xid = pg_current_xact_id() and t.seq = any (p_seqs);
     end if;
     if p_generation % 3 = 2 then
-        delete from howdah.topic_msgs_2 t where t.destination_id = p_topic_id and t.xid = pg_current_xact_id() and t.seq = any (p_seqs);
+        delete from howdah.topic_msgs_2 t where t.destination_id = p_topic_id and t.xid = pg_current_xact_id()
+            and t.seq = any (p_seqs);
         delete from howdah.topic_nonpersistent_2 t
         where t.destination_id = p_topic_id and t.xid = pg_current_xact_id() and t.seq = any (p_seqs);
     end if;
@@ -11530,14 +12300,16 @@ begin
     end if;
     perform howdah._lock_subscription(p_subscription);
     perform howdah._empty_destination(p_subscription, p_reason);
-    delete from howdah.ack_cursors c using howdah.acks a where a.subscription_id = p_subscription.id and c.ack_id = a.id;
+    delete from howdah.ack_cursors c using howdah.acks a
+    where a.subscription_id = p_subscription.id and c.ack_id = a.id;
     delete from howdah.acked c using howdah.acks a where a.subscription_id = p_subscription.id and c.ack_id = a.id;
     for v_topic in
         with gone as (delete from howdah.acks a where a.subscription_id = p_subscription.id returning a.destination_id)
         select distinct g.destination_id from gone g
     loop
         perform howdah._note_readers(v_topic);
-        update howdah.topics t set refused_for = null where t.destination_id = v_topic and t.refused_for = p_subscription.name;
+        update howdah.topics t set refused_for = null
+        where t.destination_id = v_topic and t.refused_for = p_subscription.name;
     end loop;
     delete from howdah.listeners l where l.destination_id = p_subscription.id;
     delete from howdah.consumers c where c.destination_id = p_subscription.id;
@@ -11578,7 +12350,8 @@ CREATE FUNCTION howdah._verdict(p_destination howdah.destinations, p_failures in
     select case
         when p_failures >= 1000000 and p_destination.poison_procedure is null
             or p_failures >= howdah._failure_limit(p_destination)
-               and (p_destination.decided_at = 'failure' or p_destination.at_limit = 'move' and p_destination.exception_mode = 'none')
+               and (p_destination.decided_at = 'failure' or p_destination.at_limit = 'move'
+                   and p_destination.exception_mode = 'none')
             then case p_destination.at_limit
                 when 'discard' then 'discarded'
                 when 'quarantine' then 'quarantined'
@@ -11634,9 +12407,11 @@ declare
     v_from bigint := 0;
     v_after bigint;
     v_due timestamptz := '-infinity';
-    v_limit integer := case when p_walk.groups = 'none' and p_walk.condition is not null then p_want else least(p_want + 64, 16384) end;
+    v_limit integer := case when p_walk.groups = 'none' and p_walk.condition is not null then p_want
+        else least(p_want + 64, 16384) end;
     v_first boolean := true;
-    v_full boolean := false;  -- it has as many groups as it may; others, of whom it passes messages by then, are not to be had any more
+    -- it has as many groups as it may; others, of whom it passes messages by then, are not to be had any more
+    v_full boolean := false;
     v_page record;
     v_keys bigint[] := '{}';
     v_new bigint[] := '{}';
@@ -11654,7 +12429,8 @@ begin
         return query select k, false from unnest(v_keys) k;
         return;
     end if;
-    if p_lane.place = 2 and p_want = 1 and p_walk.groups = 'transaction' and p_walk.condition is null and p_walk.share is null
+    if p_lane.place = 2 and p_want = 1 and p_walk.groups = 'transaction' and p_walk.condition is null
+       and p_walk.share is null
        and p_walk.hold and not p_all then  -- howdah.receive has tried this
         v_after := howdah._claim_one_of_group(v_lane, p_walk, v_from, random() >= 0.97);
         if v_after is not null then
@@ -11665,7 +12441,8 @@ begin
     v_after := v_from;
     loop
         v_begun := clock_timestamp();
-        select array_agg(r.key) filter (where r.key <> all (v_keys)) as keys, array_agg(r.group_id) filter (where r.key <> all (v_keys)) as groups,
+        select array_agg(r.key) filter (where r.key <> all (v_keys)) as keys,
+            array_agg(r.group_id) filter (where r.key <> all (v_keys)) as groups,
             array_agg(r.group_seq) filter (where r.key <> all (v_keys)) as seqs,
             (array_agg(r.seq))[v_limit] as seq, (array_agg(r.due_at))[v_limit] as due_at
         into v_page from howdah._walk_rows(v_lane, p_walk, v_after, null, v_due, v_limit, p_now) r;
@@ -11684,8 +12461,9 @@ begin
             v_full := v_full or v_state.full_up;
             v_keys := v_keys || v_state.taken;
             v_new := v_new || v_state.firsts;
-            -- Groups of this page that were not tried, for as many were as are wanted: some of those are held up. Where it has all the groups
-            -- it may, and others consumed what it saw of them on this page, more of them may lie on the next ones.
+            -- Groups of this page that were not tried, for as many were as are wanted: some of those are held up. Where
+            -- it has all the groups it may, and others consumed what it saw of them on this page, more of them may lie
+            -- on the next ones.
             continue when not v_state.through and not v_full and cardinality(v_keys) < p_want;
         end if;
         exit when cardinality(v_keys) >= p_want or v_page.seq is null or v_full and cardinality(v_keys) > 0;
@@ -11693,7 +12471,8 @@ begin
         v_due := v_page.due_at;
         v_limit := least(4 * v_limit, 16384);
     end loop;
-    return query select k.key, k.key = any (v_new) from unnest(v_keys) with ordinality k(key, n) order by case when p_lane.place > 0 then k.key end, k.n;
+    return query select k.key, k.key = any (v_new) from unnest(v_keys) with ordinality k(key, n)
+        order by case when p_lane.place > 0 then k.key end, k.n;
 end
 $$;
 
@@ -11732,7 +12511,8 @@ begin
     v_low := greatest(v_head - 2000, 0);
     v_back := howdah._hint(p_lane.search) >> 21;
     v_start := v_back;
-    perform howdah._remember(p_lane.search, v_back * 2, v_begun - interval '50 ms', false);  -- others need not look too meanwhile
+    -- others need not look too meanwhile
+    perform howdah._remember(p_lane.search, v_back * 2, v_begun - interval '50 ms', false);
     p_walk.share := null;
     loop
         v_found := (select r.seq from howdah._walk_rows(p_lane, p_walk, v_low, v_head, null, 1, null) r);
@@ -11745,7 +12525,8 @@ begin
             v_back := 0;
             v_wrapped := true;
         end if;
-        v_found := (select r.seq from howdah._walk_rows(p_lane, p_walk, v_back, least(v_back + 4096, v_low), null, 1, null) r);
+        v_found := (select r.seq from howdah._walk_rows(p_lane, p_walk, v_back, least(v_back + 4096, v_low), null, 1,
+            null) r);
         v_back := coalesce(v_found - 1, least(v_back + 4096, v_low));
         exit when v_wrapped and v_back >= v_start
             or clock_timestamp() - v_begun > case when p_all then interval '2 ms' else interval '500 us' end;
@@ -11802,7 +12583,8 @@ begin
         p_lane := howdah._walked_lane(p_lane, p_walk);
     end if;
     if p_lane.head is null or p_first <= p_from + 16 or current_setting('transaction_isolation') not like 'read %'
-       or not v_clean and (not current_setting('track_counts')::boolean or pg_stat_get_xact_tuples_deleted('howdah.msgs'::regclass) > 0) then
+       or not v_clean and (not current_setting('track_counts')::boolean
+           or pg_stat_get_xact_tuples_deleted('howdah.msgs'::regclass) > 0) then
         return;
     end if;
     v_numberless := pg_current_xact_id_if_assigned() is null;  -- before the last position is read
@@ -11812,7 +12594,8 @@ begin
         v_to := coalesce(p_first - 1, p_tail - 64);
     elsif v_settled > p_from + 15 then
         p_walk.share := null;
-        v_to := least(v_settled, (select r.seq - 1 from howdah._walk_rows(p_lane, p_walk, p_from, v_settled, null, 1, null) r));
+        v_to := least(v_settled, (select r.seq - 1
+            from howdah._walk_rows(p_lane, p_walk, p_from, v_settled, null, 1, null) r));
     end if;
     if v_to > p_from + 15 then
         perform howdah._advance(p_lane.head, v_to);
@@ -11831,7 +12614,8 @@ CREATE FUNCTION howdah._walk_rows(p_lane howdah.lanes, p_walk howdah.walk, p_aft
 begin
     if p_lane.place = 2 and p_walk.condition is null and p_walk.share is null then
         return query
-        select m.seq, m.seq, null::timestamptz, howdah._group(m.headers, m.conversation_id), howdah._group_seq(m.headers)
+        select m.seq, m.seq, null::timestamptz, howdah._group(m.headers, m.conversation_id),
+            howdah._group_seq(m.headers)
         from howdah.msgs m
         where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_after
           and m.seq <= coalesce(p_upto, 9223372036854775807)
@@ -11846,8 +12630,11 @@ begin
         case when p_lane.place = 0 then 'm.due_at' else 'null::timestamptz' end,
         (array['r.boot is not null', 'true', 'false'])[p_lane.place + 1],
         (array['parked', 'msgs_nonpersistent', 'msgs'])[p_lane.place + 1],
-        (array['r.due_at <= $7 and (r.due_at, r.seq) > ($5, $3) and (r.boot is null or r.boot = pg_postmaster_start_time())',
-            'r.seq > $3 and r.boot = pg_postmaster_start_time()', 'r.seq > $3 and r.seq <= coalesce($4, 9223372036854775807)'])[p_lane.place + 1],
+        (array[
+            'r.due_at <= $7 and (r.due_at, r.seq) > ($5, $3) and (r.boot is null or r.boot = '
+            'pg_postmaster_start_time())',
+            'r.seq > $3 and r.boot = pg_postmaster_start_time()',
+            'r.seq > $3 and r.seq <= coalesce($4, 9223372036854775807)'])[p_lane.place + 1],
         coalesce(p_walk.condition, 'true'), coalesce(p_walk.share, 'true'),
         case when p_lane.place = 0 then 'm.due_at, m.seq' else 'm.seq' end)
     using p_lane.destination_id, p_lane.rank, p_after, p_upto, p_due, p_limit, p_now;
@@ -11864,7 +12651,8 @@ begin
         p_lane.search := null;
         p_lane.head := null;
         select s.head, s.search into p_lane.head, p_lane.search from howdah.selections s
-        where s.destination_id = p_lane.destination_id and s.digest = md5(p_walk.selector)::uuid and s.rank = p_lane.rank and p_lane.place = 2;
+        where s.destination_id = p_lane.destination_id and s.digest = md5(p_walk.selector)::uuid
+          and s.rank = p_lane.rank and p_lane.place = 2;
     end if;
     return p_lane;
 end
@@ -11876,8 +12664,10 @@ CREATE FUNCTION howdah._whole_snapshot(p_cursor howdah.ack_cursors) RETURNS pg_s
     LANGUAGE sql IMMUTABLE
     AS $$
     select case when (p_cursor).seq < 0 then (p_cursor).snapshot else (
-        select (coalesce(min(s.xid::text::bigint), b.bound) || ':' || b.bound || ':' || coalesce(string_agg(s.xid::text, ',' order by s.xid), ''))::pg_snapshot
-        from (select greatest(pg_snapshot_xmax((p_cursor).snapshot)::text::bigint, (p_cursor).xid::text::bigint + 1) as bound) b
+        select (coalesce(min(s.xid::text::bigint), b.bound) || ':' || b.bound || ':'
+            || coalesce(string_agg(s.xid::text, ',' order by s.xid), ''))::pg_snapshot
+        from (select greatest(pg_snapshot_xmax((p_cursor).snapshot)::text::bigint,
+            (p_cursor).xid::text::bigint + 1) as bound) b
         left join pg_snapshot_xip((p_cursor).snapshot) s(xid) on s.xid <> (p_cursor).xid
         group by b.bound) end
 $$;
@@ -11921,7 +12711,8 @@ begin
     end if;
     if p_options ? 'exception_queue' and p_options -> 'exception_queue' <> 'null' then
         v_options := jsonb '{"exception_mode": "named"}' || v_options;
-    elsif p_options ? 'exception_mode' and p_options ->> 'exception_mode' <> 'named' and not p_options ? 'exception_queue' then
+    elsif p_options ? 'exception_mode' and p_options ->> 'exception_mode' <> 'named'
+       and not p_options ? 'exception_queue' then
         v_options := v_options || jsonb '{"exception_queue": null}';
     end if;
     if p_options ? 'blocked_retry_ms' and not p_options ? 'preset' then
@@ -11940,7 +12731,8 @@ begin
     if v_options ? 'max_message_bytes' then
         p_destination.own_max_message_bytes := p_destination.max_message_bytes;
     end if;
-    p_destination.message_limit := nullif(greatest(p_destination.message_limit, 0), 0);  -- Sun ONE MQ: 0, later -1, is any number
+    -- Sun ONE MQ: 0, later -1, is any number
+    p_destination.message_limit := nullif(greatest(p_destination.message_limit, 0), 0);
     p_destination.byte_limit := nullif(greatest(p_destination.byte_limit, 0), 0);
     if p_destination.journal_level <> v_level then
         p_destination.journal_level_at := howdah.now();
@@ -11962,7 +12754,8 @@ COMMENT ON FUNCTION howdah._with_options(p_destination howdah.destinations, p_op
 CREATE FUNCTION howdah._without_own() RETURNS pg_snapshot
     LANGUAGE sql
     AS $$
-    select (min(x.xid::text::bigint) || ':' || pg_snapshot_xmax(pg_current_snapshot())::text || ':' || string_agg(x.xid::text, ',' order by x.xid))::pg_snapshot
+    select (min(x.xid::text::bigint) || ':' || pg_snapshot_xmax(pg_current_snapshot())::text || ':'
+        || string_agg(x.xid::text, ',' order by x.xid))::pg_snapshot
     from (select pg_snapshot_xip(pg_current_snapshot()) as xid union select pg_current_xact_id()) x
 $$;
 
@@ -11981,10 +12774,12 @@ begin
         select l.message, l.nonpersistent, howdah._group((l.message).headers, (l.message).conversation_id) as group_id
         from (
             select m as message, false as nonpersistent from howdah.msgs m
-            where p_lane.place = 2 and m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq = any (p_keys)
+            where p_lane.place = 2 and m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
+              and m.seq = any (p_keys)
             union all
             select howdah._as_ready(n), true from howdah.msgs_nonpersistent n
-            where p_lane.place = 1 and n.destination_id = p_lane.destination_id and n.rank = p_lane.rank and n.seq = any (p_keys)
+            where p_lane.place = 1 and n.destination_id = p_lane.destination_id and n.rank = p_lane.rank
+              and n.seq = any (p_keys)
         ) l
         where exists (select from howdah.poison_details p
                       where p.message_id = (l.message).message_id and p.stage = (l.message).stage and p.due_at > p_now)
@@ -12000,11 +12795,13 @@ begin
     end if;
     return array(
         select k.key from unnest(p_keys) with ordinality k(key, n)
-        left join howdah.msgs m on p_lane.place = 2 and m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq = k.key
+        left join howdah.msgs m on p_lane.place = 2 and m.destination_id = p_lane.destination_id
+        and m.rank = p_lane.rank and m.seq = k.key
         left join howdah.msgs_nonpersistent o
             on p_lane.place = 1 and o.destination_id = p_lane.destination_id and o.rank = p_lane.rank and o.seq = k.key
         where k.key <> all (v_waiting)
-          and (howdah._group(coalesce(m.headers, o.headers), coalesce(m.conversation_id, o.conversation_id)) = any (v_groups)) is not true
+          and (howdah._group(coalesce(m.headers, o.headers),
+              coalesce(m.conversation_id, o.conversation_id)) = any (v_groups)) is not true
         order by k.n);
 end
 $$;
@@ -12030,24 +12827,29 @@ declare
 begin
     -- The usual case: in leased, and the lease goes on. Nobody else takes these rows.
     select d.id, d.journal_level <> 'off' as journaled, l.rank, howdah._has_role(d.receivers[1]) as allowed,
-        message_ids is null and exists (select from howdah.parked p where p.destination_id = d.id and p.lease_id = lease) as parked
+        message_ids is null and exists (select from howdah.parked p
+            where p.destination_id = d.id and p.lease_id = lease) as parked
     into v_queue
-    from howdah.destinations d left join howdah.leases l on l.lease_id = lease and l.destination_id = d.id and l.until > v_now
+    from howdah.destinations d left join howdah.leases l
+        on l.lease_id = lease and l.destination_id = d.id and l.until > v_now
     where d.name = queue and d.dropped_at is null and d.kind = 'queue';
     if v_queue.allowed is not true then
         v_destination := howdah._destination(queue, 'receive');
     end if;
     with gone as (
         delete from howdah.leased m
-        where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq >= lease << 20 and m.seq <= (lease << 20 | 1048575)
+        where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq >= lease << 20
+          and m.seq <= (lease << 20 | 1048575)
           and (message_ids is null or m.message_id = any (message_ids))
         returning m.message_id, m.sent_at, m.body is null as apart
     ), listed as materialized (
-        select array_agg(g.message_id) as ids, min(g.sent_at) as oldest_sent_at, array_agg(g.message_id) filter (where g.apart) as apart
+        select array_agg(g.message_id) as ids, min(g.sent_at) as oldest_sent_at,
+        array_agg(g.message_id) filter (where g.apart) as apart
         from gone g having count(*) > 0
     ), journaled as (
         insert into howdah.journal (at, destination_id, nonpersistent, event, reason, message_ids, oldest_sent_at)
-        select v_now, v_queue.id, false, 'consumed', 'held', i.ids, i.oldest_sent_at from listed i where v_queue.journaled
+        select v_now, v_queue.id, false, 'consumed', 'held', i.ids, i.oldest_sent_at from listed i
+        where v_queue.journaled
     ), ended as (
         delete from howdah.leases l where l.lease_id = lease and v_queue.rank is not null and message_ids is null
     )
@@ -12058,14 +12860,17 @@ begin
     if v_done < cardinality(message_ids) or v_done = 0 or v_queue.parked then
         v_destination := howdah._destination(queue, 'receive');
         perform howdah._lay_down(v_destination.id, lease, message_ids, null);
-        -- A second time if there may be more: a row that was just renewed, which is waited for, is another one than this statement began with.
+        -- A second time if there may be more: a row that was just renewed, which is waited for, is another one than
+        -- this statement began with.
         for v_time in 1..2 loop
             with gone as (
                 delete from howdah.parked p
-                where p.ctid = any (array(select l.ctid from howdah._parked_of_lease(v_destination.id, lease, message_ids) l))
+                where p.ctid = any (array(select l.ctid
+                    from howdah._parked_of_lease(v_destination.id, lease, message_ids) l))
                 returning p.message_id, p.boot is not null as nonpersistent
             )
-            select array_agg(g.message_id) filter (where not g.nonpersistent), array_agg(g.message_id) filter (where g.nonpersistent)
+            select array_agg(g.message_id) filter (where not g.nonpersistent),
+                array_agg(g.message_id) filter (where g.nonpersistent)
             into v_persistent, v_nonpersistent from gone g;
             perform howdah._journal(v_destination, 'consumed', v_persistent, false, null, 'held');
             perform howdah._journal(v_destination, 'consumed', v_nonpersistent, true, null, 'held');
@@ -12098,8 +12903,10 @@ declare
     v_lease record;
     v_count bigint := 0;
 begin
-    select h.lease, h.rank, h.seq into v_first from howdah._in_leases(v_destination.id, leases) h where h.message_id = first_message_id;
-    select h.lease, h.rank, h.seq into v_last from howdah._in_leases(v_destination.id, leases) h where h.message_id = last_message_id;
+    select h.lease, h.rank, h.seq into v_first from howdah._in_leases(v_destination.id, leases) h
+    where h.message_id = first_message_id;
+    select h.lease, h.rank, h.seq into v_last from howdah._in_leases(v_destination.id, leases) h
+    where h.message_id = last_message_id;
     if v_first.lease is null or v_last.lease is null then
         perform howdah._check_lease(v_destination, leases[1], array[first_message_id, last_message_id], 0);
     elsif (v_last.lease, v_last.rank, v_last.seq) < (v_first.lease, v_first.rank, v_first.seq) then
@@ -12171,7 +12978,8 @@ declare
     v_options jsonb := options;
 begin
     if jsonb_typeof(options) = 'object' then
-        select coalesce(jsonb_object_agg(howdah._engine_option(o.key), o.value), '{}') into v_options from jsonb_each(options) o;
+        select coalesce(jsonb_object_agg(howdah._engine_option(o.key), o.value), '{}') into v_options
+        from jsonb_each(options) o;
     end if;
     perform howdah._check_options('engine', v_options);
     select e.* into v_engine from howdah.engine e for update;
@@ -12182,20 +12990,28 @@ begin
                  when o.key = 'max_count' and o.value in ('0', '-1') then 'null'
                  else o.value end), '{}')
         from jsonb_each(v_options) o join howdah._option_kinds() k on k.owner = 'engine' and k.key = o.key));
-    if not (v_engine.yellow_threshold <= v_engine.orange_threshold and v_engine.orange_threshold <= v_engine.red_threshold) then
+    if not (v_engine.yellow_threshold <= v_engine.orange_threshold
+        and v_engine.orange_threshold <= v_engine.red_threshold) then
         raise exception using errcode = 'HD004', message = 'thresholds must ascend from yellow over orange to red',
             hint = 'The defaults are 60, 75 and 90.';
     end if;
-    update howdah.engine e set persistent = v_engine.persistent, max_count = v_engine.max_count, max_bytes = v_engine.max_bytes, max_message_bytes = v_engine.max_message_bytes, yellow_threshold = v_engine.yellow_threshold,
-        orange_threshold = v_engine.orange_threshold, red_threshold = v_engine.red_threshold, orange_delay_ms = v_engine.orange_delay_ms,
-        default_blocked_retry_ms = v_engine.default_blocked_retry_ms, redelivered_optimization = v_engine.redelivered_optimization,
+    update howdah.engine e set persistent = v_engine.persistent, max_count = v_engine.max_count,
+        max_bytes = v_engine.max_bytes, max_message_bytes = v_engine.max_message_bytes,
+        yellow_threshold = v_engine.yellow_threshold,
+        orange_threshold = v_engine.orange_threshold, red_threshold = v_engine.red_threshold,
+        orange_delay_ms = v_engine.orange_delay_ms,
+        default_blocked_retry_ms = v_engine.default_blocked_retry_ms,
+        redelivered_optimization = v_engine.redelivered_optimization,
         expiration_interval_seconds = v_engine.expiration_interval_seconds, autorollback = v_engine.autorollback,
-        topic_rotation_seconds = v_engine.topic_rotation_seconds, journal_retention_days = v_engine.journal_retention_days,
+        topic_rotation_seconds = v_engine.topic_rotation_seconds,
+        journal_retention_days = v_engine.journal_retention_days,
         incident_retention_days = v_engine.incident_retention_days, archive = v_engine.archive;
-    if v_options = '{}' or v_options ?| array['max_count', 'max_size', 'max_message_bytes', 'yellow_threshold', 'orange_threshold', 'red_threshold'] then
+    if v_options = '{}' or v_options ?| array['max_count', 'max_size', 'max_message_bytes', 'yellow_threshold',
+        'orange_threshold', 'red_threshold'] then
         perform howdah._close_room('howdah.system_room');
         perform howdah._set_room(d.id) from howdah.destinations d
-        where d.dropped_at is null or exists (select from howdah.temporary_queues t where t.destination_id = d.id);  -- ended ones are used again
+        -- ended ones are used again
+        where d.dropped_at is null or exists (select from howdah.temporary_queues t where t.destination_id = d.id);
     end if;
     if v_options ? 'persistent' then
         perform howdah._set_persistent();
@@ -12238,7 +13054,8 @@ begin
         raise exception using errcode = 'HD001', message = format('%s is a topic, not a queue', quote_literal(queue)),
             hint = 'See howdah.alter_topic.';
     elsif v_new.kind = 'subscription' then
-        perform howdah._check_subscription_options(case when jsonb_typeof(options) = 'object' then options - 'prioritized' end);
+        perform howdah._check_subscription_options(case
+            when jsonb_typeof(options) = 'object' then options - 'prioritized' end);
     end if;
     v_new.persistent := v_new.own_persistent;
     v_new := howdah._with_options(v_new, options);
@@ -12247,32 +13064,41 @@ begin
     v_new.persistent := v_new.persistent and (select e.persistent from howdah.engine e);
     update howdah.destinations d set preset = v_new.preset, max_failed_deliveries = v_new.max_failed_deliveries,
         limit_comparison = v_new.limit_comparison, count_by = v_new.count_by, decided_at = v_new.decided_at,
-        backout_count = v_new.backout_count, dispose_at = v_new.dispose_at, redelivery_delay_ms = v_new.redelivery_delay_ms,
+        backout_count = v_new.backout_count, dispose_at = v_new.dispose_at,
+        redelivery_delay_ms = v_new.redelivery_delay_ms,
         initial_redelivery_delay_ms = v_new.initial_redelivery_delay_ms,
         use_exponential_backoff = v_new.use_exponential_backoff, backoff_multiplier = v_new.backoff_multiplier,
-        max_redelivery_delay_ms = v_new.max_redelivery_delay_ms, use_collision_avoidance = v_new.use_collision_avoidance,
+        max_redelivery_delay_ms = v_new.max_redelivery_delay_ms,
+        use_collision_avoidance = v_new.use_collision_avoidance,
         collision_avoidance_factor = v_new.collision_avoidance_factor,
         override_blocked_retry = v_new.override_blocked_retry, blocked_retry_ms = v_new.blocked_retry_ms,
         strict_order = v_new.strict_order, at_limit = v_new.at_limit, exception_mode = v_new.exception_mode,
         exception_queue = v_new.exception_queue, exception_fallback = v_new.exception_fallback,
         exception_prefix = v_new.exception_prefix, check_rights = v_new.check_rights,
-        process_non_persistent = v_new.process_non_persistent, process_expired = v_new.process_expired, log_table = v_new.log_table, log_queue = v_new.log_queue,
-        poison_procedure = v_new.poison_procedure, poison_procedure_owner = v_new.poison_procedure_owner,
-        quarantine_ms = v_new.quarantine_ms, quarantine_times = v_new.quarantine_times, error_reply = v_new.error_reply,
-        notify_admin = v_new.notify_admin, notify_events = v_new.notify_events, clean_incidents = v_new.clean_incidents, poison_handling = v_new.poison_handling,
-        disable_after = v_new.disable_after, own_max_message_bytes = v_new.own_max_message_bytes, message_limit = v_new.message_limit,
+        process_non_persistent = v_new.process_non_persistent, process_expired = v_new.process_expired,
+        log_table = v_new.log_table, log_queue = v_new.log_queue, poison_procedure = v_new.poison_procedure,
+        poison_procedure_owner = v_new.poison_procedure_owner, quarantine_ms = v_new.quarantine_ms,
+        quarantine_times = v_new.quarantine_times, error_reply = v_new.error_reply,
+        notify_admin = v_new.notify_admin, notify_events = v_new.notify_events, clean_incidents = v_new.clean_incidents,
+        poison_handling = v_new.poison_handling,
+        disable_after = v_new.disable_after, own_max_message_bytes = v_new.own_max_message_bytes,
+        message_limit = v_new.message_limit,
         byte_limit = v_new.byte_limit, limit_behaviour = v_new.limit_behaviour, send_timeout_ms = v_new.send_timeout_ms,
         deduplication_window_ms = v_new.deduplication_window_ms, default_priority = v_new.default_priority,
         default_time_to_live_ms = v_new.default_time_to_live_ms, journal_level = v_new.journal_level,
-        journal_level_at = v_new.journal_level_at, persistent = v_new.persistent, own_persistent = v_new.own_persistent, stamp_user = v_new.stamp_user,
+        journal_level_at = v_new.journal_level_at, persistent = v_new.persistent, own_persistent = v_new.own_persistent,
+        stamp_user = v_new.stamp_user,
         message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
-        groups_at = case when (v_new.message_groups, v_new.delivery_policy) = (d.message_groups, d.delivery_policy) then d.groups_at else howdah.now() end,
-        main_rank = case when v_new.persistent = d.persistent then d.main_rank when v_new.persistent then 9 - v_new.default_priority else -1 end
+        groups_at = case when (v_new.message_groups, v_new.delivery_policy) = (d.message_groups, d.delivery_policy)
+            then d.groups_at else howdah.now() end,
+        main_rank = case when v_new.persistent = d.persistent then d.main_rank
+            when v_new.persistent then 9 - v_new.default_priority else -1 end
     where d.id = v_new.id;
     perform howdah._copy_grants_of(v_new.id) where options ? 'stamp_user';
     perform howdah._set_room(v_new.id);
     if v_new.main_rank >= 0 then
-        perform howdah._open_lane(v_new.id, v_new.main_rank, 2);  -- what lies there is still found if the queue has no main lane now
+        -- what lies there is still found if the queue has no main lane now
+        perform howdah._open_lane(v_new.id, v_new.main_rank, 2);
     end if;
     perform howdah._note_special(v_new);
     perform howdah._open_lane(v_new.id, 9 - v_new.default_priority, 2);
@@ -12323,7 +13149,8 @@ begin
     end if;
     delete from howdah.archived_messages;
     update howdah.journal j set xid = 3 where not pg_visible_in_snapshot(j.xid::text::xid8, pg_current_snapshot());
-    update howdah.poison_details p set xid = 3 where not pg_visible_in_snapshot(p.xid::text::xid8, pg_current_snapshot());
+    update howdah.poison_details p set xid = 3 where not pg_visible_in_snapshot(p.xid::text::xid8,
+        pg_current_snapshot());
     return v_archive;
 end
 $$;
@@ -12348,12 +13175,15 @@ begin
     if attempt_id is not null and max_messages <> 1 then
         raise exception using errcode = 'HD005', message = 'attempt_id can be given for one message only';
     elsif exists (select from howdah.attempts a where a.attempt_id = begin_attempts.attempt_id) then
-        raise exception using errcode = 'HD005', message = format('attempt %s was begun before', begin_attempts.attempt_id),
+        raise exception using errcode = 'HD005', message = format('attempt %s was begun before',
+            begin_attempts.attempt_id),
             hint = 'Choose a new number for each attempt, or leave it out.';
     end if;
     if howdah._has_old_snapshot() then
         raise exception using errcode = 'HD005', message = 'howdah.begin_attempts needs READ COMMITTED',
-            hint = 'With an older snapshot it would not see the attempts that others have begun. Call it in a transaction of its own: begin isolation level read committed.';
+            hint =
+                'With an older snapshot it would not see the attempts that others have begun. Call it in a '
+                'transaction of its own: begin isolation level read committed.';
     end if;
     perform nextval(v_destination.failing);
     loop
@@ -12365,19 +13195,23 @@ begin
             where r.message_id <> all (v_passed));
         perform set_config('howdah.attempting', '', true);
         v_left := v_left || howdah._settle_silent(v_destination, v_met);
-        -- A statement of its own, which sees the attempts that others committed before these messages were locked. It counts each of them, those
-        -- in doubt as well, which receive does not: so there never are more attempts than the limit.
+        -- A statement of its own, which sees the attempts that others committed before these messages were locked. It
+        -- counts each of them, those in doubt as well, which receive does not: so there never are more attempts than
+        -- the limit.
         return query
         with begun as (
-            insert into howdah.attempts as a (attempt_id, message_id, begun_at, destination_id, backend, rank, stage, seq, conversation_id)
-            select coalesce(begin_attempts.attempt_id, gen_random_uuid()), f.message_id, howdah.now(), v_destination.id, pg_backend_pid(),
+            insert into howdah.attempts as a (attempt_id, message_id, begun_at, destination_id, backend, rank, stage,
+                seq, conversation_id)
+            select coalesce(begin_attempts.attempt_id, gen_random_uuid()), f.message_id, howdah.now(), v_destination.id,
+            pg_backend_pid(),
                 9 - f.priority, f.stage, f."position", f.conversation_id
             from unnest(v_met) with ordinality f
             left join (
                 select c.*
                 from (select array_agg(m.message_id) as ids, array_agg(m.stage::smallint) as stages
                       from unnest(v_met) m
-                      having exists (select from howdah.attempts b where b.message_id in (select e.message_id from unnest(v_met) e))) n
+                      having exists (select from howdah.attempts b
+                          where b.message_id in (select e.message_id from unnest(v_met) e))) n
                 cross join lateral howdah._count_failures(v_destination.id, n.ids, n.stages, '{}', '{}') c
             ) c on c.message_id = f.message_id and c.stage = f.stage
             where (c.weight >= v_destination.dispose_at) is not true and f.message_id <> all (v_left)
@@ -12385,9 +13219,11 @@ begin
             order by f.ordinality limit max_messages
             returning a.*
         ), untaken as (
-            insert into howdah.untaken_attempts as u (attempt_id, message_id) select b.attempt_id, b.message_id from begun b
+            insert into howdah.untaken_attempts as u (attempt_id, message_id) select b.attempt_id, b.message_id
+            from begun b
             -- An id that the caller chose again, after the first attempt of that id was void or cancelled.
-            on conflict on constraint pk_untaken_attempts do update set begun_in = excluded.begun_in, boot = excluded.boot
+            on conflict on constraint pk_untaken_attempts do update set begun_in = excluded.begun_in,
+            boot = excluded.boot
         )
         select b.attempt_id, b.message_id, 9 - b.rank, b.seq from begun b;
         exit when found or cardinality(v_met) = 0;
@@ -12405,8 +13241,10 @@ CREATE FUNCTION howdah.begin_attempts_as(listener text, max_messages integer DEF
 declare
     v_listener howdah.listeners := howdah._listener(listener, 'receive');
 begin
-    if v_listener.status = 'running' and howdah._listener_session(v_listener.id, v_listener.max_sessions) is not null then
-        return query select b.* from howdah.begin_attempts(howdah._destination_name(v_listener.destination_id), max_messages, attempt_id) b;
+    if v_listener.status = 'running' and howdah._listener_session(v_listener.id,
+        v_listener.max_sessions) is not null then
+        return query select b.* from howdah.begin_attempts(howdah._destination_name(v_listener.destination_id),
+            max_messages, attempt_id) b;
     end if;
 end
 $$;
@@ -12423,19 +13261,24 @@ CREATE FUNCTION howdah.begin_copy(body_type text DEFAULT 'text'::text) RETURNS r
 begin
     if to_regclass('pg_temp.howdah_copy') is not null then
         raise exception using errcode = 'HD005', message = 'a copy is under way in this transaction',
-            hint = 'End it with howdah.send_copied(queue), which sends it. A temporary table of your own must not be called howdah_copy.';
+            hint =
+                'End it with howdah.send_copied(queue), which sends it. A temporary table of your own must not be '
+                'called howdah_copy.';
     elsif (body_type in ('text', 'jsonb', 'bytea')) is not true then
         raise exception using errcode = 'HD005',
-            message = format('body_type must be text, jsonb or bytea, not %s', coalesce(quote_literal(body_type), 'NULL'));
+            message = format('body_type must be text, jsonb or bytea, not %s',
+                coalesce(quote_literal(body_type), 'NULL'));
     end if;
-    create temporary table howdah_copy (body text, headers jsonb, priority integer, correlation_id text, message_type text,
+    create temporary table howdah_copy (body text, headers jsonb, priority integer, correlation_id text,
+        message_type text,
         conversation_id uuid, deduplication_key text) on commit drop;
     if body_type = 'jsonb' then
         alter table pg_temp.howdah_copy alter body type jsonb using null;
     elsif body_type = 'bytea' then
         alter table pg_temp.howdah_copy alter body type bytea using null;
     end if;
-    grant insert on pg_temp.howdah_copy to public;  -- which is this session, whatever role it takes: no other one reaches its temporary tables
+    -- which is this session, whatever role it takes: no other one reaches its temporary tables
+    grant insert on pg_temp.howdah_copy to public;
     return 'pg_temp.howdah_copy'::regclass;
 end
 $$;
@@ -12451,7 +13294,8 @@ declare
 begin
     perform howdah._refuse_maintenance();
     if not (select howdah._has_role(e.admin_role) from howdah.engine e) then
-        raise exception using errcode = 'HD010', message = format('role %s may not break locks', quote_ident(howdah._caller())),
+        raise exception using errcode = 'HD010', message = format('role %s may not break locks',
+            quote_ident(howdah._caller())),
             hint = 'Ask for membership in the administrators'' role.';
     elsif break_lock.name is null then
         raise exception using errcode = 'HD005', message = 'a lock that is to be broken needs a name',
@@ -12462,10 +13306,12 @@ begin
     if not found then
         return null;
     end if;
-    update howdah.lock l set epoch = l.epoch + 1, holder = null, held_as = null, expires_at = null where l.id = v_lock.id;
+    update howdah.lock l set epoch = l.epoch + 1, holder = null, held_as = null, expires_at = null
+    where l.id = v_lock.id;
     insert into howdah.lock_epochs (acquired_at, epoch, name, holder)
     values (howdah.now(), v_lock.epoch + 1, v_lock.name, 'nobody: broken by ' || howdah._caller());
-    return jsonb_build_object('holder', v_lock.holder, 'held_as', v_lock.held_as, 'epoch', v_lock.epoch, 'expires_at', v_lock.expires_at);
+    return jsonb_build_object('holder', v_lock.holder, 'held_as', v_lock.held_as, 'epoch', v_lock.epoch, 'expires_at',
+        v_lock.expires_at);
 end
 $$;
 
@@ -12484,7 +13330,8 @@ begin
     end if;
     insert into howdah.bridges as b (topic_id, queue_id, selector, selector_sql)
     values (v_topic.id, v_queue.id, nullif(btrim(bridge.selector), ''), howdah._selector_sql(bridge.selector))
-    on conflict on constraint pk_bridges do update set selector = excluded.selector, selector_sql = excluded.selector_sql;
+    on conflict on constraint pk_bridges do update set selector = excluded.selector,
+        selector_sql = excluded.selector_sql;
     perform howdah._note_readers(v_topic.id);
 end
 $$;
@@ -12511,17 +13358,20 @@ begin
         raise exception using errcode = 'HD005',
             message = format('max_messages must be 1 to 10000, not %s', coalesce(max_messages::text, 'NULL'));
     elsif after_priority not between 0 and 9 or (after_priority is null) <> (after_position is null) then
-        raise exception using errcode = 'HD005', message = 'after_priority is 0 to 9 and comes together with after_position';
+        raise exception using errcode = 'HD005',
+            message = 'after_priority is 0 to 9 and comes together with after_position';
     elsif num_nonnulls(only_id, v_selector, browse.correlation_id) > 1 then
         raise exception using errcode = 'HD005', message = 'only_id, selector and correlation_id do not go together',
             hint = 'A selector knows JMSMessageID and JMSCorrelationID.';
-    elsif v_destination.kind = 'subscription' and (after_position is not null or num_nonnulls(v_selector, browse.correlation_id) > 0) then
+    elsif v_destination.kind = 'subscription' and (after_position is not null
+        or num_nonnulls(v_selector, browse.correlation_id) > 0) then
         raise exception using errcode = 'HD005', message = 'a subscription is browsed from its cursor on',
             hint = 'Ask for more messages, or see howdah.topic_history.';
     end if;
     v_rank := 9 - coalesce(after_priority, 9);
     if v_selector is not null then
-        return query select * from howdah._browse_selected(v_destination, v_selector, v_rank, v_seq, v_now, max_messages);
+        return query select * from howdah._browse_selected(v_destination, v_selector, v_rank, v_seq, v_now,
+            max_messages);
         return;
     elsif num_nonnulls(only_id, browse.correlation_id) > 0 then
         return query
@@ -12555,16 +13405,20 @@ begin
     if v_destination.kind = 'subscription' then
         get diagnostics v_shown = row_count;
         return query
-        select h.message_id, queue, case when h.is_text then convert_from(h.body, 'UTF8') end, case when not h.is_text then h.body end,
-            h.content_type, h.headers, 9 - h.rank, h.correlation_id, h.reply_to, h.message_type, h.conversation_id,
-            case when h.nonpersistent then 'non-persistent' else 'persistent' end, h.sent_at, h.expires_at, f.failures + 1, f.failures > 0,
-            h.seq, 0, howdah._destination_name(h.destination_id), null::text, null::timestamptz
+        select h.message_id, queue, case when h.is_text then convert_from(h.body, 'UTF8') end,
+            case when not h.is_text then h.body end, h.content_type, h.headers, 9 - h.rank, h.correlation_id,
+            h.reply_to, h.message_type, h.conversation_id,
+            case when h.nonpersistent then 'non-persistent' else 'persistent' end, h.sent_at, h.expires_at,
+            f.failures + 1, f.failures > 0, h.seq, 0, howdah._destination_name(h.destination_id), null::text,
+            null::timestamptz
         from howdah.subscriptions s
         join howdah.acks a on a.subscription_id = s.destination_id
-        cross join lateral howdah._messages_ahead(s, a, pg_current_snapshot(), case when only_id is null then max_messages - v_shown end, null) with ordinality h
+        cross join lateral howdah._messages_ahead(s, a, pg_current_snapshot(),
+            case when only_id is null then max_messages - v_shown end, null) with ordinality h
         cross join lateral (select howdah._failures(v_destination.id, h.message_id, 0::smallint, h.conversation_id,
             howdah._group(h.headers, h.conversation_id)) as failures) f
-        where s.destination_id = v_destination.id and (not howdah._is_wildcard(s.topic) or howdah._has_right(a.destination_id, 'browse'))
+        where s.destination_id = v_destination.id and (not howdah._is_wildcard(s.topic)
+            or howdah._has_right(a.destination_id, 'browse'))
           and (only_id is null or h.message_id = only_id)
         order by a.priority desc, a.destination_id, h.ordinality
         limit max_messages - v_shown;
@@ -12601,7 +13455,8 @@ declare
     v_done bigint;
 begin
     if message_ids is null then
-        raise exception using errcode = 'HD005', message = 'message_ids cannot be NULL', hint = 'See howdah.list_delayed(queue).';
+        raise exception using errcode = 'HD005', message = 'message_ids cannot be NULL',
+            hint = 'See howdah.list_delayed(queue).';
     end if;
     v_done := howdah._discard_delayed(v_destination, array(
         select p.ctid from howdah.parked p
@@ -12701,16 +13556,20 @@ declare
 begin
     perform howdah._check_primary();
     if since ->> 'system' is distinct from (select c.system_identifier::text from pg_control_system() c) then
-        raise exception using errcode = 'HD037', message = 'the offset was made in another cluster, whose transaction numbers mean nothing here',
+        raise exception using errcode = 'HD037',
+            message = 'the offset was made in another cluster, whose transaction numbers mean nothing here',
             hint = 'After a restore begin anew, with a new checkpoint.';
     end if;
     if pg_snapshot_xmax(v_since) > pg_snapshot_xmax(pg_current_snapshot()) then
         raise exception using errcode = 'HD037', message = 'the offset lies ahead of this database, which was set back',
             hint = 'What was read may not be here any more. Begin anew, with a new checkpoint.';
     end if;
-    if fail_on_loss and v_dropped > (since ->> 'dropped')::bigint and v_dropped >= pg_snapshot_xmin(v_since)::text::bigint then
+    if fail_on_loss and v_dropped > (since ->> 'dropped')::bigint
+       and v_dropped >= pg_snapshot_xmin(v_since)::text::bigint then
         raise exception using errcode = 'HD036', message = 'retention dropped rows of the journal that were not read',
-            hint = 'Go on without them by failOnDataLoss=false, or begin anew; keep more by engine.journal_retention_days, or read more often.';
+            hint =
+                'Go on without them by failOnDataLoss=false, or begin anew; keep more by '
+                'engine.journal_retention_days, or read more often.';
     end if;
 end
 $$;
@@ -12748,25 +13607,34 @@ CREATE FUNCTION howdah.check_server() RETURNS TABLE(setting text, value text, da
     from (values
         ('fsync', array['off'], 'loss', 'Set it to on: without it a crash of the machine can destroy the database.'),
         ('full_page_writes', array['off'], 'loss', 'Set it to on: a torn page cannot be mended otherwise.'),
-        ('synchronous_commit', array['off'], 'loss', 'Set it to on, local at least: the last commits before a crash are lost otherwise.'),
-        ('autovacuum', array['off'], 'stall', 'Set it to on: queues grow without end otherwise, and the server stops at last.'),
-        ('max_prepared_transactions', array['0'], 'stall', 'Set it to the number of sessions if transactions are to be prepared (XA).'),
-        ('shared_buffers', array['128MB', '16MB', '32MB', '64MB'], 'slow', 'It is PostgreSQL''s default or less; a quarter of the memory is usual.')
+        ('synchronous_commit', array['off'], 'loss',
+            'Set it to on, local at least: the last commits before a crash are lost otherwise.'),
+        ('autovacuum', array['off'], 'stall',
+            'Set it to on: queues grow without end otherwise, and the server stops at last.'),
+        ('max_prepared_transactions', array['0'], 'stall',
+            'Set it to the number of sessions if transactions are to be prepared (XA).'),
+        ('shared_buffers', array['128MB', '16MB', '32MB', '64MB'], 'slow',
+            'It is PostgreSQL''s default or less; a quarter of the memory is usual.')
     ) c(setting, learning, danger, advice)
     where current_setting(c.setting) = any (c.learning)
     union all
     select 'profile', 'development', 'slow',
-        'The embedded server shares this machine with what uses it, and nobody backs it up. Production needs a server of its own.'
+        'The embedded server shares this machine with what uses it, and nobody backs it up. Production needs a server '
+        'of its own.'
     where current_setting('howdah.embedded', true) = 'on'
     union all
-    select 'engine', 'persistent: false', 'loss', 'Every message is non-persistent, and every restart of the server loses it: howdah engine alter -o persistent=true.'
+    select 'engine', 'persistent: false', 'loss',
+        'Every message is non-persistent, and every restart of the server loses it: howdah engine alter -o '
+        'persistent=true.'
     from howdah.engine e where not e.persistent
     union all
     select 'destination ' || d.name, 'persistent: false', 'loss', 'Memory mode: every restart of the server empties it.'
     from howdah.destinations d where d.dropped_at is null and not d.own_persistent and not d.name ^@ '_TEMP.'
     union all
-    select 'destination ' || d.name, 'journal_level: off', 'loss', 'What became of its messages is not recorded; an audit can prove nothing.'
-    from howdah.destinations d where d.dropped_at is null and d.journal_level = 'off' and d.kind <> 'subscription' and not d.name ^@ '_TEMP.'
+    select 'destination ' || d.name, 'journal_level: off', 'loss',
+        'What became of its messages is not recorded; an audit can prove nothing.'
+    from howdah.destinations d where d.dropped_at is null and d.journal_level = 'off' and d.kind <> 'subscription'
+        and not d.name ^@ '_TEMP.'
     union all
     select 'right of ' || g.role_name, g.verb || ' ' || d.name, 'slow',
         'No role has this name: a new one of it would have the right. howdah.revoke_queue takes it back.'
@@ -12776,7 +13644,8 @@ CREATE FUNCTION howdah.check_server() RETURNS TABLE(setting text, value text, da
         'It holds vacuum back in the whole server: commit it or roll it back (howdah.list_transactions).'
     from pg_prepared_xacts x where x.database = current_database() and x.prepared < howdah.now() - interval '1 hour'
     union all
-    select 'maintenance ' || w.service, 'waits since ' || w.since, 'stall', format('%s is left as it is: %s.', w.object, w.reason)
+    select 'maintenance ' || w.service, 'waits since ' || w.since, 'stall',
+        format('%s is left as it is: %s.', w.object, w.reason)
     from howdah.maintenance_waits w
     union all
     select 'audit', r.severity || ' ' || r.finished_at, case r.severity when 'error' then 'loss' else 'stall' end,
@@ -12796,17 +13665,22 @@ declare
 begin
     perform howdah._refuse_maintenance();
     if client_id is null then
-        raise exception using errcode = 'HD003', message = 'a client id to be claimed cannot be NULL', hint = 'Call howdah.release_client_id() to give one back.';
+        raise exception using errcode = 'HD003', message = 'a client id to be claimed cannot be NULL',
+            hint = 'Call howdah.release_client_id() to give one back.';
     end if;
     perform howdah.set_client_id(client_id);
     if v_claimed = (howdah._lock_key('client id', client_id) & 2147483647)::integer then
         return;
     elsif v_claimed is not null then
         raise exception using errcode = 'HD005', message = 'this session has claimed another client id',
-            hint = 'A client has one client id: call howdah.release_client_id() first, or claim the other one in a session of its own.';
+            hint =
+                'A client has one client id: call howdah.release_client_id() first, or claim the other one in a '
+                'session of its own.';
     elsif not pg_try_advisory_lock(1213154386, (howdah._lock_key('client id', client_id) & 2147483647)::integer) then
         raise exception using errcode = 'HD038', message = format('client id %s is in use', quote_literal(client_id)),
-            hint = 'Another session has claimed it. Choose another one, or wait until that session ends or calls howdah.release_client_id().';
+            hint =
+                'Another session has claimed it. Choose another one, or wait until that session ends or calls '
+                'howdah.release_client_id().';
     end if;
 end
 $$;
@@ -12823,11 +13697,13 @@ declare
     v_queue howdah.temporary_queues;
 begin
     perform howdah._refuse_maintenance();
-    for v_queue in select t.* from howdah.temporary_queues t where t.connection = v_connection order by t.destination_id loop
+    for v_queue in select t.* from howdah.temporary_queues t where t.connection = v_connection
+        order by t.destination_id loop
         v_count := v_count + howdah._drop_temporary(v_queue)::integer;
     end loop;
     perform set_config('howdah.connection', '', false);
-    if exists (select from pg_locks l where l.locktype = 'advisory' and l.pid = pg_backend_pid() and l.mode = 'ExclusiveLock' and l.objsubid = 1
+    if exists (select from pg_locks l where l.locktype = 'advisory' and l.pid = pg_backend_pid()
+        and l.mode = 'ExclusiveLock' and l.objsubid = 1
                and (l.classid::bigint << 32 | l.objid::bigint) = hashtextextended(v_connection, 1213154392)) then
         perform pg_advisory_unlock(hashtextextended(v_connection, 1213154392));
     end if;
@@ -12878,8 +13754,10 @@ declare
     v_oldest_nonpersistent timestamptz;
     v_apart bigint[];
 begin
-    if (cardinality(message_ids) = cardinality(priorities) and cardinality(message_ids) = cardinality(positions)) is not true then
-        raise exception using errcode = 'HD005', message = 'message_ids, priorities and positions must be of equal length';
+    if (cardinality(message_ids) = cardinality(priorities)
+        and cardinality(message_ids) = cardinality(positions)) is not true then
+        raise exception using errcode = 'HD005',
+            message = 'message_ids, priorities and positions must be of equal length';
     end if;
     with wanted as (
         select distinct w.message_id, 9 - w.priority::bigint as rank, w.seq
@@ -12902,9 +13780,9 @@ begin
         union all select p.message_id, p.sent_at, p.nonpersistent, p.apart from parked p
     )
     select array_agg(w.message_id) filter (where g.message_id is null),
-        array_agg(w.message_id) filter (where not g.nonpersistent), array_agg(w.message_id) filter (where g.nonpersistent),
-        min(g.sent_at) filter (where not g.nonpersistent), min(g.sent_at) filter (where g.nonpersistent),
-        array_agg(w.message_id) filter (where g.apart)
+        array_agg(w.message_id) filter (where not g.nonpersistent),
+        array_agg(w.message_id) filter (where g.nonpersistent), min(g.sent_at) filter (where not g.nonpersistent),
+        min(g.sent_at) filter (where g.nonpersistent), array_agg(w.message_id) filter (where g.apart)
     into v_missing, v_persistent, v_nonpersistent, v_oldest, v_oldest_nonpersistent, v_apart
     from wanted w left join gone g on g.message_id = w.message_id;
     if v_missing is not null then
@@ -12915,7 +13793,8 @@ begin
             message = format('message %s is not in queue %s', v_missing[1], quote_literal(queue)),
             hint = 'Messages are consumed in the transaction that received them with howdah.receive_locked, once.';
     end if;
-    perform howdah._journal(v_destination, 'consumed', v_persistent, false, null, 'held', v_oldest, coalesce(v_apart, '{}'));
+    perform howdah._journal(v_destination, 'consumed', v_persistent, false, null, 'held', v_oldest,
+        coalesce(v_apart, '{}'));
     perform howdah._journal(v_destination, 'consumed', v_nonpersistent, true, null, 'held', v_oldest_nonpersistent);
 end
 $$;
@@ -12930,7 +13809,8 @@ declare
     v_listener howdah.listeners := howdah._new_listener(listener, howdah._queue(queue, 'admin'), options);
 begin
     if not howdah._add_listener(v_listener) then
-        raise exception using errcode = 'HD021', message = format('listener %s exists already', quote_literal(listener)),
+        raise exception using errcode = 'HD021', message = format('listener %s exists already',
+            quote_literal(listener)),
             hint = 'See howdah.list_listeners(); howdah.alter_listener(listener, options) changes it.';
     end if;
     return howdah._listener_warning(v_listener);
@@ -12948,7 +13828,8 @@ declare
 begin
     perform howdah._check_name(queue);
     perform howdah._check_creation();
-    v_destination := howdah._with_options(howdah._with_options(howdah._new_destination(queue), howdah._policy_for(queue)), options);
+    v_destination := howdah._with_options(howdah._with_options(howdah._new_destination(queue),
+        howdah._policy_for(queue)), options);
     v_destination.journal_level_at := v_destination.created_at;
     perform howdah._ensure_targets(v_destination);
     if queue ~ '^Consumer[.][^.]+[.]VirtualTopic[.]' then
@@ -12986,9 +13867,11 @@ begin
         perform howdah._clear_temporary(v_free.destination_id);
     end if;
     perform howdah._note_alive(v_free.alive);
-    update howdah.temporary_queues t set connection = v_connection, boot = pg_postmaster_start_time(), life = nextval(t.lives)
+    update howdah.temporary_queues t set connection = v_connection, boot = pg_postmaster_start_time(),
+        life = nextval(t.lives)
     where t.destination_id = v_free.destination_id;
-    update howdah.destinations d set name = v_name, dropped_at = null, created_at = howdah.now(), created_by = howdah._caller()
+    update howdah.destinations d set name = v_name, dropped_at = null, created_at = howdah.now(),
+        created_by = howdah._caller()
     where d.id = v_free.destination_id;
     return v_name;
 end
@@ -13010,7 +13893,8 @@ begin
     perform howdah._lock_names();
     v_topic := howdah._new_destination(topic);
     v_topic.kind := 'topic';
-    options := jsonb_strip_nulls(jsonb_build_object('persistent', howdah._policy_for(topic) -> 'persistent')) || options;
+    options := jsonb_strip_nulls(jsonb_build_object('persistent', howdah._policy_for(topic) -> 'persistent'))
+        || options;
     v_topic.id := howdah._add_destination(v_topic);
     -- No rank: a send that looks for a queue passes it by.
     update howdah.destinations d set main_rank = -1 where d.id = v_topic.id;
@@ -13025,7 +13909,8 @@ begin
     if topic like 'VirtualTopic.%' then
         insert into howdah.bridges (topic_id, queue_id)
         select v_topic.id, d.id from howdah.destinations d
-        where d.kind = 'queue' and d.dropped_at is null and d.name ~ ('^Consumer[.][^.]+[.]' || replace(topic, '.', '[.]') || '$');
+        where d.kind = 'queue' and d.dropped_at is null
+          and d.name ~ ('^Consumer[.][^.]+[.]' || replace(topic, '.', '[.]') || '$');
     end if;
     perform howdah._note_readers(v_topic.id);
     return v_topic.id;
@@ -13040,7 +13925,8 @@ CREATE FUNCTION howdah.default_options(preset text DEFAULT 'howdah'::text) RETUR
     SET extra_float_digits TO '1'
     AS $$
     select jsonb_object_agg(k.key, to_jsonb(d) -> k.key)
-    from howdah._with_options(howdah._new_destination('default'), jsonb_build_object('preset', default_options.preset)) d
+    from howdah._with_options(howdah._new_destination('default'),
+        jsonb_build_object('preset', default_options.preset)) d
     cross join howdah._option_kinds() k
     where k.owner = 'queue'
 $$;
@@ -13053,7 +13939,8 @@ CREATE FUNCTION howdah.delay_until(at timestamp with time zone) RETURNS interval
     AS $$
 begin
     if at is null or not isfinite(at) or at > howdah.now() + interval '99 years' then
-        raise exception using errcode = 'HD005', message = 'a time of delivery is a point in time, at most 99 years ahead';
+        raise exception using errcode = 'HD005',
+            message = 'a time of delivery is a point in time, at most 99 years ahead';
     end if;
     return greatest(at - howdah.now(), interval '0');
 end
@@ -13068,8 +13955,8 @@ CREATE FUNCTION howdah.discard(queue text, message_ids bigint[] DEFAULT NULL::bi
     AS $$
 declare
     v_destination howdah.destinations := howdah._queue(queue, 'admin');
-    v_chosen bigint[] := howdah._chosen_messages(v_destination, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than,
-        selector);
+    v_chosen bigint[] := howdah._chosen_messages(v_destination, message_ids, max_messages, origin, error_class,
+        fingerprint, older_than, newer_than, selector);
     v_ids bigint[];
     v_nonpersistent bigint[];
     v_count bigint;
@@ -13130,7 +14017,8 @@ begin
     perform from howdah.destinations d where d.name = queue and d.dropped_at is null for update;
     v_destination := howdah._own_queue(queue);
     if v_destination.kind <> 'queue' then
-        raise exception using errcode = 'HD001', message = format('%s is a %s, not a queue', quote_literal(queue), v_destination.kind),
+        raise exception using errcode = 'HD001', message = format('%s is a %s, not a queue', quote_literal(queue),
+            v_destination.kind),
             hint = 'See howdah.drop_topic and howdah.unsubscribe.';
     end if;
     if force then
@@ -13161,11 +14049,14 @@ begin
         raise exception using errcode = 'HD005', message = format('%s is no temporary queue', quote_literal(queue)),
             hint = 'An administrator drops queues with howdah.drop_queue(queue).';
     elsif not pg_try_advisory_xact_lock(howdah._lock_key('temporary receiver', v_destination.id::text))
-       or exists (select from howdah.parked p where p.destination_id = v_destination.id and p.lease_id is not null and p.due_at > howdah.now()) then
-        raise exception using errcode = 'HD030', message = format('the temporary queue %s has an active consumer', quote_literal(queue)),
+       or exists (select from howdah.parked p where p.destination_id = v_destination.id and p.lease_id is not null
+           and p.due_at > howdah.now()) then
+        raise exception using errcode = 'HD030', message = format('the temporary queue %s has an active consumer',
+            quote_literal(queue)),
             hint = 'End the transaction that receives from it, and its leases, first.';
     elsif not howdah._drop_temporary(v_queue) then
-        raise exception using errcode = 'HD001', message = format('there is no queue %s any more', quote_literal(queue)),
+        raise exception using errcode = 'HD001', message = format('there is no queue %s any more',
+            quote_literal(queue)),
             hint = 'It ended with its connection, or another session of the connection dropped it.';
     end if;
 end
@@ -13185,7 +14076,8 @@ begin
     perform from howdah.destinations d where d.id = v_topic.id for update;
     v_count := (select count(distinct a.subscription_id) from howdah.acks a where a.destination_id = v_topic.id);
     if v_count > 0 and not force then
-        raise exception using errcode = 'HD011', message = format('topic %s has %s subscriptions', quote_literal(topic), v_count),
+        raise exception using errcode = 'HD011', message = format('topic %s has %s subscriptions', quote_literal(topic),
+            v_count),
             hint = 'Unsubscribe them, or drop it with force => true.';
     end if;
     for v_name in
@@ -13214,7 +14106,8 @@ CREATE FUNCTION howdah.due_schedules(max_schedules integer DEFAULT 1000) RETURNS
     AS $$
 begin
     if (max_schedules between 1 and 100000) is not true then
-        raise exception using errcode = 'HD005', message = format('max_schedules must be 1 to 100000, not %s', coalesce(max_schedules::text, 'NULL'));
+        raise exception using errcode = 'HD005', message = format('max_schedules must be 1 to 100000, not %s',
+            coalesce(max_schedules::text, 'NULL'));
     end if;
     return query
     select s.id, s.cron, s.time_zone, s.next_at, greatest(s.changed_at, s.starts_at), s.catch_up, n.now
@@ -13233,7 +14126,8 @@ CREATE FUNCTION howdah.end_conversation(conversation_id uuid, error integer DEFA
 begin
     perform howdah._refuse_maintenance();
     if conversation_id is null or error <= 0 or (error is null) <> (error_text is null) then
-        raise exception using errcode = 'HD005', message = 'end_conversation needs a conversation, and an error with its text or neither',
+        raise exception using errcode = 'HD005',
+            message = 'end_conversation needs a conversation, and an error with its text or neither',
             hint = 'The number of an error is positive.';
     end if;
     if reply_to is not null and error is not null then
@@ -13261,7 +14155,8 @@ begin
         v_held := howdah._held_messages(v_destination, v_lease, message_ids);
         v_blamed := array(select h.id from unnest(v_held) h(id) where h.id = any (delivered));
         if cardinality(v_blamed) < cardinality(v_held) then
-            perform howdah.release(queue, v_lease, array(select h.id from unnest(v_held) h(id) where h.id <> all (v_blamed)));
+            perform howdah.release(queue, v_lease,
+                array(select h.id from unnest(v_held) h(id) where h.id <> all (v_blamed)));
         end if;
         if v_blamed <> '{}' then
             return query select n.* from howdah.nack(queue, v_lease, v_blamed, error_text, error_class) n;
@@ -13379,7 +14274,8 @@ begin
         v_new.started_at := (facts ->> 'started_at')::timestamptz;
         v_new.manifest := facts ->> 'manifest';
         v_new.path := facts ->> 'path';
-        if v_snapshot is null or num_nulls(v_new.journal_rows, v_new.journal_checksum, v_new.incident_rows, v_new.incident_checksum,
+        if v_snapshot is null or num_nulls(v_new.journal_rows, v_new.journal_checksum, v_new.incident_rows,
+            v_new.incident_checksum,
                v_new.message_rows, v_new.message_checksum, v_new.manifest, v_new.path) > 0
            or howdah._is_readable(v_new.started_at) is not true or not howdah._is_readable(v_new.journal_kept_from)
            or exists (select from unnest(message_ids, destination_ids, stages) k(message_id, destination_id, stage)
@@ -13389,20 +14285,26 @@ begin
         end if;
     exception when data_exception then
         raise exception using errcode = 'HD005', message = 'the snapshot, the facts or the arrays of the run are wrong',
-            hint = 'facts is a JSON object: journal, incidents and messages, each with rows and checksum, manifest, path, started_at; the arrays are of one length.';
+            hint =
+                'facts is a JSON object: journal, incidents and messages, each with rows and checksum, manifest, '
+                'path, started_at; the arrays are of one length.';
     end;
     select e.* into v_engine from howdah.engine e;
     select r.* into v_last from howdah.archive_runs r where r.archive_id = archive order by r.run desc limit 1;
     if archive is distinct from v_engine.archive_id or run is distinct from coalesce(v_last.run, 0) + 1
-       or v_last.system_identifier <> v_engine.system_identifier or pg_snapshot_xmax(v_snapshot) < pg_snapshot_xmax(v_last.snapshot) then
+       or v_last.system_identifier <> v_engine.system_identifier
+       or pg_snapshot_xmax(v_snapshot) < pg_snapshot_xmax(v_last.snapshot) then
         raise exception using errcode = 'HD005', message = format('run %s is not the next one of the archive', run),
             hint = 'Another archiver was faster, or the database was restored; see howdah archive list.';
     end if;
-    insert into howdah.archive_runs (archive_id, run, lock_epoch, snapshot, system_identifier, journal_rows, journal_checksum,
-        incident_rows, incident_checksum, message_rows, message_checksum, journal_kept_from, manifest, path, started_at, finished_at)
-    values (archive, run, lock_epoch, v_snapshot, v_engine.system_identifier, v_new.journal_rows, v_new.journal_checksum,
-        v_new.incident_rows, v_new.incident_checksum, v_new.message_rows, v_new.message_checksum, v_new.journal_kept_from, v_new.manifest,
-        v_new.path, v_new.started_at, howdah.now());
+    insert into howdah.archive_runs (archive_id, run, lock_epoch, snapshot, system_identifier, journal_rows,
+        journal_checksum,
+        incident_rows, incident_checksum, message_rows, message_checksum, journal_kept_from, manifest, path, started_at,
+        finished_at)
+    values (archive, run, lock_epoch, v_snapshot, v_engine.system_identifier, v_new.journal_rows,
+        v_new.journal_checksum,
+        v_new.incident_rows, v_new.incident_checksum, v_new.message_rows, v_new.message_checksum,
+        v_new.journal_kept_from, v_new.manifest, v_new.path, v_new.started_at, howdah.now());
     insert into howdah.archived_messages (message_id, destination_id, origin_id, stage)
     select k.message_id, k.destination_id, coalesce(k.origin_id, 0), k.stage
     from unnest(message_ids, destination_ids, origin_ids, stages) k(message_id, destination_id, origin_id, stage)
@@ -13411,7 +14313,8 @@ begin
     delete from howdah.archived_messages a
     where not exists (
         select from howdah.archive_messages m
-        where m.message_id = a.message_id and m.destination_id = a.destination_id and coalesce(m.origin_id, 0) = a.origin_id
+        where m.message_id = a.message_id and m.destination_id = a.destination_id
+          and coalesce(m.origin_id, 0) = a.origin_id
           and m.stage = a.stage);
 end
 $$;
@@ -13433,19 +14336,24 @@ begin
             hint = 'Leave them out to fire what has a period.';
     end if;
     begin
-        if exists (select from jsonb_to_recordset(plans) p(schedule_id bigint, was timestamptz, times timestamptz[], next_at timestamptz, error text)
+        if exists (select from jsonb_to_recordset(plans) p(schedule_id bigint, was timestamptz, times timestamptz[],
+            next_at timestamptz, error text)
                    where p.schedule_id is null or not howdah._is_readable(p.next_at)) then
             raise data_exception;
         end if;
     exception when data_exception then
-        raise exception using errcode = 'HD005', message = 'plans must be a JSON array of objects with a schedule_id and times between 1970 and 9999',
-            hint = 'For each schedule of howdah.due_schedules(): {"schedule_id", "was", "times": [...], "next_at"}, or "error".';
+        raise exception using errcode = 'HD005',
+            message = 'plans must be a JSON array of objects with a schedule_id and times between 1970 and 9999',
+            hint =
+                'For each schedule of howdah.due_schedules(): {"schedule_id", "was", "times": [...], "next_at"}, or '
+                '"error".';
     end;
     fired := 0;
     for v_plan in
         select s as schedule, p.times, p.next_at, p.error
         from howdah.schedules s
-        left join jsonb_to_recordset(plans) p(schedule_id bigint, was timestamptz, times timestamptz[], next_at timestamptz, error text)
+        left join jsonb_to_recordset(plans) p(schedule_id bigint, was timestamptz, times timestamptz[],
+            next_at timestamptz, error text)
             on p.schedule_id = s.id and p.was is not distinct from s.next_at
         where s.due_at <= v_now and (s.cron is null or p.schedule_id is not null)
         order by s.due_at limit max_schedules for no key update of s skip locked
@@ -13459,7 +14367,8 @@ begin
     select count(*) filter (where s.due_at <= v_now and s.cron is not null),
         extract(epoch from min(s.due_at) filter (where s.due_at > v_now or s.cron is null) - v_now)
     into unplanned, next_in
-    from (select d.due_at, d.cron from howdah.schedules d where d.due_at is not null order by d.due_at limit max_schedules + 1) s;
+    from (select d.due_at, d.cron from howdah.schedules d where d.due_at is not null order by d.due_at
+        limit max_schedules + 1) s;
 end
 $$;
 
@@ -13473,7 +14382,8 @@ declare
     v_id integer := (howdah._destination(queue, 'admin')).id;
 begin
     perform howdah._check_grant(verb, role);
-    insert into howdah.destination_grants (destination_id, verb, role_name) values (v_id, grant_queue.verb, grant_queue.role)
+    insert into howdah.destination_grants (destination_id, verb, role_name)
+    values (v_id, grant_queue.verb, grant_queue.role)
     on conflict do nothing;
     return found;
 end
@@ -13493,7 +14403,8 @@ declare
     v_ids bigint[];
 begin
     -- After its end others may be receiving some of it.
-    perform howdah._lay_down(v_destination.id, lease, message_ids, null) from howdah.leases l where l.lease_id = lease and l.until <= howdah.now();
+    perform howdah._lay_down(v_destination.id, lease, message_ids, null) from howdah.leases l
+    where l.lease_id = lease and l.until <= howdah.now();
     v_ids := array(
         select m.message_id from howdah._in_lease(v_destination.id, lease, message_ids) m
         union all
@@ -13524,7 +14435,8 @@ begin
     where l.name = listener and l.status = 'running' and l.failures > 0 and howdah._listener_failures(l) > 0;
     if found then
         perform howdah._destination(v_listener.queue, 'receive');
-        insert into howdah.listener_marks (listener_id, total_failures) values (v_listener.id, v_listener.total_failures);
+        insert into howdah.listener_marks (listener_id, total_failures)
+        values (v_listener.id, v_listener.total_failures);
     end if;
 end
 $$;
@@ -13537,10 +14449,13 @@ CREATE FUNCTION howdah.heartbeat(worker_id uuid, in_hand jsonb DEFAULT '{}'::jso
     AS $_$
 begin
     if in_hand is null or jsonb_typeof(in_hand) <> 'object'
-       or jsonb_path_exists(in_hand, 'strict $.* ? (@.type() != "number" || @ < 0 || @ > 1000000000 || @.floor() != @)') then
-        raise exception using errcode = 'HD005', message = 'in_hand must be a JSON object of queue name to number of messages';
+       or jsonb_path_exists(in_hand,
+           'strict $.* ? (@.type() != "number" || @ < 0 || @ > 1000000000 || @.floor() != @)') then
+        raise exception using errcode = 'HD005',
+            message = 'in_hand must be a JSON object of queue name to number of messages';
     end if;
-    update howdah.workers w set heartbeat_at = howdah.now(), in_hand = heartbeat.in_hand where w.worker_id = heartbeat.worker_id;
+    update howdah.workers w set heartbeat_at = howdah.now(), in_hand = heartbeat.in_hand
+    where w.worker_id = heartbeat.worker_id;
     if not found then
         raise exception using errcode = 'HD015', message = format('worker %s is not registered', worker_id),
             hint = 'It was silent for too long and was removed; register it again.';
@@ -13580,12 +14495,15 @@ begin
     end if;
     return query
     select p.incident_id, d.name, p.message_id, p.stage::integer, p.attempt, p.outcome, p.error_class, p.error_text,
-        p.sqlstate, p.traceback, p.worker, p.duration_ms, p.conversation_id, p.details, p.recorded_at, p.recorded_by, p.fingerprint
+        p.sqlstate, p.traceback, p.worker, p.duration_ms, p.conversation_id, p.details, p.recorded_at, p.recorded_by,
+        p.fingerprint
     from howdah.poison_details p
     join howdah.destinations d on d.id = p.destination_id
-    where (v_id is null or p.destination_id = v_id) and (incidents.message_id is null or p.message_id = incidents.message_id)
+    where (v_id is null or p.destination_id = v_id)
+      and (incidents.message_id is null or p.message_id = incidents.message_id)
       and (before_incident is null or p.incident_id < before_incident)
-      and (only_class is null or p.error_class = only_class) and (only_fingerprint is null or p.fingerprint = only_fingerprint)
+      and (only_class is null or p.error_class = only_class)
+      and (only_fingerprint is null or p.fingerprint = only_fingerprint)
       and (older_than is null or p.recorded_at < older_than) and (newer_than is null or p.recorded_at >= newer_than)
       and exists (select from howdah.destination_grants g
                   where g.destination_id = d.id and g.verb = 'browse'
@@ -13606,20 +14524,25 @@ declare
 begin
     perform howdah._check_primary();
     begin
-        v_snapshot := case starting when 'latest' then howdah._snapshot() when 'earliest' then '1:1:'::pg_snapshot else starting::pg_snapshot end;
+        v_snapshot := case starting when 'latest' then howdah._snapshot() when 'earliest' then '1:1:'::pg_snapshot
+            else starting::pg_snapshot end;
     exception when invalid_text_representation then
-        raise exception using errcode = 'HD005', message = format('%s is no place in the journal', quote_literal(starting)),
+        raise exception using errcode = 'HD005', message = format('%s is no place in the journal',
+            quote_literal(starting)),
             hint = 'Say earliest, latest or a snapshot, as pg_current_snapshot() gives it.';
     end;
     if v_snapshot is null then
-        raise exception using errcode = 'HD005', message = 'starting is NULL', hint = 'Say earliest, latest or a snapshot.';
+        raise exception using errcode = 'HD005', message = 'starting is NULL',
+            hint = 'Say earliest, latest or a snapshot.';
     end if;
     if pg_snapshot_xmax(v_snapshot) > pg_snapshot_xmax(pg_current_snapshot()) then
-        raise exception using errcode = 'HD037', message = format('snapshot %s lies ahead of this database', v_snapshot),
+        raise exception using errcode = 'HD037', message = format('snapshot %s lies ahead of this database',
+            v_snapshot),
             hint = 'It was made in another cluster, or before this one was set back.';
     end if;
     return (select jsonb_build_object('snapshot', v_snapshot::text, 'system', c.system_identifier::text,
-                                      'dropped', case when starting in ('earliest', 'latest') then e.journal_dropped_xid else 0 end)
+                                      'dropped', case when starting in ('earliest', 'latest') then e.journal_dropped_xid
+                                          else 0 end)
             from howdah.engine e cross join pg_control_system() c);
 end
 $$;
@@ -13637,17 +14560,21 @@ declare
     v_upto pg_snapshot := howdah._offset_snapshot(upto);
 begin
     if partitions is null or partitions < 1 or partitions > 10000 then
-        raise exception using errcode = 'HD005', message = 'partitions must be 1 to 10,000', hint = 'As many connections read at once.';
+        raise exception using errcode = 'HD005', message = 'partitions must be 1 to 10,000',
+            hint = 'As many connections read at once.';
     end if;
     return query
     with cuts as (
-        select percentile_disc(array(select n::double precision / partitions from generate_series(1, partitions - 1) n)) within group (order by j.xid) as inner_ones,
+        select percentile_disc(array(select n::double precision / partitions
+            from generate_series(1, partitions - 1) n)) within group (order by j.xid) as inner_ones,
             min(j.xid) as lowest, max(j.xid) + 1 as past
         from howdah.journal j
         where j.xid >= pg_snapshot_xmin(v_since)::text::bigint and j.xid < pg_snapshot_xmax(v_upto)::text::bigint
-          and pg_visible_in_snapshot(j.xid::text::xid8, v_upto) and not pg_visible_in_snapshot(j.xid::text::xid8, v_since)
+          and pg_visible_in_snapshot(j.xid::text::xid8, v_upto)
+          and not pg_visible_in_snapshot(j.xid::text::xid8, v_since)
     ), bounds as (
-        select distinct b.xid from cuts c cross join lateral unnest(c.inner_ones || c.lowest || c.past) b(xid) where b.xid is not null
+        select distinct b.xid from cuts c cross join lateral unnest(c.inner_ones || c.lowest || c.past) b(xid)
+        where b.xid is not null
     ), pairs as (
         select b.xid, lead(b.xid) over (order by b.xid) as following from bounds b
     )
@@ -13673,7 +14600,8 @@ CREATE FUNCTION howdah.last_acked_id(ack_id integer) RETURNS bigint
     AS $$
 begin
     perform howdah._check_all_here();
-    return (select coalesce(coalesce(least(min(h.seq), (select min(k.seq) from howdah.acked k where k.ack_id = last_acked_id.ack_id and k.lease_id is not null)) - 1,
+    return (select coalesce(coalesce(least(min(h.seq),
+        (select min(k.seq) from howdah.acked k where k.ack_id = last_acked_id.ack_id and k.lease_id is not null)) - 1,
         max(pg_sequence_last_value(d.positions))) * 1000000 + max(d.id), -1)
     from howdah.acks a
     join howdah.subscriptions s on s.destination_id = a.subscription_id
@@ -13694,8 +14622,8 @@ CREATE FUNCTION howdah.lease(queue text, max_messages integer DEFAULT 1, duratio
     SET enable_bitmapscan TO 'off'
     SET jit TO 'off'
     AS $$
--- The usual way: from the main lane of a queue with nothing else to give. Rows are deleted from msgs and written to leased, and none is ever updated
--- there. Everything else is held, and then laid into parked.
+-- The usual way: from the main lane of a queue with nothing else to give. Rows are deleted from msgs and written to
+-- leased, and none is ever updated there. Everything else is held, and then laid into parked.
 declare
     v_queue record;
     v_now timestamptz := howdah.now();
@@ -13718,8 +14646,10 @@ declare
     v_name text;
 begin
     if acknowledge is not null then
-        if queue ~ '[*>]' and strpos(queue, ':') = 0 and not exists (select from howdah.destinations d where d.name = queue and d.dropped_at is null) then
-            raise exception using errcode = 'HD005', message = format('a lease of wildcard %s cannot acknowledge another one', quote_literal(queue)),
+        if queue ~ '[*>]' and strpos(queue, ':') = 0
+           and not exists (select from howdah.destinations d where d.name = queue and d.dropped_at is null) then
+            raise exception using errcode = 'HD005',
+                message = format('a lease of wildcard %s cannot acknowledge another one', quote_literal(queue)),
                 hint = 'Call howdah.ack(queue_name, lease) before it, in the same transaction.';
         end if;
         perform howdah.ack(queue, acknowledge);
@@ -13730,7 +14660,8 @@ begin
         coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) >= max_messages
             and not howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as backlog,
-        exists (select from howdah.lanes l where l.destination_id = d.id and l.rank = d.main_rank and l.place = 0 and l.head is not null) as opened,
+        exists (select from howdah.lanes l where l.destination_id = d.id and l.rank = d.main_rank and l.place = 0
+            and l.head is not null) as opened,
         howdah._has_role(d.receivers[1]) as allowed
     into v_queue
     from howdah.destinations d
@@ -13739,13 +14670,15 @@ begin
     if v_queue.allowed and (v_queue.plain or howdah._is_plain(v_queue.id)) then
         for v_way in 0..6 loop
             if v_way > 0 then
-                select n.positions, n.locked into v_seqs, v_locked from howdah._next_positions(v_queue.lane, v_way, v_left, v_left < max_messages) n;
+                select n.positions, n.locked into v_seqs, v_locked
+                from howdah._next_positions(v_queue.lane, v_way, v_left, v_left < max_messages) n;
                 continue when coalesce(cardinality(v_seqs), 0) = 0;
             else
                 continue when v_queue.backlog is not true;
                 -- Taken last, free and still there: a rollback gave it back, so the search comes first.
                 perform from howdah.msgs m
-                where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq = v_queue.headed and m.xmax <> 0 for update skip locked;
+                where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq = v_queue.headed and m.xmax <> 0
+                for update skip locked;
                 continue when found;
                 v_seqs := array(select nextval(v_queue.head) from generate_series(1, max_messages));
                 v_locked := false;
@@ -13753,19 +14686,24 @@ begin
             v_failed := null;
             v_ended := null;
             if pg_sequence_last_value(v_queue.failing) is not null then
-                -- Locked first, for what failed is counted with a snapshot that was taken after that (howdah._count_failures).
+                -- Locked first, for what failed is counted with a snapshot that was taken after that
+                -- (howdah._count_failures).
                 v_seqs := array(
                     select m.seq from howdah.msgs m
                     where m.destination_id = v_queue.id and m.rank = v_queue.rank
-                      and m.seq between v_seqs[1] and v_seqs[cardinality(v_seqs)] and m.seq = any (v_seqs) and (v_locked or m.xmax = 0)
+                      and m.seq between v_seqs[1] and v_seqs[cardinality(v_seqs)] and m.seq = any (v_seqs)
+                      and (v_locked or m.xmax = 0)
                     order by m.seq for update skip locked);
                 continue when cardinality(v_seqs) = 0;
                 v_locked := true;
-                select array_agg(f.message_id), array_agg(f.failures), array_agg(f.message_id) filter (where f.weight >= v_queue.most)
+                select array_agg(f.message_id), array_agg(f.failures),
+                    array_agg(f.message_id) filter (where f.weight >= v_queue.most)
                 into v_failed, v_failures, v_ended
-                from (select array_agg(m.message_id) as ids, array_agg(m.stage) as stages, array_agg(m.conversation_id) as conversations,
+                from (select array_agg(m.message_id) as ids, array_agg(m.stage) as stages,
+                    array_agg(m.conversation_id) as conversations,
                                 array_agg(howdah._group(m.headers, m.conversation_id)) as groups
-                      from howdah.msgs m where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq = any (v_seqs) and m.stage = 0) a
+                      from howdah.msgs m where m.destination_id = v_queue.id and m.rank = v_queue.rank
+                      and m.seq = any (v_seqs) and m.stage = 0) a
                 cross join lateral howdah._count_failures(v_queue.id, a.ids, a.stages, a.conversations, a.groups) f
                 where f.stage = 0;
             end if;
@@ -13781,27 +14719,34 @@ begin
                 delete from howdah.msgs m
                 where m.destination_id = v_queue.id and m.rank = v_queue.rank
                   and m.seq between v_first and v_last and m.seq = any (v_seqs) and (v_locked or m.xmax = 0)
-                  and (m.expires_at > v_now) is not false and m.stage = 0 and m.message_id = m.seq * 1000000 + v_queue.id
+                  and (m.expires_at > v_now) is not false and m.stage = 0
+                  and m.message_id = m.seq * 1000000 + v_queue.id
                   and (m.message_id <> all (v_ended)) is not false
                 returning m.*
             )
             insert into howdah.leased as i
             select case when v_dense then g.seq + v_shift else v_base + array_position(v_seqs, g.seq) end,
-                g.message_id, g.sent_at, g.expires_at, g.dead_at, g.destination_id, g.origin_id, g.rank, g.stage, g.is_text, g.content_type, g.body,
-                g.headers, g.correlation_id, g.reply_to, g.message_type, g.conversation_id, g.dead_reason
+                g.message_id, g.sent_at, g.expires_at, g.dead_at, g.destination_id, g.origin_id, g.rank, g.stage,
+                g.is_text, g.content_type, g.body, g.headers, g.correlation_id, g.reply_to, g.message_type,
+                g.conversation_id, g.dead_reason
             from gone g
-            returning v_lease, v_until, i.message_id, v_queue.name, case when i.is_text then convert_from(coalesce(i.body, howdah._body(i.message_id)), 'UTF8') end,
-                case when not i.is_text then coalesce(i.body, howdah._body(i.message_id)) end, i.content_type, i.headers, 9 - i.rank, i.correlation_id, i.reply_to, i.message_type,
-                i.conversation_id, 'persistent', i.sent_at, i.expires_at,
-                case when v_failed is null then 1 else 1 + coalesce(v_failures[array_position(v_failed, i.message_id)], 0) end,
+            returning v_lease, v_until, i.message_id, v_queue.name,
+                case when i.is_text then convert_from(coalesce(i.body, howdah._body(i.message_id)), 'UTF8') end,
+                case when not i.is_text then coalesce(i.body, howdah._body(i.message_id)) end, i.content_type,
+                i.headers, 9 - i.rank, i.correlation_id, i.reply_to, i.message_type, i.conversation_id, 'persistent',
+                i.sent_at, i.expires_at,
+                case when v_failed is null then 1 else 1 + coalesce(v_failures[array_position(v_failed, i.message_id)],
+                    0) end,
                 v_failed is not null and array_position(v_failed, i.message_id) is not null, i.message_id / 1000000, 0,
-                case when i.origin_id is not null then howdah._destination_name(i.origin_id) end, i.dead_reason, i.dead_at;
+                case when i.origin_id is not null then howdah._destination_name(i.origin_id) end, i.dead_reason,
+                i.dead_at;
             get diagnostics v_taken = row_count;
             v_left := v_left - v_taken;
             if v_taken < cardinality(v_seqs) then
                 return query
                 select v_lease, v_until, r.*
-                from howdah._lease_rest(v_queue.id, v_queue.name, v_queue.rank, v_lease, v_until, v_seqs, v_locked, v_now, v_queue.most) r;
+                from howdah._lease_rest(v_queue.id, v_queue.name, v_queue.rank, v_lease, v_until, v_seqs, v_locked,
+                    v_now, v_queue.most) r;
                 get diagnostics v_taken = row_count;
                 v_left := v_left - v_taken;
             end if;
@@ -13811,7 +14756,8 @@ begin
             if not v_queue.opened then
                 perform howdah._open_lane(v_queue.id, v_queue.rank, 0);
             end if;
-            insert into howdah.leases (lease_id, until, destination_id, rank) values (v_lease, v_until, v_queue.id, v_queue.rank);
+            insert into howdah.leases (lease_id, until, destination_id, rank)
+            values (v_lease, v_until, v_queue.id, v_queue.rank);
             return;
         end if;
     end if;
@@ -13848,7 +14794,8 @@ declare
     v_count bigint;
 begin
     if (suspects >= 0) is not true then
-        raise exception using errcode = 'HD005', message = format('suspects must be 0 or more, not %s', coalesce(suspects::text, 'NULL')),
+        raise exception using errcode = 'HD005', message = format('suspects must be 0 or more, not %s',
+            coalesce(suspects::text, 'NULL')),
             hint = 'The number of messages that the consumer may have in hand at a time.';
     end if;
     if cardinality(finished) > 0 then
@@ -13885,7 +14832,8 @@ begin
     from howdah.operator_acts a
     join howdah.destinations d on d.id = a.destination_id
     left join howdah.destinations o on o.id = a.other_destination_id
-    where (v_id is null or a.destination_id = v_id) and (list_acts.message_id is null or list_acts.message_id = any (a.message_ids))
+    where (v_id is null or a.destination_id = v_id)
+      and (list_acts.message_id is null or list_acts.message_id = any (a.message_ids))
       and (before_act is null or a.act_id < before_act)
       and exists (select from howdah.destination_grants g
                   where g.destination_id = d.id and g.verb = 'browse'
@@ -13901,13 +14849,16 @@ CREATE FUNCTION howdah.list_archive_runs() RETURNS TABLE(archive_id uuid, run in
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
-    select r.archive_id, r.run, r.archive_id is not distinct from e.archive_id, r.system_identifier = c.system_identifier, r.snapshot::text,
-        r.journal_rows, r.journal_checksum::text, r.incident_rows, r.incident_checksum::text, r.message_rows, r.message_checksum::text,
-        r.journal_kept_from, r.manifest, r.path, r.started_at, r.finished_at, r.verified_at, r.damage
+    select r.archive_id, r.run, r.archive_id is not distinct from e.archive_id,
+        r.system_identifier = c.system_identifier, r.snapshot::text,
+        r.journal_rows, r.journal_checksum::text, r.incident_rows, r.incident_checksum::text, r.message_rows,
+        r.message_checksum::text, r.journal_kept_from, r.manifest, r.path, r.started_at, r.finished_at, r.verified_at,
+        r.damage
     from howdah.archive_runs r
     cross join howdah.engine e
     cross join pg_control_system() c
-    order by r.archive_id is not distinct from e.archive_id, min(r.started_at) over (partition by r.archive_id), r.archive_id, r.run
+    order by r.archive_id is not distinct from e.archive_id, min(r.started_at) over (partition by r.archive_id),
+        r.archive_id, r.run
 $$;
 
 COMMENT ON FUNCTION howdah.list_archive_runs() IS 'the finished runs of every archive, the present one''s last.';
@@ -13932,7 +14883,8 @@ begin
     end if;
     return query
     select r.run_id, r.started_at, r.finished_at, r.taken_at,
-        case when r.system_identifier = c.system_identifier and pg_snapshot_xmax(r.snapshot::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot())
+        case when r.system_identifier = c.system_identifier
+            and pg_snapshot_xmax(r.snapshot::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot())
             then r.snapshot end,
         r.severity, r.exit_code, r.errors, r.warnings, r.rows_read,
         case when max_runs = 1 then r.queues end, r.rules, r.reason, r.version, r.output, r.recorded_by
@@ -13954,7 +14906,8 @@ declare
     v_id integer := (howdah._topic(topic, 'browse')).id;
 begin
     return query
-    select d.name, b.selector from howdah.bridges b join howdah.destinations d on d.id = b.queue_id where b.topic_id = v_id order by 1;
+    select d.name, b.selector from howdah.bridges b join howdah.destinations d on d.id = b.queue_id
+    where b.topic_id = v_id order by 1;
 end
 $$;
 
@@ -13995,12 +14948,13 @@ begin
             message = format('max_messages must be 1 to 10000, not %s', coalesce(max_messages::text, 'NULL'));
     end if;
     return query
-    select p.message_id, p.due_at, p.sent_at, p.expires_at, 9 - p.rank, p.message_type, p.correlation_id, p.headers, howdah._body_bytes(p.body, p.message_id),
-        p.parked_reason
+    select p.message_id, p.due_at, p.sent_at, p.expires_at, 9 - p.rank, p.message_type, p.correlation_id, p.headers,
+        howdah._body_bytes(p.body, p.message_id), p.parked_reason
     from generate_series(0, 9) r(rank)
     cross join lateral (
         select o.* from howdah.parked o
-        where o.destination_id = v_id and o.rank = r.rank and o.due_at > v_now and (o.due_at > list_delayed.until) is not true
+        where o.destination_id = v_id and o.rank = r.rank and o.due_at > v_now
+          and (o.due_at > list_delayed.until) is not true
           and o.parked_reason <> 'lease' and (o.boot is null or o.boot = pg_postmaster_start_time())
         order by o.due_at, o.seq limit max_messages) p
     order by p.due_at, p.rank, p.seq limit max_messages;
@@ -14016,7 +14970,8 @@ CREATE FUNCTION howdah.list_grants(queue text) RETURNS TABLE(verb text, role tex
 declare
     v_id integer := (howdah._destination(queue, 'admin')).id;
 begin
-    return query select g.verb, g.role_name from howdah.destination_grants g where g.destination_id = v_id order by 1, 2;
+    return query select g.verb, g.role_name from howdah.destination_grants g where g.destination_id = v_id order by 1,
+        2;
 end
 $$;
 
@@ -14033,9 +14988,11 @@ begin
     select l.lease_id, count(*), max(l.until)
     from (
         select p.lease_id, p.due_at as until from howdah.parked p
-        where p.destination_id = v_id and p.lease_id is not null and (p.boot is null or p.boot = pg_postmaster_start_time())
+        where p.destination_id = v_id and p.lease_id is not null
+          and (p.boot is null or p.boot = pg_postmaster_start_time())
         union all
-        select o.lease_id, o.until from howdah.leases o cross join lateral howdah._in_lease(v_id, o.lease_id) where o.destination_id = v_id
+        select o.lease_id, o.until from howdah.leases o cross join lateral howdah._in_lease(v_id, o.lease_id)
+        where o.destination_id = v_id
         union all
         select d.lease_id, d.leased_until from howdah.acked d join howdah.acks a on a.id = d.ack_id
         where a.subscription_id = v_id and d.lease_id is not null
@@ -14050,8 +15007,8 @@ CREATE FUNCTION howdah.list_listeners(listener text DEFAULT NULL::text) RETURNS 
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
-    select l.name, d.name, l.kind, l.max_sessions, l.stop_on_failure, l.sequential_failures, howdah._listener_failures(l), l.status,
-        l.stopped_at, l.stopped_by, l.stopped_message_id,
+    select l.name, d.name, l.kind, l.max_sessions, l.stop_on_failure, l.sequential_failures,
+        howdah._listener_failures(l), l.status, l.stopped_at, l.stopped_by, l.stopped_message_id,
         case when exists (select from howdah.destination_grants g
                           where g.destination_id = d.id and g.verb = 'browse'
                             and howdah._has_role(g.role_name)) then l.stop_reason end,
@@ -14081,8 +15038,9 @@ begin
     return query
     select d.message_id, v_destination.name, o.name, d.dead_at, d.dead_reason, d.failures, d.incident_id, d.error_class,
         d.error_text, d.sqlstate, d.fingerprint, 9 - d.rank, d.sent_at, d.content_type, d.headers, d.due_at, d.seq
-    from howdah._dead_messages(v_destination.id, howdah._origin_id(origin), list_poison.error_class, list_poison.fingerprint,
-        older_than, newer_than, howdah._selected_messages(v_destination.id, selector), after, max_rows) d
+    from howdah._dead_messages(v_destination.id, howdah._origin_id(origin), list_poison.error_class,
+        list_poison.fingerprint, older_than, newer_than, howdah._selected_messages(v_destination.id, selector), after,
+        max_rows) d
     left join howdah.destinations o on o.id = d.origin_id
     order by d.seq;
 end
@@ -14119,18 +15077,23 @@ CREATE FUNCTION howdah.list_schedules(queue text DEFAULT NULL::text, all_states 
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
-    if queue is not null and not exists (select from howdah.destinations d where d.name = queue and d.dropped_at is null) then
-        raise exception using errcode = 'HD001', message = format('there is no queue %s', quote_literal(left(queue, 250))),
+    if queue is not null and not exists (select from howdah.destinations d
+        where d.name = queue and d.dropped_at is null) then
+        raise exception using errcode = 'HD001', message = format('there is no queue %s',
+            quote_literal(left(queue, 250))),
             hint = 'See howdah.list_queues().';
     end if;
     return query
-    select s.id, s.name, d.name, s.state, s.cron, s.time_zone, s.period_ms * interval '1 millisecond', s.remaining, s.next_at, s.starts_at,
-        s.ends_at, s.catch_up, s.misfire_grace_ms * interval '1 millisecond', s.fired, s.missed, s.last_fired_at, s.last_error,
-        s.parent_id, s.message_type, s.correlation_id, s.created_at, s.created_by
+    select s.id, s.name, d.name, s.state, s.cron, s.time_zone, s.period_ms * interval '1 millisecond', s.remaining,
+        s.next_at, s.starts_at,
+        s.ends_at, s.catch_up, s.misfire_grace_ms * interval '1 millisecond', s.fired, s.missed, s.last_fired_at,
+        s.last_error, s.parent_id, s.message_type, s.correlation_id, s.created_at, s.created_by
     from howdah.schedules s join howdah.destinations d on d.id = s.destination_id
-    where (queue is null or d.name = queue and d.dropped_at is null) and (all_states or s.state in ('active', 'paused', 'failed'))
+    where (queue is null or d.name = queue and d.dropped_at is null)
+      and (all_states or s.state in ('active', 'paused', 'failed'))
       and exists (select from howdah.destination_grants g join pg_roles r on r.rolname = g.role_name
-                  where g.destination_id = d.id and g.verb in ('send', 'browse', 'admin') and howdah._has_role(r.rolname::text))
+                  where g.destination_id = d.id and g.verb in ('send', 'browse', 'admin')
+                    and howdah._has_role(r.rolname::text))
     order by s.next_at nulls last, s.id;
 end
 $$;
@@ -14141,11 +15104,14 @@ CREATE FUNCTION howdah.list_storage() RETURNS TABLE(table_name text, bytes bigin
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
-    select c.relname::text, pg_total_relation_size(c.oid), pg_stat_get_live_tuples(c.oid), pg_stat_get_dead_tuples(c.oid),
-        greatest(pg_stat_get_last_vacuum_time(c.oid), pg_stat_get_last_autovacuum_time(c.oid)),
-        coalesce((select jsonb_object_agg(o.option_name, o.option_value) from pg_options_to_table(c.reloptions) o), '{}')
+    select c.relname::text, pg_total_relation_size(c.oid), pg_stat_get_live_tuples(c.oid),
+        pg_stat_get_dead_tuples(c.oid), greatest(pg_stat_get_last_vacuum_time(c.oid),
+            pg_stat_get_last_autovacuum_time(c.oid)),
+        coalesce((select jsonb_object_agg(o.option_name, o.option_value) from pg_options_to_table(c.reloptions) o),
+            '{}')
     from pg_class c
-    where c.relnamespace = 'howdah'::regnamespace and c.relname in ('msgs', 'msgs_nonpersistent', 'parked', 'leased', 'bodies')
+    where c.relnamespace = 'howdah'::regnamespace and c.relname in ('msgs', 'msgs_nonpersistent', 'parked', 'leased',
+        'bodies')
     order by c.relname
 $$;
 
@@ -14156,18 +15122,24 @@ CREATE FUNCTION howdah.list_subscriptions(topic text DEFAULT NULL::text) RETURNS
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 declare
-    v_topic integer := (select d.id from howdah.destinations d where d.name = topic and d.kind = 'topic' and d.dropped_at is null);
+    v_topic integer := (select d.id from howdah.destinations d
+        where d.name = topic and d.kind = 'topic' and d.dropped_at is null);
 begin
     perform howdah._check_all_here();
     if topic is not null and v_topic is null then
-        raise exception using errcode = 'HD001', message = format('there is no topic %s', quote_literal(left(topic, 250))),
+        raise exception using errcode = 'HD001', message = format('there is no topic %s',
+            quote_literal(left(topic, 250))),
             hint = 'See howdah.list_topics().';
     end if;
     return query
-    select d.name, s.topic, s.client_id, s.name, s.durable, s.shared, s.no_local, s.prioritized, s.selector, d.receiving_paused,
-        coalesce(l.behind, 0)::bigint, coalesce(howdah.now() - l.oldest, interval '0'), coalesce(l.delivered, 0)::bigint,
-        (select count(*) from howdah.msgs m where m.destination_id = d.id) + (select count(*) from howdah.parked p where p.destination_id = d.id and (p.boot is null or p.boot = pg_postmaster_start_time()))
-            + (select count(*) from howdah.msgs_nonpersistent n where n.destination_id = d.id and n.boot = pg_postmaster_start_time()),
+    select d.name, s.topic, s.client_id, s.name, s.durable, s.shared, s.no_local, s.prioritized, s.selector,
+        d.receiving_paused,
+        coalesce(l.behind, 0)::bigint, coalesce(howdah.now() - l.oldest, interval '0'),
+        coalesce(l.delivered, 0)::bigint,
+        (select count(*) from howdah.msgs m where m.destination_id = d.id) + (select count(*) from howdah.parked p
+            where p.destination_id = d.id and (p.boot is null or p.boot = pg_postmaster_start_time()))
+            + (select count(*) from howdah.msgs_nonpersistent n
+                where n.destination_id = d.id and n.boot = pg_postmaster_start_time()),
         interval '1 millisecond' * howdah._silent_ms(s.alive),
         d.created_at, d.created_by
     from howdah.subscriptions s
@@ -14177,7 +15149,8 @@ begin
         from howdah._lags(v_topic) t group by t.subscription_id
     ) l on l.subscription_id = d.id
     where d.dropped_at is null
-      and (v_topic is null or exists (select from howdah.acks a where a.subscription_id = d.id and a.destination_id = v_topic))
+      and (v_topic is null or exists (select from howdah.acks a
+          where a.subscription_id = d.id and a.destination_id = v_topic))
     order by d.name;
 end
 $$;
@@ -14188,9 +15161,10 @@ CREATE FUNCTION howdah.list_topics() RETURNS TABLE(topic text, sending_paused bo
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
-    select d.name, d.sending_paused, count(distinct s.destination_id), count(distinct s.destination_id) filter (where s.durable),
-        (select count(*) from howdah.bridges b where b.topic_id = d.id), coalesce(pg_sequence_last_value(d.positions), 0), t.stored,
-        t.refused_for, d.created_at, d.created_by
+    select d.name, d.sending_paused, count(distinct s.destination_id),
+        count(distinct s.destination_id) filter (where s.durable),
+        (select count(*) from howdah.bridges b where b.topic_id = d.id),
+        coalesce(pg_sequence_last_value(d.positions), 0), t.stored, t.refused_for, d.created_at, d.created_by
     from howdah.destinations d
     join howdah.topics t on t.destination_id = d.id
     left join howdah.acks a on a.destination_id = d.id
@@ -14206,13 +15180,16 @@ CREATE FUNCTION howdah.list_transactions() RETURNS TABLE(gid text, transaction b
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
-    select x.gid, x.transaction::text::bigint, x.prepared, x.owner::text, howdah.now() - x.prepared, x.gid like 'howdah:%',
-        x.prepared < pg_postmaster_start_time(), e.autorollback and x.gid like 'howdah:%' and x.prepared < pg_postmaster_start_time(),
-        format('commit prepared %L', x.gid), format('rollback prepared %L', x.gid)
+    select x.gid, x.transaction::text::bigint, x.prepared, x.owner::text, howdah.now() - x.prepared,
+        x.gid like 'howdah:%',
+        x.prepared < pg_postmaster_start_time(), e.autorollback and x.gid like 'howdah:%'
+        and x.prepared < pg_postmaster_start_time(), format('commit prepared %L', x.gid),
+        format('rollback prepared %L', x.gid)
     from pg_prepared_xacts x cross join howdah.engine e
     where x.database = current_database() and (x.gid like 'howdah:%' or exists (
         select from pg_locks l join pg_class c on c.oid = l.relation
-        where l.virtualtransaction = '-1/' || x.transaction::text and l.pid is null and l.database = (select d.oid from pg_database d
+        where l.virtualtransaction = '-1/' || x.transaction::text and l.pid is null
+          and l.database = (select d.oid from pg_database d
             where d.datname = x.database)
           and c.relnamespace = 'howdah'::regnamespace))
     order by x.prepared
@@ -14224,7 +15201,8 @@ CREATE FUNCTION howdah.list_workers() RETURNS TABLE(worker_id uuid, name text, h
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
-    select w.worker_id, w.name, w.host, w.pid, w.sessions, w.queues, w.started_at, howdah.now() - w.heartbeat_at, w.in_hand
+    select w.worker_id, w.name, w.host, w.pid, w.sessions, w.queues, w.started_at, howdah.now() - w.heartbeat_at,
+        w.in_hand
     from howdah.workers w order by w.name, w.started_at
 $$;
 
@@ -14249,17 +15227,21 @@ begin
         select g.ctid from howdah.attempts g
         where g.begun_at < howdah.now() - interval '1 minute'
           and not exists (select from howdah.msgs m
-                          where m.destination_id = g.destination_id and m.rank = g.rank and m.seq = g.seq and m.stage = g.stage)
+                          where m.destination_id = g.destination_id and m.rank = g.rank and m.seq = g.seq
+                            and m.stage = g.stage)
           and not exists (select from howdah.msgs_nonpersistent n
-                          where n.destination_id = g.destination_id and n.rank = g.rank and n.seq = g.seq and n.stage = g.stage)
+                          where n.destination_id = g.destination_id and n.rank = g.rank and n.seq = g.seq
+                            and n.stage = g.stage)
           and not exists (select from howdah.parked p
-                          where p.destination_id = g.destination_id and p.message_id = g.message_id and p.stage = g.stage)
+                          where p.destination_id = g.destination_id and p.message_id = g.message_id
+                            and p.stage = g.stage)
         limit max_attempts));
     get diagnostics v_count = row_count;
     delete from howdah.untaken_attempts u
     where u.ctid = any (array(
         select g.ctid from howdah.untaken_attempts g
-        where not exists (select from howdah.attempts a where a.attempt_id = g.attempt_id and a.message_id = g.message_id)
+        where not exists (select from howdah.attempts a
+            where a.attempt_id = g.attempt_id and a.message_id = g.message_id)
         limit max_attempts));
     -- No lease is longer than seven days, and one that is extended is proved anew by whoever hands its messages over.
     delete from howdah.handed h where h.handed_at < howdah.now() - interval '192 hours';
@@ -14283,7 +15265,8 @@ begin
     end if;
     perform howdah._latch('backlog');
     with counted as materialized (
-        select c.destination_id as id, sum(c.live)::bigint as live, sum(c.parked)::bigint as parked, min(c.oldest_sent_at) as oldest_sent_at
+        select c.destination_id as id, sum(c.live)::bigint as live, sum(c.parked)::bigint as parked,
+        min(c.oldest_sent_at) as oldest_sent_at
         from (
             select m.destination_id, count(*) as live, 0 as parked, min(m.sent_at) as oldest_sent_at
             from howdah.msgs m group by m.destination_id
@@ -14305,7 +15288,8 @@ begin
         select c.id, c.live, c.parked, c.oldest_sent_at from counted c
         on conflict on constraint pk_backlog_figures do update
             set live = excluded.live, parked = excluded.parked, oldest_sent_at = excluded.oldest_sent_at
-            where (f.live, f.parked, f.oldest_sent_at) is distinct from (excluded.live, excluded.parked, excluded.oldest_sent_at)
+            where (f.live, f.parked, f.oldest_sent_at) is distinct from (excluded.live, excluded.parked,
+                excluded.oldest_sent_at)
         returning f.destination_id
     ) select (select count(*) from gone) + (select count(*) from came) into v_changed;
     with counted as materialized (
@@ -14316,7 +15300,8 @@ begin
         delete from howdah.dead_figures f
         where not exists (select from counted c where c.id = f.destination_id and c.origin_id = f.origin_id)
     )
-    insert into howdah.dead_figures as f (destination_id, origin_id, dead) select c.id, c.origin_id, c.messages from counted c
+    insert into howdah.dead_figures as f (destination_id, origin_id, dead) select c.id, c.origin_id, c.messages
+    from counted c
     on conflict on constraint pk_dead_figures do update set dead = excluded.dead where f.dead <> excluded.dead;
     insert into howdah.backlog_counts as k (id, counted_at, boot) values (1, v_now, pg_postmaster_start_time())
     on conflict on constraint pk_backlog_counts do update set counted_at = excluded.counted_at, boot = excluded.boot;
@@ -14338,7 +15323,8 @@ begin
     end if;
     select coalesce(sum(howdah._close_dead(d.destination_id, howdah.now())), 0) into v_count
     from (select distinct c.destination_id from howdah.consumers c) d;
-    delete from howdah.consumer_leases l where not exists (select from howdah.consumers c where c.id = l.consumer_id);  -- of queues that were dropped
+    -- of queues that were dropped
+    delete from howdah.consumer_leases l where not exists (select from howdah.consumers c where c.id = l.consumer_id);
     return v_count + howdah._forget_selections();
 end
 $$;
@@ -14356,10 +15342,12 @@ begin
         perform howdah._fence('maintenance', lock_epoch);
     end if;
     if max_keys is null or max_keys <= 0 then
-        raise exception using errcode = 'HD005', message = format('max_keys must be positive, not %s', coalesce(max_keys::text, 'NULL'));
+        raise exception using errcode = 'HD005', message = format('max_keys must be positive, not %s',
+            coalesce(max_keys::text, 'NULL'));
     end if;
     delete from howdah.deduplications d
-    where d.ctid = any (array(select g.ctid from howdah.deduplications g where g.forgotten_at <= howdah.now() limit max_keys for update skip locked));
+    where d.ctid = any (array(select g.ctid from howdah.deduplications g where g.forgotten_at <= howdah.now()
+        limit max_keys for update skip locked));
     get diagnostics v_count = row_count;
     return v_count;
 end
@@ -14380,7 +15368,8 @@ begin
         perform howdah._fence('maintenance', lock_epoch);
     end if;
     for v_destination in
-        select d.* from howdah.destinations d where d.dropped_at is not null and not d.name ^@ '_TEMP.' and howdah._holds_messages(d.id)
+        select d.* from howdah.destinations d where d.dropped_at is not null and not d.name ^@ '_TEMP.'
+            and howdah._holds_messages(d.id)
     loop
         v_destination.exception_mode := 'system';
         for v_back in select t.message, t.nonpersistent from howdah._take_back(v_destination, null, 10000) t loop
@@ -14390,7 +15379,8 @@ begin
     end loop;
     for v_destination in
         select d.* from howdah.destinations d
-        where d.dropped_at < howdah.now() - interval '1 hour' and d.positions <> 0::regclass and not d.name ^@ '_TEMP.' and not howdah._holds_messages(d.id)
+        where d.dropped_at < howdah.now() - interval '1 hour' and d.positions <> 0::regclass and not d.name ^@ '_TEMP.'
+          and not howdah._holds_messages(d.id)
     loop
         perform howdah._drop_sequences(v_destination);
     end loop;
@@ -14435,7 +15425,8 @@ begin
         if not found then
             return 0;
         end if;
-        perform howdah._return_leases(l.id, max_messages, v_now) from (select distinct e.destination_id as id from howdah.leases e where e.until <= v_now) l;
+        perform howdah._return_leases(l.id, max_messages, v_now)
+        from (select distinct e.destination_id as id from howdah.leases e where e.until <= v_now) l;
     end if;
     v_place := v_at >> 40;
     v_block := v_at & ((1::bigint << 40) - 1);
@@ -14446,8 +15437,8 @@ begin
             continue;
         end if;
         exit when v_count >= max_messages or clock_timestamp() - v_begun > interval '1 second';
-        v_found := howdah._reclaim(v_place, format('(%s,0)', v_block)::tid, format('(%s,0)', v_block + v_span)::tid, v_now,
-            max_messages - v_count);
+        v_found := howdah._reclaim(v_place, format('(%s,0)', v_block)::tid, format('(%s,0)', v_block + v_span)::tid,
+            v_now, max_messages - v_count);
         v_count := v_count + v_found;
         if v_count < max_messages then
             v_block := v_block + v_span;
@@ -14466,8 +15457,10 @@ CREATE FUNCTION howdah.maintain_incidents(lock_epoch bigint DEFAULT NULL::bigint
     SET jit TO 'off'
     AS $$
 declare
-    v_before timestamptz := howdah.now() - (select e.incident_retention_days from howdah.engine e) * interval '24 hours';
-    v_acts_before timestamptz := howdah.now() - (select e.journal_retention_days from howdah.engine e) * interval '24 hours';
+    v_before timestamptz := howdah.now() - (select e.incident_retention_days
+        from howdah.engine e) * interval '24 hours';
+    v_acts_before timestamptz := howdah.now() - (select e.journal_retention_days
+        from howdah.engine e) * interval '24 hours';
     v_archive boolean := (select e.archive from howdah.engine e);
     v_archived pg_snapshot := howdah._archived_until();
     v_count bigint;
@@ -14481,7 +15474,8 @@ begin
     get diagnostics v_acts = row_count;
     delete from howdah.lock_epochs e where e.id in (
         select o.id from howdah.lock_epochs o
-        where o.acquired_at < v_acts_before and o.id < (select max(l.id) from howdah.lock_epochs l where l.name = o.name)
+        where o.acquired_at < v_acts_before and o.id < (select max(l.id) from howdah.lock_epochs l
+            where l.name = o.name)
         order by o.id limit 10000);
     delete from howdah.ahead_leases a
     where not exists (select from howdah._in_leases(a.destination_id, array[a.lease_id]));
@@ -14496,7 +15490,8 @@ begin
         perform howdah._report_blocked_maintenance('incidents', 'poison_details', null);
         return v_acts;  -- the tables of messages need not be read
     end if;
-    perform howdah._report_blocked_maintenance('incidents', 'poison_details', case when v_archive and (v_archived is null or exists (
+    perform howdah._report_blocked_maintenance('incidents', 'poison_details',
+        case when v_archive and (v_archived is null or exists (
         select from howdah.poison_details p
         where p.recorded_at < v_before and p.xid >= pg_snapshot_xmin(v_archived)::text::bigint
           and not pg_visible_in_snapshot(p.xid::text::xid8, v_archived))) then howdah._why_unarchived() end);
@@ -14544,19 +15539,23 @@ begin
     for v_week in
         select g.monday at time zone 'UTC'
         from generate_series(date_trunc('week', v_now at time zone 'UTC'),
-                             date_trunc('week', v_now at time zone 'UTC') + interval '53 weeks', interval '1 week') g(monday)
+                             date_trunc('week', v_now at time zone 'UTC') + interval '53 weeks',
+                             interval '1 week') g(monday)
     loop
         v_name := 'journal_' || to_char(v_week at time zone 'UTC', 'IYYY"w"IW');
         continue when to_regclass('howdah.' || v_name) is not null
             or exists (select from howdah.journal_default d where d.at >= v_week and d.at < v_week + interval '7 days');
         begin
-            execute format('create table howdah.%I (like howdah.journal including defaults including constraints including storage)', v_name);
+            execute format(
+                'create table howdah.%I (like howdah.journal including defaults including constraints including '
+                'storage)', v_name);
             execute format('alter table howdah.journal attach partition howdah.%I for values from (%L) to (%L)',
                 v_name, v_week, v_week + interval '7 days');
             execute format('comment on table howdah.%I is %L', v_name, 'The journal of one week.');
             v_count := v_count + 1;
         exception when lock_not_available then
-            perform howdah._report_blocked_maintenance('journal', 'journal_default', howdah._in_use(array['journal', 'journal_default']));
+            perform howdah._report_blocked_maintenance('journal', 'journal_default',
+                howdah._in_use(array['journal', 'journal_default']));
             return v_count;
         end;
     end loop;
@@ -14571,7 +15570,8 @@ begin
             > v_now - (select e.journal_retention_days from howdah.engine e where e.id = 1) * interval '1 day';
         v_archived := howdah._archived_until();
         v_reason := null;
-        if v_archive and (v_archived is null or howdah._has_old_snapshot() or howdah._has_invisible_rows(v_child.child, v_archived)) then
+        if v_archive and (v_archived is null or howdah._has_old_snapshot()
+            or howdah._has_invisible_rows(v_child.child, v_archived)) then
             v_reason := howdah._why_unarchived();
         else
             v_dropped := howdah._greatest_xid(v_child.child, 0);
@@ -14582,7 +15582,8 @@ begin
                     v_reason := howdah._why_unarchived();
                 else
                     update howdah.engine e
-                    set journal_dropped_xid = greatest(e.journal_dropped_xid, v_dropped, howdah._greatest_xid(v_child.child, v_dropped)) where e.id = 1;
+                    set journal_dropped_xid = greatest(e.journal_dropped_xid, v_dropped,
+                        howdah._greatest_xid(v_child.child, v_dropped)) where e.id = 1;
                     execute format('drop table %s', v_child.child);
                     v_count := v_count + 1;
                 end if;
@@ -14654,7 +15655,8 @@ begin
         if not v_row.durable and v_row.silent > 60000 then
             -- A session that works off what it holds is heard of by its open consumer.
             if pg_try_advisory_xact_lock(howdah._lock_key('subscription', (v_row.destination).id::text))
-               and not howdah._has_leased((v_row.destination).id) and not howdah._has_consumer((v_row.destination).id) then
+               and not howdah._has_leased((v_row.destination).id)
+               and not howdah._has_consumer((v_row.destination).id) then
                 perform howdah._unsubscribe(v_row.destination, 'its subscriber went away');
                 v_done := v_done || format('ended %s', (v_row.destination).name);
             end if;
@@ -14672,9 +15674,11 @@ begin
     end loop;
     update howdah.topics t set refused_for = null
     where t.refused_for is not null
-      and not exists (select from howdah.destinations d join howdah.acks a on a.subscription_id = d.id and a.destination_id = t.destination_id
+      and not exists (select from howdah.destinations d
+          join howdah.acks a on a.subscription_id = d.id and a.destination_id = t.destination_id
                       cross join lateral howdah._lag(a) l
-                      where d.dropped_at is null and d.name = t.refused_for and howdah._backlog_share(t, l.behind, l.oldest) > 1);
+                      where d.dropped_at is null and d.name = t.refused_for
+                        and howdah._backlog_share(t, l.behind, l.oldest) > 1);
     return array_to_string(v_done, '; ');
 end
 $$;
@@ -14698,17 +15702,20 @@ begin
     for v_queue in
         select t.* from howdah.temporary_queues t
         where t.connection is not null and (t.boot <> pg_postmaster_start_time()
-            or t.connection is distinct from current_setting('howdah.connection', true) and not howdah._connection_lives(t))
+            or t.connection is distinct from current_setting('howdah.connection', true)
+            and not howdah._connection_lives(t))
     loop
         v_count := v_count + howdah._drop_temporary(v_queue)::integer;
     end loop;
     for v_queue in
         select t.* from howdah.temporary_queues t
-        where t.connection is null and exists (select from howdah.msgs_nonpersistent n where n.destination_id = t.destination_id)
+        where t.connection is null and exists (select from howdah.msgs_nonpersistent n
+            where n.destination_id = t.destination_id)
     loop
         -- Nobody can take it into use between the lock and the end of this transaction.
         if pg_try_advisory_xact_lock(howdah._lock_key('temporary sender', v_queue.destination_id::text))
-           and exists (select from howdah.temporary_queues t where t.destination_id = v_queue.destination_id and t.connection is null) then
+           and exists (select from howdah.temporary_queues t
+               where t.destination_id = v_queue.destination_id and t.connection is null) then
             perform howdah._clear_temporary(v_queue.destination_id);
         end if;
     end loop;
@@ -14745,11 +15752,13 @@ begin
     perform howdah._check_cluster();
     perform howdah._settle_ring();
     select r.* into v_open from howdah.topic_ring r where r.state = 'open';
-    v_due := v_open.opened_at < howdah.now() - (select e.topic_rotation_seconds * interval '1 second' from howdah.engine e);
+    v_due := v_open.opened_at < howdah.now() - (select e.topic_rotation_seconds * interval '1 second'
+        from howdah.engine e);
     for v_slot in select r.* from howdah.topic_ring r where r.state in ('closing', 'closed') order by r.generation loop
         begin
             if v_slot.state = 'closing' then
-                execute format('lock table only howdah.topic_msgs_%s, only howdah.topic_nonpersistent_%s in share mode', v_slot.slot, v_slot.slot);
+                execute format('lock table only howdah.topic_msgs_%s, only howdah.topic_nonpersistent_%s in share mode',
+                    v_slot.slot, v_slot.slot);
                 update howdah.topic_ring r
                 set state = 'closed', closed_xid = pg_snapshot_xmax(pg_current_snapshot()), closed_at = howdah.now()
                 where r.slot = v_slot.slot
@@ -14767,7 +15776,9 @@ begin
             if not howdah._try_latch('subscribing') then
                 null;
             elsif not exists (select from howdah._still_needed(v_slot.slot) offset 10000) then
-                execute format('lock table only howdah.topic_msgs_%s, only howdah.topic_nonpersistent_%s in access exclusive mode', v_slot.slot, v_slot.slot);
+                execute format(
+                    'lock table only howdah.topic_msgs_%s, only howdah.topic_nonpersistent_%s in access exclusive mode',
+                    v_slot.slot, v_slot.slot);
                 v_left := howdah._empty_slot(v_slot.slot);
                 v_done := v_done || format('emptied %s, carried %s messages on', v_slot.slot, v_left);
             elsif v_due and v_slot.slot = (v_open.slot + 1) % 3 then
@@ -14783,7 +15794,8 @@ begin
        and (select r.state from howdah.topic_ring r where r.slot = (v_open.slot + 1) % 3) = 'empty' then
         update howdah.topic_ring r set state = 'closing' where r.slot = v_open.slot;
         update howdah.topic_ring r
-        set state = 'open', generation = v_open.generation + 1, closed_xid = null, closed_at = null, opened_at = howdah.now()
+        set state = 'open', generation = v_open.generation + 1, closed_xid = null, closed_at = null,
+            opened_at = howdah.now()
         where r.slot = (v_open.slot + 1) % 3;
         perform setval('howdah.topic_generation'::regclass, v_open.generation + 1);
         v_done := v_done || format('opened %s', (v_open.slot + 1) % 3);
@@ -14894,7 +15906,8 @@ declare
     v_count bigint;
 begin
     perform howdah._check_apart(v_source, v_target);
-    v_chosen := howdah._chosen_messages(v_source, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than, selector);
+    v_chosen := howdah._chosen_messages(v_source, message_ids, max_messages, origin, error_class, fingerprint,
+        older_than, newer_than, selector);
     perform howdah._check_chosen(v_chosen);
     if dry_run then
         v_count := (select count(*) from howdah._takeable(v_source, v_chosen, max_messages));
@@ -14920,8 +15933,10 @@ begin
     for v_id in select r.id from howdah._unlease(v_destination, lease, message_ids) r(id) loop
         message_id := v_id;
         select f.attempt, f.outcome into attempt, outcome
-        from howdah._record_failure(v_destination, jsonb_build_object('message_id', v_id, 'error_text', error_text, 'error_class', error_class,
-            'delay_ms', extract(epoch from delay) * 1000, 'reject', reject, 'worker', worker, 'details', details), false, true) f;
+        from howdah._record_failure(v_destination,
+            jsonb_build_object('message_id', v_id, 'error_text', error_text, 'error_class', error_class,
+            'delay_ms', extract(epoch from delay) * 1000, 'reject', reject, 'worker', worker, 'details', details),
+            false, true) f;
         return next;
     end loop;
 end
@@ -14947,7 +15962,8 @@ declare
     v_part record;
 begin
     if max_messages <= 0 then
-        raise exception using errcode = 'HD005', message = 'max_messages must be positive', hint = 'NULL: all there is.';
+        raise exception using errcode = 'HD005', message = 'max_messages must be positive',
+            hint = 'NULL: all there is.';
     end if;
     perform howdah.check_journal_offset(since, fail_on_loss);
     v_present := case when upto is null then howdah._snapshot() else howdah._offset_snapshot(upto) end;
@@ -14956,15 +15972,19 @@ begin
     end if;
     v_end := pg_snapshot_xmax(v_present)::text::bigint;
     while v_first < v_end loop
-        -- Each look goes four times as far as the one before: much more than a batch is never counted, and an empty stretch costs little.
+        -- Each look goes four times as far as the one before: much more than a batch is never counted, and an empty
+        -- stretch costs little.
         v_window := least(case when max_messages is null then v_end - v_first else v_window end, v_end - v_first);
         with fresh as materialized (
             select j.xid, coalesce(
-                sum(case when j.last_id is null then cardinality(j.message_ids) else (j.last_id - j.message_ids[1]) / 1000000 + 1 end)
-                filter (where v_ids is null or j.destination_id = any (v_ids) or j.other_destination_id = any (v_ids)), 0) as messages
+                sum(case when j.last_id is null then cardinality(j.message_ids)
+                    else (j.last_id - j.message_ids[1]) / 1000000 + 1 end)
+                filter (where v_ids is null or j.destination_id = any (v_ids) or j.other_destination_id = any (v_ids)),
+                0) as messages
             from howdah.journal j
             where j.xid >= v_first and j.xid < v_first + v_window
-              and pg_visible_in_snapshot(j.xid::text::xid8, v_present) and not pg_visible_in_snapshot(j.xid::text::xid8, v_since)
+              and pg_visible_in_snapshot(j.xid::text::xid8, v_present)
+              and not pg_visible_in_snapshot(j.xid::text::xid8, v_since)
             group by j.xid
         ), running as (
             select f.xid, f.messages, v_total + sum(f.messages) over (order by f.xid) as total from fresh f
@@ -14985,7 +16005,8 @@ begin
         return since;
     end if;
     return since || jsonb_build_object('snapshot', v_present::text)
-        || case when fail_on_loss then '{}' else jsonb_build_object('dropped', (select e.journal_dropped_xid from howdah.engine e)) end;
+        || case when fail_on_loss then '{}' else jsonb_build_object('dropped',
+            (select e.journal_dropped_xid from howdah.engine e)) end;
 end
 $$;
 
@@ -15010,8 +16031,10 @@ begin
         raise exception using errcode = 'HD005', message = format('%s is a topic', quote_literal(queue)),
             hint = 'Subscribe to it with howdah.subscribe(topic, name) and open a consumer of the name that returns.';
     elsif v_destination.kind = 'subscription' and (exclusive or priority <> 0) then
-        raise exception using errcode = 'HD005', message = format('%s is no queue: exclusive and priority are for queues', quote_literal(queue)),
-            hint = 'A subscription has one consumer at a time, or with shared => true any number; see howdah.subscribe.';
+        raise exception using errcode = 'HD005',
+            message = format('%s is no queue: exclusive and priority are for queues', quote_literal(queue)),
+            hint =
+                'A subscription has one consumer at a time, or with shared => true any number; see howdah.subscribe.';
     elsif (priority between 0 and 127 and timeout between interval '1 second' and interval '1 day') is not true
        or exclusive is null or own_session is null then
         raise exception using errcode = 'HD005', message = 'wrong argument of a consumer',
@@ -15026,14 +16049,18 @@ begin
     end if;
     perform pg_advisory_xact_lock(howdah._lock_key('consumers', v_destination.id::text));
     perform howdah._close_dead(v_destination.id, v_now);
-    if v_destination.delivery_policy = 'single' and exists (select from howdah.consumers c where c.destination_id = v_destination.id) then
-        raise exception using errcode = 'HD033', message = format('queue %s has a consumer, and takes a single one', quote_literal(queue)),
+    if v_destination.delivery_policy = 'single' and exists (select from howdah.consumers c
+        where c.destination_id = v_destination.id) then
+        raise exception using errcode = 'HD033', message = format('queue %s has a consumer, and takes a single one',
+            quote_literal(queue)),
             hint = 'Wait until it is closed, or give the queue another delivery_policy.';
     end if;
     while v_id is null loop  -- numbers begin anew when they are used up, and some may be in use
-        insert into howdah.consumers (destination_id, exclusive, priority, own_session, timeout_ms, opened_at, opened_by, opened_position, seen_at)
+        insert into howdah.consumers (destination_id, exclusive, priority, own_session, timeout_ms, opened_at,
+            opened_by, opened_position, seen_at)
         values (v_destination.id, open_consumer.exclusive, open_consumer.priority, open_consumer.own_session,
-            (extract(epoch from timeout) * 1000)::bigint, v_now, howdah._caller(), howdah._hint(v_destination.positions), v_now)
+            (extract(epoch from timeout) * 1000)::bigint, v_now, howdah._caller(),
+            howdah._hint(v_destination.positions), v_now)
         on conflict (id) do nothing
         returning id into v_id;
     end loop;
@@ -15059,14 +16086,16 @@ declare
     v_ids bigint[];
 begin
     if until is not null and delay is not null then
-        raise exception using errcode = 'HD005', message = 'until and delay do not go together', hint = 'Give one of them, or neither.';
+        raise exception using errcode = 'HD005', message = 'until and delay do not go together',
+            hint = 'Give one of them, or neither.';
     end if;
     if delay <= interval '0' or delay > interval '100 years' then
         raise exception using errcode = 'HD005', message = format('delay %s is not positive or over 100 years', delay);
     end if;
     v_due := coalesce(until, v_now + howdah._span(delay), timestamptz '9999-12-31 00:00:00+00');
     if v_due <= v_now or v_due > timestamptz '9999-12-31 00:00:00+00' then
-        raise exception using errcode = 'HD005', message = format('until %s is not in the future, or too far in it', until),
+        raise exception using errcode = 'HD005', message = format('until %s is not in the future, or too far in it',
+            until),
             hint = 'Leave it out to park until howdah.retry(queue, message_ids).';
     end if;
     with taken as materialized (
@@ -15139,7 +16168,8 @@ begin
                       where g.destination_id = d.id and g.verb = 'browse'
                         and howdah._has_role(g.role_name))
     ), cause as (
-        select p.fingerprint, count(*) as incidents, count(distinct p.message_id) as messages, min(p.recorded_at) as first_at,
+        select p.fingerprint, count(*) as incidents, count(distinct p.message_id) as messages,
+        min(p.recorded_at) as first_at,
             max(p.recorded_at) as last_at, max(p.incident_id) as sample
         from howdah.poison_details p
         where p.destination_id in (select r.id from readable r) and (since is null or p.recorded_at >= since)
@@ -15152,8 +16182,8 @@ begin
           and m.origin_id in (select r.id from readable r)
         group by m.fingerprint
     )
-    select c.fingerprint, c.incidents, c.messages, coalesce(x.messages, 0), c.first_at, c.last_at, s.error_class, s.sqlstate,
-        s.error_text, d.name, s.message_id, s.incident_id
+    select c.fingerprint, c.incidents, c.messages, coalesce(x.messages, 0), c.first_at, c.last_at, s.error_class,
+        s.sqlstate, s.error_text, d.name, s.message_id, s.incident_id
     from cause c
     join howdah.poison_details s on s.incident_id = c.sample
     join howdah.destinations d on d.id = s.destination_id
@@ -15176,7 +16206,8 @@ declare
     v_number bigint := message_id;
     v_id integer := case when queue is not null then (howdah._destination(queue, 'browse')).id end;
     v_places integer[];
-    v_seqs bigint[] := array(select v_number / 1000000 union select o.seq from howdah.moved o where o.message_id = v_number);
+    v_seqs bigint[] := array(select v_number / 1000000 union select o.seq from howdah.moved o
+        where o.message_id = v_number);
 begin
     perform howdah._check_all_here();
     v_places := array(
@@ -15186,13 +16217,15 @@ begin
                    else d.id = v_number % 1000000 or d.id in (select x.x from howdah._exception_destinations() x(x))
                        or d.id in (select p.destination_id from howdah.poison_details p where p.message_id = v_number)
                        or d.id in (select o.destination_id from howdah.moved o where o.message_id = v_number)
-                       or exists (select from howdah.parked w where w.destination_id = d.id and w.message_id = v_number) end
+                       or exists (select from howdah.parked w
+                           where w.destination_id = d.id and w.message_id = v_number) end
           and exists (select from howdah.destination_grants g
                       where g.destination_id = d.id and g.verb = 'browse'
                         and howdah._has_role(g.role_name)));
     -- Where it was sent to, by its key: a message that never moved is found without a search.
     return query
-    select howdah._message(m, howdah._destination_name(m.destination_id), false, howdah._failures(m.destination_id, m.message_id, m.stage, m.conversation_id,
+    select howdah._message(m, howdah._destination_name(m.destination_id), false,
+        howdah._failures(m.destination_id, m.message_id, m.stage, m.conversation_id,
         howdah._group(m.headers, m.conversation_id))),
         case when m.dead_at is null then 'live' else 'dead' end, null::timestamptz, null::text
     from howdah.msgs m
@@ -15205,7 +16238,8 @@ begin
     select howdah._message(f.message, howdah._destination_name((f.message).destination_id), f.nonpersistent,
             howdah._failures((f.message).destination_id, v_number, (f.message).stage, (f.message).conversation_id,
                 howdah._group((f.message).headers, (f.message).conversation_id))),
-        case when f.parked_reason is not null then 'parked' when (f.message).dead_at is null then 'live' else 'dead' end,
+        case when f.parked_reason is not null then 'parked' when (f.message).dead_at is null then 'live'
+            else 'dead' end,
         f.due_at, f.parked_reason
     from (
         select howdah._as_ready(p) as message, p.boot is not null as nonpersistent, p.due_at, p.parked_reason
@@ -15217,12 +16251,14 @@ begin
         from howdah.leased m left join howdah.leases l on l.lease_id = m.seq >> 20
         where m.destination_id = any (v_places) and m.message_id = v_number
         union all
-        select k.* from unnest(v_places) d(id) cross join generate_series(0, 9) r(rank) cross join unnest(v_seqs) s(seq) cross join lateral (
+        select k.* from unnest(v_places) d(id) cross join generate_series(0, 9) r(rank) cross join unnest(v_seqs) s(seq)
+        cross join lateral (
             select m, false, null::timestamptz, null::text from howdah.msgs m
             where m.destination_id = d.id and m.rank = r.rank and m.seq = s.seq and m.message_id = v_number
             union all
             select howdah._as_ready(n), true, null, null from howdah.msgs_nonpersistent n
-            where n.destination_id = d.id and n.rank = r.rank and n.seq = s.seq and n.message_id = v_number and n.boot = pg_postmaster_start_time()
+            where n.destination_id = d.id and n.rank = r.rank and n.seq = s.seq and n.message_id = v_number
+              and n.boot = pg_postmaster_start_time()
             offset 0  -- one look for each, as howdah._find
         ) k
     ) f;
@@ -15275,14 +16311,17 @@ CREATE FUNCTION howdah.queue_options(queue text) RETURNS jsonb
 declare
     v_destination howdah.destinations;
 begin
-    select d.* into v_destination from howdah.destinations d where d.name = queue and d.dropped_at is null and d.kind <> 'topic';
+    select d.* into v_destination from howdah.destinations d
+    where d.name = queue and d.dropped_at is null and d.kind <> 'topic';
     if not found then
-        raise exception using errcode = 'HD001', message = format('there is no queue %s', coalesce(quote_literal(left(queue, 250)), 'NULL')),
+        raise exception using errcode = 'HD001', message = format('there is no queue %s',
+            coalesce(quote_literal(left(queue, 250)), 'NULL')),
             hint = 'Create it with howdah.create_queue(name), or see howdah.list_queues().';
     end if;
     v_destination.max_message_bytes := v_destination.own_max_message_bytes;  -- what holds is howdah.list_queues'
     v_destination.persistent := v_destination.own_persistent;
-    return (select jsonb_object_agg(k.key, to_jsonb(v_destination) -> k.key) from howdah._option_kinds() k where k.owner = 'queue');
+    return (select jsonb_object_agg(k.key, to_jsonb(v_destination) -> k.key) from howdah._option_kinds() k
+        where k.owner = 'queue');
 end
 $$;
 
@@ -15337,15 +16376,18 @@ begin
         coalesce(t.consumed, 0), coalesce(t.expired, 0), coalesce(t.discarded, 0), coalesce(t.moved_out, 0),
         coalesce(t.moved_in, 0), coalesce(t.lost, 0), coalesce(r.consumers, 0),
         v_now - b.oldest_sent_at, b.exact and not v_kept and y.as_of is null,
-        greatest(v_now - least(case when not b.exact then coalesce(b.counted_at, v_now) end, y.as_of, case when v_kept then v_kept_at end), interval '0'),
+        greatest(v_now - least(case when not b.exact then coalesce(b.counted_at, v_now) end, y.as_of,
+            case when v_kept then v_kept_at end), interval '0'),
         a.audited_at, a.verdict
     from destination d
     left join howdah.backlog_figures f on f.destination_id = d.id and v_counted_at is not null
     cross join lateral (
-        select coalesce(f.live, 0) as live, coalesce(f.parked, 0) as parked, f.oldest_sent_at, false as exact, v_counted_at as counted_at
+        select coalesce(f.live, 0) as live, coalesce(f.parked, 0) as parked, f.oldest_sent_at, false as exact,
+        v_counted_at as counted_at
         where v_counted_at is not null
         union all
-        select l.live, l.parked, l.oldest_sent_at, l.exact, l.counted_at from howdah._backlog(d.id) l where v_counted_at is null
+        select l.live, l.parked, l.oldest_sent_at, l.exact, l.counted_at from howdah._backlog(d.id) l
+        where v_counted_at is null
     ) b
     left join dead x on x.origin_id = d.id
     cross join (select min(m.as_of) as as_of from dead m) y
@@ -15373,7 +16415,8 @@ declare
     v_count bigint;
 begin
     if (select e.system_identifier = c.system_identifier from howdah.engine e cross join pg_control_system() c) then
-        raise exception using errcode = 'HD005', message = 'this database is in the cluster that its topics were written in',
+        raise exception using errcode = 'HD005',
+            message = 'this database is in the cluster that its topics were written in',
             hint = 'Nothing has to be done.';
     end if;
     if howdah._has_old_snapshot() then
@@ -15381,8 +16424,9 @@ begin
             hint = 'With an older snapshot it would not see all that was published.';
     end if;
     perform howdah._latch('ring');
-    lock table howdah.topic_msgs_0, howdah.topic_msgs_1, howdah.topic_msgs_2, howdah.topic_nonpersistent_0, howdah.topic_nonpersistent_1,
-        howdah.topic_nonpersistent_2, howdah.ack_cursors, howdah.acked in access exclusive mode;
+    lock table howdah.topic_msgs_0, howdah.topic_msgs_1, howdah.topic_msgs_2, howdah.topic_nonpersistent_0,
+        howdah.topic_nonpersistent_1, howdah.topic_nonpersistent_2, howdah.ack_cursors,
+        howdah.acked in access exclusive mode;
     delete from howdah.acked a where a.lease_id is not null;
     for v_ack in select a.* from howdah.acks a loop
         v_cursor := howdah._cursor(v_ack.id);
@@ -15408,7 +16452,8 @@ begin
         execute format('delete from howdah.topic_nonpersistent_%s', v_slot);
     end loop;
     update howdah.topic_ring r set closed_xid = '4' where r.closed_xid is not null;
-    perform setval(m.name, 0) from (select to_regclass('howdah.mark_' || d.id) as name from howdah.destinations d) m where m.name is not null;
+    perform setval(m.name, 0) from (select to_regclass('howdah.mark_' || d.id) as name from howdah.destinations d) m
+    where m.name is not null;
     perform setval('howdah.topic_checked'::regclass, 0);
     update howdah.engine e set system_identifier = c.system_identifier from pg_control_system() c;
     return format('%s messages, %s cursors', v_messages, v_cursors);
@@ -15426,12 +16471,13 @@ CREATE FUNCTION howdah.receive(queue text, max_messages integer DEFAULT 1, hold 
     SET enable_bitmapscan TO 'off'
     SET jit TO 'off'
     AS $$
--- One message from the main lane, no search and no parked message due: the first part, with as few expressions as can be, for PostgreSQL prepares each of them
--- anew in every transaction. Everything else: lane by lane (a lane is what lies in one place with one priority), in six ways:
--- 1 what came back behind the head, if a look is due; 2 to 5, with a backlog, the next places, each for one receiver only, by nextval
--- (a place may be empty); 6 what lies from the head on. Only a receive that has nothing so far looks everywhere before it says so.
--- The settings make the statements walk the key, for sessions keep plans that were made while the queue was short.
--- Why nothing is missed: docs/decisions/0006.
+-- One message from the main lane, no search and no parked message due: the first part, with as few expressions as can
+-- be, for PostgreSQL prepares each of them anew in every transaction. Everything else: lane by lane (a lane is what
+-- lies in one place with one priority), in six ways: 1 what came back behind the head, if a look is due; 2 to 5, with a
+-- backlog, the next places, each for one receiver only, by nextval (a place may be empty); 6 what lies from the head
+-- on. Only a receive that has nothing so far looks everywhere before it says so. The settings make the statements walk
+-- the key, for sessions keep plans that were made while the queue was short. Why nothing is missed:
+-- docs/decisions/0006.
 declare
     v_queue record;
     v_id integer;
@@ -15467,9 +16513,8 @@ declare
     v_run_upto bigint;
     v_dense boolean;
 begin
-    select d.id, d.kind, d.receiving_paused, d.positions, d.failing, d.special, d.head, d.search, d.main_rank, d.receivers,
-        d.journal_level <> 'off' as journaled,
-        d.dispose_at as most,
+    select d.id, d.kind, d.receiving_paused, d.positions, d.failing, d.special, d.head, d.search, d.main_rank,
+        d.receivers, d.journal_level <> 'off' as journaled, d.dispose_at as most,
         coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 > coalesce(pg_sequence_last_value(d.head), 0) as backlog,
         pg_sequence_last_value(d.special) is null as plain, d.message_groups = 'transaction' as grouped,
@@ -15482,7 +16527,8 @@ begin
         if v_queue.backlog then
             -- Taken before, free and still there: a rollback gave back what was taken last, so the search comes first.
             perform from howdah.msgs m
-            where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_queue.headed and m.xmax <> 0
+            where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_queue.headed
+              and m.xmax <> 0
             for update skip locked;
             if not found then
                 v_seq := nextval(v_queue.head);
@@ -15494,14 +16540,16 @@ begin
             v_locked := v_seq > v_queue.headed and howdah._advance(v_queue.head, v_seq);
         end if;
         delete from howdah.msgs m
-        where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_seq and (v_locked or m.xmax = 0)
+        where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_seq
+          and (v_locked or m.xmax = 0)
         returning m.* into v_message;
     elsif v_queue.usual and v_queue.grouped then
         v_message := howdah._take_one_of_group(v_queue.id, v_queue.main_rank, v_queue.head, v_queue.headed);
     end if;
     if v_message.seq is not null then
         if (pg_sequence_last_value(v_queue.failing) is null
-                or howdah._is_unblamed(v_message.message_id, howdah._group(v_message.headers, v_message.conversation_id)))
+                or howdah._is_unblamed(v_message.message_id,
+                    howdah._group(v_message.headers, v_message.conversation_id)))
            and (v_message.expires_at > howdah.now()) is not false then
             if v_queue.journaled then
                 insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
@@ -15514,14 +16562,15 @@ begin
                 case when v_message.is_text then convert_from(v_message.body, 'UTF8') end,
                 case when not v_message.is_text then v_message.body end, v_message.content_type, v_message.headers,
                 9 - v_message.rank, v_message.correlation_id, v_message.reply_to, v_message.message_type,
-                v_message.conversation_id, 'persistent', v_message.sent_at, v_message.expires_at, 1, false, v_message.seq,
-                v_message.stage::integer,
+                v_message.conversation_id, 'persistent', v_message.sent_at, v_message.expires_at, 1, false,
+                v_message.seq, v_message.stage::integer,
                 case when v_message.origin_id is not null then howdah._destination_name(v_message.origin_id) end,
                 v_message.dead_reason, v_message.dead_at
             )::howdah.message;
             return;
         end if;
-        return query select * from howdah._deliver(v_queue.id, v_message, howdah.now(), v_queue.most, v_queue.journaled);
+        return query select * from howdah._deliver(v_queue.id, v_message, howdah.now(), v_queue.most,
+            v_queue.journaled);
         if found then
             return;
         end if;
@@ -15539,20 +16588,24 @@ begin
     end if;
     if v_queue.kind <> 'queue' then
         if btrim(selector) <> '' then
-            raise exception using errcode = 'HD005', message = format('%s is no queue: a selector is for queues', quote_literal(queue)),
+            raise exception using errcode = 'HD005',
+                message = format('%s is no queue: a selector is for queues', quote_literal(queue)),
                 hint = 'A subscription has its selector from howdah.subscribe.';
         end if;
-        -- From the tables into the result: a function's result is copied into that of the one that calls it. First the rest of the transaction that
-        -- is passed in part, if there is one; then what is new. What committed late is among it, by its number, which is lower than those of all
-        -- that was begun since the cursor's snapshot. A long run of one transaction is read as such, so that its messages need not be looked at once more.
+        -- From the tables into the result: a function's result is copied into that of the one that calls it. First the
+        -- rest of the transaction that is passed in part, if there is one; then what is new. What committed late is
+        -- among it, by its number, which is lower than those of all that was begun since the cursor's snapshot. A long
+        -- run of one transaction is read as such, so that its messages need not be looked at once more.
         select * into v_stream from howdah._begin_stream(queue, hold, v_queue.plain, consumer);
         if v_stream.slot is null then
-            return query select * from howdah._receive_published(v_stream.destination, v_stream.subscription, queue, max_messages, hold);
+            return query select * from howdah._receive_published(v_stream.destination, v_stream.subscription, queue,
+                max_messages, hold);
             return;
         end if;
         v_topic := v_stream.topic;
         v_topic_id := v_stream.topic_id;
-        v_upto := v_stream.upto::text::pg_snapshot;  -- as it comes out of a record it is packed, and would be unpacked for each row
+        -- as it comes out of a record it is packed, and would be unpacked for each row
+        v_upto := v_stream.upto::text::pg_snapshot;
         v_now := v_stream.moment;
         v_left := max_messages;
         v_from_xid := (v_stream.ack_cursor).xid;
@@ -15579,17 +16632,23 @@ begin
                     v_from_xid := v_run_xid;
                     v_from := v_run_after;
                     if v_stream.slot = 0 and not v_stream.nonpersistent then
-                        return query select * from howdah._run_persistent_0(queue, v_topic, v_topic_id, v_run_xid, v_run_after, v_run_upto, v_now);
+                        return query select * from howdah._run_persistent_0(queue, v_topic, v_topic_id, v_run_xid,
+                            v_run_after, v_run_upto, v_now);
                     elsif v_stream.slot = 0 and v_stream.nonpersistent then
-                        return query select * from howdah._run_nonpersistent_0(queue, v_topic, v_topic_id, v_run_xid, v_run_after, v_run_upto, v_now);
+                        return query select * from howdah._run_nonpersistent_0(queue, v_topic, v_topic_id, v_run_xid,
+                            v_run_after, v_run_upto, v_now);
                     elsif v_stream.slot = 1 and not v_stream.nonpersistent then
-                        return query select * from howdah._run_persistent_1(queue, v_topic, v_topic_id, v_run_xid, v_run_after, v_run_upto, v_now);
+                        return query select * from howdah._run_persistent_1(queue, v_topic, v_topic_id, v_run_xid,
+                            v_run_after, v_run_upto, v_now);
                     elsif v_stream.slot = 1 and v_stream.nonpersistent then
-                        return query select * from howdah._run_nonpersistent_1(queue, v_topic, v_topic_id, v_run_xid, v_run_after, v_run_upto, v_now);
+                        return query select * from howdah._run_nonpersistent_1(queue, v_topic, v_topic_id, v_run_xid,
+                            v_run_after, v_run_upto, v_now);
                     elsif v_stream.slot = 2 and not v_stream.nonpersistent then
-                        return query select * from howdah._run_persistent_2(queue, v_topic, v_topic_id, v_run_xid, v_run_after, v_run_upto, v_now);
+                        return query select * from howdah._run_persistent_2(queue, v_topic, v_topic_id, v_run_xid,
+                            v_run_after, v_run_upto, v_now);
                     elsif v_stream.slot = 2 and v_stream.nonpersistent then
-                        return query select * from howdah._run_nonpersistent_2(queue, v_topic, v_topic_id, v_run_xid, v_run_after, v_run_upto, v_now);
+                        return query select * from howdah._run_nonpersistent_2(queue, v_topic, v_topic_id, v_run_xid,
+                            v_run_after, v_run_upto, v_now);
                     end if;
                 elsif v_stream.slot = 0 and not v_stream.nonpersistent then
                     return query select * from howdah._stream_persistent_0(
@@ -15612,8 +16671,9 @@ begin
                 end if;
                 get diagnostics v_taken = row_count;
                 v_left := v_left - v_taken;
-                perform howdah._pass_stream(v_stream, v_way = 1, v_from_xid, v_from, case when v_run_upto is null then v_to else v_run_xid end,
-                    v_run_upto, v_done, v_taken, max_messages - v_left, v_left = 0);
+                perform howdah._pass_stream(v_stream, v_way = 1, v_from_xid, v_from,
+                    case when v_run_upto is null then v_to else v_run_xid end, v_run_upto, v_done, v_taken,
+                    max_messages - v_left, v_left = 0);
                 if v_left = 0 then
                     return;
                 end if;
@@ -15627,7 +16687,8 @@ begin
     end if;
     if v_queue.receiving_paused then
         perform howdah._check_disabled(v_queue.id);
-        raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused', quote_literal(queue)),
+        raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused',
+            quote_literal(queue)),
             hint = 'An administrator resumes it with howdah.resume(queue).';
     end if;
     v_id := v_queue.id;
@@ -15639,7 +16700,8 @@ begin
     if pg_sequence_last_value(v_queue.special) is not null or selector is not null or consumer is not null then
         if v_queue.grouped and max_messages <= 32 and not hold and selector is null and consumer is null
            and pg_sequence_last_value(v_queue.failing) is null then
-            return query select * from howdah._receive_of_groups(v_lanes[1], queue, v_now, max_messages, v_queue.journaled);
+            return query select * from howdah._receive_of_groups(v_lanes[1], queue, v_now, max_messages,
+                v_queue.journaled);
             if found then
                 return;
             end if;
@@ -15684,16 +16746,18 @@ begin
                     else
                         v_back := null;
                         if v_tail > v_head + 64 then
-                            -- Under a backlog the last 256 belong to tickets, some of which are just being used; where receives are
-                            -- rare, none is.
+                            -- Under a backlog the last 256 belong to tickets, some of which are just being used; where
+                            -- receives are rare, none is.
                             select m.seq into v_back from howdah.msgs m
                             where m.destination_id = v_id and m.rank = v_lane.rank and m.seq = v_head and m.xmax <> 0
                             for update skip locked;
                             v_back := coalesce(v_back, v_head
-                                - case when howdah._is_overdue(pg_sequence_last_value(v_lane.search), v_pace) then 0 else 256 end);
+                                - case when howdah._is_overdue(pg_sequence_last_value(v_lane.search), v_pace) then 0
+                                    else 256 end);
                         end if;
                         if v_back = v_head or howdah._is_due(pg_sequence_last_value(v_lane.search), v_pace) then
-                            v_seqs := howdah._search(v_lane, coalesce(v_back, v_head), v_left, false, v_head - coalesce(v_back, v_head));
+                            v_seqs := howdah._search(v_lane, coalesce(v_back, v_head), v_left, false,
+                                v_head - coalesce(v_back, v_head));
                         end if;
                     end if;
                 elsif v_way <= 5 then
@@ -15707,7 +16771,8 @@ begin
                 else
                     continue when v_tail <= v_head - 16 and not v_everywhere;
                     v_locked := true;
-                    -- What this call holds already lies at v_head at most; the sequence may have been put back meanwhile.
+                    -- What this call holds already lies at v_head at most; the sequence may have been put back
+                    -- meanwhile.
                     v_from := case when v_drawn then greatest(v_head, pg_sequence_last_value(v_lane.head))
                         when hold and v_left < max_messages or v_lane.rank = v_again then v_head else v_head - 16 end;
                     v_seqs := array(
@@ -15732,9 +16797,11 @@ begin
                 continue when v_lane.place = 2 and v_walk.groups is null and coalesce(cardinality(v_seqs), 0) = 0
                     or v_lane.place = 0 and not v_everywhere and not howdah._may_be_due(v_lane, v_now);
 
-                if v_lane.place = 2 and v_walk.groups is null and not hold and not v_locked and pg_sequence_last_value(v_queue.failing) is null then
-                    -- Nobody ever had these (xmax = 0), so no failures need to be counted. The index gives them in order. The range is for
-                    -- PostgreSQL up to 16, which may use the array as a filter only and read the dead rows of the whole lane.
+                if v_lane.place = 2 and v_walk.groups is null and not hold and not v_locked
+                   and pg_sequence_last_value(v_queue.failing) is null then
+                    -- Nobody ever had these (xmax = 0), so no failures need to be counted. The index gives them in
+                    -- order. The range is for PostgreSQL up to 16, which may use the array as a filter only and read
+                    -- the dead rows of the whole lane.
                     return query
                     with taken as materialized (
                         delete from howdah.msgs m
@@ -15747,16 +16814,21 @@ begin
                         from taken c where (c.expires_at > v_now) is not false and v_queue.journaled
                         having count(*) > 0
                     )
-                    select c.message_id, queue, case when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
-                        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
-                        c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at, c.expires_at, 1, false, c.seq,
-                        c.stage::integer, case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
+                    select c.message_id, queue, case
+                        when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
+                        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end,
+                        c.content_type, c.headers, 9 - c.rank, c.correlation_id,
+                        c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at, c.expires_at, 1, false,
+                        c.seq,
+                        c.stage::integer, case when c.origin_id is not null
+                            then howdah._destination_name(c.origin_id) end,
                         c.dead_reason, c.dead_at
                     from taken c
-                    where (c.expires_at > v_now) is not false or howdah._dispose(v_id, row(c.seq, c.message_id, c.sent_at,
-                        c.expires_at, c.dead_at, c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type,
-                        c.body, c.headers, c.correlation_id, c.reply_to, c.message_type, c.conversation_id,
-                        c.dead_reason)::howdah.msgs, false, null, v_now);
+                    where (c.expires_at > v_now) is not false
+                      or howdah._dispose(v_id, row(c.seq, c.message_id, c.sent_at,
+                        c.expires_at, c.dead_at, c.destination_id, c.origin_id, c.rank, c.stage, c.is_text,
+                        c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type,
+                        c.conversation_id, c.dead_reason)::howdah.msgs, false, null, v_now);
                 elsif v_lane.place = 2 and v_walk.groups is null and not hold then
                     return query
                     with taken as materialized (
@@ -15767,7 +16839,8 @@ begin
                         returning m.*
                     ), failed as materialized (
                         select f.*
-                        from (select array_agg(t.message_id) as ids, array_agg(t.stage) as stages, array_agg(t.conversation_id) as conversations,
+                        from (select array_agg(t.message_id) as ids, array_agg(t.stage) as stages,
+                            array_agg(t.conversation_id) as conversations,
                                 array_agg(howdah._group(t.headers, t.conversation_id)) as groups
                               from taken t) a
                         cross join lateral howdah._count_failures(v_id, a.ids, a.stages, a.conversations, a.groups) f
@@ -15782,16 +16855,20 @@ begin
                         from claimed c where not c.ended and v_queue.journaled
                         having count(*) > 0
                     )
-                    select c.message_id, queue, case when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
-                        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
-                        c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at, c.expires_at, c.failures + 1,
-                        c.failures > 0, c.seq, c.stage::integer,
+                    select c.message_id, queue, case
+                        when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
+                        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end,
+                        c.content_type, c.headers, 9 - c.rank, c.correlation_id,
+                        c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at, c.expires_at,
+                        c.failures + 1, c.failures > 0, c.seq, c.stage::integer,
                         case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
                         c.dead_reason, c.dead_at
                     from claimed c
-                    where not c.ended or howdah._dispose(v_id, row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at,
+                    where not c.ended or howdah._dispose(v_id,
+                        row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at,
                         c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
-                        c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason)::howdah.msgs, false, null, v_now)
+                        c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason)::howdah.msgs,
+                        false, null, v_now)
                     order by c.seq;
                 else
                     return query
@@ -15800,7 +16877,8 @@ begin
                         from howdah._claim(v_lane, v_want, v_now, hold, v_seqs, v_locked, v_everywhere, v_walk) t
                     ), failed as materialized (
                         select f.*
-                        from (select array_agg(t.message_id) as ids, array_agg(t.stage) as stages, array_agg(t.conversation_id) as conversations,
+                        from (select array_agg(t.message_id) as ids, array_agg(t.stage) as stages,
+                            array_agg(t.conversation_id) as conversations,
                                 array_agg(howdah._group(t.headers, t.conversation_id)) as groups
                               from taken t) a
                         cross join lateral howdah._count_failures(v_id, a.ids, a.stages, a.conversations, a.groups) f
@@ -15810,15 +16888,23 @@ begin
                             coalesce(t.expires_at <= v_now, false) or coalesce(f.weight, 0) >= v_queue.most as ended
                         from taken t left join failed f on f.message_id = t.message_id and f.stage = t.stage
                     ), journaled as (
-                        insert into howdah.journal (at, destination_id, nonpersistent, event, reason, message_ids, oldest_sent_at)
-                        select case when v_walk.groups <> 'none' then howdah.now() else v_now end, v_id, c.nonpersistent, 'consumed',
+                        insert into howdah.journal (at, destination_id, nonpersistent, event, reason, message_ids,
+                            oldest_sent_at)
+                        select case when v_walk.groups <> 'none' then howdah.now() else v_now end, v_id,
+                        c.nonpersistent, 'consumed',
                             case when v_walk.condition is not null then 'selected' end,
                             array_agg(c.message_id), min(c.sent_at)
                         from claimed c where not c.ended and not hold and v_queue.journaled
                         group by c.nonpersistent
                     )
-                    select c.message_id, queue, case when c.is_text then convert_from(coalesce(c.body, case when hold then howdah._body(c.message_id) else howdah._take_body(c.message_id) end), 'UTF8') end,
-                        case when not c.is_text then coalesce(c.body, case when hold then howdah._body(c.message_id) else howdah._take_body(c.message_id) end) end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
+                    select c.message_id, queue, case
+                        when c.is_text then convert_from(coalesce(c.body,
+                            case when hold then howdah._body(c.message_id) else howdah._take_body(c.message_id) end),
+                            'UTF8') end,
+                        case when not c.is_text then coalesce(c.body,
+                            case when hold then howdah._body(c.message_id)
+                                else howdah._take_body(c.message_id) end) end, c.content_type, c.headers, 9 - c.rank,
+                                    c.correlation_id,
                         c.reply_to, c.message_type, c.conversation_id,
                         case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at, c.expires_at,
                         c.failures + 1, c.failures > 0, c.seq, c.stage::integer,
@@ -15826,16 +16912,19 @@ begin
                         c.dead_reason, c.dead_at
                     from claimed c
                     where not c.ended
-                       or howdah._dispose(v_id, howdah._as_ready(c.claim), c.nonpersistent, case when hold then c.place end, v_now)
+                       or howdah._dispose(v_id, howdah._as_ready(c.claim), c.nonpersistent,
+                           case when hold then c.place end, v_now)
                     order by c.number;
                 end if;
                 get diagnostics v_taken = row_count;
                 v_left := v_left - v_taken;
                 exit when v_left <= 0;
             end loop;
-            -- Who was disposed of in this lane had the place of one that may still lie here: before the lanes of lower priority. So may a
-            -- message whose group was one too many (howdah._claim_groups: 16 groups at least are not).
-            exit when v_left <= 0 or current_setting('howdah.disposed', true) = 'yes' or v_walk.groups = 'alone' and v_taken >= 16;
+            -- Who was disposed of in this lane had the place of one that may still lie here: before the lanes of lower
+            -- priority. So may a message whose group was one too many (howdah._claim_groups: 16 groups at least are
+            -- not).
+            exit when v_left <= 0 or current_setting('howdah.disposed', true) = 'yes' or v_walk.groups = 'alone'
+                and v_taken >= 16;
         end loop;
         -- Rows that are only held would be met again by another round, for nobody's own locks are passed by.
         if v_left <= 0 or hold and v_left < max_messages then
@@ -15893,52 +16982,64 @@ begin
     select a.* into v_attempt from howdah.attempts a
     where a.attempt_id = receive_attempt.attempt_id and a.destination_id = v_destination.id;
     if not found then
-        raise exception using errcode = 'HD022', message = format('there is no attempt %s at queue %s', coalesce(receive_attempt.attempt_id::text, 'NULL'), quote_literal(queue)),
+        raise exception using errcode = 'HD022', message = format('there is no attempt %s at queue %s',
+            coalesce(receive_attempt.attempt_id::text, 'NULL'), quote_literal(queue)),
             hint = 'Call howdah.begin_attempts(queue), COMMIT, and then this.';
     end if;
     perform howdah._check_untaken(queue, v_attempt.attempt_id, v_attempt.message_id);
     if v_destination.receiving_paused then
         perform howdah._check_disabled(v_destination.id);
-        raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused', quote_literal(queue)),
+        raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused',
+            quote_literal(queue)),
             hint = 'An administrator resumes it with howdah.resume(queue).';
     end if;
-    if v_destination.strict_order and not pg_try_advisory_xact_lock(howdah._lock_key('turn', v_destination.id::text)) then
+    if v_destination.strict_order and not pg_try_advisory_xact_lock(howdah._lock_key('turn',
+        v_destination.id::text)) then
         delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
         return;  -- another consumer is at work, as howdah._admit has it
     end if;
     perform from howdah.msgs m
-    where m.destination_id = v_destination.id and m.rank = v_attempt.rank and m.seq = v_attempt.seq for update skip locked;
+    where m.destination_id = v_destination.id and m.rank = v_attempt.rank and m.seq = v_attempt.seq
+    for update skip locked;
     if not found then
         perform howdah._await_message(v_destination.id, v_attempt.rank, v_attempt.seq);
     end if;
-    select * into v_found from howdah._find(v_destination.id, v_attempt.message_id, 9 - v_attempt.rank, v_attempt.seq) f;
-    v_group := case when v_destination.message_groups <> 'none' then howdah._group((v_found.message).headers, (v_found.message).conversation_id) end;
+    select * into v_found from howdah._find(v_destination.id, v_attempt.message_id, 9 - v_attempt.rank,
+        v_attempt.seq) f;
+    v_group := case when v_destination.message_groups <> 'none'
+        then howdah._group((v_found.message).headers, (v_found.message).conversation_id) end;
     if v_found.free is not true or (v_found.message).stage <> v_attempt.stage
        or v_group is not null and not howdah._lock_group(v_destination.id, v_group)
        or (v_found.message).expires_at <= howdah.now()
-       or exists (select from howdah.parked w where w.destination_id = v_destination.id and w.message_id = v_attempt.message_id and w.due_at > howdah.now())
+       or exists (select from howdah.parked w where w.destination_id = v_destination.id
+           and w.message_id = v_attempt.message_id and w.due_at > howdah.now())
        or howdah._waits_until(v_destination.id, v_attempt.message_id, v_attempt.stage) > howdah.now()
        or exists (select from howdah.poison_details p where p.failure_key = v_attempt.attempt_id) then
         delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
         return;
     end if;
-    perform howdah._check_untaken(queue, v_attempt.attempt_id, v_attempt.message_id);  -- another session had it until the message was let go of
+    -- another session had it until the message was let go of
+    perform howdah._check_untaken(queue, v_attempt.attempt_id, v_attempt.message_id);
     -- Of attempts at it those begun before this one: it is the same number whoever comes to the message first.
     v_failures := case when v_destination.backout_count = 'hardened'
         then (select count(*) from howdah.poison_details p
-              where p.message_id = v_attempt.message_id and p.destination_id = v_destination.id and p.stage = v_attempt.stage)
+              where p.message_id = v_attempt.message_id and p.destination_id = v_destination.id
+                and p.stage = v_attempt.stage)
            + (select count(*) from howdah.attempts a
-              where a.message_id = v_attempt.message_id and a.destination_id = v_destination.id and a.stage = v_attempt.stage
+              where a.message_id = v_attempt.message_id and a.destination_id = v_destination.id
+                and a.stage = v_attempt.stage
                 and (a.begun_at, a.attempt_id) < (v_attempt.begun_at, v_attempt.attempt_id)
                 and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id))
         else howdah._failures(v_destination.id, v_attempt.message_id, v_attempt.stage, v_attempt.conversation_id,
             howdah._group((v_found.message).headers, v_attempt.conversation_id)) end;
     -- COMMIT forgets the attempt with the message; a rollback leaves it, and so it counts.
-    delete from howdah.untaken_attempts u where u.attempt_id = v_attempt.attempt_id and u.message_id = v_attempt.message_id;
+    delete from howdah.untaken_attempts u where u.attempt_id = v_attempt.attempt_id
+        and u.message_id = v_attempt.message_id;
     delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
     perform howdah._remove(v_found.message, v_found.place);
     return next howdah._message(v_found.message, v_destination.name, v_found.nonpersistent, v_failures);
-    perform howdah._journal(v_destination, 'consumed', array[v_attempt.message_id], v_found.nonpersistent, null, null, (v_found.message).sent_at);
+    perform howdah._journal(v_destination, 'consumed', array[v_attempt.message_id], v_found.nonpersistent, null, null,
+        (v_found.message).sent_at);
 end
 $$;
 
@@ -15951,12 +17052,15 @@ CREATE FUNCTION howdah.receive_attempt_as(listener text, attempt_id uuid) RETURN
 declare
     v_listener howdah.listeners := howdah._listener(listener, 'receive');
 begin
-    if v_listener.status = 'running' and howdah._listener_session(v_listener.id, v_listener.max_sessions) is not null then
-        return query select r.* from howdah.receive_attempt(howdah._destination_name(v_listener.destination_id), attempt_id) r;
+    if v_listener.status = 'running' and howdah._listener_session(v_listener.id,
+        v_listener.max_sessions) is not null then
+        return query select r.* from howdah.receive_attempt(howdah._destination_name(v_listener.destination_id),
+            attempt_id) r;
     else
         perform howdah._check_untaken(a.queue, a.attempt_id, a.message_id) from (
             select howdah._destination_name(v_listener.destination_id) as queue, b.attempt_id, b.message_id
-            from howdah.attempts b where b.attempt_id = receive_attempt_as.attempt_id and b.destination_id = v_listener.destination_id) a;
+            from howdah.attempts b where b.attempt_id = receive_attempt_as.attempt_id
+            and b.destination_id = v_listener.destination_id) a;
         perform howdah.cancel_attempt(howdah._destination_name(v_listener.destination_id), attempt_id);
     end if;
 end
@@ -16033,7 +17137,8 @@ declare
     v_counts text[];
 begin
     perform howdah._refuse_maintenance();
-    if started_at is null or exit_code is null or severity is null or severity not in ('none', 'warning', 'error', 'failed') then
+    if started_at is null or exit_code is null or severity is null
+       or severity not in ('none', 'warning', 'error', 'failed') then
         raise exception using errcode = 'HD005', message = 'an audit has started_at, exit_code and a severity',
             hint = 'severity is none, warning, error or failed.';
     end if;
@@ -16043,42 +17148,49 @@ begin
             hint = 'started_at and taken_at may be ahead of the database''s clock by a day at most.';
     end if;
     if (severity = 'failed') = (taken_at is not null) then
-        raise exception using errcode = 'HD005', message = 'an audit that was made has taken_at, and one that failed has none',
+        raise exception using errcode = 'HD005',
+            message = 'an audit that was made has taken_at, and one that failed has none',
             hint = 'taken_at is the time of the snapshot that was read.';
     end if;
     if jsonb_typeof(queues) is distinct from 'array' or jsonb_typeof(rules) is distinct from 'array'
        or jsonb_path_exists(queues || rules, 'strict $[*] ? (@.type() != "object")')
        or jsonb_path_exists(queues, '$[*] ? (!(@.queue.type() == "string" && @.verdict.type() == "string"))') then
-        raise exception using errcode = 'HD005', message = 'queues and rules are arrays of objects, those of queues with queue and verdict',
+        raise exception using errcode = 'HD005',
+            message = 'queues and rules are arrays of objects, those of queues with queue and verdict',
             hint = 'Such as [{"queue": "orders", "verdict": "proved"}].';
     end if;
     begin
         perform snapshot::pg_snapshot;
     exception when invalid_text_representation then
-        raise exception using errcode = 'HD005', message = format('%s is no snapshot', quote_literal(snapshot)), hint = 'It is as pg_current_snapshot() gives it.';
+        raise exception using errcode = 'HD005', message = format('%s is no snapshot', quote_literal(snapshot)),
+            hint = 'It is as pg_current_snapshot() gives it.';
     end;
     if pg_snapshot_xmax(snapshot::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot()) then
         raise exception using errcode = 'HD005', message = format('the snapshot %s is one of the future', snapshot),
             hint = 'It is as pg_current_snapshot() gave it to the audit, in this cluster.';
     end if;
     if snapshot is not null and taken_at is not null then
-        -- NULL stands for what is missing or no number. The sum is asked for only where each has the shape of a whole one.
+        -- NULL stands for what is missing or no number. The sum is asked for only where each has the shape of a whole
+        -- one.
         select array_agg(case when jsonb_typeof(q.value -> n.name) = 'number' then q.value ->> n.name end) into v_counts
         from jsonb_array_elements(queues) q cross join unnest(array['live', 'parked', 'dead']) n(name);
         if exists (select from unnest(v_counts) c(count) where c.count is null or c.count !~ '^[0-9]{1,19}$')
            or (select sum(c.count::numeric) from unnest(v_counts) c(count)) > 9223372036854775807 then
-            raise exception using errcode = 'HD005', message = 'queues of a snapshot have live, parked and dead, whole numbers whose sum is below 2^63',
+            raise exception using errcode = 'HD005',
+                message = 'queues of a snapshot have live, parked and dead, whole numbers whose sum is below 2^63',
                 hint = 'Such as [{"queue": "orders", "verdict": "proved", "live": 2, "parked": 0, "dead": 0}].';
         end if;
     end if;
     if lock_epoch is not null then
         perform howdah._fence('audit', lock_epoch);
     end if;
-    insert into howdah.audit_runs (started_at, finished_at, taken_at, snapshot, system_identifier, severity, exit_code, errors, warnings,
-        rows_read, queues, rules, reason, version, output, recorded_by)
+    insert into howdah.audit_runs (started_at, finished_at, taken_at, snapshot, system_identifier, severity, exit_code,
+        errors, warnings, rows_read, queues, rules, reason, version, output, recorded_by)
     values (record_audit.started_at, howdah.now(), record_audit.taken_at, record_audit.snapshot,
-        (select c.system_identifier from pg_control_system() c), record_audit.severity, record_audit.exit_code, coalesce(record_audit.errors, 0), coalesce(record_audit.warnings, 0), coalesce(record_audit.rows_read, 0), record_audit.queues,
-        record_audit.rules, record_audit.reason, record_audit.version, record_audit.output, howdah._caller())
+        (select c.system_identifier from pg_control_system() c), record_audit.severity, record_audit.exit_code,
+        coalesce(record_audit.errors, 0), coalesce(record_audit.warnings, 0), coalesce(record_audit.rows_read, 0),
+        record_audit.queues, record_audit.rules, record_audit.reason, record_audit.version, record_audit.output,
+        howdah._caller())
     returning run_id into v_run;
     if record_audit.taken_at is not null then
         insert into howdah.audit_verdicts as v (destination_id, run_id, audited_at, verdict)
@@ -16086,7 +17198,8 @@ begin
         from jsonb_to_recordset(record_audit.queues) q(queue text, verdict text)
         join howdah.destinations d on d.name = q.queue and d.dropped_at is null
         group by d.id order by d.id
-        on conflict on constraint pk_audit_verdicts do update set run_id = excluded.run_id, audited_at = excluded.audited_at, verdict = excluded.verdict
+        on conflict on constraint pk_audit_verdicts do update set run_id = excluded.run_id,
+            audited_at = excluded.audited_at, verdict = excluded.verdict
         where v.audited_at <= excluded.audited_at;
         delete from howdah.audit_verdicts v
         where exists (select from howdah.destinations d where d.id = v.destination_id and d.dropped_at is not null);
@@ -16151,14 +17264,16 @@ declare
 begin
     -- Before any message's lock, so that two such calls cannot deadlock.
     perform from howdah.listeners l where l.id = v_listener.id for no key update;
-    v_last := coalesce(pg_sequence_last_value(pg_get_serial_sequence('howdah.poison_details', 'incident_id')::regclass), 0);
+    v_last := coalesce(pg_sequence_last_value(pg_get_serial_sequence('howdah.poison_details', 'incident_id')::regclass),
+        0);
     return query
     with recorded as materialized (
         select r.*, row_number() over () as number
         from howdah.record_failures(howdah._destination_name(v_listener.destination_id), failures, in_hand) r
     ), counted as materialized (
         select howdah._listener_failed(v_listener.id, cardinality(c.ids), c.ids[cardinality(c.ids)]) as status
-        from (select howdah._counted_failures(array_agg(r.incident_id)) as ids from recorded r where r.incident_id > v_last) c
+        from (select howdah._counted_failures(array_agg(r.incident_id)) as ids from recorded r
+            where r.incident_id > v_last) c
     )
     select r.message_id, r.incident_id, r.attempt, r.outcome, c.status from recorded r, counted c order by r.number;
 end
@@ -16189,7 +17304,8 @@ begin
               || !(exists(@.handling_counts)) || @.handling_counts.size() != 32
               || exists(@.handling_counts[*].type() ? (@ != "number"))
               || exists(@.handling_counts[*] ? (!(@ >= 0 && @ <= 1000000000000 && @.floor() == @))))') then
-        raise exception using errcode = 'HD005', message = 'figures must be a JSON array of what was done of each queue',
+        raise exception using errcode = 'HD005',
+            message = 'figures must be a JSON array of what was done of each queue',
             hint = 'Each element has queue, handled, failed, busy_seconds and 32 handling_counts; nothing is below 0.';
     end if;
     select w.name into v_worker from howdah.workers w where w.worker_id = record_worker_figures.worker_id;
@@ -16197,11 +17313,13 @@ begin
         raise exception using errcode = 'HD015', message = format('worker %s is not registered', worker_id),
             hint = 'It was silent for too long and was removed; register it again.';
     end if;
-    insert into howdah.worker_figures (worker, queue, listener, from_at, until_at, handled, failed, busy_seconds, handling_counts)
-    select v_worker, f.queue, f.listener, v_now - seconds * interval '1 second', v_now, f.handled, f.failed, f.busy_seconds,
-        f.handling_counts
+    insert into howdah.worker_figures (worker, queue, listener, from_at, until_at, handled, failed, busy_seconds,
+        handling_counts)
+    select v_worker, f.queue, f.listener, v_now - seconds * interval '1 second', v_now, f.handled, f.failed,
+        f.busy_seconds, f.handling_counts
     from jsonb_to_recordset(figures) f(
-        queue text, listener text, handled bigint, failed bigint, busy_seconds double precision, handling_counts bigint[]);
+        queue text, listener text, handled bigint, failed bigint, busy_seconds double precision,
+        handling_counts bigint[]);
     get diagnostics v_count = row_count;
     return v_count;
 end
@@ -16226,7 +17344,8 @@ begin
     for v_lease in select distinct u.lease from unnest(leases) u(lease) order by 1 loop
         v_held := howdah._held_messages(v_destination, v_lease, message_ids);
         if v_held <> '{}' then
-            v_back := v_back || array(select n.message_id from howdah.nack(queue, v_lease, v_held, error_text, error_class) n
+            v_back := v_back || array(select n.message_id
+                from howdah.nack(queue, v_lease, v_held, error_text, error_class) n
                                       where n.outcome = 'returned');
         end if;
     end loop;
@@ -16308,7 +17427,8 @@ begin
     update howdah.lock l set holder = null, held_as = null, expires_at = null
     where l.name = release_lock.name and l.holder = release_lock.holder;
     if not found then
-        raise exception using errcode = 'HD014', message = format('lock %s is not held by this holder', quote_literal(release_lock.name)),
+        raise exception using errcode = 'HD014', message = format('lock %s is not held by this holder',
+            quote_literal(release_lock.name)),
             hint = 'Give the holder that acquired it.';
     end if;
 end
@@ -16324,7 +17444,8 @@ declare
     v_open integer[];
 begin
     if consumers is null then
-        raise exception using errcode = 'HD005', message = 'consumers cannot be NULL', hint = 'Give the numbers from howdah.open_consumer.';
+        raise exception using errcode = 'HD005', message = 'consumers cannot be NULL',
+            hint = 'Give the numbers from howdah.open_consumer.';
     end if;
     v_open := array(
         select c.id from howdah.consumers c join howdah.destinations d on d.id = c.destination_id
@@ -16374,7 +17495,8 @@ CREATE FUNCTION howdah.replay(queue text, message_ids bigint[] DEFAULT NULL::big
 declare
     v_source howdah.destinations := howdah._queue(queue, 'admin');
     v_target howdah.destinations;
-    v_wanted bigint[] := howdah._chosen_messages(v_source, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than, selector);
+    v_wanted bigint[] := howdah._chosen_messages(v_source, message_ids, max_messages, origin, error_class, fingerprint,
+        older_than, newer_than, selector);
     v_homeless bigint;
     v_count bigint;
     v_back record;
@@ -16387,7 +17509,8 @@ begin
         v_target := howdah._queue(target, 'admin');
     end if;
     if v_target.id = v_source.id then
-        raise exception using errcode = 'HD005', message = format('the messages are in queue %s already', quote_literal(queue)),
+        raise exception using errcode = 'HD005', message = format('the messages are in queue %s already',
+            quote_literal(queue)),
             hint = 'Name another target, or none: each goes to its origin.';
     end if;
     if dry_run then
@@ -16405,7 +17528,8 @@ begin
     loop
         v_message := v_back.message;
         if target is null and v_message.origin_id is distinct from v_target.id then
-            select d.* into v_target from howdah.destinations d where d.id = v_message.origin_id and d.dropped_at is null;
+            select d.* into v_target from howdah.destinations d
+            where d.id = v_message.origin_id and d.dropped_at is null;
         end if;
         if v_target.id is null then
             perform howdah._check_home(v_message.message_id);
@@ -16446,7 +17570,8 @@ declare
     v_message howdah.msgs;
 begin
     if body is not null and bytes is not null then
-        raise exception using errcode = 'HD005', message = 'body and bytes do not go together', hint = 'Give one of them.';
+        raise exception using errcode = 'HD005', message = 'body and bytes do not go together',
+            hint = 'Give one of them.';
     end if;
     if target is not null then
         v_target := howdah._queue(target, 'admin');
@@ -16454,7 +17579,8 @@ begin
     select * into v_found from howdah._find(v_source.id, replay_edited.message_id, null, null);
     if v_found.free is not true then
         raise exception using errcode = 'HD013',
-            message = format('message %s is not in queue %s', coalesce(replay_edited.message_id::text, 'NULL'), quote_literal(queue)),
+            message = format('message %s is not in queue %s', coalesce(replay_edited.message_id::text, 'NULL'),
+                quote_literal(queue)),
             hint = 'See howdah.poison_message(message_id); a message in somebody''s hands cannot be edited.';
     end if;
     v_message := v_found.message;
@@ -16462,7 +17588,8 @@ begin
     if target is null then
         select d.* into v_target from howdah.destinations d where d.id = v_message.origin_id and d.dropped_at is null;
         if v_target.id is null then
-            raise exception using errcode = 'HD001', message = format('message %s has no queue to go back to', v_message.message_id),
+            raise exception using errcode = 'HD001',
+                message = format('message %s has no queue to go back to', v_message.message_id),
                 hint = 'Name one: target => ….';
         end if;
     end if;
@@ -16470,7 +17597,8 @@ begin
         perform howdah._remove(v_message, v_found.place);
         perform howdah._journal(v_source, 'discarded', array[v_message.message_id], v_found.nonpersistent, null,
             'replaced by an edited copy');
-        perform howdah._record_act('discarded', v_source.id, array[v_message.message_id], null, 'replaced by an edited copy');
+        perform howdah._record_act('discarded', v_source.id, array[v_message.message_id], null,
+            'replaced by an edited copy');
     end if;
     if body is not null or bytes is not null then
         v_message.is_text := body is not null;
@@ -16478,8 +17606,8 @@ begin
     end if;
     v_message.content_type := coalesce(replay_edited.content_type, v_message.content_type);
     v_message.headers := coalesce(replay_edited.headers, v_message.headers, '{}');
-    perform howdah._check_message(v_target, octet_length(v_message.body), v_message.headers, 9 - v_message.rank, v_message.content_type,
-        null, null, 'persistent');
+    perform howdah._check_message(v_target, octet_length(v_message.body), v_message.headers, 9 - v_message.rank,
+        v_message.content_type, null, null, 'persistent');
     v_message.headers := v_message.headers || jsonb_build_object('howdah_edited_from', v_message.message_id);
     perform pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
     v_message.seq := nextval(v_target.positions);
@@ -16496,9 +17624,11 @@ begin
     end if;
     perform howdah._put(v_message, v_found.nonpersistent, true);
     if v_target.journal_level = 'full' then
-        perform howdah._journal_one_sent(v_target, v_message, coalesce(v_message.body, howdah._body(v_message.message_id)), v_found.nonpersistent, false);
+        perform howdah._journal_one_sent(v_target, v_message,
+            coalesce(v_message.body, howdah._body(v_message.message_id)), v_found.nonpersistent, false);
     end if;
-    perform howdah._record_act('edited', v_source.id, array[replay_edited.message_id, v_message.message_id], v_target.id, reason);
+    perform howdah._record_act('edited', v_source.id, array[replay_edited.message_id, v_message.message_id],
+        v_target.id, reason);
     return v_message.message_id;
 end
 $$;
@@ -16530,7 +17660,8 @@ begin
     perform howdah._check_all_here();
     return query
     select (array['green', 'yellow', 'orange', 'red'])[r.level + 1], r.messages, r.bytes, e.max_count, e.max_bytes,
-        round(greatest(100.0 * r.messages / e.max_count, 100.0 * r.bytes / e.max_bytes), 1), pg_database_size(current_database())
+        round(greatest(100.0 * r.messages / e.max_count, 100.0 * r.bytes / e.max_bytes), 1),
+        pg_database_size(current_database())
     from howdah.engine e cross join lateral howdah._resources() r;
 end
 $$;
@@ -16554,8 +17685,9 @@ CREATE FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text DE
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
-    return case when howdah._is_awaited(reply_to) then howdah._send(reply_to, convert_to(body::text, 'UTF8'), true, content_type, headers, null,
-        correlation_id, null, message_type, null, time_to_live, null, delivery_mode, true, null) end;
+    return case when howdah._is_awaited(reply_to) then howdah._send(reply_to, convert_to(body::text, 'UTF8'), true,
+        content_type, headers, null, correlation_id, null, message_type, null, time_to_live, null, delivery_mode, true,
+        null) end;
 end
 $$;
 
@@ -16566,8 +17698,9 @@ CREATE FUNCTION howdah.respond(reply_to text, body text, correlation_id text DEF
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
 begin
-    return case when howdah._is_awaited(reply_to) then howdah._send(reply_to, convert_to(body, 'UTF8'), true, content_type, headers, null,
-        correlation_id, null, message_type, null, time_to_live, null, delivery_mode, true, null) end;
+    return case when howdah._is_awaited(reply_to) then howdah._send(reply_to, convert_to(body, 'UTF8'), true,
+        content_type, headers, null, correlation_id, null, message_type, null, time_to_live, null, delivery_mode, true,
+        null) end;
 end
 $$;
 
@@ -16585,7 +17718,8 @@ declare
     v_conversation uuid;
 begin
     if message_id is null or body is null or is_text is null or jsonb_typeof(properties) is distinct from 'object' then
-        raise exception using errcode = 'HD005', message = 'message_id, body and is_text must be there and properties a JSON object',
+        raise exception using errcode = 'HD005',
+            message = 'message_id, body and is_text must be there and properties a JSON object',
             hint = 'howdah archive restore reads them from the archive.';
     end if;
     begin
@@ -16597,7 +17731,9 @@ begin
         perform convert_from(body, 'UTF8') where is_text;
     exception when data_exception then
         raise exception using errcode = 'HD005', message = 'the properties or the body are not those of a message',
-            hint = 'headers is a JSON object, priority a number, conversation_id a UUID, and a body that is_text is UTF-8.';
+            hint =
+                'headers is a JSON object, priority a number, conversation_id a UUID, '
+                'and a body that is_text is UTF-8.';
     end;
     -- Locked, so that of two at once the second sees what the first restored.
     perform from howdah.archive_runs r where r.archive_id = archive and r.run = restore_message.run for no key update;
@@ -16607,18 +17743,22 @@ begin
     end if;
     select m.queue into v_where from howdah.audit_messages m where m.message_id = restore_message.message_id limit 1;
     if found then
-        raise exception using errcode = 'HD005', message = format('message %s is still there, in %s', message_id, quote_literal(v_where)),
+        raise exception using errcode = 'HD005', message = format('message %s is still there, in %s', message_id,
+            quote_literal(v_where)),
             hint = 'Replay or move it: howdah poison replay, howdah poison move.';
     end if;
     select r.restored_id into v_restored from howdah.archive_restores r where r.message_id = restore_message.message_id
     order by r.restored_at desc, r.restored_id desc limit 1;
     if found and again is not true then
-        raise exception using errcode = 'HD005', message = format('message %s was restored before, as %s', message_id, v_restored),
+        raise exception using errcode = 'HD005', message = format('message %s was restored before, as %s', message_id,
+            v_restored),
             hint = 'Say again to send it once more.';
     end if;
-    v_restored := howdah._send_to(v_destination, body, is_text, coalesce(properties ->> 'content_type', 'application/octet-stream'),
+    v_restored := howdah._send_to(v_destination, body, is_text,
+        coalesce(properties ->> 'content_type', 'application/octet-stream'),
         coalesce(nullif(properties -> 'headers', 'null'), '{}')
-            || jsonb_build_object('howdah_restored_from', message_id, 'howdah_archive_run', format('%s/%s', archive, run)),
+            || jsonb_build_object('howdah_restored_from', message_id, 'howdah_archive_run',
+                format('%s/%s', archive, run)),
         v_priority, properties ->> 'correlation_id', properties ->> 'reply_to', properties ->> 'message_type',
         v_conversation, null, null, 'persistent', true, null);
     insert into howdah.archive_restores (restored_id, message_id, archive_id, run, queue, restored_at, restored_by)
@@ -16642,7 +17782,8 @@ begin
         receiving_paused = d.receiving_paused and not coalesce(receiving, false),
         disabled_at = case when receiving is not true then d.disabled_at end,
         streak_from = case when receiving is true and d.disabled_at is not null
-            then coalesce(pg_sequence_last_value(pg_get_serial_sequence('howdah.poison_details', 'incident_id')::regclass), 0)
+            then coalesce(pg_sequence_last_value(pg_get_serial_sequence('howdah.poison_details',
+                'incident_id')::regclass), 0)
             else d.streak_from end
     where d.id = v_id;
 end
@@ -16685,11 +17826,12 @@ begin
     end if;
     v_next := case when v_schedule.cron is not null then null
         when v_schedule.next_at > v_now or v_schedule.period_ms is null then v_schedule.next_at
-        else v_schedule.next_at + (1 + floor(extract(epoch from v_now - v_schedule.next_at) * 1000 / v_schedule.period_ms)::bigint)
+        else v_schedule.next_at + (1 + floor(extract(epoch
+            from v_now - v_schedule.next_at) * 1000 / v_schedule.period_ms)::bigint)
             * v_schedule.period_ms * interval '1 millisecond' end;
     update howdah.schedules s
-    set state = case when v_next > s.ends_at then 'ended' else 'active' end, next_at = v_next, changed_at = v_now, last_error = null,
-        due_at = case when (v_next > s.ends_at) is not true then coalesce(v_next, v_now) end
+    set state = case when v_next > s.ends_at then 'ended' else 'active' end, next_at = v_next, changed_at = v_now,
+        last_error = null, due_at = case when (v_next > s.ends_at) is not true then coalesce(v_next, v_now) end
     where s.id = v_schedule.id;
     return true;
 end
@@ -16709,7 +17851,8 @@ declare
     v_least bigint[];
 begin
     perform howdah._sweep_lost();
-    perform howdah._return_leases(v_destination.id, null, howdah.now(), null, message_ids) where message_ids is not null;
+    perform howdah._return_leases(v_destination.id, null, howdah.now(), null, message_ids)
+    where message_ids is not null;
     for v_parked in
         delete from howdah.parked p where p.destination_id = v_destination.id and p.ctid = any (array(
             select c.ctid from howdah.parked c
@@ -16723,7 +17866,8 @@ begin
         v_least[v_parked.rank] := least(v_least[v_parked.rank], v_parked.seq);
         v_ids := v_ids || v_parked.message_id;
     end loop;
-    perform howdah._search_from(v_destination.id, r.rank, v_least[r.rank]) from generate_series(0, 9) r(rank) where v_least[r.rank] is not null;
+    perform howdah._search_from(v_destination.id, r.rank, v_least[r.rank]) from generate_series(0, 9) r(rank)
+    where v_least[r.rank] is not null;
     if coalesce(cardinality(v_ids), 0) < (select count(distinct i.id) from unnest(message_ids) i(id))
        or exists (select from unnest(message_ids) i(id) where i.id is null) then
         raise exception using errcode = 'HD013',
@@ -16760,8 +17904,10 @@ CREATE FUNCTION howdah.schedule(queue text, body bytea, cron text DEFAULT NULL::
 declare
     v_id bigint;
 begin
-    v_id := howdah._schedule(queue, body, false, cron, period, repeat, starts_at, ends_at, delay, name, time_zone, catch_up, misfire_grace,
-        headers, priority, correlation_id, reply_to, message_type, conversation_id, time_to_live, delivery_mode, content_type);
+    v_id := howdah._schedule(queue, body, false, cron, period, repeat, starts_at, ends_at, delay, name, time_zone,
+        catch_up, misfire_grace,
+        headers, priority, correlation_id, reply_to, message_type, conversation_id, time_to_live, delivery_mode,
+        content_type);
     return case when name is null then v_id else howdah._name_schedule(v_id, name) end;
 end
 $$;
@@ -16775,9 +17921,10 @@ CREATE FUNCTION howdah.schedule(queue text, body jsonb, cron text DEFAULT NULL::
 declare
     v_id bigint;
 begin
-    v_id := howdah._schedule(queue, convert_to(body::text, 'UTF8'), true, cron, period, repeat, starts_at, ends_at, delay, name, time_zone,
-        catch_up, misfire_grace, headers, priority, correlation_id, reply_to, message_type, conversation_id, time_to_live, delivery_mode,
-        content_type);
+    v_id := howdah._schedule(queue, convert_to(body::text, 'UTF8'), true, cron, period, repeat, starts_at, ends_at,
+        delay, name, time_zone,
+        catch_up, misfire_grace, headers, priority, correlation_id, reply_to, message_type, conversation_id,
+        time_to_live, delivery_mode, content_type);
     return case when name is null then v_id else howdah._name_schedule(v_id, name) end;
 end
 $$;
@@ -16791,9 +17938,10 @@ CREATE FUNCTION howdah.schedule(queue text, body text, cron text DEFAULT NULL::t
 declare
     v_id bigint;
 begin
-    v_id := howdah._schedule(queue, convert_to(body, 'UTF8'), true, cron, period, repeat, starts_at, ends_at, delay, name, time_zone,
-        catch_up, misfire_grace, headers, priority, correlation_id, reply_to, message_type, conversation_id, time_to_live, delivery_mode,
-        content_type);
+    v_id := howdah._schedule(queue, convert_to(body, 'UTF8'), true, cron, period, repeat, starts_at, ends_at, delay,
+        name, time_zone,
+        catch_up, misfire_grace, headers, priority, correlation_id, reply_to, message_type, conversation_id,
+        time_to_live, delivery_mode, content_type);
     return case when name is null then v_id else howdah._name_schedule(v_id, name) end;
 end
 $$;
@@ -16823,7 +17971,8 @@ begin
     if since > '-infinity' then
         perform howdah._begin_since(v_subscription, since);
     else
-        perform howdah._move_cursor(howdah._cursor(a.id), '3', -1, 0, '3:3:') from howdah.acks a where a.subscription_id = v_destination.id;
+        perform howdah._move_cursor(howdah._cursor(a.id), '3', -1, 0, '3:3:') from howdah.acks a
+        where a.subscription_id = v_destination.id;
     end if;
     perform howdah._set_aside(v_destination.id, g.message_id)
     from (
@@ -16834,9 +17983,11 @@ begin
               where i.destination_id = v_destination.id and i.outcome in ('moved', 'discarded', 'ended')
     ) g;
     v_after := howdah._unread_numbers(v_subscription, v_upto);
-    perform howdah._journal(v_destination, 'sent', array(select u.id from unnest(v_after) u(id) except select u.id from unnest(v_before) u(id)),
+    perform howdah._journal(v_destination, 'sent',
+        array(select u.id from unnest(v_after) u(id) except select u.id from unnest(v_before) u(id)),
         false, null, 'to be read again');
-    perform howdah._journal(v_destination, 'discarded', array(select u.id from unnest(v_before) u(id) except select u.id from unnest(v_after) u(id)),
+    perform howdah._journal(v_destination, 'discarded',
+        array(select u.id from unnest(v_before) u(id) except select u.id from unnest(v_after) u(id)),
         false, null, 'passed over');
 end
 $$;
@@ -16852,16 +18003,20 @@ declare
     v_result boolean;
 begin
     if jsonb_typeof(headers) <> 'object' then
-        raise exception using errcode = 'HD005', message = format('headers must be a JSON object, not %s', jsonb_typeof(headers));
+        raise exception using errcode = 'HD005', message = format('headers must be a JSON object, not %s',
+            jsonb_typeof(headers));
     elsif priority is null or priority not between 0 and 9 then
-        raise exception using errcode = 'HD006', message = format('priority %s is not between 0 and 9', coalesce(priority::text, 'NULL'));
+        raise exception using errcode = 'HD006', message = format('priority %s is not between 0 and 9',
+            coalesce(priority::text, 'NULL'));
     elsif delivery_mode is null or delivery_mode not in ('persistent', 'non-persistent') then
-        raise exception using errcode = 'HD005', message = format('there is no delivery mode %s', coalesce(quote_literal(delivery_mode), 'NULL')),
+        raise exception using errcode = 'HD005', message = format('there is no delivery mode %s',
+            coalesce(quote_literal(delivery_mode), 'NULL')),
             hint = 'It is persistent or non-persistent.';
     elsif v_sql is null then
         return true;
     end if;
-    execute 'select ' || v_sql || ' from (select $1 as headers, 9 - $2 as rank, $3 as correlation_id, $4 as message_type, $5 as message_id,'
+    execute 'select ' || v_sql
+        || ' from (select $1 as headers, 9 - $2 as rank, $3 as correlation_id, $4 as message_type, $5 as message_id,'
         ' $6 as sent_at, $7 as nonpersistent offset 0) m'
     into v_result
     using headers, priority, correlation_id, message_type, message_id, sent_at, delivery_mode = 'non-persistent';
@@ -16881,15 +18036,20 @@ declare
     v_message_id bigint;
 begin
     if headers is null and priority is null and time_to_live is null and delay is null and delivery_mode = 'persistent'
-       and conversation_id is null and deduplication_key is null and content_type <> '' and not howdah._is_large(octet_length(send.body)) and queue is distinct from current_setting('howdah.topic', true) then
-        insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text, content_type, body,
-            correlation_id, reply_to, message_type, conversation_id)
-        select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id, d.main_rank,
-            0, false, send.content_type, send.body, send.correlation_id, send.reply_to, send.message_type, null::uuid
+       and conversation_id is null and deduplication_key is null and content_type <> ''
+       and not howdah._is_large(octet_length(send.body))
+       and queue is distinct from current_setting('howdah.topic', true) then
+        insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
+            content_type, body, correlation_id, reply_to, message_type, conversation_id)
+        select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
+            d.main_rank, 0, false, send.content_type, send.body, send.correlation_id, send.reply_to, send.message_type,
+            null::uuid
         from (
-            select c.id, c.main_rank, c.default_time_to_live_ms, case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
+            select c.id, c.main_rank, c.default_time_to_live_ms,
+            case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
             from howdah.destinations c
-            where c.name = queue and c.dropped_at is null and not c.sending_paused and octet_length(send.body) <= c.max_message_bytes
+            where c.name = queue and c.dropped_at is null and not c.sending_paused
+              and octet_length(send.body) <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(send.body)))
               and howdah._has_role(c.senders[1])
@@ -16899,21 +18059,25 @@ begin
         if v_message_id is not null then
             return v_message_id;
         end if;
-    elsif headers is null and priority is null and time_to_live is null and delay is null and delivery_mode = 'persistent'
-       and conversation_id is null and deduplication_key is null and content_type <> '' and queue is distinct from current_setting('howdah.topic', true) then
-        v_message_id := howdah._send_large(queue, send.body, false, content_type, correlation_id, reply_to, message_type, notify);
+    elsif headers is null and priority is null and time_to_live is null and delay is null
+       and delivery_mode = 'persistent'
+       and conversation_id is null and deduplication_key is null and content_type <> ''
+       and queue is distinct from current_setting('howdah.topic', true) then
+        v_message_id := howdah._send_large(queue, send.body, false, content_type, correlation_id, reply_to,
+            message_type, notify);
         if v_message_id is not null then
             return v_message_id;
         end if;
     end if;
     if delay is null and delivery_mode = 'persistent' and deduplication_key is null then
-        v_message_id := howdah._publish_usual(queue, send.body, false, content_type, headers, priority, correlation_id, reply_to, message_type,
-            conversation_id, time_to_live, notify);
+        v_message_id := howdah._publish_usual(queue, send.body, false, content_type, headers, priority, correlation_id,
+            reply_to, message_type, conversation_id, time_to_live, notify);
         if v_message_id is not null then
             return v_message_id;
         end if;
     end if;
-    return howdah._send(queue, send.body, false, content_type, headers, priority, correlation_id, reply_to, message_type,
+    return howdah._send(queue, send.body, false, content_type, headers, priority, correlation_id, reply_to,
+        message_type,
         conversation_id, time_to_live, delay, delivery_mode, notify, deduplication_key);
 end
 $$;
@@ -16930,15 +18094,21 @@ declare
     v_message_id bigint;
 begin
     if headers is null and priority is null and time_to_live is null and delay is null and delivery_mode = 'persistent'
-       and conversation_id is null and deduplication_key is null and content_type <> '' and not howdah._is_large(octet_length(send.body::text)) and queue is distinct from current_setting('howdah.topic', true) then
-        insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text, content_type, body,
-            correlation_id, reply_to, message_type, conversation_id)
-        select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id, d.main_rank,
-            0, true, send.content_type, convert_to(send.body::text, 'UTF8'), send.correlation_id, send.reply_to, send.message_type, null::uuid
+       and conversation_id is null and deduplication_key is null and content_type <> ''
+       and not howdah._is_large(octet_length(send.body::text))
+       and queue is distinct from current_setting('howdah.topic', true) then
+        insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
+            content_type, body, correlation_id, reply_to, message_type, conversation_id)
+        select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
+            d.main_rank,
+            0, true, send.content_type, convert_to(send.body::text, 'UTF8'), send.correlation_id, send.reply_to,
+            send.message_type, null::uuid
         from (
-            select c.id, c.main_rank, c.default_time_to_live_ms, case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
+            select c.id, c.main_rank, c.default_time_to_live_ms,
+            case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
             from howdah.destinations c
-            where c.name = queue and c.dropped_at is null and not c.sending_paused and octet_length(send.body::text) <= c.max_message_bytes
+            where c.name = queue and c.dropped_at is null and not c.sending_paused
+              and octet_length(send.body::text) <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(send.body::text)))
               and howdah._has_role(c.senders[1])
@@ -16948,22 +18118,26 @@ begin
         if v_message_id is not null then
             return v_message_id;
         end if;
-    elsif headers is null and priority is null and time_to_live is null and delay is null and delivery_mode = 'persistent'
-       and conversation_id is null and deduplication_key is null and content_type <> '' and queue is distinct from current_setting('howdah.topic', true) then
-        v_message_id := howdah._send_large(queue, convert_to(send.body::text, 'UTF8'), true, content_type, correlation_id, reply_to, message_type, notify);
+    elsif headers is null and priority is null and time_to_live is null and delay is null
+       and delivery_mode = 'persistent'
+       and conversation_id is null and deduplication_key is null and content_type <> ''
+       and queue is distinct from current_setting('howdah.topic', true) then
+        v_message_id := howdah._send_large(queue, convert_to(send.body::text, 'UTF8'), true, content_type,
+            correlation_id, reply_to, message_type, notify);
         if v_message_id is not null then
             return v_message_id;
         end if;
     end if;
     if delay is null and delivery_mode = 'persistent' and deduplication_key is null then
-        v_message_id := howdah._publish_usual(queue, convert_to(send.body::text, 'UTF8'), true, content_type, headers, priority, correlation_id, reply_to, message_type,
-            conversation_id, time_to_live, notify);
+        v_message_id := howdah._publish_usual(queue, convert_to(send.body::text, 'UTF8'), true, content_type, headers,
+            priority, correlation_id, reply_to, message_type, conversation_id, time_to_live, notify);
         if v_message_id is not null then
             return v_message_id;
         end if;
     end if;
-    return howdah._send(queue, convert_to(send.body::text, 'UTF8'), true, content_type, headers, priority, correlation_id, reply_to, message_type,
-        conversation_id, time_to_live, delay, delivery_mode, notify, deduplication_key);
+    return howdah._send(queue, convert_to(send.body::text, 'UTF8'), true, content_type, headers, priority,
+        correlation_id, reply_to, message_type, conversation_id, time_to_live, delay, delivery_mode, notify,
+        deduplication_key);
 end
 $$;
 
@@ -16979,15 +18153,21 @@ declare
     v_message_id bigint;
 begin
     if headers is null and priority is null and time_to_live is null and delay is null and delivery_mode = 'persistent'
-       and conversation_id is null and deduplication_key is null and content_type <> '' and not howdah._is_large(octet_length(send.body)) and queue is distinct from current_setting('howdah.topic', true) then
-        insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text, content_type, body,
-            correlation_id, reply_to, message_type, conversation_id)
-        select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id, d.main_rank,
-            0, true, send.content_type, convert_to(send.body, 'UTF8'), send.correlation_id, send.reply_to, send.message_type, null::uuid
+       and conversation_id is null and deduplication_key is null and content_type <> ''
+       and not howdah._is_large(octet_length(send.body))
+       and queue is distinct from current_setting('howdah.topic', true) then
+        insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
+            content_type, body, correlation_id, reply_to, message_type, conversation_id)
+        select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
+            d.main_rank,
+            0, true, send.content_type, convert_to(send.body, 'UTF8'), send.correlation_id, send.reply_to,
+            send.message_type, null::uuid
         from (
-            select c.id, c.main_rank, c.default_time_to_live_ms, case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
+            select c.id, c.main_rank, c.default_time_to_live_ms,
+            case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
             from howdah.destinations c
-            where c.name = queue and c.dropped_at is null and not c.sending_paused and octet_length(send.body) <= c.max_message_bytes
+            where c.name = queue and c.dropped_at is null and not c.sending_paused
+              and octet_length(send.body) <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(send.body)))
               and howdah._has_role(c.senders[1])
@@ -16997,22 +18177,25 @@ begin
         if v_message_id is not null then
             return v_message_id;
         end if;
-    elsif headers is null and priority is null and time_to_live is null and delay is null and delivery_mode = 'persistent'
-       and conversation_id is null and deduplication_key is null and content_type <> '' and queue is distinct from current_setting('howdah.topic', true) then
-        v_message_id := howdah._send_large(queue, convert_to(send.body, 'UTF8'), true, content_type, correlation_id, reply_to, message_type, notify);
+    elsif headers is null and priority is null and time_to_live is null and delay is null
+       and delivery_mode = 'persistent'
+       and conversation_id is null and deduplication_key is null and content_type <> ''
+       and queue is distinct from current_setting('howdah.topic', true) then
+        v_message_id := howdah._send_large(queue, convert_to(send.body, 'UTF8'), true, content_type, correlation_id,
+            reply_to, message_type, notify);
         if v_message_id is not null then
             return v_message_id;
         end if;
     end if;
     if delay is null and delivery_mode = 'persistent' and deduplication_key is null then
-        v_message_id := howdah._publish_usual(queue, convert_to(send.body, 'UTF8'), true, content_type, headers, priority, correlation_id, reply_to, message_type,
-            conversation_id, time_to_live, notify);
+        v_message_id := howdah._publish_usual(queue, convert_to(send.body, 'UTF8'), true, content_type, headers,
+            priority, correlation_id, reply_to, message_type, conversation_id, time_to_live, notify);
         if v_message_id is not null then
             return v_message_id;
         end if;
     end if;
-    return howdah._send(queue, convert_to(send.body, 'UTF8'), true, content_type, headers, priority, correlation_id, reply_to, message_type,
-        conversation_id, time_to_live, delay, delivery_mode, notify, deduplication_key);
+    return howdah._send(queue, convert_to(send.body, 'UTF8'), true, content_type, headers, priority, correlation_id,
+        reply_to, message_type, conversation_id, time_to_live, delay, delivery_mode, notify, deduplication_key);
 end
 $$;
 
@@ -17037,8 +18220,10 @@ CREATE FUNCTION howdah.send_batch(queue text, bodies jsonb[], headers jsonb[] DE
 begin
     return howdah._send_batch_to(queue,
         case when bodies is not null then
-            array(select convert_to(b.body::text, 'UTF8') from unnest(bodies) with ordinality b(body, n) order by b.n) end,
-        true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to, time_to_live, delay, delivery_mode, notify, deduplication_keys);
+            array(select convert_to(b.body::text, 'UTF8') from unnest(bodies) with ordinality b(body, n)
+                order by b.n) end,
+        true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to,
+        time_to_live, delay, delivery_mode, notify, deduplication_keys);
 end
 $$;
 
@@ -17052,7 +18237,8 @@ begin
     return howdah._send_batch_to(queue,
         case when bodies is not null then
             array(select convert_to(b.body, 'UTF8') from unnest(bodies) with ordinality b(body, n) order by b.n) end,
-        true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to, time_to_live, delay, delivery_mode, notify, deduplication_keys);
+        true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to,
+        time_to_live, delay, delivery_mode, notify, deduplication_keys);
 end
 $$;
 
@@ -17077,23 +18263,29 @@ begin
     where c.relname = 'howdah_copy' and c.relnamespace = pg_my_temp_schema() and c.relowner = current_user::regrole;
     if not found then
         raise exception using errcode = 'HD005', message = 'no copy was begun in this transaction',
-            hint = 'Call howdah.begin_copy(), COPY pg_temp.howdah_copy (body) FROM STDIN, and then this, all in one transaction.';
+            hint =
+                'Call howdah.begin_copy(), COPY pg_temp.howdah_copy (body) FROM STDIN, and then this, all in one '
+                'transaction.';
     end if;
     if not howdah._is_composite(queue) then
         perform howdah._destination(queue, 'send');  -- said of an empty load, too
     end if;
     v_blocks := pg_relation_size('pg_temp.howdah_copy') / current_setting('block_size')::integer;
     v_bare := not exists (select from pg_temp.howdah_copy c
-                          where num_nonnulls(c.headers, c.priority, c.correlation_id, c.message_type, c.conversation_id, c.deduplication_key) > 0);
-    -- 64 blocks of short bodies are some thousand messages. Of long ones, which lie apart, fewer blocks, and if one has too much, row by row.
+                          where num_nonnulls(c.headers, c.priority, c.correlation_id, c.message_type, c.conversation_id,
+                              c.deduplication_key) > 0);
+    -- 64 blocks of short bodies are some thousand messages. Of long ones, which lie apart, fewer blocks, and if one has
+    -- too much, row by row.
     while v_block < v_blocks loop
-        v_number := howdah._send_copied(queue, v_type, format('(%s,0)', v_block)::tid, format('(%s,65535)', v_block + v_step - 1)::tid, 33554432,
-            reply_to, time_to_live, delay, delivery_mode, content_type, notify, v_bare);
+        v_number := howdah._send_copied(queue, v_type, format('(%s,0)', v_block)::tid,
+            format('(%s,65535)', v_block + v_step - 1)::tid, 33554432, reply_to, time_to_live, delay, delivery_mode,
+            content_type, notify, v_bare);
         if v_number is null and v_step > 1 then
             v_step := v_step / 8;
             continue;
         elsif v_number is null then
-            select sum(howdah._send_copied(queue, v_type, c.ctid, c.ctid, null, reply_to, time_to_live, delay, delivery_mode, content_type, notify, v_bare))
+            select sum(howdah._send_copied(queue, v_type, c.ctid, c.ctid, null, reply_to, time_to_live, delay,
+                delivery_mode, content_type, notify, v_bare))
             into v_number
             from pg_temp.howdah_copy c
             where c.ctid between format('(%s,0)', v_block)::tid and format('(%s,65535)', v_block)::tid;
@@ -17115,7 +18307,8 @@ CREATE FUNCTION howdah.set_client_id(client_id text, local boolean DEFAULT false
     AS $_$
 begin
     if client_id !~ '^[A-Za-z0-9_.-]{1,200}$' then
-        raise exception using errcode = 'HD003', message = 'bad client id', hint = 'It has up to 200 characters out of A-Z a-z 0-9 . _ -';
+        raise exception using errcode = 'HD003', message = 'bad client id',
+            hint = 'It has up to 200 characters out of A-Z a-z 0-9 . _ -';
     end if;
     perform set_config('howdah.client_id', coalesce(client_id, ''), coalesce(local, false));
 end
@@ -17147,18 +18340,24 @@ declare
     v_count bigint := 0;
 begin
     perform howdah._refuse_maintenance();
-    if pattern is null or length(pattern) > 242 or pattern !~ '^([A-Za-z0-9_/-]+|[*])([.]([A-Za-z0-9_/-]+|[*]))*([.]>)?$|^>$' then
-        raise exception using errcode = 'HD003', message = format('%s is no pattern of queue names', coalesce(quote_literal(left(pattern, 250)), 'NULL')),
-            hint = '242 characters at most: parts between dots; * stands for one part, > at the end for the rest: orders.*.eu, orders.>, >.';
+    if pattern is null or length(pattern) > 242
+       or pattern !~ '^([A-Za-z0-9_/-]+|[*])([.]([A-Za-z0-9_/-]+|[*]))*([.]>)?$|^>$' then
+        raise exception using errcode = 'HD003', message = format('%s is no pattern of queue names',
+            coalesce(quote_literal(left(pattern, 250)), 'NULL')),
+            hint =
+                '242 characters at most: parts between dots; * stands for one part, > at the end for the rest: '
+                'orders.*.eu, orders.>, >.';
     end if;
     perform howdah._with_options(howdah._new_destination('policy'), options);
     if options ->> 'poison_procedure' is not null then
-        raise exception using errcode = 'HD004', message = 'option poison_procedure is for single queues, not for patterns',
+        raise exception using errcode = 'HD004',
+            message = 'option poison_procedure is for single queues, not for patterns',
             hint = 'Set it with howdah.alter_queue(queue, options).';
     end if;
     insert into howdah.destination_policies as p (pattern, options, set_at, set_by)
     values (set_policy.pattern, set_policy.options, howdah.now(), howdah._caller())
-    on conflict on constraint pk_destination_policies do update set options = excluded.options, set_at = excluded.set_at, set_by = excluded.set_by;
+    on conflict on constraint pk_destination_policies do update set options = excluded.options,
+        set_at = excluded.set_at, set_by = excluded.set_by;
     if apply then
         for v_queue in
             select d.name from howdah.destinations d
@@ -17181,9 +18380,11 @@ CREATE FUNCTION howdah.set_storage(options jsonb, tables text[] DEFAULT NULL::te
     SET lock_timeout TO '5s'
     AS $$
 declare
-    v_known constant text[] := array['fillfactor', 'autovacuum_enabled', 'autovacuum_vacuum_threshold', 'autovacuum_vacuum_scale_factor',
+    v_known constant text[] := array['fillfactor', 'autovacuum_enabled', 'autovacuum_vacuum_threshold',
+        'autovacuum_vacuum_scale_factor',
         'autovacuum_vacuum_insert_threshold', 'autovacuum_vacuum_insert_scale_factor', 'autovacuum_vacuum_cost_delay',
-        'autovacuum_vacuum_cost_limit', 'autovacuum_analyze_threshold', 'autovacuum_analyze_scale_factor', 'autovacuum_freeze_min_age',
+        'autovacuum_vacuum_cost_limit', 'autovacuum_analyze_threshold', 'autovacuum_analyze_scale_factor',
+        'autovacuum_freeze_min_age',
         'autovacuum_freeze_max_age', 'vacuum_truncate'];
     v_hot constant text[] := array['msgs', 'msgs_nonpersistent', 'parked', 'leased', 'bodies'];
     v_option record;
@@ -17192,7 +18393,8 @@ begin
     if options is null or jsonb_typeof(options) <> 'object' or not v_hot @> coalesce(tables, v_hot)
        or exists (select from jsonb_object_keys(options) k where k <> all (v_known)) then
         raise exception using errcode = 'HD004', message = 'these are no storage parameters of Howdah''s tables',
-            hint = format('Parameters are: %s. Tables are: %s.', array_to_string(v_known, ', '), array_to_string(v_hot, ', '));
+            hint = format('Parameters are: %s. Tables are: %s.', array_to_string(v_known, ', '),
+                array_to_string(v_hot, ', '));
     end if;
     foreach v_table in array coalesce(tables, v_hot) loop
         for v_option in select o.key, o.value #>> '{}' as value from jsonb_each(options) o loop
@@ -17204,7 +18406,8 @@ begin
         end loop;
     end loop;
 exception when invalid_parameter_value then
-    raise exception using errcode = 'HD004', message = sqlerrm, hint = 'See PostgreSQL''s storage parameters of CREATE TABLE.';
+    raise exception using errcode = 'HD004', message = sqlerrm,
+        hint = 'See PostgreSQL''s storage parameters of CREATE TABLE.';
 end
 $$;
 
@@ -17223,7 +18426,8 @@ declare
 begin
     if cardinality(message_ids) is distinct from cardinality(priorities)
        or cardinality(message_ids) is distinct from cardinality(positions) then
-        raise exception using errcode = 'HD005', message = 'message_ids, priorities and positions must be of equal length';
+        raise exception using errcode = 'HD005',
+            message = 'message_ids, priorities and positions must be of equal length';
     end if;
     for v_wanted in
         select w.message_id, w.priority, w.seq
@@ -17239,11 +18443,12 @@ begin
         if v_found.free then
             outcome := 'returned';
             select * into v_standing
-            from howdah._standing(v_destination.id, v_wanted.message_id, (v_found.message).stage, (v_found.message).conversation_id,
+            from howdah._standing(v_destination.id, v_wanted.message_id, (v_found.message).stage,
+                (v_found.message).conversation_id,
                 howdah._group((v_found.message).headers, (v_found.message).conversation_id), null);
             if v_standing.failures > 0 then
-                outcome := howdah._settle(v_destination, v_found.message, v_found.place, v_found.nonpersistent, v_standing.weight,
-                    v_standing.delay_ms, v_standing.due_at);
+                outcome := howdah._settle(v_destination, v_found.message, v_found.place, v_found.nonpersistent,
+                    v_standing.weight, v_standing.delay_ms, v_standing.due_at);
             end if;
         end if;
         return next;
@@ -17284,7 +18489,8 @@ declare
 begin
     perform howdah._refuse_maintenance();
     perform howdah._check_cluster();
-    -- From here to the commit no table is emptied (howdah.maintain_topics), and no topic made that a wildcard would miss.
+    -- From here to the commit no table is emptied (howdah.maintain_topics), and no topic made that a wildcard would
+    -- miss.
     perform howdah._share_latch('subscribing');
     if topic ~ '[*>]' then
         perform howdah._share_latch('names');
@@ -17306,9 +18512,11 @@ begin
     v_new.selector := nullif(btrim(selector), '');
     v_new.selector_sql := howdah._selector_sql(selector);
     v_new.name := coalesce(name, replace(gen_random_uuid()::text, '-', ''));
-    v_row := howdah._new_destination(format('%s:%s:%s%s', topic, client_id, case when durable then '' else '~' end, v_new.name));
+    v_row := howdah._new_destination(format('%s:%s:%s%s', topic, client_id, case when durable then '' else '~' end,
+        v_new.name));
     if length(v_row.name) > 242 then
-        raise exception using errcode = 'HD003', message = 'topic, client id and name of a subscription have 240 characters at most together';
+        raise exception using errcode = 'HD003',
+            message = 'topic, client id and name of a subscription have 240 characters at most together';
     end if;
     perform pg_advisory_xact_lock(howdah._lock_key('subscription name', v_new.client_id || ':' || v_new.name));
     select s.* into v_old
@@ -17316,11 +18524,13 @@ begin
     where d.dropped_at is null and s.client_id = v_new.client_id and s.name = v_new.name and s.durable = v_new.durable;
     if found then
         if v_old.shared <> v_new.shared then
-            raise exception using errcode = 'HD024', message = format('subscription %s of client %s exists as %s one', quote_literal(name),
+            raise exception using errcode = 'HD024',
+                message = format('subscription %s of client %s exists as %s one', quote_literal(name),
                 quote_literal(client_id), case when v_old.shared then 'a shared' else 'an unshared' end),
                 hint = 'Choose another name, or end that one with howdah.unsubscribe.';
         elsif v_old.topic <> v_new.topic and v_new.client_id = '' then
-            raise exception using errcode = 'HD024', message = format('subscription %s without a client id exists for %s', quote_literal(name),
+            raise exception using errcode = 'HD024',
+                message = format('subscription %s without a client id exists for %s', quote_literal(name),
                 quote_literal(v_old.topic)),
                 hint = 'Choose another name, or give a client_id, or end the other with howdah.unsubscribe.';
         end if;
@@ -17328,8 +18538,10 @@ begin
            and v_old.selector is not distinct from v_new.selector then
             return (select d.name from howdah.destinations d where d.id = v_old.destination_id);
         end if;
-        -- Client ids and names are anybody's to give, and who has no right at the former one's topic would end it by a topic of his own.
-        v_former := howdah._subscription((select d.name from howdah.destinations d where d.id = v_old.destination_id), 'receive');
+        -- Client ids and names are anybody's to give, and who has no right at the former one's topic would end it by a
+        -- topic of his own.
+        v_former := howdah._subscription((select d.name from howdah.destinations d where d.id = v_old.destination_id),
+            'receive');
         perform howdah._lock_subscription(v_former);
         perform howdah._check_no_consumer(v_former);
         perform howdah._unsubscribe(v_former, 'subscription changed');
@@ -17376,9 +18588,10 @@ begin
     end if;
     return query
     select h.seq * 1000000 + h.destination_id, topic, case when h.is_text then convert_from(h.body, 'UTF8') end,
-        case when not h.is_text then h.body end, h.content_type, h.headers, 9 - h.rank, h.correlation_id, h.reply_to, h.message_type,
-        h.conversation_id, case when h.nonpersistent then 'non-persistent' else 'persistent' end, h.sent_at, h.expires_at, 1, false,
-        h.seq, 0, null::text, null::text, null::timestamptz
+        case when not h.is_text then h.body end, h.content_type, h.headers, 9 - h.rank, h.correlation_id, h.reply_to,
+        h.message_type,
+        h.conversation_id, case when h.nonpersistent then 'non-persistent' else 'persistent' end, h.sent_at,
+        h.expires_at, 1, false, h.seq, 0, null::text, null::text, null::timestamptz
     from howdah._history(v_id, since) h order by h.seq limit max_messages;
 end
 $$;
@@ -17392,11 +18605,13 @@ CREATE FUNCTION howdah.topic_options(topic text) RETURNS jsonb
 declare
     v_topic jsonb;
 begin
-    select to_jsonb(d) || to_jsonb(t) || jsonb_build_object('max_message_bytes', d.own_max_message_bytes, 'persistent', d.own_persistent) into v_topic
+    select to_jsonb(d) || to_jsonb(t) || jsonb_build_object('max_message_bytes', d.own_max_message_bytes, 'persistent',
+        d.own_persistent) into v_topic
     from howdah.destinations d join howdah.topics t on t.destination_id = d.id
     where d.name = topic and d.dropped_at is null;
     if not found then
-        raise exception using errcode = 'HD001', message = format('there is no topic %s', coalesce(quote_literal(left(topic, 250)), 'NULL')),
+        raise exception using errcode = 'HD001', message = format('there is no topic %s',
+            coalesce(quote_literal(left(topic, 250)), 'NULL')),
             hint = 'Create it with howdah.create_topic(name), or see howdah.list_topics().';
     end if;
     return (select jsonb_object_agg(k.key, v_topic -> k.key) from howdah._option_kinds() k where k.owner = 'topic');
@@ -17508,9 +18723,11 @@ begin
              where l.destination_id = w.id and l.rank = w.rank and l.until > coalesce(since, wake_due.now)
              order by l.until limit 1)) n
     ), due as (
-        select c.id, howdah._wake(c.id, c.waiting) from (select distinct o.id, o.waiting from coming o where o.due_at <= wake_due.now) c
+        select c.id, howdah._wake(c.id, c.waiting)
+        from (select distinct o.id, o.waiting from coming o where o.due_at <= wake_due.now) c
     )
-    select (select count(*) from due), case when exists (select from due) then 0 else extract(epoch from min(c.due_at) - wake_due.now) end
+    select (select count(*) from due), case when exists (select from due) then 0
+        else extract(epoch from min(c.due_at) - wake_due.now) end
     into woken, next_in from coming c;
 end
 $$;

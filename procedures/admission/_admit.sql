@@ -1,15 +1,20 @@
--- howdah._admit(p_destination_id, p_rank, p_selector, p_consumer, p_hold): how the caller may look for messages of a queue that is not an ordinary one.
+-- howdah._admit(p_destination_id, p_rank, p_selector, p_consumer, p_hold): how the caller may look for messages of a
+-- queue that is not an ordinary one.
 --
--- Returns  howdah.walk; admitted false: another consumer is at work or active there, or in a queue of strict order a message that waits for its
---          redelivery is next. groups NULL: as in any queue.
--- Raises   HD019 the queue is hardened and this is no attempt; HD023 the selector is invalid; HD032 the consumer is not open.
+-- Returns  howdah.walk; admitted false: another consumer is at work or active there, or in a queue of strict order a
+--          message that waits for its redelivery is next. groups NULL: as in any queue.
+-- Raises   HD019 the queue is hardened and this is no attempt; HD023 the selector is invalid; HD032 the consumer is not
+--          open.
 -- Role     internal
 --
--- Strict order, single, failover and exclusive consumers: the consumer's transaction holds an advisory lock, so the next one comes to its end first. In strict
--- order a message given back is the first again, and one that is delayed or blocked holds up all others of the queue: that is more than groups of
--- transactions ask for, so these are not looked at. Where one at a time is admitted for another reason such groups are `alone`: as `transaction`, and
--- nothing that is free is passed by.
-create or replace function howdah._admit(p_destination_id integer, p_rank smallint, p_selector text, p_consumer bigint, p_hold boolean)
+-- Strict order, single, failover and exclusive consumers: the consumer's transaction holds an advisory lock, so the
+-- next one comes to its end first. In strict order a message given back is the first again, and one that is delayed or
+-- blocked holds up all others of the queue: that is more than groups of transactions ask for, so these are not looked
+-- at. Where one at a time is admitted for another reason such groups are `alone`: as `transaction`, and nothing that is
+-- free is passed by.
+create or replace function howdah._admit(
+    p_destination_id integer, p_rank smallint, p_selector text, p_consumer bigint, p_hold boolean
+)
 returns howdah.walk
 language plpgsql volatile
 as $$
@@ -39,7 +44,8 @@ begin
     if v_walk.admitted and v_alone then
         v_walk.admitted := pg_try_advisory_xact_lock(howdah._lock_key('turn', p_destination_id::text))
             and not (v_queue.strict_order
-                and (howdah._parks_waiting(v_queue, howdah.now()) or howdah._is_held_up(p_destination_id, howdah.now())));
+                and (howdah._parks_waiting(v_queue, howdah.now())
+                    or howdah._is_held_up(p_destination_id, howdah.now())));
     end if;
     if v_alone and v_queue.message_groups = 'transaction' then
         v_queue.message_groups := case when v_queue.strict_order then 'none' else 'alone' end;

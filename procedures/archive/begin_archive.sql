@@ -5,8 +5,9 @@
 --          HD025 the database was restored into another cluster: howdah.rebase_topics() comes first.
 -- Role     howdah_admin
 --
--- The first run of a new archive writes all that is there. What the database has from another cluster's dump bears that one's transaction
--- numbers; it is all committed, so it gets the first number there is, lest a later run took it for new.
+-- The first run of a new archive writes all that is there. What the database has from another cluster's dump bears that
+-- one's transaction numbers; it is all committed, so it gets the first number there is, lest a later run took it for
+-- new.
 create or replace function howdah.begin_archive(lock_epoch bigint, anew boolean default false) returns uuid
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -29,7 +30,8 @@ begin
     end if;
     delete from howdah.archived_messages;
     update howdah.journal j set xid = 3 where not pg_visible_in_snapshot(j.xid::text::xid8, pg_current_snapshot());
-    update howdah.poison_details p set xid = 3 where not pg_visible_in_snapshot(p.xid::text::xid8, pg_current_snapshot());
+    update howdah.poison_details p set xid = 3 where not pg_visible_in_snapshot(p.xid::text::xid8,
+        pg_current_snapshot());
     return v_archive;
 end
 $$;

@@ -1,6 +1,7 @@
 -- howdah._untouchable_messages(p_destination): messages at which no attempt can be begun just now, for those in doubt.
 --
--- Returns  bigint[]: those that others have begun within a second, and those that would be at their limit by attempts in doubt.
+-- Returns  bigint[]: those that others have begun within a second, and those that would be at their limit by attempts
+--          in doubt.
 -- Role     internal
 create or replace function howdah._untouchable_messages(p_destination howdah.destinations) returns bigint[]
 language sql volatile

@@ -1,6 +1,7 @@
 -- howdah.hold_audit(holder, seconds): be the one auditor of this database for a while, or go on being it.
 --
--- Returns  lock_epoch: the fencing epoch, with which the audit is recorded, or NULL if somebody else audits; held_by and held_until: who does.
+-- Returns  lock_epoch: the fencing epoch, with which the audit is recorded, or NULL if somebody else audits; held_by
+--          and held_until: who does.
 -- Raises   HD005 wrong argument; HD010 called out of a maintenance command.
 -- Role     howdah_auditor howdah_admin
 create or replace function howdah.hold_audit(holder text, seconds numeric default 60)

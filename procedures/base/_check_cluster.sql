@@ -14,7 +14,8 @@ begin
         return;
     end if;
     if (select e.system_identifier <> c.system_identifier from howdah.engine e cross join pg_control_system() c) then
-        raise exception using errcode = 'HD025', message = 'this database was restored into another cluster: the cursors of its topics do not fit',
+        raise exception using errcode = 'HD025',
+            message = 'this database was restored into another cluster: the cursors of its topics do not fit',
             hint = 'An administrator calls howdah.rebase_topics() once, before anybody publishes or receives.';
     end if;
     perform setval('howdah.topic_checked'::regclass, v_boot);

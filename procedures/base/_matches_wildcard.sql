@@ -9,6 +9,7 @@ language sql immutable
 as $$
     select case
         when p_pattern = '>' then true
-        when p_pattern like '%.>' then p_name ~ ('^' || replace(replace(left(p_pattern, -2), '.', '[.]'), '*', '[^.]+') || '([.].+)?$')
+        when p_pattern like '%.>' then p_name ~ ('^' || replace(replace(left(p_pattern, -2), '.', '[.]'), '*', '[^.]+')
+            || '([.].+)?$')
         else p_name ~ ('^' || replace(replace(p_pattern, '.', '[.]'), '*', '[^.]+') || '$') end
 $$;

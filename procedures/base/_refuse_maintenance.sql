@@ -1,12 +1,13 @@
--- howdah._refuse_maintenance(): refuse a call out of ANALYZE, VACUUM, REINDEX, CREATE INDEX, CLUSTER or REFRESH MATERIALIZED VIEW.
+-- howdah._refuse_maintenance(): refuse a call out of ANALYZE, VACUUM, REINDEX, CREATE INDEX, CLUSTER or REFRESH
+-- MATERIALIZED VIEW.
 --
 -- Returns  true.
 -- Raises   HD010 it is one.
 -- Role     internal
 --
--- There PostgreSQL runs the code of a table's owner, who is not the session's role; it says so to none, but forbids some statements. UNLISTEN is
--- the cheapest of them: it does nothing in a session that never listened. One that has cannot PREPARE TRANSACTION afterwards; to undo it, by a
--- subtransaction, would cost every call 2 microseconds.
+-- There PostgreSQL runs the code of a table's owner, who is not the session's role; it says so to none, but forbids
+-- some statements. UNLISTEN is the cheapest of them: it does nothing in a session that never listened. One that has
+-- cannot PREPARE TRANSACTION afterwards; to undo it, by a subtransaction, would cost every call 2 microseconds.
 create or replace function howdah._refuse_maintenance() returns boolean
 language plpgsql volatile
 as $$
@@ -16,6 +17,8 @@ begin
 exception when insufficient_privilege then
     raise exception using errcode = 'HD010',
         message = format('role %s uses no queue out of a maintenance command', quote_ident(howdah._caller())),
-        hint = 'An index, a materialized view or a trigger calls Howdah: whose right it is cannot be told there. Call Howdah from a statement of your own.';
+        hint =
+            'An index, a materialized view or a trigger calls Howdah: whose right it is cannot be told there. Call '
+            'Howdah from a statement of your own.';
 end
 $$;

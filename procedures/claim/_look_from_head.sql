@@ -1,10 +1,13 @@
--- howdah._look_from_head(p_lane, p_head, p_want, p_all): as howdah._look_nonpersistent, where looks from the beginning are dear.
+-- howdah._look_from_head(p_lane, p_head, p_want, p_all): as howdah._look_nonpersistent, where looks from the beginning
+-- are dear.
 --
 -- Role     internal
 --
--- As in the main lane (howdah.receive, ways 1 and 6), from whose sequence the positions are: behind the head if a step is due or with p_all, then
--- from the head on. No tickets: SKIP LOCKED tells receivers apart.
-create or replace function howdah._look_from_head(p_lane howdah.lanes, p_head bigint, p_want integer, p_all boolean) returns tid[]
+-- As in the main lane (howdah.receive, ways 1 and 6), from whose sequence the positions are: behind the head if a step
+-- is due or with p_all, then from the head on. No tickets: SKIP LOCKED tells receivers apart.
+create or replace function howdah._look_from_head(
+    p_lane howdah.lanes, p_head bigint, p_want integer, p_all boolean
+) returns tid[]
 language plpgsql volatile
 as $$
 declare
@@ -34,7 +37,8 @@ begin
             v_back := howdah._search(p_lane, greatest(v_head, v_seqs[v_taken]), p_want, false);
             v_seqs := v_back;
             v_tids := '{}';
-        elsif v_taken + coalesce(cardinality(v_back), 0) < p_want and v_tail - 64 > coalesce(v_seqs[v_taken], v_head) then
+        elsif v_taken + coalesce(cardinality(v_back), 0) < p_want
+           and v_tail - 64 > coalesce(v_seqs[v_taken], v_head) then
             -- A gap, or other lanes' positions. The last 64 may be those of transactions about to commit.
             v_seqs := array[v_tail - 64];
         end if;
@@ -45,7 +49,8 @@ begin
     return array(
         select n.ctid from unnest(v_back) b(seq)
         cross join lateral (select n.ctid from howdah.msgs_nonpersistent n
-                            where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank and n.seq = b.seq limit 1) n
+                            where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank and n.seq = b.seq
+                            limit 1) n
     ) || v_tids;
 end
 $$;

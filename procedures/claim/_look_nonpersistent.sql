@@ -3,8 +3,9 @@
 -- Returns  their row identifiers (tid[]), locked; NULL or empty if none were met.
 -- Role     internal
 --
--- From the beginning while that takes under half a millisecond. Where dead rows have made it dear twice in a row (head 1: once, which may be chance), from
--- the lane's head (howdah._look_from_head), until one look in a hundred of those that found nothing else finds the beginning cheap again.
+-- From the beginning while that takes under half a millisecond. Where dead rows have made it dear twice in a row (head
+-- 1: once, which may be chance), from the lane's head (howdah._look_from_head), until one look in a hundred of those
+-- that found nothing else finds the beginning cheap again.
 create or replace function howdah._look_nonpersistent(p_lane howdah.lanes, p_want integer, p_all boolean) returns tid[]
 language plpgsql volatile
 as $$
@@ -18,7 +19,8 @@ begin
     end if;
     select array_agg(f.ctid) as tids, count(*) as number, max(f.seq) as seq into v_met
     from (select n.ctid, n.seq from howdah.msgs_nonpersistent n
-          where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank and n.boot = pg_postmaster_start_time()
+          where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank
+            and n.boot = pg_postmaster_start_time()
           order by n.seq limit p_want for update skip locked) f;
     if p_lane.head is null then
         null;

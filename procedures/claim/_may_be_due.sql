@@ -3,8 +3,8 @@
 -- Returns  boolean.
 -- Role     internal
 --
--- The first entry of the index answers where a look from the beginning is cheap. Where dead rows make it dear the lane gets a head,
--- from which howdah._look_parked goes on.
+-- The first entry of the index answers where a look from the beginning is cheap. Where dead rows make it dear the lane
+-- gets a head, from which howdah._look_parked goes on.
 create or replace function howdah._may_be_due(p_lane howdah.lanes, p_now timestamptz) returns boolean
 language plpgsql volatile
 as $$

@@ -1,15 +1,19 @@
--- howdah._search(p_lane, p_head, p_want, p_deep, p_tickets): one step of the search for ready or non-persistent messages that came back behind the head.
+-- howdah._search(p_lane, p_head, p_want, p_deep, p_tickets): one step of the search for ready or non-persistent
+-- messages that came back behind the head.
 --
 -- Returns  positions of up to p_want messages, ascending, locked; NULL or empty if none were met.
 -- Role     internal
 --
--- What came back: a rollback's, a dead worker's, a late committer's. First the 2,000 positions before the head, where nearly all of
--- them are, and more where a large batch came back. Else, and in one step of eight first, on from the cursor, by 4,096 positions
--- (0.6 ms if every one is a dead row that a held snapshot keeps) for half a millisecond, round and round. Behind a large batch the cursor
--- follows what is taken, so that the rows consumed before are not walked over again: it drains. p_deep: until it has been once around, or
--- for 2 ms. p_tickets: so many positions after p_head belong to tickets that may be in use; of those only what a transaction had and
--- let go is looked at (xmax is set).
-create or replace function howdah._search(p_lane howdah.lanes, p_head bigint, p_want integer, p_deep boolean, p_tickets bigint default 0)
+-- What came back: a rollback's, a dead worker's, a late committer's. First the 2,000 positions before the head, where
+-- nearly all of them are, and more where a large batch came back. Else, and in one step of eight first, on from the
+-- cursor, by 4,096 positions (0.6 ms if every one is a dead row that a held snapshot keeps) for half a millisecond,
+-- round and round. Behind a large batch the cursor follows what is taken, so that the rows consumed before are not
+-- walked over again: it drains. p_deep: until it has been once around, or for 2 ms. p_tickets: so many positions after
+-- p_head belong to tickets that may be in use; of those only what a transaction had and let go is looked at (xmax is
+-- set).
+create or replace function howdah._search(
+    p_lane howdah.lanes, p_head bigint, p_want integer, p_deep boolean, p_tickets bigint default 0
+)
 returns bigint[]
 language plpgsql volatile
 as $$
@@ -35,7 +39,8 @@ begin
     end if;
     v_draining := coalesce(cardinality(v_found), 0) > 0;
     if v_draining and cardinality(v_found) < p_want then
-        v_found := v_found || howdah._free_between(p_lane, v_found[cardinality(v_found)], p_head, p_want - cardinality(v_found));
+        v_found := v_found || howdah._free_between(p_lane, v_found[cardinality(v_found)], p_head,
+            p_want - cardinality(v_found));
     elsif not v_draining then
         loop
             v_first := howdah._first_between(p_lane, v_low, p_head);
@@ -56,7 +61,8 @@ begin
         end if;
         if coalesce(cardinality(v_found), 0) = 0 then
             select * into v_around
-            from howdah._search_around(p_lane, v_back, v_low, p_want, case when p_deep then interval '2 ms' else interval '500 us' end);
+            from howdah._search_around(p_lane, v_back, v_low, p_want,
+                case when p_deep then interval '2 ms' else interval '500 us' end);
             v_found := v_around.met;
             v_back := v_around.back;
             v_draining := coalesce(cardinality(v_found), 0) > 0;
@@ -65,7 +71,8 @@ begin
     if v_draining then
         v_back := v_found[cardinality(v_found)];
     end if;
-    perform howdah._remember(p_lane.search, v_back * 2 + v_draining::integer, v_begun, coalesce(cardinality(v_found), 0) > 0);
+    perform howdah._remember(p_lane.search, v_back * 2 + v_draining::integer, v_begun,
+        coalesce(cardinality(v_found), 0) > 0);
     return v_found;
 end
 $$;

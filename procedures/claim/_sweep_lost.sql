@@ -2,8 +2,9 @@
 --
 -- Role     internal
 --
--- UNLOGGED tables are emptied by a crash but survive a clean restart, and a non-persistent message must survive neither.
--- Whoever comes first after a restart sweeps; nobody waits for it, since stale rows are never delivered anyway.
+-- UNLOGGED tables are emptied by a crash but survive a clean restart, and a non-persistent message must survive
+-- neither. Whoever comes first after a restart sweeps; nobody waits for it, since stale rows are never delivered
+-- anyway.
 create or replace function howdah._sweep_lost() returns void
 language plpgsql volatile
 as $$

@@ -3,10 +3,12 @@
 -- Returns  how many (bigint).
 -- Role     internal
 --
--- Gone: silent for longer than its time-out, or its session ended; and in no transaction. An open transaction and a session of its own hold a lock that is
--- tried here; it is tried for those only that may be gone, because having it makes their next receive wait. Who had a session of its own has lost it, so its
--- leases end too.
-create or replace function howdah._close_dead(p_destination_id integer, p_now timestamptz, p_but integer default null) returns bigint
+-- Gone: silent for longer than its time-out, or its session ended; and in no transaction. An open transaction and a
+-- session of its own hold a lock that is tried here; it is tried for those only that may be gone, because having it
+-- makes their next receive wait. Who had a session of its own has lost it, so its leases end too.
+create or replace function howdah._close_dead(
+    p_destination_id integer, p_now timestamptz, p_but integer default null
+) returns bigint
 language plpgsql volatile
 as $$
 declare

@@ -4,8 +4,8 @@
 -- Raises   HD001 no such queue; HD010 not allowed.
 -- Role     howdah_admin howdah_consumer howdah_browser
 create or replace function howdah.list_consumers(queue text) returns table (
-    consumer bigint, active boolean, exclusive boolean, priority integer, own_session boolean, groups bigint, opened_at timestamptz, opened_by text,
-    seen_at timestamptz
+    consumer bigint, active boolean, exclusive boolean, priority integer, own_session boolean, groups bigint,
+    opened_at timestamptz, opened_by text, seen_at timestamptz
 )
 language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

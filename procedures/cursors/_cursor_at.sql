@@ -1,10 +1,13 @@
--- howdah._cursor_at(p_done, p_upto, p_xid): a cursor moved on to a message: everything before it in reading order is passed.
+-- howdah._cursor_at(p_done, p_upto, p_xid): a cursor moved on to a message: everything before it in reading order is
+-- passed.
 --
--- Returns  pg_snapshot: what is visible in it is passed; of p_xid itself only the messages up to p_seq are, which the cursor says.
+-- Returns  pg_snapshot: what is visible in it is passed; of p_xid itself only the messages up to p_seq are, which the
+--          cursor says.
 -- Role     internal
 --
--- p_done is the cursor so far, with nothing passed in part, p_upto the snapshot that was read up to. Reading order: first what was under way at
--- p_done and has committed since, by transaction number; then the transactions begun later. So what is left over is a snapshot again.
+-- p_done is the cursor so far, with nothing passed in part, p_upto the snapshot that was read up to. Reading order:
+-- first what was under way at p_done and has committed since, by transaction number; then the transactions begun later.
+-- So what is left over is a snapshot again.
 create or replace function howdah._cursor_at(p_done pg_snapshot, p_upto pg_snapshot, p_xid xid8) returns pg_snapshot
 language plpgsql immutable
 as $$

@@ -15,7 +15,8 @@ begin
     on conflict do nothing
     returning * into v_next;
     if not found then
-        raise exception using errcode = '40001', message = 'another transaction moved the cursor', hint = 'Retry the transaction.';
+        raise exception using errcode = '40001', message = 'another transaction moved the cursor',
+            hint = 'Retry the transaction.';
     end if;
     return v_next;
 end

@@ -1,4 +1,5 @@
--- howdah._skip_backlog(p_destination, p_subscription, p_ack, p_reason): move a cursor to the end, over all it has not read, which the journal names.
+-- howdah._skip_backlog(p_destination, p_subscription, p_ack, p_reason): move a cursor to the end, over all it has not
+-- read, which the journal names.
 --
 -- Returns  the number of messages discarded (bigint).
 -- Role     internal

@@ -8,7 +8,8 @@ create or replace function howdah._slots_from(p_low xid8) returns integer[]
 language sql volatile
 as $$
     select array_agg(r.slot order by r.slot) from howdah.topic_ring r
-    where exists (select from generate_series((select max(o.generation) from howdah.topic_ring o where o.state = 'open') + 1,
+    where exists (select from generate_series((select max(o.generation) from howdah.topic_ring o
+        where o.state = 'open') + 1,
                                howdah._generation()) g where g % 3 = r.slot)
        or r.state <> 'empty' and (r.closed_xid > p_low) is not false
 $$;

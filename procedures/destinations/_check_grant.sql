@@ -8,7 +8,8 @@ as $$
 begin
     perform howdah._check_verb(p_verb);
     if not exists (select from pg_roles r where r.rolname = p_role) then
-        raise exception using errcode = 'HD005', message = format('there is no role %s', coalesce(quote_literal(p_role), 'NULL'));
+        raise exception using errcode = 'HD005', message = format('there is no role %s',
+            coalesce(quote_literal(p_role), 'NULL'));
     end if;
 end
 $$;

@@ -2,8 +2,8 @@
 --
 -- Role     internal
 --
--- SYSTEM.DEAD.LETTER.QUEUE, ActiveMQ.DLQ or the individual dead-letter queue, _SYSTEM.Advisory: not made by the first poison message, whose
--- receiver could then not be prepared and would wait for others'.
+-- SYSTEM.DEAD.LETTER.QUEUE, ActiveMQ.DLQ or the individual dead-letter queue, _SYSTEM.Advisory: not made by the first
+-- poison message, whose receiver could then not be prepared and would wait for others'.
 create or replace function howdah._ensure_targets(p_destination howdah.destinations) returns void
 language plpgsql volatile
 as $$
@@ -14,7 +14,8 @@ begin
     for v_name in
         select n.name
         from (values
-            ('SYSTEM.DEAD.LETTER.QUEUE', p_destination.exception_mode = 'dead_letter' or p_destination.exception_fallback = 'dead_letter'),
+            ('SYSTEM.DEAD.LETTER.QUEUE', p_destination.exception_mode = 'dead_letter'
+                or p_destination.exception_fallback = 'dead_letter'),
             ('ActiveMQ.DLQ', p_destination.exception_mode = 'shared'),
             (p_destination.exception_prefix || p_destination.name, p_destination.exception_mode = 'individual'),
             ('_SYSTEM.Advisory', p_destination.notify_admin or p_destination.disable_after > 0)

@@ -3,8 +3,9 @@
 -- Returns  boolean.
 -- Role     internal
 --
--- Asked of each topic of a wildcard at each receive: who subscribed did not know which topics would match, nor who may read them later. A
--- subscription to one topic has rights of its own, made from that topic's, and nothing is looked up for it.
+-- Asked of each topic of a wildcard at each receive: who subscribed did not know which topics would match, nor who may
+-- read them later. A subscription to one topic has rights of its own, made from that topic's, and nothing is looked up
+-- for it.
 create or replace function howdah._has_right(p_destination_id integer, p_verb text) returns boolean
 language sql stable
 as $$

@@ -10,5 +10,6 @@ as $$
         or exists (select from howdah.msgs_nonpersistent n
                    where n.destination_id = p_destination_id and n.boot = pg_postmaster_start_time())
         or exists (select from howdah.parked p
-                   where p.destination_id = p_destination_id and (p.boot is null or p.boot = pg_postmaster_start_time()))
+                   where p.destination_id = p_destination_id
+                     and (p.boot is null or p.boot = pg_postmaster_start_time()))
 $$;

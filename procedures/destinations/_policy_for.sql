@@ -9,7 +9,8 @@ as $$
         when p_name = 'ActiveMQ.DLQ' or p.options ->> 'exception_queue' = p_name or p.options ->> 'log_queue' = p_name
              or p.options ->> 'exception_mode' = 'individual'
                 and starts_with(p_name, coalesce(p.options ->> 'exception_prefix', 'ActiveMQ.DLQ.Queue.'))
-            then p.options - array['exception_queue', 'log_queue', 'exception_prefix'] || jsonb '{"exception_mode": "none", "at_limit": "move"}'
+            then p.options - array['exception_queue', 'log_queue', 'exception_prefix']
+                || jsonb '{"exception_mode": "none", "at_limit": "move"}'
         else p.options end
     from (select howdah._most_specific(p_name) as pattern) m join howdah.destination_policies p on p.pattern = m.pattern
     union all

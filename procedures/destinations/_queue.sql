@@ -1,4 +1,5 @@
--- howdah._queue(p_name, p_verb): a destination that holds messages, a queue or a subscription, if the caller may use it so.
+-- howdah._queue(p_name, p_verb): a destination that holds messages, a queue or a subscription, if the caller may use it
+-- so.
 --
 -- Returns  the row of howdah.destinations, as howdah._destination.
 -- Raises   HD001 there is none of that name, or it is a topic; HD010 the caller has no such right there.

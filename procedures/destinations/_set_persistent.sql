@@ -1,4 +1,5 @@
--- howdah._set_persistent(): have sends to every queue and topic store persistent messages, or none, as the engine and each of them says now.
+-- howdah._set_persistent(): have sends to every queue and topic store persistent messages, or none, as the engine and
+-- each of them says now.
 --
 -- Role     internal
 --
@@ -12,7 +13,8 @@ begin
     for v_destination in
         update howdah.destinations d
         set persistent = d.own_persistent and e.persistent,
-            main_rank = case when d.kind <> 'topic' and d.own_persistent and e.persistent then 9 - d.default_priority else -1 end
+            main_rank = case when d.kind <> 'topic' and d.own_persistent and e.persistent then 9 - d.default_priority
+                else -1 end
         from howdah.engine e
         where d.persistent <> (d.own_persistent and e.persistent)
           and (d.dropped_at is null or exists (select from howdah.temporary_queues t where t.destination_id = d.id))

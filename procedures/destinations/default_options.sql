@@ -9,7 +9,8 @@ create or replace function howdah.default_options(preset text default 'howdah') 
 language sql volatile security definer set search_path = pg_catalog, howdah, pg_temp set extra_float_digits = 1
 as $$
     select jsonb_object_agg(k.key, to_jsonb(d) -> k.key)
-    from howdah._with_options(howdah._new_destination('default'), jsonb_build_object('preset', default_options.preset)) d
+    from howdah._with_options(howdah._new_destination('default'),
+        jsonb_build_object('preset', default_options.preset)) d
     cross join howdah._option_kinds() k
     where k.owner = 'queue'
 $$;

@@ -9,6 +9,7 @@ as $$
 declare
     v_id integer := (howdah._destination(queue, 'admin')).id;
 begin
-    return query select g.verb, g.role_name from howdah.destination_grants g where g.destination_id = v_id order by 1, 2;
+    return query select g.verb, g.role_name from howdah.destination_grants g where g.destination_id = v_id order by 1,
+        2;
 end
 $$;

@@ -4,7 +4,9 @@
 -- Role     howdah_admin
 --
 -- Transactions that have sent or received already are not disturbed. false leaves that side as it is.
-create or replace function howdah.pause(queue text, sending boolean default true, receiving boolean default true) returns void
+create or replace function howdah.pause(
+    queue text, sending boolean default true, receiving boolean default true
+) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare

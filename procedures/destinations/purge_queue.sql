@@ -1,8 +1,8 @@
 -- howdah.purge_queue(queue): discard every message of a queue that nobody is receiving just now.
 --
 -- Returns  the number of messages discarded (bigint).
--- Raises   HD001 no such queue; HD010 not allowed; HD024 it is a subscription and being read, or messages of it are leased; HD025 it is one in a restored
---          database (howdah.rebase_topics).
+-- Raises   HD001 no such queue; HD010 not allowed; HD024 it is a subscription and being read, or messages of it are
+--          leased; HD025 it is one in a restored database (howdah.rebase_topics).
 -- Role     howdah_admin
 --
 -- A subscription is purged of what was set aside for it and of all it has not read of its topics.

@@ -7,8 +7,10 @@
 create or replace function howdah._blocked_until(p_destination howdah.destinations) returns timestamptz
 language sql volatile
 as $$
-    select case when p_destination.override_blocked_retry and p_destination.blocked_retry_ms < 0 then timestamptz '9999-12-31 00:00+00'
-        else howdah.now() + interval '1 millisecond' * case when p_destination.override_blocked_retry then p_destination.blocked_retry_ms
+    select case when p_destination.override_blocked_retry and p_destination.blocked_retry_ms < 0
+        then timestamptz '9999-12-31 00:00+00'
+        else howdah.now() + interval '1 millisecond' * case
+            when p_destination.override_blocked_retry then p_destination.blocked_retry_ms
             else e.default_blocked_retry_ms end end
     from howdah.engine e
 $$;

@@ -1,9 +1,12 @@
--- howdah._dispose_evicted(p_destination, p_message, p_nonpersistent, p_reason): let a message that had to make room go where dead ones go.
+-- howdah._dispose_evicted(p_destination, p_message, p_nonpersistent, p_reason): let a message that had to make room go
+-- where dead ones go.
 --
 -- Role     internal
 --
 -- It is discarded where the policy discards dead messages, or would leave them in their queue, and expired if it is.
-create or replace function howdah._dispose_evicted(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text)
+create or replace function howdah._dispose_evicted(
+    p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text
+)
 returns void
 language plpgsql volatile
 as $$
@@ -13,7 +16,8 @@ begin
     elsif p_destination.exception_mode = 'none' or p_destination.at_limit = 'discard'
        or p_nonpersistent and not p_destination.process_non_persistent
        or howdah._move_dead(p_destination, p_message, p_nonpersistent, p_reason) <> 'moved' then
-        perform howdah._journal(p_destination, 'discarded', array[p_message.message_id], p_nonpersistent, null, p_reason);
+        perform howdah._journal(p_destination, 'discarded', array[p_message.message_id], p_nonpersistent, null,
+            p_reason);
     end if;
 end
 $$;

@@ -3,7 +3,8 @@
 -- Returns  boolean.
 -- Role     internal
 --
--- Anybody can set the setting that it sets, but not to what only the owner can read; it is set for no longer than the call.
+-- Anybody can set the setting that it sets, but not to what only the owner can read; it is set for no longer than the
+-- call.
 create or replace function howdah._is_attempting() returns boolean
 language sql stable
 as $$

@@ -1,16 +1,22 @@
--- howdah._claim_groups(p_lane, p_walk, p_keys, p_groups, p_seqs, p_want, p_now, p_more, mine, refused): take what may be taken of a page of a queue with message groups.
+-- howdah._claim_groups(p_lane, p_walk, p_keys, p_groups, p_seqs, p_want, p_now, p_more, mine, refused): take what may
+-- be taken of a page of a queue with message groups.
 --
--- Returns  the keys taken, locked, in order; those among them that begin a group new to the consumer; the groups that the call has, and those that it must
---          pass by from here on; full_up: it has as many as it may have; through: every group of the page was tried, and every message.
+-- Returns  the keys taken, locked, in order; those among them that begin a group new to the consumer; the groups that
+--          the call has, and those that it must pass by from here on; full_up: it has as many as it may have; through:
+--          every group of the page was tried, and every message.
 -- Role     internal
 --
--- A group is one transaction's at a time (an advisory lock), so its messages are taken in order. One that waits for its redelivery or lies
--- under a lease holds up those of its group that lie behind it. Messages are locked in a statement after the groups', which sees what their last holders did; where one of a group is
--- not to be had then, those behind it are left. A transaction takes from so many groups at most as max_locks_per_transaction says: each costs a
--- lock of the server's table; p_more: it may have more than it has. Who is alone in the queue stops there instead of passing the next group by. With hold, one message a group: who consumed some and left others would break the order.
+-- A group is one transaction's at a time (an advisory lock), so its messages are taken in order. One that waits for its
+-- redelivery or lies under a lease holds up those of its group that lie behind it. Messages are locked in a statement
+-- after the groups', which sees what their last holders did; where one of a group is not to be had then, those behind
+-- it are left. A transaction takes from so many groups at most as max_locks_per_transaction says: each costs a lock of
+-- the server's table; p_more: it may have more than it has. Who is alone in the queue stops there instead of passing
+-- the next group by. With hold, one message a group: who consumed some and left others would break the order.
 create or replace function howdah._claim_groups(
-    p_lane howdah.lanes, p_walk howdah.walk, p_keys bigint[], p_groups text[], p_seqs integer[], p_want integer, p_now timestamptz,
-    p_more boolean, inout mine text[], inout refused text[], out taken bigint[], out firsts bigint[], out full_up boolean, out through boolean
+    p_lane howdah.lanes, p_walk howdah.walk, p_keys bigint[], p_groups text[], p_seqs integer[], p_want integer,
+    p_now timestamptz,
+    p_more boolean, inout mine text[], inout refused text[], out taken bigint[], out firsts bigint[],
+    out full_up boolean, out through boolean
 ) returns record
 language plpgsql volatile
 as $$
@@ -80,7 +86,8 @@ begin
               and (k.group_id is null
                    or k.group_id = any (mine)
                       and (k.group_id <> all (v_held)
-                           or case when p_lane.place = 0 then k.key = any (v_firsts) else k.key < v_before[array_position(v_held, k.group_id)] end))
+                           or case when p_lane.place = 0 then k.key = any (v_firsts)
+                               else k.key < v_before[array_position(v_held, k.group_id)] end))
         ) u
         where u.group_id is null or u.nth = 1 and u.group_id = any (v_fresh) or not p_walk.hold
         order by u.n);

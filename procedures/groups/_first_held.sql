@@ -1,4 +1,5 @@
--- howdah._first_held(p_lane, p_groups, p_now): of groups that parked messages hold up, those parked messages whose turn it is.
+-- howdah._first_held(p_lane, p_groups, p_now): of groups that parked messages hold up, those parked messages whose turn
+-- it is.
 --
 -- Returns  their numbers (bigint[]): of each group the first, if it is due and none of the group lies ready before it.
 -- Role     internal
@@ -12,13 +13,16 @@ begin
     return array(
         select w.message_id
         from (select distinct on (p.group_id) p.group_id, p.message_id, p.seq, p.due_at from howdah.parked p
-              where p.destination_id = p_lane.destination_id and p.group_id = any (p_groups) order by p.group_id, p.seq) w
+              where p.destination_id = p_lane.destination_id and p.group_id = any (p_groups) order by p.group_id,
+              p.seq) w
         where w.due_at <= p_now
           and not exists (select from howdah.msgs m
-                          where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > v_floor and m.seq < w.seq
+                          where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > v_floor
+                            and m.seq < w.seq
                             and howdah._group(m.headers, m.conversation_id) = w.group_id)
           and not exists (select from howdah.msgs_nonpersistent n
                           where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank and n.seq < w.seq
-                            and n.boot = pg_postmaster_start_time() and howdah._group(n.headers, n.conversation_id) = w.group_id));
+                            and n.boot = pg_postmaster_start_time()
+                            and howdah._group(n.headers, n.conversation_id) = w.group_id));
 end
 $$;

@@ -1,4 +1,5 @@
--- howdah._new_hint(p_name): make a sequence that serves as memory outside transactions: never bloated, seen by all at once.
+-- howdah._new_hint(p_name): make a sequence that serves as memory outside transactions: never bloated, seen by all at
+-- once.
 --
 -- Returns  regclass.
 -- Role     internal

@@ -3,8 +3,11 @@
 -- Returns  origin_id and their number; and in a row without origin as of when all of that is, NULL: counted now.
 -- Role     internal
 --
--- As last counted in the background, if that may be shown, where over 10,000 messages were in them then, or where they are over 100.
-create or replace function howdah._dead_by_destination() returns table (origin_id integer, dead bigint, as_of timestamptz)
+-- As last counted in the background, if that may be shown, where over 10,000 messages were in them then, or where they
+-- are over 100.
+create or replace function howdah._dead_by_destination(
+    
+) returns table (origin_id integer, dead bigint, as_of timestamptz)
 language plpgsql stable
 as $$
 declare
@@ -19,7 +22,8 @@ begin
         union all select null, 0, v_counted_at;
     else
         return query
-        select d.origin_id, sum(d.dead)::bigint, min(d.as_of) from unnest(v_ids) e(id) cross join lateral howdah._dead_by_origin(e.id) d
+        select d.origin_id, sum(d.dead)::bigint, min(d.as_of) from unnest(v_ids) e(id)
+        cross join lateral howdah._dead_by_origin(e.id) d
         group by d.origin_id;
     end if;
 end

@@ -6,5 +6,6 @@ create or replace function howdah._many_queues() returns boolean
 language sql stable
 as $$
     select count(*) > 1000
-    from (select from howdah.destinations d where d.dropped_at is null and d.kind = 'queue' and not d.name ^@ '_TEMP.' limit 1001) d
+    from (select from howdah.destinations d where d.dropped_at is null and d.kind = 'queue' and not d.name ^@ '_TEMP.'
+        limit 1001) d
 $$;

@@ -9,8 +9,11 @@ language plpgsql stable
 as $$
 begin
     if pg_is_in_recovery() then
-        raise exception using errcode = 'HD037', message = 'this server is a standby: non-persistent messages are on the primary alone',
-            hint = 'Ask the primary: target_session_attrs=primary in the DSN. What a standby answers is in docs/operations.md.';
+        raise exception using errcode = 'HD037',
+            message = 'this server is a standby: non-persistent messages are on the primary alone',
+            hint =
+                'Ask the primary: target_session_attrs=primary in the DSN. What a standby answers is in '
+                'docs/operations.md.';
     end if;
 end
 $$;

@@ -7,7 +7,8 @@ language plpgsql stable
 as $$
 begin
     if pg_is_in_recovery() then
-        raise exception using errcode = 'HD037', message = 'this server is a standby: it cannot tell which transactions are open',
+        raise exception using errcode = 'HD037',
+            message = 'this server is a standby: it cannot tell which transactions are open',
             hint = 'Read from the primary: target_session_attrs=primary in the DSN.';
     end if;
 end

@@ -12,7 +12,8 @@ begin
         return true;
     end if;
     update howdah.ahead_leases a set suspects = a.suspects - 1
-    where a.ctid = (select c.ctid from howdah.ahead_leases c where c.lease_id = p_lease and c.suspects > 0 for update skip locked);
+    where a.ctid = (select c.ctid from howdah.ahead_leases c where c.lease_id = p_lease and c.suspects > 0
+        for update skip locked);
     return found;
 end
 $$;

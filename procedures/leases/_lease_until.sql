@@ -8,7 +8,8 @@ language plpgsql volatile
 as $$
 begin
     if (p_duration between interval '1 millisecond' and interval '7 days') is not true then
-        raise exception using errcode = 'HD005', message = format('a lease cannot last %s', coalesce(p_duration::text, 'NULL')),
+        raise exception using errcode = 'HD005', message = format('a lease cannot last %s',
+            coalesce(p_duration::text, 'NULL')),
             hint = 'It lasts 1 millisecond to 7 days; howdah.extend lengthens it.';
     end if;
     return howdah.now() + howdah._span(p_duration);

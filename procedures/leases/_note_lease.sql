@@ -1,14 +1,17 @@
--- howdah._note_lease(p_consumer, p_lease): note that a lease is a consumer's that lives as long as its session, so that it can end with it.
+-- howdah._note_lease(p_consumer, p_lease): note that a lease is a consumer's that lives as long as its session, so that
+-- it can end with it.
 --
 -- Role     internal
 --
--- Of other consumers nobody sees the death. What the consumer is done with is forgotten here: so the leases that end pay nothing for it.
+-- Of other consumers nobody sees the death. What the consumer is done with is forgotten here: so the leases that end
+-- pay nothing for it.
 create or replace function howdah._note_lease(p_consumer bigint, p_lease bigint) returns void
 language plpgsql volatile
     set enable_seqscan = off
 as $$
 declare
-    v_destination_id integer := (select c.destination_id from howdah.consumers c where c.id = p_consumer and c.own_session);
+    v_destination_id integer := (select c.destination_id from howdah.consumers c
+        where c.id = p_consumer and c.own_session);
 begin
     if v_destination_id is null then
         return;

@@ -1,8 +1,9 @@
--- howdah.ack_many(queues, leases, message_ids): acknowledge messages of several leases and queues in one call: all of them or none.
+-- howdah.ack_many(queues, leases, message_ids): acknowledge messages of several leases and queues in one call: all of
+-- them or none.
 --
 -- Returns  their number (bigint). The arrays go together: message_ids[i] was leased from queues[i] under leases[i].
--- Raises   HD001 no such queue; HD005 the arrays are not of one length; HD010 not allowed; HD026 a lease has not (or no longer) one of these
---          messages: nothing is acknowledged.
+-- Raises   HD001 no such queue; HD005 the arrays are not of one length; HD010 not allowed; HD026 a lease has not (or no
+--          longer) one of these messages: nothing is acknowledged.
 -- Role     howdah_consumer howdah_admin
 --
 -- What a session acknowledges: what all its consumers hold. As howdah.ack for each of the leases.

@@ -1,10 +1,12 @@
 -- howdah.extend(queue, lease, duration, message_ids): let a lease run from now for so long.
 --
 -- Returns  when it ends (timestamptz). message_ids NULL: all that the lease still has.
--- Raises   HD001 no such queue; HD005 duration is not 1 ms to 7 days; HD010 not allowed; HD026 the lease has not (or no longer) one of these
---          messages.
+-- Raises   HD001 no such queue; HD005 duration is not 1 ms to 7 days; HD010 not allowed; HD026 the lease has not (or no
+--          longer) one of these messages.
 -- Role     howdah_consumer howdah_admin
-create or replace function howdah.extend(queue text, lease bigint, duration interval default '30 seconds', message_ids bigint[] default null)
+create or replace function howdah.extend(
+    queue text, lease bigint, duration interval default '30 seconds', message_ids bigint[] default null
+)
 returns timestamptz
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
 as $$

@@ -1,4 +1,5 @@
--- howdah.report_slow_consumer(queue, facts): tell administrators that a consumer holds all it may and acknowledges none.
+-- howdah.report_slow_consumer(queue, facts): tell administrators that a consumer holds all it may and acknowledges
+-- none.
 --
 -- Returns  nothing; the event SLOW_CONSUMER with these facts (a JSON object) is in the queue _SYSTEM.Advisory.
 -- Raises   HD001 no such queue; HD005 facts are no JSON object; HD010 not allowed.

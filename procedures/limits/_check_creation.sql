@@ -9,7 +9,9 @@ begin
     perform howdah._refuse_maintenance();
     if howdah._system_limited() and exists (select from howdah._resources() r where r.level = 3) then
         raise exception using errcode = 'HD027', message = 'the engine is full, and so makes no queue or topic',
-            hint = 'Its resource state is red, see howdah.resource_state(); wait until messages are consumed, or raise the limits.';
+            hint =
+                'Its resource state is red, see howdah.resource_state(); wait until messages are consumed, or raise '
+                'the limits.';
     end if;
 end
 $$;

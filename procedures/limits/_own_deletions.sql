@@ -7,7 +7,8 @@ language sql volatile
 as $$
     select case when pg_current_xact_id_if_assigned() is null then 0
         when current_setting('track_counts')::boolean then pg_stat_get_xact_tuples_deleted('howdah.msgs'::regclass)
-            + pg_stat_get_xact_tuples_deleted('howdah.msgs_nonpersistent'::regclass) + pg_stat_get_xact_tuples_deleted('howdah.parked'::regclass)
+            + pg_stat_get_xact_tuples_deleted('howdah.msgs_nonpersistent'::regclass)
+            + pg_stat_get_xact_tuples_deleted('howdah.parked'::regclass)
             + pg_stat_get_xact_tuples_deleted('howdah.leased'::regclass)
         else 1000000000000 end
 $$;

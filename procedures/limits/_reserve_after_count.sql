@@ -1,14 +1,18 @@
--- howdah._reserve_after_count(p_id, p_room, p_tickets, …): draw tickets for messages about to be sent, after counting if need be.
+-- howdah._reserve_after_count(p_id, p_room, p_tickets, …): draw tickets for messages about to be sent, after counting
+-- if need be.
 --
--- Returns  verdict: taken; full; or open, which is full only if what open transactions sent is committed. over_messages and over_bytes: by how much.
---          level: how many of p_shares what lies there then has reached; NULL: it was not counted.
+-- Returns  verdict: taken; full; or open, which is full only if what open transactions sent is committed. over_messages
+--          and over_bytes: by how much. level: how many of p_shares what lies there then has reached; NULL: it was not
+--          counted.
 -- Role     internal
 --
--- One at a time counts, under a lock that it gives back at once and not at its transaction's end. p_shares are percents of the limits, ascending.
--- Where the last of several is reached it is full; tickets are left until short of the next one, before the last 50 at most, so that who reaches it notices.
+-- One at a time counts, under a lock that it gives back at once and not at its transaction's end. p_shares are percents
+-- of the limits, ascending. Where the last of several is reached it is full; tickets are left until short of the next
+-- one, before the last 50 at most, so that who reaches it notices.
 create or replace function howdah._reserve_after_count(
-    p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint,
-    p_look_anew boolean, out verdict text, out over_messages bigint, out over_bytes bigint, out level integer
+    p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[],
+    p_messages bigint, p_bytes bigint, p_look_anew boolean, out verdict text, out over_messages bigint,
+    out over_bytes bigint, out level integer
 ) returns record
 language plpgsql volatile
 as $$
@@ -31,7 +35,8 @@ begin
         perform pg_advisory_unlock(v_key);
     exception when query_canceled or others then
         perform pg_advisory_unlock(v_key) from pg_locks l
-        where l.locktype = 'advisory' and l.pid = pg_backend_pid() and l.objsubid = 1 and l.granted and l.mode = 'ExclusiveLock'
+        where l.locktype = 'advisory' and l.pid = pg_backend_pid() and l.objsubid = 1 and l.granted
+          and l.mode = 'ExclusiveLock'
           and (l.classid::bigint << 32) | l.objid::bigint = v_key;
         raise;
     end;

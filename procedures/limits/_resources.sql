@@ -6,6 +6,7 @@ create or replace function howdah._resources() returns table (messages bigint, b
 language sql volatile
 as $$
     select s.messages, s.bytes,
-        howdah._shares_reached(array[e.yellow_threshold, e.orange_threshold, e.red_threshold], s.messages, e.max_count, s.bytes, e.max_bytes)
+        howdah._shares_reached(array[e.yellow_threshold, e.orange_threshold, e.red_threshold], s.messages, e.max_count,
+            s.bytes, e.max_bytes)
     from howdah.engine e cross join lateral howdah._stored(0, null, true) s
 $$;

@@ -14,10 +14,10 @@ begin
         raise exception using errcode = 'HD001', message = 'the queue of the listener was dropped just now';
     end if;
     loop  -- numbers begin anew when they are used up, and some may be in use
-        insert into howdah.listeners (name, destination_id, kind, max_sessions, stop_on_failure, sequential_failures, created_at,
-            created_by)
-        values (p_listener.name, p_listener.destination_id, p_listener.kind, p_listener.max_sessions, p_listener.stop_on_failure,
-            p_listener.sequential_failures, p_listener.created_at, p_listener.created_by)
+        insert into howdah.listeners (name, destination_id, kind, max_sessions, stop_on_failure, sequential_failures,
+            created_at, created_by)
+        values (p_listener.name, p_listener.destination_id, p_listener.kind, p_listener.max_sessions,
+            p_listener.stop_on_failure, p_listener.sequential_failures, p_listener.created_at, p_listener.created_by)
         on conflict do nothing
         returning id into v_id;
         exit when v_id is not null or exists (select from howdah.listeners l where l.name = p_listener.name);

@@ -1,7 +1,9 @@
--- howdah.alter_listener(listener, options): change options of a listener; the next receive and the next failure heed them.
+-- howdah.alter_listener(listener, options): change options of a listener; the next receive and the next failure heed
+-- them.
 --
 -- Returns  a warning (text) if its limit contradicts the queue's, else NULL.
--- Raises   HD001 no such queue; HD003 a name is no queue name; HD004 unknown or wrong option; HD010 not allowed; HD020 no such listener.
+-- Raises   HD001 no such queue; HD003 a name is no queue name; HD004 unknown or wrong option; HD010 not allowed; HD020
+--          no such listener.
 -- Role     howdah_admin
 --
 -- A stopped listener stays stopped: howdah.resume_listener starts it. Fewer sessions: those at work finish first.

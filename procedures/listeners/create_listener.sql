@@ -1,7 +1,8 @@
 -- howdah.create_listener(listener, queue, options): create a listener, running.
 --
 -- Returns  a warning (text) if its limit contradicts the queue's, else NULL.
--- Raises   HD001 no such queue; HD003 bad name; HD004 unknown or wrong option; HD010 not allowed; HD021 it exists already.
+-- Raises   HD001 no such queue; HD003 bad name; HD004 unknown or wrong option; HD010 not allowed; HD021 it exists
+--          already.
 -- Role     howdah_admin
 --
 -- Options, as a JSON object: max_sessions (10), stop_on_failure (true), sequential_failures (0), kind
@@ -13,7 +14,8 @@ declare
     v_listener howdah.listeners := howdah._new_listener(listener, howdah._queue(queue, 'admin'), options);
 begin
     if not howdah._add_listener(v_listener) then
-        raise exception using errcode = 'HD021', message = format('listener %s exists already', quote_literal(listener)),
+        raise exception using errcode = 'HD021', message = format('listener %s exists already',
+            quote_literal(listener)),
             hint = 'See howdah.list_listeners(); howdah.alter_listener(listener, options) changes it.';
     end if;
     return howdah._listener_warning(v_listener);

@@ -1,8 +1,9 @@
--- howdah.ensure_listener(listener, queue, options): create a listener unless it exists; one that exists keeps its options.
+-- howdah.ensure_listener(listener, queue, options): create a listener unless it exists; one that exists keeps its
+-- options.
 --
 -- Returns  a warning (text) if its limit contradicts the queue's, else NULL.
--- Raises   HD001 no such queue; HD003 bad name; HD004 unknown or wrong option; HD010 not allowed;
---          HD021 it belongs to another queue.
+-- Raises   HD001 no such queue; HD003 bad name; HD004 unknown or wrong option; HD010 not allowed; HD021 it belongs to
+--          another queue.
 -- Role     howdah_consumer howdah_admin
 --
 -- For workers at their start. Options as howdah.create_listener.

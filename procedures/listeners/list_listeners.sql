@@ -6,14 +6,14 @@
 --
 -- stop_reason, which may quote an error, is shown to those who may browse the queue, as incidents are.
 create or replace function howdah.list_listeners(listener text default null) returns table (
-    listener_name text, queue text, kind text, max_sessions integer, stop_on_failure boolean, sequential_failures integer,
-    failures integer, status text, stopped_at timestamptz, stopped_by text, stopped_message_id bigint, stop_reason text,
-    warning text, created_at timestamptz, created_by text
+    listener_name text, queue text, kind text, max_sessions integer, stop_on_failure boolean,
+    sequential_failures integer, failures integer, status text, stopped_at timestamptz, stopped_by text,
+    stopped_message_id bigint, stop_reason text, warning text, created_at timestamptz, created_by text
 )
 language sql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
-    select l.name, d.name, l.kind, l.max_sessions, l.stop_on_failure, l.sequential_failures, howdah._listener_failures(l), l.status,
-        l.stopped_at, l.stopped_by, l.stopped_message_id,
+    select l.name, d.name, l.kind, l.max_sessions, l.stop_on_failure, l.sequential_failures,
+        howdah._listener_failures(l), l.status, l.stopped_at, l.stopped_by, l.stopped_message_id,
         case when exists (select from howdah.destination_grants g
                           where g.destination_id = d.id and g.verb = 'browse'
                             and howdah._has_role(g.role_name)) then l.stop_reason end,

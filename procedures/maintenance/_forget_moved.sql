@@ -15,9 +15,11 @@ begin
     delete from howdah.moved o
     where o.message_id > v_from and o.message_id <= v_until
       and not exists (select from howdah.msgs m
-                      where m.destination_id = o.destination_id and m.rank = o.rank and m.seq = o.seq and m.message_id = o.message_id)
+                      where m.destination_id = o.destination_id and m.rank = o.rank and m.seq = o.seq
+                        and m.message_id = o.message_id)
       and not exists (select from howdah.msgs_nonpersistent n
-                      where n.destination_id = o.destination_id and n.rank = o.rank and n.seq = o.seq and n.message_id = o.message_id);
+                      where n.destination_id = o.destination_id and n.rank = o.rank and n.seq = o.seq
+                        and n.message_id = o.message_id);
     perform setval('howdah.moved_walk', coalesce(v_until, 0));
 end
 $$;

@@ -13,7 +13,8 @@ declare
 begin
     for v_row in
         delete from howdah.selections s
-        where s.used_at < howdah.now() - interval '24 hours' or exists (select from howdah.destinations d where d.id = s.destination_id and d.dropped_at is not null)
+        where s.used_at < howdah.now() - interval '24 hours'
+          or exists (select from howdah.destinations d where d.id = s.destination_id and d.dropped_at is not null)
         returning s.head, s.search
     loop
         if v_row.head is not null then

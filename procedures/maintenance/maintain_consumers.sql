@@ -16,7 +16,8 @@ begin
     end if;
     select coalesce(sum(howdah._close_dead(d.destination_id, howdah.now())), 0) into v_count
     from (select distinct c.destination_id from howdah.consumers c) d;
-    delete from howdah.consumer_leases l where not exists (select from howdah.consumers c where c.id = l.consumer_id);  -- of queues that were dropped
+    -- of queues that were dropped
+    delete from howdah.consumer_leases l where not exists (select from howdah.consumers c where c.id = l.consumer_id);
     return v_count + howdah._forget_selections();
 end
 $$;

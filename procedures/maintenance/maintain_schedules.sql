@@ -1,4 +1,5 @@
--- howdah.maintain_schedules(lock_epoch): forget schedules that ended, and firings, longer ago than engine.journal_retention_days.
+-- howdah.maintain_schedules(lock_epoch): forget schedules that ended, and firings, longer ago than
+-- engine.journal_retention_days.
 --
 -- Returns  how many schedules and firings (bigint).
 -- Raises   HD014 the maintenance lock is not held with this epoch.

@@ -5,7 +5,9 @@
 -- Role     howdah_consumer howdah_admin
 --
 -- Their messages need no care: their transactions ended with their connections. lock_epoch NULL: run by hand.
-create or replace function howdah.maintain_workers(lock_epoch bigint default null, seconds numeric default 120) returns bigint
+create or replace function howdah.maintain_workers(
+    lock_epoch bigint default null, seconds numeric default 120
+) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare

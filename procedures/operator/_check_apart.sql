@@ -8,7 +8,8 @@ language plpgsql stable
 as $$
 begin
     if p_source.id = p_target.id then
-        raise exception using errcode = 'HD005', message = format('the messages are in queue %s already', quote_literal(p_source.name)),
+        raise exception using errcode = 'HD005', message = format('the messages are in queue %s already',
+            quote_literal(p_source.name)),
             hint = 'Name another target.';
     end if;
 end

@@ -10,9 +10,11 @@ declare
     v_id integer;
 begin
     if p_name is not null then
-        select d.id into v_id from howdah.destinations d where d.name = p_name order by d.dropped_at desc nulls first limit 1;
+        select d.id into v_id from howdah.destinations d where d.name = p_name order by d.dropped_at desc nulls first
+        limit 1;
         if v_id is null then
-            raise exception using errcode = 'HD001', message = format('there never was a queue %s', quote_literal(left(p_name, 250))),
+            raise exception using errcode = 'HD001',
+                message = format('there never was a queue %s', quote_literal(left(p_name, 250))),
                 hint = 'See howdah.list_queues().';
         end if;
     end if;

@@ -1,4 +1,5 @@
--- howdah._take_these(p_destination, p_message_ids, p_act): take just these messages out of a destination for an operator, all of them or none.
+-- howdah._take_these(p_destination, p_message_ids, p_act): take just these messages out of a destination for an
+-- operator, all of them or none.
 --
 -- Returns  each message and whether it is non-persistent, by number.
 -- Raises   HD005 p_message_ids is NULL; HD013 not all of them are there and free. p_act is the verb for the hint.

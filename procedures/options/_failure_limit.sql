@@ -3,7 +3,8 @@
 -- Returns  integer; NULL: never.
 -- Role     internal
 --
--- IBM MQ's and WebSphere's 0 is never; ActiveMQ's 0 redeliveries, which must be exceeded, are the first failure. -1 is never.
+-- IBM MQ's and WebSphere's 0 is never; ActiveMQ's 0 redeliveries, which must be exceeded, are the first failure. -1 is
+-- never.
 create or replace function howdah._failure_limit(p_destination howdah.destinations) returns integer
 language sql immutable
 as $$

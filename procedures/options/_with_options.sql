@@ -3,7 +3,9 @@
 -- Returns  the changed row; nothing is written.
 -- Raises   HD003 a name is no queue name; HD004 an option is unknown or wrong, or options contradict each other.
 -- Role     internal
-create or replace function howdah._with_options(p_destination howdah.destinations, p_options jsonb) returns howdah.destinations
+create or replace function howdah._with_options(
+    p_destination howdah.destinations, p_options jsonb
+) returns howdah.destinations
 language plpgsql volatile
 as $$
 declare
@@ -17,7 +19,8 @@ begin
     end if;
     if p_options ? 'exception_queue' and p_options -> 'exception_queue' <> 'null' then
         v_options := jsonb '{"exception_mode": "named"}' || v_options;
-    elsif p_options ? 'exception_mode' and p_options ->> 'exception_mode' <> 'named' and not p_options ? 'exception_queue' then
+    elsif p_options ? 'exception_mode' and p_options ->> 'exception_mode' <> 'named'
+       and not p_options ? 'exception_queue' then
         v_options := v_options || jsonb '{"exception_queue": null}';
     end if;
     if p_options ? 'blocked_retry_ms' and not p_options ? 'preset' then
@@ -36,7 +39,8 @@ begin
     if v_options ? 'max_message_bytes' then
         p_destination.own_max_message_bytes := p_destination.max_message_bytes;
     end if;
-    p_destination.message_limit := nullif(greatest(p_destination.message_limit, 0), 0);  -- Sun ONE MQ: 0, later -1, is any number
+    -- Sun ONE MQ: 0, later -1, is any number
+    p_destination.message_limit := nullif(greatest(p_destination.message_limit, 0), 0);
     p_destination.byte_limit := nullif(greatest(p_destination.byte_limit, 0), 0);
     if p_destination.journal_level <> v_level then
         p_destination.journal_level_at := howdah.now();

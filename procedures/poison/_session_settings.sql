@@ -1,4 +1,5 @@
--- howdah._session_settings(): the session's settings as they are now, but for those that Howdah's functions make themselves.
+-- howdah._session_settings(): the session's settings as they are now, but for those that Howdah's functions make
+-- themselves.
 --
 -- Returns  jsonb, an object.
 -- Role     internal

@@ -16,7 +16,8 @@ begin
         v_last := nextval(p_waiting);  -- which is the value that was set as not called
     end if;
     v_age := v_pace - (v_last >> 20);
-    -- Within a second the first request, or its refusal, holds for all. So the sends between two requests are a measure.
+    -- Within a second the first request, or its refusal, holds for all. So the sends between two requests are a
+    -- measure.
     if v_age not between 0 and 999 then
         perform setval(p_waiting, (v_pace << 20) | (v_tail & 1048575),
             v_age not between 0 and 59999 or (v_tail - v_last) & 1048575 <= v_age / 4);

@@ -12,8 +12,8 @@ declare
     v_weight integer;
 begin
     select coalesce(max(f.failures), 0), coalesce(max(f.weight), 0) into v_failures, v_weight
-    from howdah._count_failures(p_destination_id, array[p_message.message_id], array[p_message.stage], array[p_message.conversation_id],
-        array[howdah._group(p_message.headers, p_message.conversation_id)]) f
+    from howdah._count_failures(p_destination_id, array[p_message.message_id], array[p_message.stage],
+        array[p_message.conversation_id], array[howdah._group(p_message.headers, p_message.conversation_id)]) f
     where f.stage = p_message.stage;
     if p_message.expires_at <= p_now or v_weight >= p_limit then
         perform howdah._dispose(p_destination_id, p_message, false, null, p_now);

@@ -4,7 +4,8 @@
 -- Raises   HD001 no such queue; HD010 not allowed.
 -- Role     howdah_consumer howdah_admin
 --
--- After the rollback: a serialization failure, a deadlock, a consumer that was told to stop. An attempt that is not taken back counts.
+-- After the rollback: a serialization failure, a deadlock, a consumer that was told to stop. An attempt that is not
+-- taken back counts.
 create or replace function howdah.cancel_attempt(queue text, attempt_id uuid) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -1,8 +1,11 @@
--- howdah.receive_correlated(queue, correlation_id, max_messages): take messages of a correlation id; COMMIT consumes them, ROLLBACK puts them back.
+-- howdah.receive_correlated(queue, correlation_id, max_messages): take messages of a correlation id; COMMIT consumes
+-- them, ROLLBACK puts them back.
 --
--- Returns  up to max_messages as howdah.receive, by priority and position; those not yet due, expired or in other hands are passed by.
--- Raises   HD001 no such queue; HD005 a null correlation id, max_messages is not 1 to 10000, it is a subscription or keeps an order; HD009
---          receiving is paused; HD010 not allowed; HD016 failures in a row disabled the queue; HD019 the queue is hardened.
+-- Returns  up to max_messages as howdah.receive, by priority and position; those not yet due, expired or in other hands
+--          are passed by.
+-- Raises   HD001 no such queue; HD005 a null correlation id, max_messages is not 1 to 10000, it is a subscription or
+--          keeps an order; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled the queue;
+--          HD019 the queue is hardened.
 -- Role     howdah_consumer howdah_admin
 --
 -- By an index, wherever in the queue they lie.

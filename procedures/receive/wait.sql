@@ -1,14 +1,15 @@
 -- howdah.wait(queue, since): ask to be woken by NOTIFY when a message is sent, for two seconds.
 --
--- Returns  channel and payload of the notification (of a subscription several payloads, with commas between); since, to be given to the next call of the same wait; and unsettled: a
---          transaction from before the first call is still open, which may have sent without notifying, so look often.
+-- Returns  channel and payload of the notification (of a subscription several payloads, with commas between); since, to
+--          be given to the next call of the same wait; and unsettled: a transaction from before the first call is still
+--          open, which may have sent without notifying, so look often.
 -- Raises   HD001 no such queue; HD005 it is a topic; HD010 not allowed.
 -- Role     howdah_consumer howdah_admin
 --
 -- LISTEN to the channel "howdah" on a session of its own. To wait: call this once a receive found nothing for some
 -- milliseconds, receive once more, and only then sleep until the notification, at most 250 ms (delayed messages, what
--- comes back, and what is sent faster than 250 messages a second come without one); at least every 900 ms call this again.
--- It takes effect at once, whatever the transaction. Senders that find no such call commit without NOTIFY.
+-- comes back, and what is sent faster than 250 messages a second come without one); at least every 900 ms call this
+-- again. It takes effect at once, whatever the transaction. Senders that find no such call commit without NOTIFY.
 create or replace function howdah.wait(
     queue text, inout since bigint default null, out channel text, out payload text, out unsettled boolean
 ) returns record

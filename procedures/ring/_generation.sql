@@ -1,4 +1,5 @@
--- howdah._generation(): how often the ring of topic tables was turned; modulo 3 it is the number of those written to now.
+-- howdah._generation(): how often the ring of topic tables was turned; modulo 3 it is the number of those written to
+-- now.
 --
 -- Returns  bigint.
 -- Role     internal

@@ -14,14 +14,16 @@ declare
 begin
     perform howdah._refuse_maintenance();
     if (length(p_name) <= 250 and length(p_holder) <= 1000 and p_seconds > 0 and p_seconds <= 3600) is not true then
-        raise exception using errcode = 'HD005', message = 'a lock needs a name, a holder and a positive number of seconds',
+        raise exception using errcode = 'HD005',
+            message = 'a lock needs a name, a holder and a positive number of seconds',
             hint = 'At most 250 and 1000 characters, and 3600 seconds: the holder renews it in time.';
     end if;
     v_epoch := howdah._keep_lock(p_name, p_holder, v_now, p_seconds);
     if v_epoch is not null then
         return v_epoch;
     end if;
-    -- Who has taken it in an open transaction is somebody else: he may leave it open for hours, and others are to be told.
+    -- Who has taken it in an open transaction is somebody else: he may leave it open for hours, and others are to be
+    -- told.
     while not exists (select from howdah.lock l where l.name = p_name) loop
         if not pg_try_advisory_xact_lock(howdah._lock_key('lock name', p_name)) then
             return null;
@@ -36,7 +38,8 @@ begin
         return howdah._keep_lock(p_name, p_holder, v_now, p_seconds);
     end if;
     update howdah.lock l
-    set epoch = l.epoch + 1, holder = p_holder, held_as = howdah._caller(), expires_at = v_now + p_seconds * interval '1 second'
+    set epoch = l.epoch + 1, holder = p_holder, held_as = howdah._caller(),
+        expires_at = v_now + p_seconds * interval '1 second'
     where l.name = p_name and (l.holder is null or l.expires_at <= v_now)
     returning l.epoch into v_epoch;
     insert into howdah.lock_epochs (acquired_at, epoch, name, holder) values (howdah.now(), v_epoch, p_name, p_holder);

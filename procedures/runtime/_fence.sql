@@ -12,7 +12,8 @@ begin
     where l.name = p_name and l.epoch = p_epoch and l.held_as = howdah._caller() and l.expires_at > howdah.now()
     for no key update;
     if not found then
-        raise exception using errcode = 'HD014', message = format('lock %s is not held with epoch %s', quote_literal(p_name), p_epoch),
+        raise exception using errcode = 'HD014', message = format('lock %s is not held with epoch %s',
+            quote_literal(p_name), p_epoch),
             hint = 'It expired or another holder took it; acquire it again.';
     end if;
 end

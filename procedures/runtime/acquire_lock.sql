@@ -5,8 +5,9 @@
 -- Role     howdah_consumer howdah_admin
 --
 -- The database's clock alone decides. The epoch grows with each change of holder: work done under the lease passes it,
--- and is refused once somebody else has taken over. Each change is on record in howdah.lock_epochs. Reserved are audit (howdah.hold_audit
--- takes it) and archive (administrators). A lease lasts an hour at most; its holder renews it in time.
+-- and is refused once somebody else has taken over. Each change is on record in howdah.lock_epochs. Reserved are audit
+-- (howdah.hold_audit takes it) and archive (administrators). A lease lasts an hour at most; its holder renews it in
+-- time.
 create or replace function howdah.acquire_lock(name text, holder text, seconds numeric default 30) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

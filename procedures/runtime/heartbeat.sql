@@ -8,10 +8,13 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 begin
     if in_hand is null or jsonb_typeof(in_hand) <> 'object'
-       or jsonb_path_exists(in_hand, 'strict $.* ? (@.type() != "number" || @ < 0 || @ > 1000000000 || @.floor() != @)') then
-        raise exception using errcode = 'HD005', message = 'in_hand must be a JSON object of queue name to number of messages';
+       or jsonb_path_exists(in_hand,
+           'strict $.* ? (@.type() != "number" || @ < 0 || @ > 1000000000 || @.floor() != @)') then
+        raise exception using errcode = 'HD005',
+            message = 'in_hand must be a JSON object of queue name to number of messages';
     end if;
-    update howdah.workers w set heartbeat_at = howdah.now(), in_hand = heartbeat.in_hand where w.worker_id = heartbeat.worker_id;
+    update howdah.workers w set heartbeat_at = howdah.now(), in_hand = heartbeat.in_hand
+    where w.worker_id = heartbeat.worker_id;
     if not found then
         raise exception using errcode = 'HD015', message = format('worker %s is not registered', worker_id),
             hint = 'It was silent for too long and was removed; register it again.';

@@ -8,6 +8,7 @@ create or replace function howdah.list_workers() returns table (
 )
 language sql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
-    select w.worker_id, w.name, w.host, w.pid, w.sessions, w.queues, w.started_at, howdah.now() - w.heartbeat_at, w.in_hand
+    select w.worker_id, w.name, w.host, w.pid, w.sessions, w.queues, w.started_at, howdah.now() - w.heartbeat_at,
+        w.in_hand
     from howdah.workers w order by w.name, w.started_at
 $$;

@@ -3,7 +3,9 @@
 -- Returns  its identity (uuid) for heartbeats.
 -- Raises   HD005 wrong argument.
 -- Role     howdah_consumer howdah_admin
-create or replace function howdah.register_worker(name text, host text, pid integer, sessions integer, queues text[]) returns uuid
+create or replace function howdah.register_worker(
+    name text, host text, pid integer, sessions integer, queues text[]
+) returns uuid
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare

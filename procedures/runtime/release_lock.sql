@@ -13,7 +13,8 @@ begin
     update howdah.lock l set holder = null, held_as = null, expires_at = null
     where l.name = release_lock.name and l.holder = release_lock.holder;
     if not found then
-        raise exception using errcode = 'HD014', message = format('lock %s is not held by this holder', quote_literal(release_lock.name)),
+        raise exception using errcode = 'HD014', message = format('lock %s is not held by this holder',
+            quote_literal(release_lock.name)),
             hint = 'Give the holder that acquired it.';
     end if;
 end

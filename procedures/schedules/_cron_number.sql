@@ -6,7 +6,7 @@ create or replace function howdah._cron_number(p_word text, p_field bigint) retu
 language sql immutable
 as $$
     select case when p_word ~ '^[0-9]' then p_word::integer
-        when p_field = 4 then array_position(array['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'],
-            p_word)
+        when p_field = 4 then array_position(array['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct',
+            'nov', 'dec'], p_word)
         when p_field = 5 then array_position(array['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'], p_word) - 1 end
 $$;

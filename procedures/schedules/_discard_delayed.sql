@@ -10,8 +10,10 @@ declare
     v_count bigint := 0;
 begin
     for v_gone in
-        with gone as (delete from howdah.parked p where p.ctid = any (p_rows) returning p.message_id, p.boot is not null as nonpersistent)
-        select g.nonpersistent, array_agg(g.message_id order by g.message_id) as ids from gone g group by g.nonpersistent
+        with gone as (delete from howdah.parked p where p.ctid = any (p_rows) returning p.message_id,
+            p.boot is not null as nonpersistent)
+        select g.nonpersistent, array_agg(g.message_id order by g.message_id) as ids from gone g
+        group by g.nonpersistent
     loop
         perform howdah._journal(p_destination, 'discarded', v_gone.ids, v_gone.nonpersistent, null, 'cancelled');
         v_count := v_count + cardinality(v_gone.ids);

@@ -22,7 +22,8 @@ begin
     v_from := greatest(v_due - 1000, 0);
     p_schedule.missed := p_schedule.missed + v_from;
     p_schedule.remaining := p_schedule.remaining - v_due;
-    return howdah._fire_due(p_schedule, array(select p_schedule.next_at + n * v_period from generate_series(v_from, v_due - 1) n),
+    return howdah._fire_due(p_schedule, array(select p_schedule.next_at + n * v_period
+        from generate_series(v_from, v_due - 1) n),
         case when p_schedule.remaining = 0 then null else p_schedule.next_at + v_due * v_period end, null);
 end
 $$;

@@ -1,4 +1,5 @@
--- howdah._own_schedule(p_id): a schedule that the caller may change: its maker, or an administrator of what it sends to.
+-- howdah._own_schedule(p_id): a schedule that the caller may change: its maker, or an administrator of what it sends
+-- to.
 --
 -- Returns  the row of howdah.schedules, locked.
 -- Raises   HD029 there is none, or it is somebody else's.

@@ -1,8 +1,8 @@
 -- howdah.cancel_delayed(queue, message_ids): discard messages that were sent with a delay, as long as they are not due.
 --
 -- Returns  their number (bigint). All or none.
--- Raises   HD001 no such queue; HD005 message_ids is NULL; HD010 not allowed; HD013 a message is not there, is due already, or was not
---          sent with a delay.
+-- Raises   HD001 no such queue; HD005 message_ids is NULL; HD010 not allowed; HD013 a message is not there, is due
+--          already, or was not sent with a delay.
 -- Role     howdah_producer howdah_admin
 --
 -- Who may send there may cancel by number. The journal has them as discarded, because cancelled.
@@ -15,7 +15,8 @@ declare
     v_done bigint;
 begin
     if message_ids is null then
-        raise exception using errcode = 'HD005', message = 'message_ids cannot be NULL', hint = 'See howdah.list_delayed(queue).';
+        raise exception using errcode = 'HD005', message = 'message_ids cannot be NULL',
+            hint = 'See howdah.list_delayed(queue).';
     end if;
     v_done := howdah._discard_delayed(v_destination, array(
         select p.ctid from howdah.parked p

@@ -10,7 +10,8 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
 as $$
 begin
     if at is null or not isfinite(at) or at > howdah.now() + interval '99 years' then
-        raise exception using errcode = 'HD005', message = 'a time of delivery is a point in time, at most 99 years ahead';
+        raise exception using errcode = 'HD005',
+            message = 'a time of delivery is a point in time, at most 99 years ahead';
     end if;
     return greatest(at - howdah.now(), interval '0');
 end

@@ -10,7 +10,8 @@ begin
     if p_kind = 'property' then
         return howdah._selector_typed(p_sql, 'boolean', p_sql || '::boolean');
     elsif p_kind not in ('literal boolean', 'condition', 'predicate', 'AND', 'OR') then
-        perform howdah._invalid_selector(p_position, format('a %s where a condition is expected', replace(p_kind, 'literal ', '')));
+        perform howdah._invalid_selector(p_position,
+            format('a %s where a condition is expected', replace(p_kind, 'literal ', '')));
     end if;
     return p_sql;
 end

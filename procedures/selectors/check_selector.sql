@@ -1,7 +1,7 @@
 -- howdah.check_selector(selector): check a JMS message selector without using it.
 --
--- Returns  the selector in its normal form: keywords in capitals, one space between words. NULL for NULL, empty and blank ones, which
---          select everything.
+-- Returns  the selector in its normal form: keywords in capitals, one space between words. NULL for NULL, empty and
+--          blank ones, which select everything.
 -- Raises   HD023 it is invalid; the message says what and at which character.
 -- Role     everybody
 create or replace function howdah.check_selector(selector text) returns text

@@ -3,8 +3,8 @@
 -- Returns  jsonb; p_headers as they are if they are no JSON object, which is refused later.
 -- Role     internal
 --
--- What the sender wrote there himself does not count: in JMS the provider sets JMSXUserID. Called where stamp_user is true only, for a call costs
--- each send some microseconds.
+-- What the sender wrote there himself does not count: in JMS the provider sets JMSXUserID. Called where stamp_user is
+-- true only, for a call costs each send some microseconds.
 create or replace function howdah._stamped(p_headers jsonb, p_user text) returns jsonb
 language sql immutable
 as $$

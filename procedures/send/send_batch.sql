@@ -1,4 +1,5 @@
--- howdah.send_batch(queue, bodies, …): put many messages into a queue, or publish them to a topic, in one statement, all or nothing.
+-- howdah.send_batch(queue, bodies, …): put many messages into a queue, or publish them to a topic, in one statement,
+-- all or nothing.
 --
 -- Returns  the messages' numbers (bigint[]) in the order of bodies; if queue names several, those in the first of them.
 -- Raises   HD001 no such queue; HD005 a null body, a wrong argument or arrays of different length; HD006 bad priority;
@@ -20,7 +21,8 @@ begin
     return howdah._send_batch_to(queue,
         case when bodies is not null then
             array(select convert_to(b.body, 'UTF8') from unnest(bodies) with ordinality b(body, n) order by b.n) end,
-        true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to, time_to_live, delay, delivery_mode, notify, deduplication_keys);
+        true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to,
+        time_to_live, delay, delivery_mode, notify, deduplication_keys);
 end
 $$;
 
@@ -36,8 +38,10 @@ as $$
 begin
     return howdah._send_batch_to(queue,
         case when bodies is not null then
-            array(select convert_to(b.body::text, 'UTF8') from unnest(bodies) with ordinality b(body, n) order by b.n) end,
-        true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to, time_to_live, delay, delivery_mode, notify, deduplication_keys);
+            array(select convert_to(b.body::text, 'UTF8') from unnest(bodies) with ordinality b(body, n)
+                order by b.n) end,
+        true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to,
+        time_to_live, delay, delivery_mode, notify, deduplication_keys);
 end
 $$;
 

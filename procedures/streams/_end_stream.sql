@@ -1,4 +1,5 @@
--- howdah._end_stream(p_stream, p_total): move the cursor to the end, if that is worth it, when p_total messages were read and no more are there.
+-- howdah._end_stream(p_stream, p_total): move the cursor to the end, if that is worth it, when p_total messages were
+-- read and no more are there.
 --
 -- Raises   40001 a table was emptied meanwhile.
 -- Role     internal
@@ -9,7 +10,8 @@ language plpgsql volatile
 as $$
 begin
     perform howdah._same_ring(p_stream.ring);
-    if p_total > 0 or (p_stream.ack_cursor).seq >= 0 or pg_snapshot_xmax(p_stream.done)::text::bigint - p_stream.late::text::bigint > 1000 then
+    if p_total > 0 or (p_stream.ack_cursor).seq >= 0
+       or pg_snapshot_xmax(p_stream.done)::text::bigint - p_stream.late::text::bigint > 1000 then
         perform howdah._move_cursor(p_stream.ack_cursor, '3', -1, p_total, p_stream.upto);
     end if;
 end

@@ -1,13 +1,17 @@
--- howdah._lock_published(p_subscription, p_ack, p_xid, p_seq): lock a topic message for a subscription, or all of an unshared one, if it is free.
+-- howdah._lock_published(p_subscription, p_ack, p_xid, p_seq): lock a topic message for a subscription, or all of an
+-- unshared one, if it is free.
 --
 -- Returns  whether the caller has it now (boolean); false too if it was finished with meanwhile.
 -- Role     internal
-create or replace function howdah._lock_published(p_subscription howdah.subscriptions, p_ack howdah.acks, p_xid xid8, p_seq bigint)
+create or replace function howdah._lock_published(
+    p_subscription howdah.subscriptions, p_ack howdah.acks, p_xid xid8, p_seq bigint
+)
 returns boolean
 language plpgsql volatile
 as $$
 begin
-    if not (case when p_subscription.shared then pg_try_advisory_xact_lock(hashint8extended(p_seq, howdah._lock_key('published', p_ack.id::text)))
+    if not (case when p_subscription.shared then pg_try_advisory_xact_lock(hashint8extended(p_seq,
+        howdah._lock_key('published', p_ack.id::text)))
         else pg_try_advisory_xact_lock(howdah._lock_key('subscription', p_subscription.destination_id::text)) end) then
         return false;
     end if;

@@ -3,8 +3,8 @@
 -- Raises   40001 somebody else did so: only a transaction with an old snapshot can meet this.
 -- Role     internal
 --
--- What others did since an old snapshot may be noted no longer, for the cursor went over it: so with such a snapshot the cursor
--- makes a step in place, which fails if anybody else moved it.
+-- What others did since an old snapshot may be noted no longer, for the cursor went over it: so with such a snapshot
+-- the cursor makes a step in place, which fails if anybody else moved it.
 create or replace function howdah._note_done(p_ack_id integer, p_seqs bigint[], p_xids xid8[]) returns void
 language plpgsql volatile
 as $$

@@ -9,7 +9,8 @@ declare
     v_ack howdah.acks;
 begin
     select s.* into v_subscription from howdah.subscriptions s where s.destination_id = p_destination_id;
-    for v_ack in select a.* from howdah.acks a where a.subscription_id = p_destination_id and a.destination_id = p_message_id % 1000000 loop
+    for v_ack in select a.* from howdah.acks a where a.subscription_id = p_destination_id
+        and a.destination_id = p_message_id % 1000000 loop
         perform howdah._note_done(v_ack.id, array[l.seq], array[l.xid])
         from howdah._locate(v_subscription, v_ack, array[p_message_id / 1000000]) l;
     end loop;

@@ -7,8 +7,10 @@ language plpgsql volatile
 as $$
 begin
     if howdah._has_consumer(p_subscription.id) then
-        raise exception using errcode = 'HD024', message = format('subscription %s has an open consumer', quote_literal(p_subscription.name)),
-            hint = 'That one alone reads it, by its number, until it is closed; see howdah.list_consumers(subscription).';
+        raise exception using errcode = 'HD024', message = format('subscription %s has an open consumer',
+            quote_literal(p_subscription.name)),
+            hint =
+                'That one alone reads it, by its number, until it is closed; see howdah.list_consumers(subscription).';
     end if;
 end
 $$;

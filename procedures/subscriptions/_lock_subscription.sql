@@ -7,7 +7,8 @@ language plpgsql volatile
 as $$
 begin
     if not pg_try_advisory_xact_lock(howdah._lock_key('subscription', p_subscription.id::text)) then
-        raise exception using errcode = 'HD024', message = format('subscription %s is being read', quote_literal(p_subscription.name)),
+        raise exception using errcode = 'HD024', message = format('subscription %s is being read',
+            quote_literal(p_subscription.name)),
             hint = 'Try again when its consumers have ended their transactions.';
     end if;
     perform howdah._check_not_leased(p_subscription);

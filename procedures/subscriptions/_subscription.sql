@@ -10,7 +10,8 @@ declare
     v_subscription howdah.destinations := howdah._destination(p_name, p_verb);
 begin
     if v_subscription.kind <> 'subscription' then
-        raise exception using errcode = 'HD001', message = format('%s is a %s, not a subscription', quote_literal(p_name), v_subscription.kind),
+        raise exception using errcode = 'HD001', message = format('%s is a %s, not a subscription',
+            quote_literal(p_name), v_subscription.kind),
             hint = 'See howdah.list_subscriptions().';
     end if;
     return v_subscription;

@@ -3,9 +3,10 @@
 -- Raises   HD005 it is no token.
 -- Role     howdah_consumer howdah_admin
 --
--- For clients with several sessions, and behind a transaction pooler, where it is said in each transaction, with local. The token is a secret of 16 to
--- 200 characters that the client makes up. Its temporary queues last for a minute after something was last heard of it: a receive, a
--- wait, howdah.keep_connection(). It is a setting of the session, howdah.connection; NULL takes it back.
+-- For clients with several sessions, and behind a transaction pooler, where it is said in each transaction, with local.
+-- The token is a secret of 16 to 200 characters that the client makes up. Its temporary queues last for a minute after
+-- something was last heard of it: a receive, a wait, howdah.keep_connection(). It is a setting of the session,
+-- howdah.connection; NULL takes it back.
 create or replace function howdah.set_connection(connection text, local boolean default false) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

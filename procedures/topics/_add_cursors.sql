@@ -1,7 +1,9 @@
 -- howdah._add_cursors(p_subscription, p_topic_id, p_snapshot): have a subscription read a topic from a snapshot on.
 --
 -- Role     internal
-create or replace function howdah._add_cursors(p_subscription howdah.subscriptions, p_topic_id integer, p_snapshot pg_snapshot) returns void
+create or replace function howdah._add_cursors(
+    p_subscription howdah.subscriptions, p_topic_id integer, p_snapshot pg_snapshot
+) returns void
 language plpgsql volatile
 as $$
 declare

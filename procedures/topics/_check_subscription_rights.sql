@@ -15,8 +15,10 @@ begin
     end if;
     foreach v_option in array array['journal_level', 'persistent', 'exception_prefix'] loop
         if p_options ? v_option then
-            raise exception using errcode = 'HD010', message = format('option %s of a subscription is for administrators', v_option),
-                hint = 'Leave it out, or ask an administrator to set it with howdah.alter_queue(subscription, options).';
+            raise exception using errcode = 'HD010',
+                message = format('option %s of a subscription is for administrators', v_option),
+                hint =
+                    'Leave it out, or ask an administrator to set it with howdah.alter_queue(subscription, options).';
         end if;
     end loop;
     foreach v_option in array array['exception_queue', 'log_queue'] loop

@@ -7,7 +7,8 @@ language plpgsql immutable
 as $$
 begin
     if p_pattern !~ '^([A-Za-z0-9_/-]+|[*])([.]([A-Za-z0-9_/-]+|[*]))*([.]>)?$|^>$' then
-        raise exception using errcode = 'HD003', message = format('%s is no wildcard', quote_literal(left(p_pattern, 250))),
+        raise exception using errcode = 'HD003', message = format('%s is no wildcard',
+            quote_literal(left(p_pattern, 250))),
             hint = 'Parts between dots; * stands for one part, > at the end for the rest: STOCKS.*.EU, STOCKS.>.';
     end if;
 end

@@ -4,14 +4,16 @@
 -- Role     internal
 create or replace function howdah._history(p_topic_id integer, p_since timestamptz, p_upto pg_snapshot default null)
 returns table (
-    xid xid8, seq bigint, sent_at timestamptz, expires_at timestamptz, destination_id integer, rank smallint, is_text boolean,
-    content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid,
-    client_id text, nonpersistent boolean
+    xid xid8, seq bigint, sent_at timestamptz, expires_at timestamptz, destination_id integer, rank smallint,
+    is_text boolean,
+    content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text,
+    conversation_id uuid, client_id text, nonpersistent boolean
 )
 language sql volatile
 as $$
     select p.*
     from (select coalesce(p_upto, howdah._snapshot()) as upto) s
-    cross join lateral howdah._topic_page(howdah._slots_from('3'), p_topic_id, '3', -1, pg_snapshot_xmax(s.upto), s.upto, 2147483647) p
+    cross join lateral howdah._topic_page(howdah._slots_from('3'), p_topic_id, '3', -1, pg_snapshot_xmax(s.upto),
+        s.upto, 2147483647) p
     where (p.sent_at < p_since) is not true and (p.expires_at <= howdah.now()) is not true
 $$;

@@ -1,4 +1,5 @@
--- howdah._note_readers(p_topic_id): note whether messages of a topic need to be stored, and whether they go on into queues.
+-- howdah._note_readers(p_topic_id): note whether messages of a topic need to be stored, and whether they go on into
+-- queues.
 --
 -- Role     internal
 --

@@ -10,7 +10,8 @@ declare
     v_topic howdah.destinations := howdah._destination(p_name, p_verb);
 begin
     if v_topic.kind <> 'topic' then
-        raise exception using errcode = 'HD001', message = format('%s is a %s, not a topic', quote_literal(p_name), v_topic.kind),
+        raise exception using errcode = 'HD001', message = format('%s is a %s, not a topic', quote_literal(p_name),
+            v_topic.kind),
             hint = 'See howdah.list_topics().';
     end if;
     return v_topic;

@@ -10,7 +10,8 @@ begin
     if p_topic ~ '[*>]' then
         perform howdah._check_wildcard(p_topic);
         return array(select (howdah._topic(d.name, p_verb)).id from howdah.destinations d
-                     where d.kind = 'topic' and d.dropped_at is null and howdah._matches_wildcard(d.name, p_topic) order by d.id);
+                     where d.kind = 'topic' and d.dropped_at is null and howdah._matches_wildcard(d.name, p_topic)
+                     order by d.id);
     end if;
     return array[(howdah._topic(p_topic, p_verb)).id];
 end

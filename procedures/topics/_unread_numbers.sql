@@ -2,7 +2,9 @@
 --
 -- Returns  bigint[].
 -- Role     internal
-create or replace function howdah._unread_numbers(p_subscription howdah.subscriptions, p_upto pg_snapshot) returns bigint[]
+create or replace function howdah._unread_numbers(
+    p_subscription howdah.subscriptions, p_upto pg_snapshot
+) returns bigint[]
 language sql volatile
 as $$
     select coalesce(array_agg(h.message_id), '{}')

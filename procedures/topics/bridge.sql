@@ -1,6 +1,8 @@
--- howdah.bridge(topic, queue, selector): pass every message of a topic on into a queue, too; or only those that a selector selects.
+-- howdah.bridge(topic, queue, selector): pass every message of a topic on into a queue, too; or only those that a
+-- selector selects.
 --
--- Raises   HD001 no such topic or queue; HD010 not allowed; HD012 the queue belongs to the engine; HD023 a wrong selector.
+-- Raises   HD001 no such topic or queue; HD010 not allowed; HD012 the queue belongs to the engine; HD023 a wrong
+--          selector.
 -- Role     howdah_admin
 --
 -- In the publisher's transaction, as a new message of the queue. Calling it again changes the selector.
@@ -16,7 +18,8 @@ begin
     end if;
     insert into howdah.bridges as b (topic_id, queue_id, selector, selector_sql)
     values (v_topic.id, v_queue.id, nullif(btrim(bridge.selector), ''), howdah._selector_sql(bridge.selector))
-    on conflict on constraint pk_bridges do update set selector = excluded.selector, selector_sql = excluded.selector_sql;
+    on conflict on constraint pk_bridges do update set selector = excluded.selector,
+        selector_sql = excluded.selector_sql;
     perform howdah._note_readers(v_topic.id);
 end
 $$;

@@ -1,7 +1,9 @@
--- howdah.drop_topic(topic, force): drop a topic; one that has subscriptions only when forced, and they lose what they have not read.
+-- howdah.drop_topic(topic, force): drop a topic; one that has subscriptions only when forced, and they lose what they
+-- have not read.
 --
 -- Returns  the number of subscriptions that read it (bigint).
--- Raises   HD001 no such topic; HD005 it has subscriptions, and the transaction is not READ COMMITTED; HD010 not allowed; HD011 it has subscriptions; HD024 one of them is being read, or messages of it are leased.
+-- Raises   HD001 no such topic; HD005 it has subscriptions, and the transaction is not READ COMMITTED; HD010 not
+--          allowed; HD011 it has subscriptions; HD024 one of them is being read, or messages of it are leased.
 -- Role     howdah_admin
 --
 -- Subscriptions of this topic alone are dropped too; those by wildcard go on without it.
@@ -16,7 +18,8 @@ begin
     perform from howdah.destinations d where d.id = v_topic.id for update;
     v_count := (select count(distinct a.subscription_id) from howdah.acks a where a.destination_id = v_topic.id);
     if v_count > 0 and not force then
-        raise exception using errcode = 'HD011', message = format('topic %s has %s subscriptions', quote_literal(topic), v_count),
+        raise exception using errcode = 'HD011', message = format('topic %s has %s subscriptions', quote_literal(topic),
+            v_count),
             hint = 'Unsubscribe them, or drop it with force => true.';
     end if;
     for v_name in

@@ -10,6 +10,7 @@ declare
     v_id integer := (howdah._topic(topic, 'browse')).id;
 begin
     return query
-    select d.name, b.selector from howdah.bridges b join howdah.destinations d on d.id = b.queue_id where b.topic_id = v_id order by 1;
+    select d.name, b.selector from howdah.bridges b join howdah.destinations d on d.id = b.queue_id
+    where b.topic_id = v_id order by 1;
 end
 $$;

@@ -3,11 +3,11 @@
 -- Returns  bigint.
 -- Role     internal
 --
--- Nothing lies at or before a walk's head when it is noted, be it taken or sent by a transaction that has not ended: howdah._walk_note (but for a selector's in a queue without
--- groups, turns or strict order, which may pass what is not committed). What is put
--- there all the same (a lease given back, a message retried) is searched for in steps, as
--- howdah._search does: 2,000 positions near the head, and more where a large batch came back; then on from a cursor; the head goes back to what was found.
--- p_all: 2 ms of such steps. Without hints it begins at the beginning.
+-- Nothing lies at or before a walk's head when it is noted, be it taken or sent by a transaction that has not ended:
+-- howdah._walk_note (but for a selector's in a queue without groups, turns or strict order, which may pass what is not
+-- committed). What is put there all the same (a lease given back, a message retried) is searched for in steps, as
+-- howdah._search does: 2,000 positions near the head, and more where a large batch came back; then on from a cursor;
+-- the head goes back to what was found. p_all: 2 ms of such steps. Without hints it begins at the beginning.
 create or replace function howdah._walk_from(p_lane howdah.lanes, p_walk howdah.walk, p_all boolean) returns bigint
 language plpgsql volatile
 as $$
@@ -41,7 +41,8 @@ begin
     v_low := greatest(v_head - 2000, 0);
     v_back := howdah._hint(p_lane.search) >> 21;
     v_start := v_back;
-    perform howdah._remember(p_lane.search, v_back * 2, v_begun - interval '50 ms', false);  -- others need not look too meanwhile
+    -- others need not look too meanwhile
+    perform howdah._remember(p_lane.search, v_back * 2, v_begun - interval '50 ms', false);
     p_walk.share := null;
     loop
         v_found := (select r.seq from howdah._walk_rows(p_lane, p_walk, v_low, v_head, null, 1, null) r);
@@ -54,7 +55,8 @@ begin
             v_back := 0;
             v_wrapped := true;
         end if;
-        v_found := (select r.seq from howdah._walk_rows(p_lane, p_walk, v_back, least(v_back + 4096, v_low), null, 1, null) r);
+        v_found := (select r.seq from howdah._walk_rows(p_lane, p_walk, v_back, least(v_back + 4096, v_low), null, 1,
+            null) r);
         v_back := coalesce(v_found - 1, least(v_back + 4096, v_low));
         exit when v_wrapped and v_back >= v_start
             or clock_timestamp() - v_begun > case when p_all then interval '2 ms' else interval '500 us' end;

@@ -2,7 +2,9 @@
 --
 -- Returns  up to p_want keys in order.
 -- Role     internal
-create or replace function howdah._walk_lock(p_lane howdah.lanes, p_keys bigint[], p_want integer, p_now timestamptz) returns bigint[]
+create or replace function howdah._walk_lock(
+    p_lane howdah.lanes, p_keys bigint[], p_want integer, p_now timestamptz
+) returns bigint[]
 language plpgsql volatile
 as $$
 begin

@@ -10,7 +10,8 @@ begin
         p_lane.search := null;
         p_lane.head := null;
         select s.head, s.search into p_lane.head, p_lane.search from howdah.selections s
-        where s.destination_id = p_lane.destination_id and s.digest = md5(p_walk.selector)::uuid and s.rank = p_lane.rank and p_lane.place = 2;
+        where s.destination_id = p_lane.destination_id and s.digest = md5(p_walk.selector)::uuid
+          and s.rank = p_lane.rank and p_lane.place = 2;
     end if;
     return p_lane;
 end
