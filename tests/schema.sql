@@ -972,7 +972,7 @@ begin
     elsif v_outcome = 'quarantined' then
         insert into howdah.quarantines (message_id, destination_id, stage, at)
         values (p_message.message_id, p_destination.id, p_message.stage, howdah.now());
-        -- Another stage: its failures count anew when it returns, and its incidents stay.
+        -- The new stage makes its failures count from zero when it returns; its incidents stay.
         p_message.stage := p_message.stage + 1;
         perform howdah._park(p_message, p_nonpersistent,
             howdah.now() + p_destination.quarantine_ms * interval '1 millisecond', 'quarantine');
@@ -1199,11 +1199,10 @@ declare
     v_age bigint;
 begin
     if not v_asked then
-        v_last := nextval(p_waiting);  -- which is the value that was set as not called
+        v_last := nextval(p_waiting);  -- this returns the value that was set as not called
     end if;
     v_age := v_pace - (v_last >> 20);
-    -- Within a second the first request, or its refusal, holds for all. So the sends between two requests are a
-    -- measure.
+    -- For a second, the first request or its refusal holds for all. So the sends between two requests measure the rate.
     if v_age not between 0 and 999 then
         perform setval(p_waiting, (v_pace << 20) | (v_tail & 1048575),
             v_age not between 0 and 59999 or (v_tail - v_last) & 1048575 <= v_age / 4);
@@ -1214,7 +1213,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._ask_for_notices(p_positions regclass, p_waiting regclass) IS 'have senders to a destination notify for two seconds.';
+COMMENT ON FUNCTION howdah._ask_for_notices(p_positions regclass, p_waiting regclass) IS 'make senders to a destination notify for two seconds.';
 
 CREATE FUNCTION howdah._await_message(p_destination_id integer, p_rank smallint, p_seq bigint) RETURNS void
     LANGUAGE plpgsql
@@ -1228,7 +1227,7 @@ exception when lock_not_available then
 end
 $$;
 
-COMMENT ON FUNCTION howdah._await_message(p_destination_id integer, p_rank smallint, p_seq bigint) IS 'wait for a message that another session has, a fifth of a second at most.';
+COMMENT ON FUNCTION howdah._await_message(p_destination_id integer, p_rank smallint, p_seq bigint) IS 'wait up to 200 ms for a message that another session holds.';
 
 CREATE FUNCTION howdah._await_recorders(p_destination_id integer, p_message_id bigint) RETURNS void
     LANGUAGE plpgsql
@@ -1253,7 +1252,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._await_recorders(p_destination_id integer, p_message_id bigint) IS 'take turns with others that record failures of a message, or of a queue.';
+COMMENT ON FUNCTION howdah._await_recorders(p_destination_id integer, p_message_id bigint) IS 'take turns with other sessions that record failures of a message, or of a queue.';
 
 CREATE FUNCTION howdah._backlog(p_destination_id integer) RETURNS TABLE(live bigint, parked bigint, oldest_sent_at timestamp with time zone, exact boolean, counted_at timestamp with time zone)
     LANGUAGE plpgsql STABLE
@@ -1531,7 +1530,7 @@ CREATE FUNCTION howdah._blocked_until(p_destination howdah.destinations) RETURNS
     from howdah.engine e
 $$;
 
-COMMENT ON FUNCTION howdah._blocked_until(p_destination howdah.destinations) IS 'when a message that is past its limit and stays is tried again.';
+COMMENT ON FUNCTION howdah._blocked_until(p_destination howdah.destinations) IS 'when a message that stays past its limit is tried again.';
 
 CREATE FUNCTION howdah._body(p_message_id bigint) RETURNS bytea
     LANGUAGE plpgsql STABLE
@@ -1541,13 +1540,13 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._body(p_message_id bigint) IS 'the body of a message, where it lies apart.';
+COMMENT ON FUNCTION howdah._body(p_message_id bigint) IS 'the body of a message whose body is stored in howdah.bodies.';
 
 CREATE FUNCTION howdah._body_bytes(p_body bytea, p_message_id bigint) RETURNS integer
     LANGUAGE sql STABLE
     AS $$ select coalesce(octet_length(p_body), octet_length(howdah._body(p_message_id))) $$;
 
-COMMENT ON FUNCTION howdah._body_bytes(p_body bytea, p_message_id bigint) IS 'the length of a message''s body, wherever that lies.';
+COMMENT ON FUNCTION howdah._body_bytes(p_body bytea, p_message_id bigint) IS 'the length of a message''s body in bytes, wherever the body is stored.';
 
 CREATE FUNCTION howdah._boot_ms() RETURNS bigint
     LANGUAGE sql STABLE
@@ -1889,7 +1888,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_home(p_homeless bigint) IS 'raise if a message has no queue to go back to.';
+COMMENT ON FUNCTION howdah._check_home(p_homeless bigint) IS 'raise an error if a message has no queue to go back to.';
 
 CREATE FUNCTION howdah._check_lease(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[], p_done bigint) RETURNS bigint
     LANGUAGE plpgsql
@@ -1909,7 +1908,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_lease(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[], p_done bigint) IS 'refuse a call for messages that a lease has no more.';
+COMMENT ON FUNCTION howdah._check_lease(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[], p_done bigint) IS 'refuse a call for messages that a lease no longer has.';
 
 CREATE FUNCTION howdah._check_message(p_destination howdah.destinations, p_body_bytes bigint, p_headers jsonb, p_priority integer, p_content_type text, p_time_to_live interval, p_delay interval, p_delivery_mode text) RETURNS void
     LANGUAGE plpgsql STABLE
@@ -1948,7 +1947,7 @@ begin
     if p_content_type is null or p_content_type = '' then
         raise exception using errcode = 'HD005', message = 'content_type cannot be empty';
     end if;
-    -- A month is 30 days where lengths are compared, and a year 365.25 where they are added.
+    -- Comparing intervals counts a month as 30 days; extracting the epoch counts a year as 365.25 days. Both must hold.
     if p_time_to_live <= interval '0' or p_time_to_live > interval '100 years'
        or extract(epoch from p_time_to_live) <= 0 then
         raise exception using errcode = 'HD005',
@@ -1966,7 +1965,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_message(p_destination howdah.destinations, p_body_bytes bigint, p_headers jsonb, p_priority integer, p_content_type text, p_time_to_live interval, p_delay interval, p_delivery_mode text) IS 'refuse what cannot be sent to a destination, before anything is written.';
+COMMENT ON FUNCTION howdah._check_message(p_destination howdah.destinations, p_body_bytes bigint, p_headers jsonb, p_priority integer, p_content_type text, p_time_to_live interval, p_delay interval, p_delivery_mode text) IS 'refuse a message that cannot be sent to a destination, before anything is written.';
 
 CREATE FUNCTION howdah._check_name(p_name text) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
@@ -2427,7 +2426,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_together(p_queues text[], p_leases bigint[], p_length integer) IS 'refuse arrays that do not go together.';
+COMMENT ON FUNCTION howdah._check_together(p_queues text[], p_leases bigint[], p_length integer) IS 'refuse arrays that do not correspond.';
 
 CREATE FUNCTION howdah._check_untaken(p_queue text, p_attempt_id uuid, p_message_id bigint) RETURNS void
     LANGUAGE plpgsql
@@ -2454,7 +2453,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_untaken(p_queue text, p_attempt_id uuid, p_message_id bigint) IS 'see that an attempt was begun in another transaction and never taken.';
+COMMENT ON FUNCTION howdah._check_untaken(p_queue text, p_attempt_id uuid, p_message_id bigint) IS 'check that an attempt was begun in another transaction and never taken.';
 
 CREATE FUNCTION howdah._check_verb(p_verb text) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
@@ -2572,7 +2571,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._claim(p_lane howdah.lanes, p_want integer, p_now timestamp with time zone, p_hold boolean, p_positions bigint[], p_locked boolean, p_all boolean, p_walk howdah.walk) IS 'take messages in every way but the main one.';
+COMMENT ON FUNCTION howdah._claim(p_lane howdah.lanes, p_want integer, p_now timestamp with time zone, p_hold boolean, p_positions bigint[], p_locked boolean, p_all boolean, p_walk howdah.walk) IS 'take messages from a lane in any way except the main one.';
 
 CREATE FUNCTION howdah._claim_groups(p_lane howdah.lanes, p_walk howdah.walk, p_keys bigint[], p_groups text[], p_seqs integer[], p_want integer, p_now timestamp with time zone, p_more boolean, INOUT mine text[], INOUT refused text[], OUT taken bigint[], OUT firsts bigint[], OUT full_up boolean, OUT through boolean) RETURNS record
     LANGUAGE plpgsql
@@ -2917,7 +2916,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._clean_incidents(p_destination howdah.destinations, p_message_id bigint, p_conversation_id uuid, p_group text, p_outcome text) IS 'delete the incidents of what was disposed of, if the queue wants that.';
+COMMENT ON FUNCTION howdah._clean_incidents(p_destination howdah.destinations, p_message_id bigint, p_conversation_id uuid, p_group text, p_outcome text) IS 'delete the incidents of a disposed message, if the queue asks for it.';
 
 CREATE FUNCTION howdah._clear_temporary(p_id integer) RETURNS void
     LANGUAGE plpgsql
@@ -2999,7 +2998,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._composite_members(p_names text) IS 'the destinations that a composite name says, each once, all of which the caller may send to.';
+COMMENT ON FUNCTION howdah._composite_members(p_names text) IS 'the destinations listed in a composite name, each once; the caller may send to all of them.';
 
 CREATE TABLE howdah.temporary_queues (
     destination_id integer NOT NULL,
@@ -3264,7 +3263,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._count_failures(p_destination_id integer, p_message_ids bigint[], p_stages smallint[], p_conversations uuid[], p_groups text[]) IS 'failures that count against messages the caller has claimed.';
+COMMENT ON FUNCTION howdah._count_failures(p_destination_id integer, p_message_ids bigint[], p_stages smallint[], p_conversations uuid[], p_groups text[]) IS 'count the failures of messages that the caller has claimed.';
 
 CREATE FUNCTION howdah._count_messages(p_destination_id integer, p_most bigint) RETURNS TABLE(live bigint, parked bigint, oldest_sent_at timestamp with time zone)
     LANGUAGE plpgsql STABLE
@@ -3455,7 +3454,7 @@ CREATE FUNCTION howdah._death_reason(p_weight integer) RETURNS text
     AS $$ select case when p_weight = 2147483647 then 'rejected by its handler'
     else 'failed deliveries reached the limit' end $$;
 
-COMMENT ON FUNCTION howdah._death_reason(p_weight integer) IS 'the reason of death of a message whose incidents amount to so much.';
+COMMENT ON FUNCTION howdah._death_reason(p_weight integer) IS 'the reason of death of a message with a given weight of incidents.';
 
 CREATE FUNCTION howdah._deduplicate(p_destination howdah.destinations, p_keys text[], p_ids bigint[]) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -3492,7 +3491,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._deduplicate(p_destination howdah.destinations, p_keys text[], p_ids bigint[]) IS 'tell messages about to be sent from those that were sent already.';
+COMMENT ON FUNCTION howdah._deduplicate(p_destination howdah.destinations, p_keys text[], p_ids bigint[]) IS 'find which of the messages about to be sent were sent already.';
 
 CREATE FUNCTION howdah._deliver(p_destination_id integer, p_message howdah.msgs, p_now timestamp with time zone, p_limit integer, p_journaled boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -3520,7 +3519,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._deliver(p_destination_id integer, p_message howdah.msgs, p_now timestamp with time zone, p_limit integer, p_journaled boolean) IS 'give out a message just taken, or end it.';
+COMMENT ON FUNCTION howdah._deliver(p_destination_id integer, p_message howdah.msgs, p_now timestamp with time zone, p_limit integer, p_journaled boolean) IS 'deliver a message just taken, or dispose of it.';
 
 CREATE FUNCTION howdah._destination(p_name text, p_verb text) RETURNS howdah.destinations
     LANGUAGE plpgsql STABLE
@@ -3571,7 +3570,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._detach_body(p_message howdah.msgs) IS 'a new persistent message as it is stored: a large body is laid apart.';
+COMMENT ON FUNCTION howdah._detach_body(p_message howdah.msgs) IS 'a new persistent message as it is stored; a large body goes to howdah.bodies.';
 
 CREATE FUNCTION howdah._digest(p_secret uuid, p_body bytea, p_headers jsonb, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid) RETURNS bytea
     LANGUAGE sql STABLE
@@ -3650,7 +3649,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._dispose(p_destination_id integer, p_message howdah.msgs, p_nonpersistent boolean, p_place text, p_now timestamp with time zone) IS 'end a claimed message that must not be delivered.';
+COMMENT ON FUNCTION howdah._dispose(p_destination_id integer, p_message howdah.msgs, p_nonpersistent boolean, p_place text, p_now timestamp with time zone) IS 'dispose of a claimed message that must not be delivered.';
 
 CREATE FUNCTION howdah._dispose_evicted(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) RETURNS void
     LANGUAGE plpgsql
@@ -3667,7 +3666,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._dispose_evicted(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) IS 'let a message that had to make room go where dead ones go.';
+COMMENT ON FUNCTION howdah._dispose_evicted(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) IS 'dispose of a message that was removed to make room.';
 
 CREATE FUNCTION howdah._dispose_published(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_nonpersistent boolean, p_now timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql
@@ -3712,7 +3711,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._drop_bodies(p_message_ids bigint[]) IS 'delete the bodies of messages that have ended, as far as they lie apart.';
+COMMENT ON FUNCTION howdah._drop_bodies(p_message_ids bigint[]) IS 'delete from howdah.bodies the bodies of messages that have ended.';
 
 CREATE FUNCTION howdah._drop_prepared(p_but jsonb[]) RETURNS void
     LANGUAGE plpgsql
@@ -3875,8 +3874,7 @@ CREATE FUNCTION howdah._end_conversation(p_conversation_id uuid, p_error integer
     LANGUAGE plpgsql
     AS $$
 begin
-    -- Another transaction is just ending it: not waited for, since a receive that disposes of a message waits for
-    -- nobody.
+    -- Another transaction is ending it. Do not wait: a receive that disposes of a message waits for nobody.
     if not pg_try_advisory_xact_lock(howdah._lock_key('conversation', p_conversation_id::text)) then
         return false;
     end if;
@@ -3893,7 +3891,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._end_conversation(p_conversation_id uuid, p_error integer, p_text text, p_reply_to text, p_correlation_id text) IS 'the body of howdah.end_conversation.';
+COMMENT ON FUNCTION howdah._end_conversation(p_conversation_id uuid, p_error integer, p_text text, p_reply_to text, p_correlation_id text) IS 'end a conversation; this is the body of howdah.end_conversation.';
 
 CREATE FUNCTION howdah._end_leases_of(p_destination_id integer, p_leases bigint[], p_now timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
@@ -3916,7 +3914,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._end_leases_of(p_destination_id integer, p_leases bigint[], p_now timestamp with time zone) IS 'have leases of consumers whose sessions ended run out now.';
+COMMENT ON FUNCTION howdah._end_leases_of(p_destination_id integer, p_leases bigint[], p_now timestamp with time zone) IS 'end the leases of consumers whose sessions have ended.';
 
 CREATE TABLE howdah.schedules (
     id bigint NOT NULL,
@@ -4271,7 +4269,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._evict(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer) IS 'remove messages from a full queue, by its limit_behaviour.';
+COMMENT ON FUNCTION howdah._evict(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer) IS 'remove messages from a full queue by its limit_behaviour.';
 
 CREATE FUNCTION howdah._exception_destinations() RETURNS SETOF integer
     LANGUAGE sql STABLE
@@ -4325,7 +4323,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._expire(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean) IS 'end a message that has expired; the caller has deleted its row.';
+COMMENT ON FUNCTION howdah._expire(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean) IS 'dispose of an expired message whose row the caller has deleted.';
 
 CREATE FUNCTION howdah._expire_leases(p_subscription_id integer) RETURNS void
     LANGUAGE plpgsql
@@ -4348,7 +4346,7 @@ begin
             l.conversation_id, howdah._group(l.headers, l.conversation_id), v_row.lease_id)
         from howdah.acks a
         join howdah.subscriptions s on s.destination_id = a.subscription_id
-        -- not there if it has expired: nothing, then, to be held up
+        -- an expired message is not there; then nothing needs to be recorded for it
         left join lateral howdah._locate(s, a, array[v_row.seq]) l on true
         where a.id = v_row.ack_id;
     end loop;
@@ -4375,7 +4373,7 @@ CREATE FUNCTION howdah._failures(p_destination_id integer, p_message_id bigint, 
     where f.stage = p_stage
 $$;
 
-COMMENT ON FUNCTION howdah._failures(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text) IS 'failures that count against one message.';
+COMMENT ON FUNCTION howdah._failures(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text) IS 'the number of failures that count against one message.';
 
 CREATE FUNCTION howdah._fault_of(p_destination howdah.destinations, p_target howdah.destinations, p_name text, p_message howdah.msgs) RETURNS text
     LANGUAGE plpgsql
@@ -4384,8 +4382,8 @@ begin
     return case
         when p_target.id is null then format('there is no queue %s', p_name)
         when p_target.is_system then null
-        -- A dead message that fails again goes on, but not round in a circle: its incidents tell where it was since it
-        -- left its origin.
+        -- A dead message that fails again goes on, but not in a circle. Its incidents tell where it was since it left
+        -- its origin.
         when p_target.id = p_message.origin_id or p_message.dead_at is not null and exists (
             select from howdah.poison_details p
             where p.message_id = p_message.message_id and p.destination_id = p_target.id and p.incident_id > (
@@ -4490,7 +4488,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._find(p_destination_id integer, p_message_id bigint, p_priority integer, p_position bigint) IS 'where a message of a destination lies, and lock it if it is free.';
+COMMENT ON FUNCTION howdah._find(p_destination_id integer, p_message_id bigint, p_priority integer, p_position bigint) IS 'find a message of a destination, and lock it if it is free.';
 
 CREATE FUNCTION howdah._find_published(p_destination_id integer, p_message_id bigint) RETURNS TABLE(message howdah.msgs, place text, nonpersistent boolean, free boolean)
     LANGUAGE plpgsql
@@ -4595,7 +4593,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah._fingerprint(p_class text, p_text text, p_sqlstate text) IS 'what two errors have in common that differ only in their values.';
+COMMENT ON FUNCTION howdah._fingerprint(p_class text, p_text text, p_sqlstate text) IS 'a hash that is equal for errors that differ only in their values.';
 
 CREATE FUNCTION howdah._fire(p_schedule howdah.schedules, p_at timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
@@ -4740,7 +4738,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._first_between(p_lane howdah.lanes, p_after bigint, p_upto bigint) IS 'the first ready or non-persistent message of a stretch of a lane, free or not.';
+COMMENT ON FUNCTION howdah._first_between(p_lane howdah.lanes, p_after bigint, p_upto bigint) IS 'the first ready or non-persistent message between two positions of a lane, free or not.';
 
 CREATE FUNCTION howdah._first_for_consumer(p_headers jsonb, p_first boolean) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
@@ -4946,7 +4944,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_nonpersistent boolean, p_notify boolean, p_user text) IS 'pass published messages on into the queues that the topic is bridged to.';
+COMMENT ON FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_nonpersistent boolean, p_notify boolean, p_user text) IS 'send published messages on to the queues that the topic is bridged to.';
 
 CREATE FUNCTION howdah._free_between(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -4967,7 +4965,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._free_between(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer) IS 'the first free ready or non-persistent messages of a stretch of a lane.';
+COMMENT ON FUNCTION howdah._free_between(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer) IS 'the first free ready or non-persistent messages between two positions of a lane.';
 
 CREATE FUNCTION howdah._free_temporary() RETURNS howdah.temporary_queues
     LANGUAGE plpgsql
@@ -5183,7 +5181,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._held_messages(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) IS 'which messages a lease still has, locked, of some or (NULL) of all.';
+COMMENT ON FUNCTION howdah._held_messages(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) IS 'the messages that a lease still has, locked: some of them, or (NULL) all.';
 
 CREATE FUNCTION howdah._hint(p_sequence regclass) RETURNS bigint
     LANGUAGE sql
@@ -5262,7 +5260,7 @@ CREATE FUNCTION howdah._in_doubt(p_destination_id integer, p_seconds integer) RE
       and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
 $$;
 
-COMMENT ON FUNCTION howdah._in_doubt(p_destination_id integer, p_seconds integer) IS 'attempts of which nobody can say whether they are over.';
+COMMENT ON FUNCTION howdah._in_doubt(p_destination_id integer, p_seconds integer) IS 'attempts that may or may not be over.';
 
 CREATE TABLE howdah.leased (
     seq bigint NOT NULL,
@@ -5338,7 +5336,7 @@ CREATE FUNCTION howdah._in_lease(p_destination_id integer, p_lease bigint, p_mes
     order by m.seq
 $$;
 
-COMMENT ON FUNCTION howdah._in_lease(p_destination_id integer, p_lease bigint, p_message_ids bigint[]) IS 'the messages that a lease has in the table leased, of some or (NULL) of all.';
+COMMENT ON FUNCTION howdah._in_lease(p_destination_id integer, p_lease bigint, p_message_ids bigint[]) IS 'the messages that a lease has in the table leased: some of them, or (NULL) all.';
 
 CREATE FUNCTION howdah._in_leases(p_destination_id integer, p_leases bigint[]) RETURNS TABLE(lease bigint, rank smallint, seq bigint, message_id bigint)
     LANGUAGE sql STABLE
@@ -5355,7 +5353,7 @@ CREATE FUNCTION howdah._in_leases(p_destination_id integer, p_leases bigint[]) R
     where a.subscription_id = p_destination_id and d.lease_id = any (p_leases)
 $$;
 
-COMMENT ON FUNCTION howdah._in_leases(p_destination_id integer, p_leases bigint[]) IS 'what leases hold, with what the order of its delivery is made of.';
+COMMENT ON FUNCTION howdah._in_leases(p_destination_id integer, p_leases bigint[]) IS 'the messages that leases hold, with the columns that define their order of delivery.';
 
 CREATE FUNCTION howdah._in_order(p_lanes howdah.lanes[]) RETURNS howdah.lanes[]
     LANGUAGE plpgsql
@@ -5373,7 +5371,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._in_order(p_lanes howdah.lanes[]) IS 'the lanes of a destination in the order in which messages are taken, each once.';
+COMMENT ON FUNCTION howdah._in_order(p_lanes howdah.lanes[]) IS 'the lanes of a destination, each once, in the order in which messages are taken.';
 
 CREATE FUNCTION howdah._in_use(p_tables text[]) RETURNS text
     LANGUAGE sql
@@ -5412,7 +5410,7 @@ CREATE FUNCTION howdah._is_attempting() RETURNS boolean
         and current_setting('howdah.attempting', true) = (select e.attempting_secret::text from howdah.engine e)
 $$;
 
-COMMENT ON FUNCTION howdah._is_attempting() IS 'whether howdah.begin_attempts is at work.';
+COMMENT ON FUNCTION howdah._is_attempting() IS 'whether howdah.begin_attempts is running.';
 
 CREATE FUNCTION howdah._is_awaited(p_reply_to text) RETURNS boolean
     LANGUAGE sql
@@ -5424,7 +5422,7 @@ CREATE FUNCTION howdah._is_awaited(p_reply_to text) RETURNS boolean
           and howdah._hold_temporary(d)))
 $$;
 
-COMMENT ON FUNCTION howdah._is_awaited(p_reply_to text) IS 'whether somebody may still read what is sent to a request''s reply_to.';
+COMMENT ON FUNCTION howdah._is_awaited(p_reply_to text) IS 'whether anybody may still read an answer sent to a request''s reply_to.';
 
 CREATE FUNCTION howdah._is_blamed(p_lease bigint, p_message_id bigint) RETURNS boolean
     LANGUAGE sql STABLE
@@ -5440,7 +5438,7 @@ CREATE FUNCTION howdah._is_composite(p_name text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     AS $$ select strpos(p_name, ',') > 0 or strpos(p_name, '://') > 0 $$;
 
-COMMENT ON FUNCTION howdah._is_composite(p_name text) IS 'whether a name says several destinations, or of which kind they are: A,B,topic://C.';
+COMMENT ON FUNCTION howdah._is_composite(p_name text) IS 'whether a name lists several destinations or states the kind of one: A,B,topic://C.';
 
 CREATE FUNCTION howdah._is_due(p_search bigint, p_pace bigint) RETURNS boolean
     LANGUAGE sql IMMUTABLE
@@ -5488,7 +5486,7 @@ CREATE FUNCTION howdah._is_large(p_bytes integer) RETURNS boolean
     LANGUAGE sql IMMUTABLE
     AS $$ select p_bytes > 1900 $$;
 
-COMMENT ON FUNCTION howdah._is_large(p_bytes integer) IS 'whether a body of so many bytes lies apart from its message.';
+COMMENT ON FUNCTION howdah._is_large(p_bytes integer) IS 'whether a body of p_bytes bytes is stored apart from its message.';
 
 CREATE FUNCTION howdah._is_leased(p_destination_id integer, p_message_id bigint) RETURNS boolean
     LANGUAGE sql
@@ -5660,7 +5658,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._is_unblamed(p_message_id bigint, p_group text) IS 'whether surely no failure counts against a message.';
+COMMENT ON FUNCTION howdah._is_unblamed(p_message_id bigint, p_group text) IS 'whether certainly no failure counts against a message.';
 
 CREATE FUNCTION howdah._is_walked(p_destination howdah.destinations) RETURNS boolean
     LANGUAGE sql IMMUTABLE
@@ -5812,7 +5810,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._keep_body(p_message_id bigint, p_body bytea) IS 'lay a body apart.';
+COMMENT ON FUNCTION howdah._keep_body(p_message_id bigint, p_body bytea) IS 'store a body in howdah.bodies.';
 
 CREATE FUNCTION howdah._keep_lock(p_name text, p_holder text, p_now timestamp with time zone, p_seconds numeric) RETURNS bigint
     LANGUAGE sql
@@ -5955,7 +5953,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._lay_down(p_destination_id integer, p_lease bigint, p_message_ids bigint[], p_until timestamp with time zone) IS 'lay messages of a lease into parked, each with its own end.';
+COMMENT ON FUNCTION howdah._lay_down(p_destination_id integer, p_lease bigint, p_message_ids bigint[], p_until timestamp with time zone) IS 'move messages of a lease to parked, each with its own end.';
 
 CREATE FUNCTION howdah._lease_published(p_destination howdah.destinations, p_message_ids bigint[], p_lease bigint, p_until timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
@@ -5981,7 +5979,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._lease_published(p_destination howdah.destinations, p_message_ids bigint[], p_lease bigint, p_until timestamp with time zone) IS 'note topic messages as leased.';
+COMMENT ON FUNCTION howdah._lease_published(p_destination howdah.destinations, p_message_ids bigint[], p_lease bigint, p_until timestamp with time zone) IS 'record topic messages as leased.';
 
 CREATE FUNCTION howdah._lease_rest(p_destination_id integer, p_name text, p_rank smallint, p_lease bigint, p_until timestamp with time zone, p_seqs bigint[], p_locked boolean, p_now timestamp with time zone, p_limit integer) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -6016,7 +6014,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._lease_rest(p_destination_id integer, p_name text, p_rank smallint, p_lease bigint, p_until timestamp with time zone, p_seqs bigint[], p_locked boolean, p_now timestamp with time zone, p_limit integer) IS 'lease what is not usual among messages.';
+COMMENT ON FUNCTION howdah._lease_rest(p_destination_id integer, p_name text, p_rank smallint, p_lease bigint, p_until timestamp with time zone, p_seqs bigint[], p_locked boolean, p_now timestamp with time zone, p_limit integer) IS 'lease those messages that are not usual.';
 
 CREATE FUNCTION howdah._lease_until(p_duration interval) RETURNS timestamp with time zone
     LANGUAGE plpgsql
@@ -6031,7 +6029,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._lease_until(p_duration interval) IS 'when a lease of so long ends.';
+COMMENT ON FUNCTION howdah._lease_until(p_duration interval) IS 'when a lease of a given duration ends.';
 
 CREATE FUNCTION howdah._leave_topics(p_queue_id integer) RETURNS void
     LANGUAGE sql
@@ -6232,7 +6230,7 @@ begin
         v_back := howdah._search(p_lane, v_head, p_want, p_all);
     end if;
     if coalesce(cardinality(v_back), 0) < p_want then
-        -- With what the search met the place before the head was looked at, and would be met again.
+        -- If the search found something, skip the place before the head: it was just looked at, and would be met again.
         select coalesce(array_agg(f.ctid), '{}'), coalesce(array_agg(f.seq), '{}') into v_tids, v_seqs
         from (select n.ctid, n.seq from howdah.msgs_nonpersistent n
               where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank
@@ -6246,7 +6244,7 @@ begin
             v_tids := '{}';
         elsif v_taken + coalesce(cardinality(v_back), 0) < p_want
            and v_tail - 64 > coalesce(v_seqs[v_taken], v_head) then
-            -- A gap, or other lanes' positions. The last 64 may be those of transactions about to commit.
+            -- This is a gap, or positions of other lanes. The last 64 may belong to transactions about to commit.
             v_seqs := array[v_tail - 64];
         end if;
         if v_seqs[cardinality(v_seqs)] > v_head then
@@ -6262,7 +6260,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._look_from_head(p_lane howdah.lanes, p_head bigint, p_want integer, p_all boolean) IS 'as howdah._look_nonpersistent, where looks from the beginning are dear.';
+COMMENT ON FUNCTION howdah._look_from_head(p_lane howdah.lanes, p_head bigint, p_want integer, p_all boolean) IS 'do what howdah._look_nonpersistent does, where looks from the beginning are slow.';
 
 CREATE FUNCTION howdah._look_nonpersistent(p_lane howdah.lanes, p_want integer, p_all boolean) RETURNS tid[]
     LANGUAGE plpgsql
@@ -6296,7 +6294,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._look_nonpersistent(p_lane howdah.lanes, p_want integer, p_all boolean) IS 'the free non-persistent messages that a receive is to have.';
+COMMENT ON FUNCTION howdah._look_nonpersistent(p_lane howdah.lanes, p_want integer, p_all boolean) IS 'find the free non-persistent messages for a receive.';
 
 CREATE FUNCTION howdah._look_parked(p_lane howdah.lanes, p_want integer, p_now timestamp with time zone, p_all boolean) RETURNS tid[]
     LANGUAGE plpgsql
@@ -6312,7 +6310,7 @@ begin
     if v_head > 1 and not howdah._is_due(v_search, howdah._pace(v_begun) + case when p_all then 20 else 0 end) then
         v_after := howdah._from_microseconds(v_head);
     elsif v_head > 1 then
-        -- others need not look too meanwhile
+        -- others need not look at the same time
         perform howdah._remember(p_lane.search, v_search >> 20, v_begun - interval '1 s', false);
     end if;
     loop
@@ -6346,8 +6344,8 @@ begin
             else 1 end);
         perform howdah._remember(p_lane.search, coalesce(v_met.seq, 0), v_begun, false);
     elsif v_head > 1 and v_met.number = p_want and v_met.due_at < howdah._from_microseconds(v_head) then
-        -- Cheap, for what came back lies before the dead rows: the next look is a step too, and others go on from the
-        -- head meanwhile.
+        -- This look was fast, because what came back lies before the dead rows. The next look is a step, too; others
+        -- meanwhile go on from the head.
         perform howdah._remember(p_lane.search, howdah._hint(p_lane.search) >> 20, v_begun, true);
     elsif v_head > 0 then
         perform setval(p_lane.head, 0);
@@ -6356,7 +6354,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._look_parked(p_lane howdah.lanes, p_want integer, p_now timestamp with time zone, p_all boolean) IS 'the free parked messages, of those that are due, that a receive is to have.';
+COMMENT ON FUNCTION howdah._look_parked(p_lane howdah.lanes, p_want integer, p_now timestamp with time zone, p_all boolean) IS 'find the free parked messages that are due, for a receive.';
 
 CREATE FUNCTION howdah._look_up(p_destination_id integer, p_message_id bigint, p_correlation_id text) RETURNS TABLE(message howdah.msgs, nonpersistent boolean, due_at timestamp with time zone)
     LANGUAGE plpgsql STABLE
@@ -6389,7 +6387,7 @@ begin
             from howdah.leases l cross join lateral howdah._in_lease(l.destination_id, l.lease_id) o
             where l.destination_id = p_destination_id and l.until <= howdah.now()
               and o.correlation_id = p_correlation_id
-            offset 0  -- else the key may seem as good a way where there are no statistics
+            offset 0  -- without it, the key may seem as good a way where there are no statistics
         ) f
         where (f.message).destination_id = p_destination_id;
         return;
@@ -6403,7 +6401,7 @@ begin
         select howdah._as_ready(n), true, null from howdah.msgs_nonpersistent n
         where n.destination_id = p_destination_id and n.rank = r.rank and n.seq = s.seq
           and n.message_id = p_message_id and n.boot = v_boot
-        offset 0  -- one look for each priority and position, as howdah._find
+        offset 0  -- one look for each priority and position, as in howdah._find
     ) k;
     if found then
         return;
@@ -6418,7 +6416,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._look_up(p_destination_id integer, p_message_id bigint, p_correlation_id text) IS 'the messages of a queue with that number, or that correlation id.';
+COMMENT ON FUNCTION howdah._look_up(p_destination_id integer, p_message_id bigint, p_correlation_id text) IS 'the messages of a queue with a given id or correlation id.';
 
 CREATE FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer) RETURNS boolean
     LANGUAGE plpgsql
@@ -6538,7 +6536,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._matching_queues(p_pattern text, p_want integer, p_selector text) IS 'the queues that a receive from a wildcard looks into, in the order in which it does.';
+COMMENT ON FUNCTION howdah._matching_queues(p_pattern text, p_want integer, p_selector text) IS 'the queues that a receive from a wildcard looks into, in the order of looking.';
 
 CREATE FUNCTION howdah._may_be_due(p_lane howdah.lanes, p_now timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql
@@ -6558,7 +6556,7 @@ begin
     perform from howdah.parked p
     where p.destination_id = p_lane.destination_id and p.rank = p_lane.rank and p.due_at <= p_now
       and (p.due_at, p.seq) > (v_after, case when v_head > 1 then (v_search >> 20) - 16 else 0 end)
-    order by p.due_at, p.seq limit 1;  -- without the order a plan may walk all by number
+    order by p.due_at, p.seq limit 1;  -- without the order, a plan may walk all rows by number
     if found or howdah._has_ended_lease(p_lane, p_now, v_after) then
         return true;
     elsif v_head <= 1 and p_lane.head is not null then
@@ -6573,7 +6571,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._may_be_due(p_lane howdah.lanes, p_now timestamp with time zone) IS 'whether a look for due messages in a lane of parked ones is worth its price.';
+COMMENT ON FUNCTION howdah._may_be_due(p_lane howdah.lanes, p_now timestamp with time zone) IS 'whether looking for due messages in a lane of parked ones is worth its price.';
 
 CREATE FUNCTION howdah._may_change(p_schedule howdah.schedules) RETURNS boolean
     LANGUAGE sql STABLE
@@ -6609,7 +6607,7 @@ CREATE FUNCTION howdah._mean_delay_ms(p_destination howdah.destinations, p_failu
     ) f
 $$;
 
-COMMENT ON FUNCTION howdah._mean_delay_ms(p_destination howdah.destinations, p_failures integer) IS 'milliseconds before redelivery number p_failures, without collision avoidance.';
+COMMENT ON FUNCTION howdah._mean_delay_ms(p_destination howdah.destinations, p_failures integer) IS 'the delay before redelivery number p_failures, without collision avoidance.';
 
 CREATE FUNCTION howdah._message(p_message howdah.msgs, p_queue text, p_nonpersistent boolean, p_failures integer) RETURNS howdah.message
     LANGUAGE sql STABLE
@@ -6899,7 +6897,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._new_message(p_destination howdah.destinations, p_body bytea, p_content_type text, p_message_type text) IS 'a message of the engine''s own, not yet stored.';
+COMMENT ON FUNCTION howdah._new_message(p_destination howdah.destinations, p_body bytea, p_content_type text, p_message_type text) IS 'a message that the engine itself sends, not yet stored.';
 
 CREATE FUNCTION howdah._new_number() RETURNS integer
     LANGUAGE plpgsql
@@ -7034,7 +7032,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way integer, p_want integer, p_drawn boolean, OUT positions bigint[], OUT locked boolean) IS 'where the next ready messages of a main lane lie, in one of the six ways of howdah.receive.';
+COMMENT ON FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way integer, p_want integer, p_drawn boolean, OUT positions bigint[], OUT locked boolean) IS 'the next positions of ready messages in a main lane, found in one of the six ways of howdah.receive.';
 
 CREATE UNLOGGED TABLE howdah.topic_nonpersistent_0 (
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
@@ -7294,7 +7292,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._note_lease(p_consumer bigint, p_lease bigint) IS 'note that a lease is a consumer''s that lives as long as its session, so that it can end with it.';
+COMMENT ON FUNCTION howdah._note_lease(p_consumer bigint, p_lease bigint) IS 'record that a lease ends with the session of its consumer.';
 
 CREATE FUNCTION howdah._note_readers(p_topic_id integer) RETURNS void
     LANGUAGE sql
@@ -7403,7 +7401,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._open_lane(p_destination_id integer, p_rank integer, p_place integer) IS 'have receives look for messages of a rank in a place.';
+COMMENT ON FUNCTION howdah._open_lane(p_destination_id integer, p_rank integer, p_place integer) IS 'make receives look for messages of a rank in a place.';
 
 CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind text, lowest numeric, highest numeric, choices text[], nullable boolean)
     LANGUAGE sql IMMUTABLE
@@ -7699,7 +7697,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._park(p_message howdah.msgs, p_nonpersistent boolean, p_due_at timestamp with time zone, p_reason text) IS 'store a message that waits for a time.';
+COMMENT ON FUNCTION howdah._park(p_message howdah.msgs, p_nonpersistent boolean, p_due_at timestamp with time zone, p_reason text) IS 'store a message that waits until a given time.';
 
 CREATE FUNCTION howdah._park_waiting(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_weight integer, p_now timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql
@@ -7719,7 +7717,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._park_waiting(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_weight integer, p_now timestamp with time zone) IS 'park a message that its last failure''s delay still holds back.';
+COMMENT ON FUNCTION howdah._park_waiting(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_weight integer, p_now timestamp with time zone) IS 'park a message that the delay of its last failure still holds back.';
 
 CREATE FUNCTION howdah._parked_of_lease(p_destination_id integer, p_lease bigint, p_message_ids bigint[]) RETURNS TABLE(ctid tid, message howdah.parked)
     LANGUAGE plpgsql
@@ -8182,7 +8180,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._positions(p_destination_id integer, p_message_id bigint) IS 'where in a destination a message may lie ready.';
+COMMENT ON FUNCTION howdah._positions(p_destination_id integer, p_message_id bigint) IS 'the positions where a message may lie ready in a destination.';
 
 CREATE FUNCTION howdah._preset(p_name text) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE
@@ -8274,7 +8272,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._publish(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_nonpersistent boolean, p_notify boolean, p_seqs bigint[], p_user text) IS 'store messages of a topic, all or nothing, and pass them on to its bridges.';
+COMMENT ON FUNCTION howdah._publish(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_nonpersistent boolean, p_notify boolean, p_seqs bigint[], p_user text) IS 'store messages of a topic, all or nothing, and send them on to its bridges.';
 
 CREATE FUNCTION howdah._publish_usual(p_topic text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_notify boolean) RETURNS bigint
     LANGUAGE plpgsql
@@ -8357,7 +8355,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._publish_usual(p_topic text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_notify boolean) IS 'store one persistent message of a topic, the usual way.';
+COMMENT ON FUNCTION howdah._publish_usual(p_topic text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_notify boolean) IS 'store one usual, persistent message of a topic.';
 
 CREATE FUNCTION howdah._published_rows(p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) RETURNS TABLE(seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text)
     LANGUAGE sql STABLE
@@ -8370,7 +8368,7 @@ CREATE FUNCTION howdah._published_rows(p_topic howdah.destinations, p_seqs bigin
         b(seq, body, headers, priority, correlation_id, message_type, conversation_id)
 $$;
 
-COMMENT ON FUNCTION howdah._published_rows(p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) IS 'the rows of a batch.';
+COMMENT ON FUNCTION howdah._published_rows(p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) IS 'the rows to store for a batch of a topic''s messages.';
 
 CREATE FUNCTION howdah._put(p_message howdah.msgs, p_nonpersistent boolean, p_notify boolean) RETURNS void
     LANGUAGE plpgsql
@@ -8438,7 +8436,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._queue_for_look_up(p_queue text) IS 'a queue whose messages the caller may take out of their order.';
+COMMENT ON FUNCTION howdah._queue_for_look_up(p_queue text) IS 'a queue whose messages the caller may take out of order.';
 
 CREATE FUNCTION howdah._read_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_name text, p_want integer) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -8561,7 +8559,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._receive_any(p_pattern text, p_want integer, p_hold boolean, p_selector text) IS 'receive from all queues that match a wildcard; the body of howdah.receive for one.';
+COMMENT ON FUNCTION howdah._receive_any(p_pattern text, p_want integer, p_hold boolean, p_selector text) IS 'receive from all queues that match a wildcard; howdah.receive calls it for wildcards.';
 
 CREATE FUNCTION howdah._receive_of_groups(p_lane howdah.lanes, p_name text, p_now timestamp with time zone, p_want integer, p_journaled boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -8849,12 +8847,12 @@ begin
                 'details is a JSON object; reject is true or false.';
     end;
     if p_destination.poison_handling and p_destination.disable_after > 0 then
-        -- before any message's, so that two calls cannot deadlock
+        -- before any message's lock, so that two calls cannot deadlock
         perform howdah._await_recorders(p_destination.id, null);
     end if;
     perform howdah._await_recorders(null, v_failure.message_id);
     if v_failure.failure_key is null and p_destination.backout_count = 'hardened' then
-        -- Told in the session that began the attempt, most likely of that attempt.
+        -- Reported in the session that began an attempt, the failure is most likely that attempt's.
         select a.attempt_id into v_failure.failure_key from howdah.attempts a
         where a.message_id = v_failure.message_id and a.destination_id = p_destination.id
           and a.backend = pg_backend_pid()
@@ -8865,7 +8863,7 @@ begin
         select from howdah.poison_details p where p.failure_key = v_failure.failure_key
           and (p.message_id, p.destination_id) is distinct from (v_failure.message_id, p_destination.id)
     ) then
-        v_failure.failure_key := null;  -- somebody told of another failure with it, which must not hide this one
+        v_failure.failure_key := null;  -- this key reported another failure, which must not hide this one
     end if;
     select p.incident_id, p.attempt, p.outcome into incident_id, attempt, outcome
     from howdah.poison_details p where p.failure_key = v_failure.failure_key;
@@ -8889,7 +8887,7 @@ begin
             return next;
             return;
         end if;
-        v_uncounted := true;  -- its attempt may have gone with it: a consumer that died after its COMMIT
+        v_uncounted := true;  -- the attempt may be gone because the consumer died after its COMMIT
     end if;
     perform nextval(p_destination.failing);
     if v_found.place = 'msgs' then
@@ -8909,8 +8907,8 @@ begin
         select from howdah.attempts a
         where a.attempt_id = v_failure.failure_key
           and a.message_id = v_failure.message_id) then 0 else 1 end as more) b;
-    -- On record before the message is let go, so that whoever comes to it first has it wait, as it would dispose of one
-    -- at its limit.
+    -- It is on record before the message is released. Whoever finds the message first makes it wait, as it would
+    -- dispose of one at its limit.
     if v_found.place is not null and not v_uncounted
        and howdah._verdict(p_destination, v_weight, v_failure.delay_ms::bigint) = 'delayed' then
         v_due_at := howdah.now() + howdah._redelivery_delay(p_destination, v_weight, v_failure.delay_ms::bigint);
@@ -8957,7 +8955,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._record_failure(p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean, p_proved boolean) IS 'store one incident and apply the queue''s policy if the message is free.';
+COMMENT ON FUNCTION howdah._record_failure(p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean, p_proved boolean) IS 'store one incident, and apply the queue''s policy if the message is free.';
 
 CREATE FUNCTION howdah._recount(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) RETURNS record
     LANGUAGE plpgsql
@@ -9161,7 +9159,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._remove(p_message howdah.msgs, p_place text) IS 'delete the stored row of a message that the caller has locked, or pass over it in its topic.';
+COMMENT ON FUNCTION howdah._remove(p_message howdah.msgs, p_place text) IS 'delete the stored row of a message that the caller has locked, or set it aside in its topic.';
 
 CREATE FUNCTION howdah._report_blocked_maintenance(p_service text, p_object text, p_reason text) RETURNS void
     LANGUAGE plpgsql
@@ -9240,7 +9238,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._report_disposal(p_destination howdah.destinations, p_message howdah.msgs, p_outcome text, p_reason text) IS 'copies, replies and reports about a message that reached its limit.';
+COMMENT ON FUNCTION howdah._report_disposal(p_destination howdah.destinations, p_message howdah.msgs, p_outcome text, p_reason text) IS 'send copies, replies and reports about a message that reached its limit.';
 
 CREATE FUNCTION howdah._reserve(p_id integer, p_room regclass, p_tickets regclass, p_messages bigint, p_bytes bigint) RETURNS boolean
     LANGUAGE plpgsql COST 1000
@@ -9370,7 +9368,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._return_leases(p_destination_id integer, p_want bigint, p_now timestamp with time zone, p_since timestamp with time zone, p_message_ids bigint[]) IS 'lay messages of leases that ran out into parked, from where receives take what is due.';
+COMMENT ON FUNCTION howdah._return_leases(p_destination_id integer, p_want bigint, p_now timestamp with time zone, p_since timestamp with time zone, p_message_ids bigint[]) IS 'move messages of leases that ran out to parked, from where receives take what is due.';
 
 CREATE FUNCTION howdah._returned_messages(p_destination_id integer, p_message_ids bigint[]) RETURNS howdah.message[]
     LANGUAGE sql
@@ -9798,7 +9796,7 @@ CREATE FUNCTION howdah._seal(p_secret uuid, p_message_id bigint, p_recorded_at t
         'UTF8')), 1, 16)
 $$;
 
-COMMENT ON FUNCTION howdah._seal(p_secret uuid, p_message_id bigint, p_recorded_at timestamp with time zone, p_error_class text, p_error_text text, p_sqlstate text) IS 'what tells an incident from one that was changed.';
+COMMENT ON FUNCTION howdah._seal(p_secret uuid, p_message_id bigint, p_recorded_at timestamp with time zone, p_error_class text, p_error_text text, p_sqlstate text) IS 'a value that reveals whether an incident was changed.';
 
 CREATE FUNCTION howdah._search(p_lane howdah.lanes, p_head bigint, p_want integer, p_deep boolean, p_tickets bigint DEFAULT 0) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -9814,7 +9812,7 @@ declare
     v_found bigint[];
 begin
     if v_draining then
-        -- Free again: who took it rolled back, and the oldest of the batch is to be first.
+        -- It is free again: its taker rolled back, and the oldest message of the batch must be first.
         if cardinality(howdah._free_between(p_lane, v_back - 1, v_back, 1)) = 0 then
             v_found := howdah._free_between(p_lane, v_back, least(v_back + 16384, p_head), p_want);
         end if;
@@ -9830,7 +9828,8 @@ begin
     elsif not v_draining then
         loop
             v_first := howdah._first_between(p_lane, v_low, p_head);
-            -- A message just above the lower end: a large batch came back, and its oldest messages are to be first.
+            -- A message just above the lower end means that a large batch came back, whose oldest messages must be
+            -- first.
             exit when v_first is null or v_first > v_low + 64 or v_low = 0 or v_low < p_head - 131072;
             v_low := greatest(p_head - 8 * (p_head - v_low), 0);
         end loop;
@@ -9863,7 +9862,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._search(p_lane howdah.lanes, p_head bigint, p_want integer, p_deep boolean, p_tickets bigint) IS 'one step of the search for ready or non-persistent messages that came back behind the head.';
+COMMENT ON FUNCTION howdah._search(p_lane howdah.lanes, p_head bigint, p_want integer, p_deep boolean, p_tickets bigint) IS 'make one step of the search for ready or non-persistent messages that came back behind the head.';
 
 CREATE FUNCTION howdah._search_around(p_lane howdah.lanes, p_back bigint, p_low bigint, p_want integer, p_limit interval, OUT met bigint[], OUT back bigint) RETURNS record
     LANGUAGE plpgsql
@@ -9888,7 +9887,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._search_around(p_lane howdah.lanes, p_back bigint, p_low bigint, p_want integer, p_limit interval, OUT met bigint[], OUT back bigint) IS 'go on with the search from the cursor, up to the lower end of what is searched each time.';
+COMMENT ON FUNCTION howdah._search_around(p_lane howdah.lanes, p_back bigint, p_low bigint, p_want integer, p_limit interval, OUT met bigint[], OUT back bigint) IS 'continue the search from the cursor, up to the lower end of the part that is searched every time.';
 
 CREATE FUNCTION howdah._search_from(p_destination_id integer, p_rank integer, p_position bigint) RETURNS void
     LANGUAGE plpgsql
@@ -9902,7 +9901,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._search_from(p_destination_id integer, p_rank integer, p_position bigint) IS 'have the next receive search from a position on.';
+COMMENT ON FUNCTION howdah._search_from(p_destination_id integer, p_rank integer, p_position bigint) IS 'make the next receive search from a position on.';
 
 CREATE FUNCTION howdah._seen_up_to(p_destination_id integer, p_ask boolean) RETURNS bigint
     LANGUAGE plpgsql
@@ -10739,7 +10738,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._send(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_key text) IS 'store one message, whatever it is like, or say what is wrong; the body of howdah.send.';
+COMMENT ON FUNCTION howdah._send(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_key text) IS 'send any message that howdah.send cannot store in its one statement, or raise the error.';
 
 CREATE FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_keys text[] DEFAULT NULL::text[], p_seqs bigint[] DEFAULT NULL::bigint[]) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -10851,7 +10850,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_keys text[], p_seqs bigint[]) IS 'store many messages; the body of howdah.send_batch for every type of content.';
+COMMENT ON FUNCTION howdah._send_batch(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_keys text[], p_seqs bigint[]) IS 'store many messages in one destination; this is howdah.send_batch for every type of body.';
 
 CREATE FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_keys text[] DEFAULT NULL::text[]) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -10874,7 +10873,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_keys text[]) IS 'store many messages in a destination, or in each of a composite name.';
+COMMENT ON FUNCTION howdah._send_batch_to(p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_keys text[]) IS 'store many messages in a destination, or in each destination of a composite name.';
 
 CREATE FUNCTION howdah._send_copied(p_queue text, p_type text, p_from tid, p_to tid, p_bytes_max bigint, p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_content_type text, p_notify boolean, p_bare boolean) RETURNS bigint
     LANGUAGE plpgsql
@@ -10919,7 +10918,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._send_copied(p_queue text, p_type text, p_from tid, p_to tid, p_bytes_max bigint, p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_content_type text, p_notify boolean, p_bare boolean) IS 'send the rows of pg_temp.howdah_copy from one place to another.';
+COMMENT ON FUNCTION howdah._send_copied(p_queue text, p_type text, p_from tid, p_to tid, p_bytes_max bigint, p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_content_type text, p_notify boolean, p_bare boolean) IS 'send the rows of pg_temp.howdah_copy between two places.';
 
 CREATE FUNCTION howdah._send_each(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_key text) RETURNS bigint
     LANGUAGE plpgsql
@@ -10966,7 +10965,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._send_error(p_reply_to text, p_from_id integer, p_error integer, p_text text, p_correlation_id text, p_conversation_id uuid) IS 'tell the other side of an error.';
+COMMENT ON FUNCTION howdah._send_error(p_reply_to text, p_from_id integer, p_error integer, p_text text, p_correlation_id text, p_conversation_id uuid) IS 'send an error message to the other side.';
 
 CREATE FUNCTION howdah._send_large(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_notify boolean) RETURNS bigint
     LANGUAGE plpgsql
@@ -10999,7 +10998,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._send_large(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_notify boolean) IS 'store a message that is usual but for its large body.';
+COMMENT ON FUNCTION howdah._send_large(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_notify boolean) IS 'store a message that is usual except for its large body.';
 
 CREATE FUNCTION howdah._send_new(p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_keys text[]) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -11096,7 +11095,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_key text, p_user text) IS 'store one message, whatever it is like, in a destination that the caller may send to.';
+COMMENT ON FUNCTION howdah._send_to(v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_key text, p_user text) IS 'store one message of any sort in a destination that the caller may send to.';
 
 CREATE FUNCTION howdah._session_settings() RETURNS jsonb
     LANGUAGE sql
@@ -11314,7 +11313,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._settle_silent(p_destination howdah.destinations, p_met howdah.message[]) IS 'apply a queue''s delay and block to messages whose last attempts ended without a word.';
+COMMENT ON FUNCTION howdah._settle_silent(p_destination howdah.destinations, p_met howdah.message[]) IS 'apply a queue''s delay and block to messages whose last attempts ended unreported.';
 
 CREATE FUNCTION howdah._setup(p_engine text, p_roles jsonb, p_checksum text) RETURNS void
     LANGUAGE plpgsql
@@ -11467,7 +11466,7 @@ CREATE FUNCTION howdah._stamped(p_headers jsonb, p_user text) RETURNS jsonb
         then coalesce(p_headers, '{}') || jsonb_build_object('JMSXUserID', p_user) else p_headers end
 $$;
 
-COMMENT ON FUNCTION howdah._stamped(p_headers jsonb, p_user text) IS 'the headers of a message to a queue or topic that stamps its sender''s role.';
+COMMENT ON FUNCTION howdah._stamped(p_headers jsonb, p_user text) IS 'a message''s headers with the sender''s role as JMSXUserID, for a destination with stamp_user.';
 
 CREATE FUNCTION howdah._stamped_all(p_headers jsonb[], p_count integer, p_user text) RETURNS jsonb[]
     LANGUAGE sql STABLE
@@ -11500,7 +11499,7 @@ CREATE FUNCTION howdah._standing(p_destination_id integer, p_message_id bigint, 
           and (select d.backout_count = 'hardened' from howdah.destinations d where d.id = p_destination_id)) d
 $$;
 
-COMMENT ON FUNCTION howdah._standing(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_failure_key uuid) IS 'what the incidents recorded for a message amount to.';
+COMMENT ON FUNCTION howdah._standing(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_failure_key uuid) IS 'the totals of the incidents recorded for a message.';
 
 CREATE FUNCTION howdah._still_needed(p_slot integer) RETURNS TABLE(destination_id integer, xid xid8, seq bigint)
     LANGUAGE plpgsql
@@ -11781,7 +11780,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._sweep_lost() IS 'remove what non-persistent messages a planned restart of the server has left behind.';
+COMMENT ON FUNCTION howdah._sweep_lost() IS 'remove the non-persistent messages that a planned restart of the server left behind.';
 
 CREATE FUNCTION howdah._system_limited() RETURNS boolean
     LANGUAGE sql STABLE
@@ -11833,7 +11832,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._take_body(p_message_id bigint) IS 'take the body of a message that is consumed, where it lies apart.';
+COMMENT ON FUNCTION howdah._take_body(p_message_id bigint) IS 'remove the body of a consumed message from howdah.bodies and return it.';
 
 CREATE FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -11917,7 +11916,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._take_lease(p_destination howdah.destinations, p_held howdah.message[], p_lease bigint, p_until timestamp with time zone) IS 'lay messages that the caller holds under a lease.';
+COMMENT ON FUNCTION howdah._take_lease(p_destination howdah.destinations, p_held howdah.message[], p_lease bigint, p_until timestamp with time zone) IS 'put messages that the caller holds under a lease.';
 
 CREATE FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) RETURNS howdah.msgs
     LANGUAGE plpgsql
@@ -12114,7 +12113,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._told_failure(p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean) IS 'howdah._record_failure of what a consumer tells, who need not have had the message.';
+COMMENT ON FUNCTION howdah._told_failure(p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean) IS 'record a failure that a consumer reports, who need not have had the message.';
 
 CREATE FUNCTION howdah._topic(p_name text, p_verb text) RETURNS howdah.destinations
     LANGUAGE plpgsql STABLE
@@ -12249,7 +12248,7 @@ CREATE FUNCTION howdah._unleased(p_row howdah.leased) RETURNS howdah.msgs
         p_row.dead_reason)::howdah.msgs
 $$;
 
-COMMENT ON FUNCTION howdah._unleased(p_row howdah.leased) IS 'a leased message as the ready one that it was.';
+COMMENT ON FUNCTION howdah._unleased(p_row howdah.leased) IS 'a leased message as the ready message that it was.';
 
 CREATE FUNCTION howdah._unpublish(p_generation bigint, p_topic_id integer, p_seqs bigint[]) RETURNS void
     LANGUAGE plpgsql
@@ -12276,7 +12275,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._unpublish(p_generation bigint, p_topic_id integer, p_seqs bigint[]) IS 'take back rows of the caller''s transaction that went into a table just turned away from.';
+COMMENT ON FUNCTION howdah._unpublish(p_generation bigint, p_topic_id integer, p_seqs bigint[]) IS 'delete the caller''s own rows from a table of the ring that was closed while they were inserted.';
 
 CREATE FUNCTION howdah._unread_numbers(p_subscription howdah.subscriptions, p_upto pg_snapshot) RETURNS bigint[]
     LANGUAGE sql
@@ -12336,7 +12335,7 @@ CREATE FUNCTION howdah._untouchable_messages(p_destination howdah.destinations) 
     select array(select d.message_id from doubtful d where d.fresh union select c.message_id from counted c)
 $$;
 
-COMMENT ON FUNCTION howdah._untouchable_messages(p_destination howdah.destinations) IS 'messages at which no attempt can be begun just now, for those in doubt.';
+COMMENT ON FUNCTION howdah._untouchable_messages(p_destination howdah.destinations) IS 'messages at which no attempt can begin now, because of attempts in doubt.';
 
 CREATE FUNCTION howdah._utc(p_at timestamp with time zone) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -12363,7 +12362,7 @@ CREATE FUNCTION howdah._verdict(p_destination howdah.destinations, p_failures in
     end
 $$;
 
-COMMENT ON FUNCTION howdah._verdict(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) IS 'what a queue''s policy does with a message after so many failures.';
+COMMENT ON FUNCTION howdah._verdict(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) IS 'what a queue''s policy does with a message after a number of failures.';
 
 CREATE FUNCTION howdah._waits_until(p_destination_id integer, p_message_id bigint, p_stage smallint) RETURNS timestamp with time zone
     LANGUAGE sql
@@ -12395,7 +12394,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._wake(p_destination_id integer, p_waiting regclass, p_prefix text) IS 'when the caller''s transaction commits, wake whoever waits for a message.';
+COMMENT ON FUNCTION howdah._wake(p_destination_id integer, p_waiting regclass, p_prefix text) IS 'wake whoever waits for a message when the caller''s transaction commits.';
 
 CREATE FUNCTION howdah._walk(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_now timestamp with time zone, p_all boolean) RETURNS TABLE(key bigint, first boolean)
     LANGUAGE plpgsql
@@ -12825,7 +12824,7 @@ declare
     v_apart bigint[];
     v_done bigint;
 begin
-    -- The usual case: in leased, and the lease goes on. Nobody else takes these rows.
+    -- The usual case: the messages are in leased, and the lease has not ended. Nobody else takes these rows.
     select d.id, d.journal_level <> 'off' as journaled, l.rank, howdah._has_role(d.receivers[1]) as allowed,
         message_ids is null and exists (select from howdah.parked p
             where p.destination_id = d.id and p.lease_id = lease) as parked
@@ -12860,8 +12859,8 @@ begin
     if v_done < cardinality(message_ids) or v_done = 0 or v_queue.parked then
         v_destination := howdah._destination(queue, 'receive');
         perform howdah._lay_down(v_destination.id, lease, message_ids, null);
-        -- A second time if there may be more: a row that was just renewed, which is waited for, is another one than
-        -- this statement began with.
+        -- Look twice if there may be more: a row that was just renewed, and waited for, is not the row with which the
+        -- statement began.
         for v_time in 1..2 loop
             with gone as (
                 delete from howdah.parked p
@@ -12889,7 +12888,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.ack(queue text, lease bigint, message_ids bigint[]) IS 'acknowledge leased messages: they are consumed.';
+COMMENT ON FUNCTION howdah.ack(queue text, lease bigint, message_ids bigint[]) IS 'acknowledge leased messages, which consumes them.';
 
 CREATE FUNCTION howdah.ack_interval(queue text, leases bigint[], first_message_id bigint, last_message_id bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -12927,7 +12926,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.ack_interval(queue text, leases bigint[], first_message_id bigint, last_message_id bigint) IS 'acknowledge what leases hold, from one message to another.';
+COMMENT ON FUNCTION howdah.ack_interval(queue text, leases bigint[], first_message_id bigint, last_message_id bigint) IS 'acknowledge the messages that leases hold, from one message to another.';
 
 CREATE FUNCTION howdah.ack_many(queues text[], leases bigint[], message_ids bigint[]) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -12949,7 +12948,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.ack_many(queues text[], leases bigint[], message_ids bigint[]) IS 'acknowledge messages of several leases and queues in one call: all of them or none.';
+COMMENT ON FUNCTION howdah.ack_many(queues text[], leases bigint[], message_ids bigint[]) IS 'acknowledge messages of several leases and queues in one call, all or none.';
 
 CREATE FUNCTION howdah.acquire_lock(name text, holder text, seconds numeric DEFAULT 30) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -13195,9 +13194,9 @@ begin
             where r.message_id <> all (v_passed));
         perform set_config('howdah.attempting', '', true);
         v_left := v_left || howdah._settle_silent(v_destination, v_met);
-        -- A statement of its own, which sees the attempts that others committed before these messages were locked. It
-        -- counts each of them, those in doubt as well, which receive does not: so there never are more attempts than
-        -- the limit.
+        -- This statement has a snapshot of its own, and sees the attempts that others committed before these messages
+        -- were locked. It counts every attempt, also those in doubt, which receive does not. So there are never more
+        -- attempts than the limit.
         return query
         with begun as (
             insert into howdah.attempts as a (attempt_id, message_id, begun_at, destination_id, backend, rank, stage,
@@ -13221,7 +13220,7 @@ begin
         ), untaken as (
             insert into howdah.untaken_attempts as u (attempt_id, message_id) select b.attempt_id, b.message_id
             from begun b
-            -- An id that the caller chose again, after the first attempt of that id was void or cancelled.
+            -- The caller has chosen an id again whose first attempt was void or cancelled.
             on conflict on constraint pk_untaken_attempts do update set begun_in = excluded.begun_in,
             boot = excluded.boot
         )
@@ -13232,7 +13231,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.begin_attempts(queue text, max_messages integer, attempt_id uuid) IS 'put attempts at delivery on record, before their messages are received.';
+COMMENT ON FUNCTION howdah.begin_attempts(queue text, max_messages integer, attempt_id uuid) IS 'record attempts at delivery before their messages are received.';
 
 CREATE FUNCTION howdah.begin_attempts_as(listener text, max_messages integer DEFAULT 1, attempt_id uuid DEFAULT NULL::uuid) RETURNS TABLE(attempt uuid, message_id bigint, priority integer, "position" bigint)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -13277,13 +13276,13 @@ begin
     elsif body_type = 'bytea' then
         alter table pg_temp.howdah_copy alter body type bytea using null;
     end if;
-    -- which is this session, whatever role it takes: no other one reaches its temporary tables
+    -- "Public" is this session alone, whatever role it takes: no other session can reach its temporary tables.
     grant insert on pg_temp.howdah_copy to public;
     return 'pg_temp.howdah_copy'::regclass;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.begin_copy(body_type text) IS 'make the table pg_temp.howdah_copy, into which messages are copied, for howdah.send_copied.';
+COMMENT ON FUNCTION howdah.begin_copy(body_type text) IS 'create the temporary table pg_temp.howdah_copy, to copy messages into before howdah.send_copied sends them.';
 
 CREATE FUNCTION howdah.break_lock(name text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -13442,7 +13441,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.cancel_attempt(queue text, attempt_id uuid) IS 'take an attempt back that ended for no fault of its message.';
+COMMENT ON FUNCTION howdah.cancel_attempt(queue text, attempt_id uuid) IS 'withdraw an attempt that ended through no fault of its message.';
 
 CREATE FUNCTION howdah.cancel_delayed(queue text, message_ids bigint[]) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -13799,7 +13798,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) IS 'take messages held by howdah.receive_locked.';
+COMMENT ON FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) IS 'consume messages held by howdah.receive_locked.';
 
 CREATE FUNCTION howdah.create_listener(listener text, queue text, options jsonb DEFAULT '{}'::jsonb) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
@@ -13978,7 +13977,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.discard(queue text, message_ids bigint[], reason text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, selector text, max_messages bigint, dry_run boolean) IS 'throw messages away for good.';
+COMMENT ON FUNCTION howdah.discard(queue text, message_ids bigint[], reason text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, selector text, max_messages bigint, dry_run boolean) IS 'discard messages for good.';
 
 CREATE FUNCTION howdah.drop_listener(listener text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -14138,7 +14137,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.end_conversation(conversation_id uuid, error integer, error_text text, reply_to text) IS 'end a conversation, with an error message to the other side.';
+COMMENT ON FUNCTION howdah.end_conversation(conversation_id uuid, error integer, error_text text, reply_to text) IS 'end a conversation, with or without an error message to the other side.';
 
 CREATE FUNCTION howdah.end_leases(queue text, leases bigint[], delivered bigint[] DEFAULT '{}'::bigint[], error_text text DEFAULT NULL::text, error_class text DEFAULT NULL::text, message_ids bigint[] DEFAULT NULL::bigint[]) RETURNS TABLE(message_id bigint, attempt integer, outcome text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -14168,7 +14167,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.end_leases(queue text, leases bigint[], delivered bigint[], error_text text, error_class text, message_ids bigint[]) IS 'give back all that leases still have, blaming what was delivered only.';
+COMMENT ON FUNCTION howdah.end_leases(queue text, leases bigint[], delivered bigint[], error_text text, error_class text, message_ids bigint[]) IS 'give back all messages that leases still have, counting a failure only for those delivered.';
 
 CREATE FUNCTION howdah.engine_options() RETURNS jsonb
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -14221,7 +14220,7 @@ declare
     v_published bigint;
 begin
     if message_ids is null then
-        -- Another row: a receiver that took the lease for ended a moment ago locks nothing of the new one.
+        -- Replace the row: a receiver that found the lease ended a moment ago then locks nothing of the new one.
         with gone as (
             delete from howdah.leases l
             where l.lease_id = lease and l.destination_id = v_destination.id and l.until > howdah.now()
@@ -14248,7 +14247,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.extend(queue text, lease bigint, duration interval, message_ids bigint[]) IS 'let a lease run from now for so long.';
+COMMENT ON FUNCTION howdah.extend(queue text, lease bigint, duration interval, message_ids bigint[]) IS 'extend a lease to a duration from now.';
 
 CREATE FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[] DEFAULT '{}'::bigint[], destination_ids integer[] DEFAULT '{}'::integer[], origin_ids integer[] DEFAULT '{}'::integer[], stages integer[] DEFAULT '{}'::integer[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -14402,7 +14401,7 @@ declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');
     v_ids bigint[];
 begin
-    -- After its end others may be receiving some of it.
+    -- After the lease's end, others may be receiving some of its messages.
     perform howdah._lay_down(v_destination.id, lease, message_ids, null) from howdah.leases l
     where l.lease_id = lease and l.until <= howdah.now();
     v_ids := array(
@@ -14421,7 +14420,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.handed(queue text, lease bigint, message_ids bigint[]) IS 'note that leased messages have been handed to the application, for engines without redelivered_optimization.';
+COMMENT ON FUNCTION howdah.handed(queue text, lease bigint, message_ids bigint[]) IS 'record that leased messages were handed to the application, for engines without redelivered_optimization.';
 
 CREATE FUNCTION howdah.handled_as(listener text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -14622,8 +14621,8 @@ CREATE FUNCTION howdah.lease(queue text, max_messages integer DEFAULT 1, duratio
     SET enable_bitmapscan TO 'off'
     SET jit TO 'off'
     AS $$
--- The usual way: from the main lane of a queue with nothing else to give. Rows are deleted from msgs and written to
--- leased, and none is ever updated there. Everything else is held, and then laid into parked.
+-- The usual way takes messages from the main lane of a queue that has nothing else to give. Rows are deleted from msgs
+-- and written to leased, where none is ever updated. Everything else is held and then moved to parked.
 declare
     v_queue record;
     v_now timestamptz := howdah.now();
@@ -14675,7 +14674,8 @@ begin
                 continue when coalesce(cardinality(v_seqs), 0) = 0;
             else
                 continue when v_queue.backlog is not true;
-                -- Taken last, free and still there: a rollback gave it back, so the search comes first.
+                -- The message taken last is free and still there, so a rollback returned it, and the search comes
+                -- first.
                 perform from howdah.msgs m
                 where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq = v_queue.headed and m.xmax <> 0
                 for update skip locked;
@@ -14686,8 +14686,7 @@ begin
             v_failed := null;
             v_ended := null;
             if pg_sequence_last_value(v_queue.failing) is not null then
-                -- Locked first, for what failed is counted with a snapshot that was taken after that
-                -- (howdah._count_failures).
+                -- Lock first: failures are counted with a snapshot taken after the lock (howdah._count_failures).
                 v_seqs := array(
                     select m.seq from howdah.msgs m
                     where m.destination_id = v_queue.id and m.rank = v_queue.rank
@@ -14783,7 +14782,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.lease(queue text, max_messages integer, duration interval, selector text, consumer bigint, acknowledge bigint) IS 'receive messages for a time, without an open transaction.';
+COMMENT ON FUNCTION howdah.lease(queue text, max_messages integer, duration interval, selector text, consumer bigint, acknowledge bigint) IS 'receive messages for a limited time, without an open transaction.';
 
 CREATE FUNCTION howdah.lease_ahead(queue text, max_messages integer DEFAULT 1, duration interval DEFAULT '00:00:30'::interval, suspects integer DEFAULT 1, finished bigint[] DEFAULT '{}'::bigint[], selector text DEFAULT NULL::text, consumer bigint DEFAULT NULL::bigint) RETURNS TABLE(lease bigint, leased_until timestamp with time zone, message_id bigint, queue_name text, body text, bytes bytea, content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, delivery_mode text, sent_at timestamp with time zone, expires_at timestamp with time zone, delivery_count integer, redelivered boolean, "position" bigint, stage integer, origin_queue text, dead_reason text, dead_at timestamp with time zone)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -15001,7 +15000,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.list_leases(queue text) IS 'the leases of a queue or subscription.';
+COMMENT ON FUNCTION howdah.list_leases(queue text) IS 'list the leases of a queue or subscription.';
 
 CREATE FUNCTION howdah.list_listeners(listener text DEFAULT NULL::text) RETURNS TABLE(listener_name text, queue text, kind text, max_sessions integer, stop_on_failure boolean, sequential_failures integer, failures integer, status text, stopped_at timestamp with time zone, stopped_by text, stopped_message_id bigint, stop_reason text, warning text, created_at timestamp with time zone, created_by text)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -15942,7 +15941,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.nack(queue text, lease bigint, message_ids bigint[], error_text text, error_class text, delay interval, reject boolean, worker text, details jsonb) IS 'give leased messages back as failed: the queue''s policy decides what becomes of them.';
+COMMENT ON FUNCTION howdah.nack(queue text, lease bigint, message_ids bigint[], error_text text, error_class text, delay interval, reject boolean, worker text, details jsonb) IS 'give leased messages back as failed, and apply the queue''s policy to them.';
 
 CREATE FUNCTION howdah.next_journal_offset(since jsonb, max_messages bigint DEFAULT NULL::bigint, upto jsonb DEFAULT NULL::jsonb, queues text[] DEFAULT NULL::text[], fail_on_loss boolean DEFAULT true) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -16471,13 +16470,13 @@ CREATE FUNCTION howdah.receive(queue text, max_messages integer DEFAULT 1, hold 
     SET enable_bitmapscan TO 'off'
     SET jit TO 'off'
     AS $$
--- One message from the main lane, no search and no parked message due: the first part, with as few expressions as can
--- be, for PostgreSQL prepares each of them anew in every transaction. Everything else: lane by lane (a lane is what
--- lies in one place with one priority), in six ways: 1 what came back behind the head, if a look is due; 2 to 5, with a
--- backlog, the next places, each for one receiver only, by nextval (a place may be empty); 6 what lies from the head
--- on. Only a receive that has nothing so far looks everywhere before it says so. The settings make the statements walk
--- the key, for sessions keep plans that were made while the queue was short. Why nothing is missed:
--- docs/decisions/0006.
+-- The first part serves the usual call: one message from the main lane, with no search and no parked message due. It
+-- has as few expressions as possible, because PostgreSQL prepares each of them anew in every transaction.
+-- Everything else goes lane by lane (a lane is what lies in one place with one priority), in six ways. Way 1: what came
+-- back behind the head, if a look is due. Ways 2 to 5, under a backlog: the next positions, each drawn by nextval for
+-- one receiver only; a position may be empty. Way 6: what lies from the head on.
+-- A receive looks everywhere only if it has found nothing so far. The settings make the statements walk the key,
+-- because sessions keep plans that were made while the queue was short. docs/decisions/0006 says why nothing is missed.
 declare
     v_queue record;
     v_id integer;
@@ -16525,7 +16524,8 @@ begin
     from howdah.destinations d where d.name = queue and d.dropped_at is null;
     if v_queue.usual and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
         if v_queue.backlog then
-            -- Taken before, free and still there: a rollback gave back what was taken last, so the search comes first.
+            -- A message at the head that was taken before, is free and still exists was returned by a rollback. What
+            -- was taken last came back, so the search comes first.
             perform from howdah.msgs m
             where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_queue.headed
               and m.xmax <> 0
@@ -16592,10 +16592,10 @@ begin
                 message = format('%s is no queue: a selector is for queues', quote_literal(queue)),
                 hint = 'A subscription has its selector from howdah.subscribe.';
         end if;
-        -- From the tables into the result: a function's result is copied into that of the one that calls it. First the
-        -- rest of the transaction that is passed in part, if there is one; then what is new. What committed late is
-        -- among it, by its number, which is lower than those of all that was begun since the cursor's snapshot. A long
-        -- run of one transaction is read as such, so that its messages need not be looked at once more.
+        -- The rows go straight from the tables into the result, because the result of a function is copied into its
+        -- caller's. The rest of a transaction that was read in part comes first, then what is new. Late commits are
+        -- among the new rows: their ids are lower than those of all transactions begun since the cursor's snapshot. A
+        -- long run of one transaction is read as a run, so that its messages need not be looked at again.
         select * into v_stream from howdah._begin_stream(queue, hold, v_queue.plain, consumer);
         if v_stream.slot is null then
             return query select * from howdah._receive_published(v_stream.destination, v_stream.subscription, queue,
@@ -16604,7 +16604,7 @@ begin
         end if;
         v_topic := v_stream.topic;
         v_topic_id := v_stream.topic_id;
-        -- as it comes out of a record it is packed, and would be unpacked for each row
+        -- A snapshot that comes out of a record is packed, and would be unpacked for each row.
         v_upto := v_stream.upto::text::pg_snapshot;
         v_now := v_stream.moment;
         v_left := max_messages;
@@ -16678,7 +16678,7 @@ begin
                     return;
                 end if;
                 exit when v_run_upto is null;
-                v_dense := v_taken = v_run_upto - v_from;  -- where numbers are missing, the rest in one piece
+                v_dense := v_taken = v_run_upto - v_from;  -- where numbers are missing, the rest comes in one piece
                 v_from := v_run_upto;
             end loop;
         end loop;
@@ -16713,7 +16713,7 @@ begin
         v_one_by_one := howdah._is_one_by_one(v_id);
         if hold and v_one_by_one and howdah._is_strict(v_id) then
             max_messages := 1;
-            v_left := 1;  -- who consumes some of what is held and leaves the others would break the order
+            v_left := 1;  -- consuming some held messages and leaving others would break the order
         end if;
         v_lanes := howdah._in_order(v_lanes || array(select l from howdah.lanes l where l.destination_id = v_id));
     end if;
@@ -16746,8 +16746,8 @@ begin
                     else
                         v_back := null;
                         if v_tail > v_head + 64 then
-                            -- Under a backlog the last 256 belong to tickets, some of which are just being used; where
-                            -- receives are rare, none is.
+                            -- Under a backlog the last 256 positions belong to tickets, some of which are in use. Where
+                            -- receives are rare, none are.
                             select m.seq into v_back from howdah.msgs m
                             where m.destination_id = v_id and m.rank = v_lane.rank and m.seq = v_head and m.xmax <> 0
                             for update skip locked;
@@ -16771,7 +16771,7 @@ begin
                 else
                     continue when v_tail <= v_head - 16 and not v_everywhere;
                     v_locked := true;
-                    -- What this call holds already lies at v_head at most; the sequence may have been put back
+                    -- What this call already holds lies at v_head or before it; the sequence may have been put back
                     -- meanwhile.
                     v_from := case when v_drawn then greatest(v_head, pg_sequence_last_value(v_lane.head))
                         when hold and v_left < max_messages or v_lane.rank = v_again then v_head else v_head - 16 end;
@@ -16788,7 +16788,8 @@ begin
                             perform howdah._advance(v_lane.head, v_seqs[cardinality(v_seqs)]);
                         end if;
                     elsif v_taken < v_left and v_tail - 64 > coalesce(v_seqs[v_taken], v_head) then
-                        -- A gap, or other lanes' positions. The last 64 may be those of transactions about to commit.
+                        -- This is a gap, or positions of other lanes. The last 64 may belong to transactions about to
+                        -- commit.
                         perform howdah._advance(v_lane.head, v_tail - 64);
                     elsif v_taken > 0 then
                         perform howdah._advance(v_lane.head, v_seqs[v_taken]);
@@ -16799,9 +16800,9 @@ begin
 
                 if v_lane.place = 2 and v_walk.groups is null and not hold and not v_locked
                    and pg_sequence_last_value(v_queue.failing) is null then
-                    -- Nobody ever had these (xmax = 0), so no failures need to be counted. The index gives them in
-                    -- order. The range is for PostgreSQL up to 16, which may use the array as a filter only and read
-                    -- the dead rows of the whole lane.
+                    -- Nobody ever took these messages (xmax = 0), so no failures need to be counted. The index gives
+                    -- them in order. The range condition is for PostgreSQL up to 16, which may use the array only as a
+                    -- filter and read the dead rows of the whole lane.
                     return query
                     with taken as materialized (
                         delete from howdah.msgs m
@@ -16920,18 +16921,18 @@ begin
                 v_left := v_left - v_taken;
                 exit when v_left <= 0;
             end loop;
-            -- Who was disposed of in this lane had the place of one that may still lie here: before the lanes of lower
-            -- priority. So may a message whose group was one too many (howdah._claim_groups: 16 groups at least are
-            -- not).
+            -- A disposed message used up a slot, and another message may lie in this lane; look here again before the
+            -- lanes of lower priority. The same holds for a message whose group was one too many; howdah._claim_groups
+            -- always allows 16 groups.
             exit when v_left <= 0 or current_setting('howdah.disposed', true) = 'yes' or v_walk.groups = 'alone'
                 and v_taken >= 16;
         end loop;
-        -- Rows that are only held would be met again by another round, for nobody's own locks are passed by.
+        -- Another round would meet held rows again, because SKIP LOCKED does not skip our own locks.
         if v_left <= 0 or hold and v_left < max_messages then
             return;
         elsif current_setting('howdah.disposed', true) = 'yes' then
             perform set_config('howdah.disposed', '', true);
-            -- Where something was given it goes on, and not back: what came back before that is for the next call.
+            -- If something was delivered, go on and not back: what came back before that is for the next call.
             v_again := case when v_left < max_messages and not v_one_by_one then v_lane.rank end;
         elsif v_everywhere or v_left < max_messages then
             return;
@@ -16996,7 +16997,7 @@ begin
     if v_destination.strict_order and not pg_try_advisory_xact_lock(howdah._lock_key('turn',
         v_destination.id::text)) then
         delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
-        return;  -- another consumer is at work, as howdah._admit has it
+        return;  -- another consumer is at work; howdah._admit decides likewise
     end if;
     perform from howdah.msgs m
     where m.destination_id = v_destination.id and m.rank = v_attempt.rank and m.seq = v_attempt.seq
@@ -17018,9 +17019,10 @@ begin
         delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
         return;
     end if;
-    -- another session had it until the message was let go of
+    -- another session held it until the message was free
     perform howdah._check_untaken(queue, v_attempt.attempt_id, v_attempt.message_id);
-    -- Of attempts at it those begun before this one: it is the same number whoever comes to the message first.
+    -- Count only attempts begun before this one. The number is then the same whichever attempt reaches the message
+    -- first.
     v_failures := case when v_destination.backout_count = 'hardened'
         then (select count(*) from howdah.poison_details p
               where p.message_id = v_attempt.message_id and p.destination_id = v_destination.id
@@ -17032,7 +17034,7 @@ begin
                 and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id))
         else howdah._failures(v_destination.id, v_attempt.message_id, v_attempt.stage, v_attempt.conversation_id,
             howdah._group((v_found.message).headers, v_attempt.conversation_id)) end;
-    -- COMMIT forgets the attempt with the message; a rollback leaves it, and so it counts.
+    -- COMMIT forgets the attempt with the message; a rollback keeps it, and so it counts.
     delete from howdah.untaken_attempts u where u.attempt_id = v_attempt.attempt_id
         and u.message_id = v_attempt.message_id;
     delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
@@ -17096,7 +17098,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.receive_correlated(queue text, correlation_id text, max_messages integer) IS 'take messages of a correlation id; COMMIT consumes them, ROLLBACK puts them back.';
+COMMENT ON FUNCTION howdah.receive_correlated(queue text, correlation_id text, max_messages integer) IS 'take messages with a given correlation id; COMMIT consumes them, ROLLBACK puts them back.';
 
 CREATE FUNCTION howdah.receive_locked(queue text, max_messages integer DEFAULT 1, selector text DEFAULT NULL::text, consumer bigint DEFAULT NULL::bigint) RETURNS SETOF howdah.message
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17110,7 +17112,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.receive_locked(queue text, max_messages integer, selector text, consumer bigint) IS 'look at messages and hold them, without taking them yet.';
+COMMENT ON FUNCTION howdah.receive_locked(queue text, max_messages integer, selector text, consumer bigint) IS 'hold messages without consuming them yet.';
 
 CREATE FUNCTION howdah.receive_message(queue text, message_id bigint) RETURNS SETOF howdah.message
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17126,7 +17128,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.receive_message(queue text, message_id bigint) IS 'take the message of that number; COMMIT consumes it, ROLLBACK puts it back in its place.';
+COMMENT ON FUNCTION howdah.receive_message(queue text, message_id bigint) IS 'take the message with a given id; COMMIT consumes it, ROLLBACK puts it back in its place.';
 
 CREATE FUNCTION howdah.record_audit(started_at timestamp with time zone, exit_code integer, severity text, taken_at timestamp with time zone DEFAULT NULL::timestamp with time zone, snapshot text DEFAULT NULL::text, errors bigint DEFAULT 0, warnings bigint DEFAULT 0, rows_read bigint DEFAULT 0, queues jsonb DEFAULT '[]'::jsonb, rules jsonb DEFAULT '[]'::jsonb, reason text DEFAULT NULL::text, version text DEFAULT NULL::text, output text DEFAULT NULL::text, lock_epoch bigint DEFAULT NULL::bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17252,7 +17254,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah.record_failures(queue text, failures jsonb, in_hand boolean) IS 'record the failed deliveries of a batch, in one call.';
+COMMENT ON FUNCTION howdah.record_failures(queue text, failures jsonb, in_hand boolean) IS 'record the failed deliveries of a batch in one call.';
 
 CREATE FUNCTION howdah.record_failures_as(listener text, failures jsonb, in_hand boolean DEFAULT false) RETURNS TABLE(message_id bigint, incident_id bigint, attempt integer, outcome text, listener_status text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17358,7 +17360,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.redeliver(queue text, leases bigint[], message_ids bigint[], duration interval, error_text text, error_class text) IS 'count a failed delivery and lease the messages anew, at once.';
+COMMENT ON FUNCTION howdah.redeliver(queue text, leases bigint[], message_ids bigint[], duration interval, error_text text, error_class text) IS 'count a failed delivery of leased messages, and lease them again at once.';
 
 CREATE FUNCTION howdah.register_worker(name text, host text, pid integer, sessions integer, queues text[]) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17389,7 +17391,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.release(queue text, lease bigint, message_ids bigint[]) IS 'give leased messages back to their place, with nobody to blame.';
+COMMENT ON FUNCTION howdah.release(queue text, lease bigint, message_ids bigint[]) IS 'give leased messages back to their place without counting a failure.';
 
 CREATE FUNCTION howdah.release_audit(lock_epoch bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17483,7 +17485,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.renew_leases(queues text[], leases bigint[], duration interval) IS 'let several leases run from now for so long, and say which there still are.';
+COMMENT ON FUNCTION howdah.renew_leases(queues text[], leases bigint[], duration interval) IS 'extend several leases to a duration from now, and list those that still exist.';
 
 CREATE FUNCTION howdah.replay(queue text, message_ids bigint[] DEFAULT NULL::bigint[], target text DEFAULT NULL::text, max_messages bigint DEFAULT NULL::bigint, origin text DEFAULT NULL::text, error_class text DEFAULT NULL::text, fingerprint text DEFAULT NULL::text, older_than timestamp with time zone DEFAULT NULL::timestamp with time zone, newer_than timestamp with time zone DEFAULT NULL::timestamp with time zone, reason text DEFAULT NULL::text, selector text DEFAULT NULL::text, dry_run boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17556,7 +17558,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.replay(queue text, message_ids bigint[], target text, max_messages bigint, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, reason text, selector text, dry_run boolean) IS 'send dead messages back to where they came from, or elsewhere.';
+COMMENT ON FUNCTION howdah.replay(queue text, message_ids bigint[], target text, max_messages bigint, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, reason text, selector text, dry_run boolean) IS 'send dead messages back to where they came from, or to another queue.';
 
 CREATE FUNCTION howdah.replay_edited(queue text, message_id bigint, body text DEFAULT NULL::text, bytes bytea DEFAULT NULL::bytea, headers jsonb DEFAULT NULL::jsonb, content_type text DEFAULT NULL::text, target text DEFAULT NULL::text, discard boolean DEFAULT false, reason text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17650,7 +17652,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.report_slow_consumer(queue text, facts jsonb) IS 'tell administrators that a consumer holds all it may and acknowledges none.';
+COMMENT ON FUNCTION howdah.report_slow_consumer(queue text, facts jsonb) IS 'tell administrators that a consumer holds as many messages as it may and acknowledges none.';
 
 CREATE FUNCTION howdah.resource_state() RETURNS TABLE(state text, messages bigint, bytes bigint, max_count bigint, max_bytes bigint, percent numeric, database_bytes bigint)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17678,7 +17680,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text) IS 'answer a request: send to its reply_to, under its correlation_id.';
+COMMENT ON FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text) IS 'answer a request: send to its reply_to under its correlation_id.';
 
 CREATE FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, message_type text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'non-persistent'::text, content_type text DEFAULT 'application/json'::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17691,7 +17693,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text) IS 'answer a request: send to its reply_to, under its correlation_id.';
+COMMENT ON FUNCTION howdah.respond(reply_to text, body jsonb, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text) IS 'answer a request: send to its reply_to under its correlation_id.';
 
 CREATE FUNCTION howdah.respond(reply_to text, body text, correlation_id text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, message_type text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'non-persistent'::text, content_type text DEFAULT 'text/plain'::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17704,7 +17706,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.respond(reply_to text, body text, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text) IS 'answer a request: send to its reply_to, under its correlation_id.';
+COMMENT ON FUNCTION howdah.respond(reply_to text, body text, correlation_id text, headers jsonb, message_type text, time_to_live interval, delivery_mode text, content_type text) IS 'answer a request: send to its reply_to under its correlation_id.';
 
 CREATE FUNCTION howdah.restore_message(queue text, archive uuid, run integer, message_id bigint, body bytea, is_text boolean, properties jsonb DEFAULT '{}'::jsonb, again boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -18082,7 +18084,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.send(queue text, body bytea, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text) IS 'put one message into a queue, or publish it to a topic, in the caller''s transaction.';
+COMMENT ON FUNCTION howdah.send(queue text, body bytea, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text) IS 'send one message to a queue or topic in the caller''s transaction.';
 
 CREATE FUNCTION howdah.send(queue text, body jsonb, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, correlation_id text DEFAULT NULL::text, reply_to text DEFAULT NULL::text, message_type text DEFAULT NULL::text, conversation_id uuid DEFAULT NULL::uuid, time_to_live interval DEFAULT NULL::interval, delay interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'persistent'::text, content_type text DEFAULT 'application/json'::text, notify boolean DEFAULT true, deduplication_key text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -18141,7 +18143,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.send(queue text, body jsonb, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text) IS 'put one message into a queue, or publish it to a topic, in the caller''s transaction.';
+COMMENT ON FUNCTION howdah.send(queue text, body jsonb, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text) IS 'send one message to a queue or topic in the caller''s transaction.';
 
 CREATE FUNCTION howdah.send(queue text, body text, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, correlation_id text DEFAULT NULL::text, reply_to text DEFAULT NULL::text, message_type text DEFAULT NULL::text, conversation_id uuid DEFAULT NULL::uuid, time_to_live interval DEFAULT NULL::interval, delay interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'persistent'::text, content_type text DEFAULT 'text/plain'::text, notify boolean DEFAULT true, deduplication_key text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -18199,7 +18201,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.send(queue text, body text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text) IS 'put one message into a queue, or publish it to a topic, in the caller''s transaction.';
+COMMENT ON FUNCTION howdah.send(queue text, body text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_key text) IS 'send one message to a queue or topic in the caller''s transaction.';
 
 CREATE FUNCTION howdah.send_batch(queue text, bodies bytea[], headers jsonb[] DEFAULT NULL::jsonb[], priorities integer[] DEFAULT NULL::integer[], correlation_ids text[] DEFAULT NULL::text[], message_types text[] DEFAULT NULL::text[], conversation_ids uuid[] DEFAULT NULL::uuid[], reply_to text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delay interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'persistent'::text, content_type text DEFAULT 'application/octet-stream'::text, notify boolean DEFAULT true, deduplication_keys text[] DEFAULT NULL::text[]) RETURNS bigint[]
     LANGUAGE plpgsql SECURITY DEFINER
@@ -18211,7 +18213,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.send_batch(queue text, bodies bytea[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[]) IS 'put many messages into a queue, or publish them to a topic, in one statement, all or nothing.';
+COMMENT ON FUNCTION howdah.send_batch(queue text, bodies bytea[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[]) IS 'send many messages to a queue or topic in one statement, all or nothing.';
 
 CREATE FUNCTION howdah.send_batch(queue text, bodies jsonb[], headers jsonb[] DEFAULT NULL::jsonb[], priorities integer[] DEFAULT NULL::integer[], correlation_ids text[] DEFAULT NULL::text[], message_types text[] DEFAULT NULL::text[], conversation_ids uuid[] DEFAULT NULL::uuid[], reply_to text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delay interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'persistent'::text, content_type text DEFAULT 'application/json'::text, notify boolean DEFAULT true, deduplication_keys text[] DEFAULT NULL::text[]) RETURNS bigint[]
     LANGUAGE plpgsql SECURITY DEFINER
@@ -18227,7 +18229,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.send_batch(queue text, bodies jsonb[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[]) IS 'put many messages into a queue, or publish them to a topic, in one statement, all or nothing.';
+COMMENT ON FUNCTION howdah.send_batch(queue text, bodies jsonb[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[]) IS 'send many messages to a queue or topic in one statement, all or nothing.';
 
 CREATE FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[] DEFAULT NULL::jsonb[], priorities integer[] DEFAULT NULL::integer[], correlation_ids text[] DEFAULT NULL::text[], message_types text[] DEFAULT NULL::text[], conversation_ids uuid[] DEFAULT NULL::uuid[], reply_to text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delay interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'persistent'::text, content_type text DEFAULT 'text/plain'::text, notify boolean DEFAULT true, deduplication_keys text[] DEFAULT NULL::text[]) RETURNS bigint[]
     LANGUAGE plpgsql SECURITY DEFINER
@@ -18242,7 +18244,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[]) IS 'put many messages into a queue, or publish them to a topic, in one statement, all or nothing.';
+COMMENT ON FUNCTION howdah.send_batch(queue text, bodies text[], headers jsonb[], priorities integer[], correlation_ids text[], message_types text[], conversation_ids uuid[], reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean, deduplication_keys text[]) IS 'send many messages to a queue or topic in one statement, all or nothing.';
 
 CREATE FUNCTION howdah.send_copied(queue text, reply_to text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delay interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'persistent'::text, content_type text DEFAULT NULL::text, notify boolean DEFAULT true) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -18268,14 +18270,14 @@ begin
                 'transaction.';
     end if;
     if not howdah._is_composite(queue) then
-        perform howdah._destination(queue, 'send');  -- said of an empty load, too
+        perform howdah._destination(queue, 'send');  -- an empty load is checked, too
     end if;
     v_blocks := pg_relation_size('pg_temp.howdah_copy') / current_setting('block_size')::integer;
     v_bare := not exists (select from pg_temp.howdah_copy c
                           where num_nonnulls(c.headers, c.priority, c.correlation_id, c.message_type, c.conversation_id,
                               c.deduplication_key) > 0);
-    -- 64 blocks of short bodies are some thousand messages. Of long ones, which lie apart, fewer blocks, and if one has
-    -- too much, row by row.
+    -- 64 blocks of short bodies hold some thousand messages. Long bodies are stored out of line, so fewer blocks are
+    -- read at a time. If one block holds too much, its rows are sent one by one.
     while v_block < v_blocks loop
         v_number := howdah._send_copied(queue, v_type, format('(%s,0)', v_block)::tid,
             format('(%s,65535)', v_block + v_step - 1)::tid, 33554432, reply_to, time_to_live, delay, delivery_mode,
@@ -18299,7 +18301,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.send_copied(queue text, reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean) IS 'send what was copied into pg_temp.howdah_copy since howdah.begin_copy, in the order of its rows, all or nothing.';
+COMMENT ON FUNCTION howdah.send_copied(queue text, reply_to text, time_to_live interval, delay interval, delivery_mode text, content_type text, notify boolean) IS 'send the messages copied into pg_temp.howdah_copy since howdah.begin_copy, in the order of its rows, all or nothing.';
 
 CREATE FUNCTION howdah.set_client_id(client_id text, local boolean DEFAULT false) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -18685,7 +18687,7 @@ begin
               from howdah.destinations d
               where d.id in (select a.destination_id from howdah.acks a where a.subscription_id = v_destination.id)) t;
     end if;
-    -- Transactions that had a number by now may have sent without seeing the request.
+    -- Transactions that already have an id may have sent without seeing the request.
     v_snapshot := pg_current_snapshot();
     v_next := pg_snapshot_xmax(v_snapshot)::text::bigint + greatest(age(pg_snapshot_xmax(v_snapshot)::xid), 0);
     since := coalesce(since, v_next);
@@ -18694,7 +18696,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) IS 'ask to be woken by NOTIFY when a message is sent, for two seconds.';
+COMMENT ON FUNCTION howdah.wait(queue text, INOUT since bigint, OUT channel text, OUT payload text, OUT unsettled boolean) IS 'ask senders to NOTIFY this queue''s consumers for two seconds.';
 
 CREATE FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER

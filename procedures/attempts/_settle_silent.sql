@@ -1,11 +1,11 @@
 -- howdah._settle_silent(p_destination, p_met): apply a queue's delay and block to messages whose last attempts ended
--- without a word.
+-- unreported.
 --
--- Returns  those that are to wait now (bigint[]); the caller has them locked.
+-- Returns  the messages that must wait now (bigint[]); the caller has them locked.
 -- Role     internal
 --
--- Each such attempt is recorded as an incident then, for the policy is applied by what is recorded. A queue that does
--- neither needs none: what was begun counts, and who is at the limit is disposed of.
+-- Each such attempt is recorded as an incident, because the policy works on what is recorded. A queue with neither
+-- delay nor block needs no incidents: attempts begun count, and messages at the limit are disposed of.
 create or replace function howdah._settle_silent(
     p_destination howdah.destinations, p_met howdah.message[]
 ) returns bigint[]

@@ -1,11 +1,13 @@
--- howdah._claim(p_lane, p_want, p_now, p_hold, p_positions, p_locked, p_all, p_walk): take messages in every way but
--- the main one.
+-- howdah._claim(p_lane, p_want, p_now, p_hold, p_positions, p_locked, p_all, p_walk): take messages from a lane in any
+-- way except the main one.
 --
--- Returns  setof howdah.claimed, in order; with p_hold the rows are locked to the end of the transaction, else deleted.
+-- Returns  setof howdah.claimed, in order. With p_hold the rows are locked until the transaction ends; otherwise they
+--          are deleted.
 -- Role     internal
 --
--- Ready messages (only with p_hold) by the positions that the caller found; non-persistent and parked ones by a look of
--- their own, with p_all behind their head too. p_walk: all by howdah._walk.
+-- Ready messages are taken only with p_hold, by the positions that the caller found. Non-persistent and parked messages
+-- are found by looks of their own; p_all makes these look behind the head, too. With p_walk, howdah._walk finds all
+-- messages.
 create or replace function howdah._claim(
     p_lane howdah.lanes, p_want integer, p_now timestamptz, p_hold boolean, p_positions bigint[], p_locked boolean,
     p_all boolean,

@@ -1,5 +1,5 @@
--- howdah._first_between(p_lane, p_after, p_upto): the first ready or non-persistent message of a stretch of a lane,
--- free or not.
+-- howdah._first_between(p_lane, p_after, p_upto): the first ready or non-persistent message between two positions of a
+-- lane, free or not.
 --
 -- Returns  its position, not locked; NULL if there is none.
 -- Role     internal

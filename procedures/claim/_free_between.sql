@@ -1,7 +1,7 @@
--- howdah._free_between(p_lane, p_after, p_upto, p_want): the first free ready or non-persistent messages of a stretch
--- of a lane.
+-- howdah._free_between(p_lane, p_after, p_upto, p_want): the first free ready or non-persistent messages between two
+-- positions of a lane.
 --
--- Returns  up to p_want positions, ascending, locked; empty if there are none.
+-- Returns  up to p_want positions, ascending and locked; empty if there are none.
 -- Role     internal
 create or replace function howdah._free_between(
     p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer

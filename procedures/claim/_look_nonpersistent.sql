@@ -1,11 +1,12 @@
--- howdah._look_nonpersistent(p_lane, p_want, p_all): the free non-persistent messages that a receive is to have.
+-- howdah._look_nonpersistent(p_lane, p_want, p_all): find the free non-persistent messages for a receive.
 --
--- Returns  their row identifiers (tid[]), locked; NULL or empty if none were met.
+-- Returns  their row identifiers (tid[]), locked; NULL or empty if none were found.
 -- Role     internal
 --
--- From the beginning while that takes under half a millisecond. Where dead rows have made it dear twice in a row (head
--- 1: once, which may be chance), from the lane's head (howdah._look_from_head), until one look in a hundred of those
--- that found nothing else finds the beginning cheap again.
+-- It looks from the beginning while that takes under half a millisecond. If dead rows make it slower twice in a row, it
+-- looks from the lane's head (howdah._look_from_head). A head of 1 records the first slow look, which may be chance.
+--
+-- Of the looks that found nothing else, one in a hundred tries the beginning again, and returns to it if that is fast.
 create or replace function howdah._look_nonpersistent(p_lane howdah.lanes, p_want integer, p_all boolean) returns tid[]
 language plpgsql volatile
 as $$

@@ -1,12 +1,13 @@
--- howdah._next_positions(p_lane, p_way, p_want, p_drawn): where the next ready messages of a main lane lie, in one of
--- the six ways of howdah.receive.
+-- howdah._next_positions(p_lane, p_way, p_want, p_drawn): the next positions of ready messages in a main lane, found in
+-- one of the six ways of howdah.receive.
 --
--- Returns  one row: up to p_want positions, ascending (NULL or empty: none), and whether their messages are locked;
---          others, got by nextval, are the caller's alone, but may be empty, and are taken under xmax = 0.
+-- Returns  one row: up to p_want positions, ascending (NULL or empty: none), and whether their messages are locked.
+--          Positions that are not locked were drawn by nextval. They are the caller's alone, may be empty, and are
+--          taken under xmax = 0.
 -- Role     internal
 --
--- p_way 1: what came back behind the head, if a look is due; 2 to 5: with a backlog, the next places; 6: what lies from
--- the head on. p_drawn: the caller has taken some already.
+-- p_way 1: what came back behind the head, if a look is due; 2 to 5: the next positions, under a backlog; 6: what lies
+-- from the head on. p_drawn: the caller has taken some messages already.
 create or replace function howdah._next_positions(
     p_lane howdah.lanes, p_way integer, p_want integer, p_drawn boolean, out positions bigint[], out locked boolean
 ) returns record

@@ -1,10 +1,12 @@
--- howdah._open_lane(p_destination_id, p_rank, p_place): have receives look for messages of a rank in a place.
+-- howdah._open_lane(p_destination_id, p_rank, p_place): make receives look for messages of a rank in a place.
 --
 -- Role     internal
 --
--- Called in the transaction that stores such a message, so that both are seen at once; the main lane is always open.
--- Nobody waits here: of several first senders one makes the sequences, the others add a row without; receives pass over
--- what is there twice.
+-- Call it in the transaction that stores such a message, so that both become visible at once. The main lane is always
+-- open.
+--
+-- Nobody waits here. Of several first senders, one creates the sequences; the others add a row without them. Receives
+-- skip a lane that is there twice.
 create or replace function howdah._open_lane(p_destination_id integer, p_rank integer, p_place integer) returns void
 language plpgsql volatile
 as $$

@@ -4,8 +4,8 @@
 -- Returns  what was done: moved, blocked (it stays and waits for its retry), discarded, quarantined or ended.
 -- Role     internal
 --
--- The caller has deleted the row, in the same transaction. It wakes nobody: a NOTIFY would keep a receive that buries
--- from being prepared, each time anew. Copies, replies and reports go before the message itself.
+-- The caller has deleted the row in the same transaction. Nobody is woken: after a NOTIFY, a receive that disposes of a
+-- message could never be prepared. Copies, replies and reports are sent before the message itself.
 create or replace function howdah._apply_limit_policy(
     p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text
 ) returns text
@@ -44,7 +44,7 @@ begin
     elsif v_outcome = 'quarantined' then
         insert into howdah.quarantines (message_id, destination_id, stage, at)
         values (p_message.message_id, p_destination.id, p_message.stage, howdah.now());
-        -- Another stage: its failures count anew when it returns, and its incidents stay.
+        -- The new stage makes its failures count from zero when it returns; its incidents stay.
         p_message.stage := p_message.stage + 1;
         perform howdah._park(p_message, p_nonpersistent,
             howdah.now() + p_destination.quarantine_ms * interval '1 millisecond', 'quarantine');

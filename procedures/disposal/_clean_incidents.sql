@@ -1,5 +1,5 @@
 -- howdah._clean_incidents(p_destination, p_message_id, p_conversation_id, p_group, p_outcome): delete the incidents of
--- what was disposed of, if the queue wants that.
+-- a disposed message, if the queue asks for it.
 --
 -- Role     internal
 create or replace function howdah._clean_incidents(

@@ -1,10 +1,11 @@
--- howdah._dispose(p_destination_id, p_message, p_nonpersistent, p_place, p_now): end a claimed message that must not be
--- delivered.
+-- howdah._dispose(p_destination_id, p_message, p_nonpersistent, p_place, p_now): dispose of a claimed message that must
+-- not be delivered.
 --
--- Returns  false, so that a WHERE leaves the message out. p_place: where its row still lies; NULL: it is deleted.
+-- Returns  false, so that a WHERE clause leaves the message out. p_place: where its row still lies; NULL: the row is
+--          deleted.
 -- Role     internal
 --
--- One that is not at its limit, but waits for the delay of its last failure, is parked until then.
+-- A message that is not at its limit, but waits for the delay of its last failure, is parked until then.
 create or replace function howdah._dispose(
     p_destination_id integer, p_message howdah.msgs, p_nonpersistent boolean, p_place text, p_now timestamptz
 ) returns boolean

@@ -1,9 +1,10 @@
--- howdah._dispose_evicted(p_destination, p_message, p_nonpersistent, p_reason): let a message that had to make room go
--- where dead ones go.
+-- howdah._dispose_evicted(p_destination, p_message, p_nonpersistent, p_reason): dispose of a message that was removed
+-- to make room.
 --
 -- Role     internal
 --
--- It is discarded where the policy discards dead messages, or would leave them in their queue, and expired if it is.
+-- It goes where dead messages go. It is discarded if the policy discards dead messages or would leave them in their
+-- queue. If it has expired, it is treated as expired.
 create or replace function howdah._dispose_evicted(
     p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text
 )

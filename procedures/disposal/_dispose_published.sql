@@ -1,11 +1,11 @@
 -- howdah._dispose_published(p_destination, …): dispose of a topic message that reached its limit, for one subscription.
 --
--- Returns  false, so that a WHERE leaves the message out.
+-- Returns  false, so that a WHERE clause leaves the message out.
 -- Role     internal
 --
--- The cursor passes it, or the caller notes it as done. It becomes a message of the subscription's own, which the
--- policy then moves, parks or discards as it would a queue's. One that only waits for the delay of its last failure is
--- parked so.
+-- The cursor passes the message, or the caller records it as done. It becomes a message of the subscription's own,
+-- which the policy then moves, parks or discards like a queue's. A message that only waits for the delay of its last
+-- failure is parked, too.
 create or replace function howdah._dispose_published(
     p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamptz, p_expires_at timestamptz,
     p_rank smallint,

@@ -1,11 +1,14 @@
--- howdah._evict(p_destination, p_messages, p_bytes, p_rank): remove messages from a full queue, by its limit_behaviour.
+-- howdah._evict(p_destination, p_messages, p_bytes, p_rank): remove messages from a full queue by its limit_behaviour.
 --
--- Returns  whether any was removed (boolean).
+-- Returns  true if any message was removed (boolean).
 -- Role     internal
 --
--- As many as leave room for p_messages and p_bytes, or all there are: the oldest, or those of the lowest priority and
--- of these the oldest, none above the priority of p_rank; ready ones before those that wait for a time. What a
--- transaction or a lease holds stays: a hundred of these are passed over, and if there are more, all.
+-- It removes as many as make room for p_messages and p_bytes, or all there are. It takes the oldest; or those of the
+-- lowest priority, and of these the oldest, but none above the priority of p_rank. Ready messages go before those that
+-- wait for a time.
+--
+-- Messages that a transaction or a lease holds stay. The call looks past 100 of them; if it then has removed nothing,
+-- it looks past 100,000.
 create or replace function howdah._evict(
     p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer
 ) returns boolean

@@ -1,10 +1,10 @@
 -- howdah._fault_of(p_destination, p_target, p_name, p_message): why a dead message cannot go to a destination.
 --
--- Returns  text; NULL: it can.
+-- Returns  text; NULL if it can.
 -- Role     internal
 --
--- IBM MQ: the consumer needs the rights to get, inquire, put, pass all context and set all context there. The engine's
--- own always take.
+-- As in IBM MQ, the consumer needs the rights to get, inquire, put, pass all context and set all context there. The
+-- engine's own destinations always accept.
 create or replace function howdah._fault_of(
     p_destination howdah.destinations, p_target howdah.destinations, p_name text, p_message howdah.msgs
 )
@@ -15,8 +15,8 @@ begin
     return case
         when p_target.id is null then format('there is no queue %s', p_name)
         when p_target.is_system then null
-        -- A dead message that fails again goes on, but not round in a circle: its incidents tell where it was since it
-        -- left its origin.
+        -- A dead message that fails again goes on, but not in a circle. Its incidents tell where it was since it left
+        -- its origin.
         when p_target.id = p_message.origin_id or p_message.dead_at is not null and exists (
             select from howdah.poison_details p
             where p.message_id = p_message.message_id and p.destination_id = p_target.id and p.incident_id > (

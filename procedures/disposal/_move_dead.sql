@@ -1,10 +1,12 @@
 -- howdah._move_dead(p_destination, p_message, p_nonpersistent, p_reason): move a message to the exception destination.
 --
--- Returns  moved, or blocked if there is nowhere to go but its own queue.
+-- Returns  moved, or blocked if it can only stay in its own queue.
 -- Role     internal
 --
--- Where the policy's destination is missing, full or not permitted the fallback takes it, as WebSphere's system
--- exception destination and IBM MQ's dead-letter queue do, and the reason says so. There a message no longer expires.
+-- If the policy's destination is missing, full or not permitted, the fallback takes the message, and the reason says
+-- so. WebSphere's system exception destination and IBM MQ's dead-letter queue work like this. A message there no longer
+-- expires.
+--
 -- ActiveMQ's dead-letter queues keep a non-persistent message as a persistent one, and its headers say what it was.
 create or replace function howdah._move_dead(
     p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text

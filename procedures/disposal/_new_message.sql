@@ -1,5 +1,5 @@
--- howdah._new_message(p_destination, p_body, p_content_type, p_message_type): a message of the engine's own, not yet
--- stored.
+-- howdah._new_message(p_destination, p_body, p_content_type, p_message_type): a message that the engine itself sends,
+-- not yet stored.
 --
 -- Returns  howdah.msgs.
 -- Role     internal

@@ -1,4 +1,4 @@
--- howdah._remove(p_message, p_place): delete the stored row of a message that the caller has locked, or pass over it in
+-- howdah._remove(p_message, p_place): delete the stored row of a message that the caller has locked, or set it aside in
 -- its topic.
 --
 -- Role     internal

@@ -1,9 +1,9 @@
--- howdah._report_disposal(p_destination, p_message, p_outcome, p_reason): copies, replies and reports about a message
--- that reached its limit.
+-- howdah._report_disposal(p_destination, p_message, p_outcome, p_reason): send copies, replies and reports about a
+-- message that reached its limit.
 --
 -- Role     internal
 --
--- A log queue that is missing, full, paused or the engine's, and a reply_to that is no queue, are passed over: they
+-- A log queue that is missing, full, paused or the engine's is skipped, and so is a reply_to that is no queue. They
 -- must not keep the message from leaving.
 create or replace function howdah._report_disposal(
     p_destination howdah.destinations, p_message howdah.msgs, p_outcome text, p_reason text

@@ -1,10 +1,10 @@
--- howdah._send_error(p_reply_to, p_from_id, p_error, p_text, p_correlation_id, p_conversation_id): tell the other side
--- of an error.
+-- howdah._send_error(p_reply_to, p_from_id, p_error, p_text, p_correlation_id, p_conversation_id): send an error
+-- message to the other side.
 --
 -- Role     internal
 --
--- Nothing if p_reply_to is no queue, one of the engine's, paused or full, or the failing queue itself, which would go
--- on answering itself.
+-- Nothing is sent if p_reply_to is no queue, belongs to the engine, or is paused or full. The failing queue itself gets
+-- none either, because it would go on answering itself.
 create or replace function howdah._send_error(
     p_reply_to text, p_from_id integer, p_error integer, p_text text, p_correlation_id text, p_conversation_id uuid
 ) returns void

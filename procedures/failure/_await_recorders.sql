@@ -1,10 +1,10 @@
--- howdah._await_recorders(p_destination_id, p_message_id): take turns with others that record failures of a message, or
--- of a queue.
+-- howdah._await_recorders(p_destination_id, p_message_id): take turns with other sessions that record failures of a
+-- message, or of a queue.
 --
 -- Role     internal
 --
--- One of the two is NULL. The key of the lock changes with each incident: whoever has seen it in pg_locks cannot keep
--- the next one waiting. An old snapshot would never see the change.
+-- One of the two arguments is NULL. The lock's key changes with each incident, so nobody who has seen it in pg_locks
+-- can keep the next recorder waiting. A transaction with an old snapshot would never see the change.
 create or replace function howdah._await_recorders(p_destination_id integer, p_message_id bigint) returns void
 language plpgsql volatile
 as $$

@@ -1,20 +1,26 @@
--- howdah._count_failures(p_destination_id, p_message_ids, p_stages, p_conversations, p_groups): failures that count
--- against messages the caller has claimed.
+-- howdah._count_failures(p_destination_id, p_message_ids, p_stages, p_conversations, p_groups): count the failures of
+-- messages that the caller has claimed.
 --
--- Returns  message_id, stage, the number of failures and the number that the limit is compared with, which is above any
---          limit if the message was rejected, or waits for the delay of its last failure; only messages that have any.
---          howdah._dispose tells these apart.
+-- Returns  message_id, stage, the number of failures, and the number that the limit is compared with; only messages
+--          that have any. That last number is above any limit if the message was rejected, or waits for the delay of
+--          its last failure. howdah._dispose tells these two apart.
 -- Role     internal
 --
--- The arrays are of equal length; the last two may be empty where the queue counts by message. Failures are incidents
--- of the message since it came to the destination, or, where the queue counts by conversation or group, of all messages
--- of that; for one that failed and came back (from quarantine, or by an operator) those since then. A volatile count
--- knows those since the server's start only. A hardened one also counts the attempts that were begun and have no
--- incident: their consumer died, for the caller has the message. Only who looks for messages to begin attempts at may
--- meet one whose consumer is about to take it, and does not count the attempts in doubt. A queue that keeps messages
--- past their limit and retries them delivers a rejected one again, too. VOLATILE, so that it looks with a snapshot
--- taken after the claim: a failure is recorded before its message is let go, but perhaps after the claiming statement
--- began. A REPEATABLE READ transaction keeps its old snapshot and may miss some.
+-- The arrays have the same length; the last two may be empty where the queue counts by message.
+--
+-- A message's failures are its incidents since it came to the destination. Where the queue counts by conversation or
+-- group, they are the incidents of all its messages. For a message that failed and came back (from quarantine, or by an
+-- operator), only incidents since then count.
+--
+-- A volatile count includes only incidents since the server started. A hardened count also includes attempts that began
+-- and have no incident: their consumer died, because the caller has the message now.
+--
+-- howdah.begin_attempts may find a message whose consumer is about to take it, and so does not count the attempts in
+-- doubt. A queue that keeps messages past their limit and retries them delivers a rejected one again, too.
+--
+-- The function is VOLATILE, so that its snapshot is taken after the claim. A failure is recorded before its message is
+-- released, but perhaps after the claiming statement began. A REPEATABLE READ transaction keeps its old snapshot and
+-- may miss some.
 create or replace function howdah._count_failures(
     p_destination_id integer, p_message_ids bigint[], p_stages smallint[], p_conversations uuid[], p_groups text[]
 ) returns table (message_id bigint, stage smallint, failures integer, weight integer)

@@ -1,4 +1,4 @@
--- howdah._death_reason(p_weight): the reason of death of a message whose incidents amount to so much.
+-- howdah._death_reason(p_weight): the reason of death of a message with a given weight of incidents.
 --
 -- Returns  text.
 -- Role     internal

@@ -1,5 +1,5 @@
--- howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group): failures that count against
--- one message.
+-- howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group): the number of failures that
+-- count against one message.
 --
 -- Returns  integer.
 -- Role     internal

@@ -1,16 +1,17 @@
--- howdah._record_failure(p_destination, p_failure, p_in_hand, p_proved): store one incident and apply the queue's
+-- howdah._record_failure(p_destination, p_failure, p_in_hand, p_proved): store one incident, and apply the queue's
 -- policy if the message is free.
 --
 -- Returns  incident_id, attempt and outcome, as howdah.record_failure. With p_in_hand nothing is applied, and the
---          outcome is what howdah.settle_failures is going to do. unproved, and nothing stored: the queue is hardened,
---          and no attempt at the message is on record that has not failed yet.
+--          outcome is what howdah.settle_failures will do. The outcome unproved means that nothing is stored: the queue
+--          is hardened, and no recorded attempt at the message is without a failure.
 -- Raises   HD005 wrong argument.
 -- Role     internal
 --
--- Those who record failures of one message take turns, so that two of them are the first and the second. Every delivery
--- of a hardened queue has its attempt on record, so a failure without one never was: it is unproved, or does not count
--- where the message is gone. Nor does one count of a message under a lease: who has the lease gives it back by
--- howdah.nack. p_proved: the caller had it, so nothing is asked.
+-- Sessions that record failures of one message take turns, so that two failures get different numbers.
+--
+-- Every delivery from a hardened queue has a recorded attempt. A failure without one never happened: it is unproved, or
+-- does not count if the message is gone. A failure of a message under a lease does not count either; the lease's holder
+-- calls howdah.nack. p_proved: the caller had the message, so nothing is checked.
 create or replace function howdah._record_failure(
     p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean, p_proved boolean default false
 )
@@ -47,12 +48,12 @@ begin
                 'details is a JSON object; reject is true or false.';
     end;
     if p_destination.poison_handling and p_destination.disable_after > 0 then
-        -- before any message's, so that two calls cannot deadlock
+        -- before any message's lock, so that two calls cannot deadlock
         perform howdah._await_recorders(p_destination.id, null);
     end if;
     perform howdah._await_recorders(null, v_failure.message_id);
     if v_failure.failure_key is null and p_destination.backout_count = 'hardened' then
-        -- Told in the session that began the attempt, most likely of that attempt.
+        -- Reported in the session that began an attempt, the failure is most likely that attempt's.
         select a.attempt_id into v_failure.failure_key from howdah.attempts a
         where a.message_id = v_failure.message_id and a.destination_id = p_destination.id
           and a.backend = pg_backend_pid()
@@ -63,7 +64,7 @@ begin
         select from howdah.poison_details p where p.failure_key = v_failure.failure_key
           and (p.message_id, p.destination_id) is distinct from (v_failure.message_id, p_destination.id)
     ) then
-        v_failure.failure_key := null;  -- somebody told of another failure with it, which must not hide this one
+        v_failure.failure_key := null;  -- this key reported another failure, which must not hide this one
     end if;
     select p.incident_id, p.attempt, p.outcome into incident_id, attempt, outcome
     from howdah.poison_details p where p.failure_key = v_failure.failure_key;
@@ -87,7 +88,7 @@ begin
             return next;
             return;
         end if;
-        v_uncounted := true;  -- its attempt may have gone with it: a consumer that died after its COMMIT
+        v_uncounted := true;  -- the attempt may be gone because the consumer died after its COMMIT
     end if;
     perform nextval(p_destination.failing);
     if v_found.place = 'msgs' then
@@ -107,8 +108,8 @@ begin
         select from howdah.attempts a
         where a.attempt_id = v_failure.failure_key
           and a.message_id = v_failure.message_id) then 0 else 1 end as more) b;
-    -- On record before the message is let go, so that whoever comes to it first has it wait, as it would dispose of one
-    -- at its limit.
+    -- It is on record before the message is released. Whoever finds the message first makes it wait, as it would
+    -- dispose of one at its limit.
     if v_found.place is not null and not v_uncounted
        and howdah._verdict(p_destination, v_weight, v_failure.delay_ms::bigint) = 'delayed' then
         v_due_at := howdah.now() + howdah._redelivery_delay(p_destination, v_weight, v_failure.delay_ms::bigint);

@@ -1,13 +1,13 @@
--- howdah._standing(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group, p_failure_key): what the
--- incidents recorded for a message amount to.
+-- howdah._standing(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group, p_failure_key): the totals of
+-- the incidents recorded for a message.
 --
 -- Returns  one row: the number of failures; the number that the limit is compared with, which is above any limit if the
---          message was rejected; the delay asked for by the last incident (NULL: the queue's), and when that ends
+--          message was rejected; the delay asked for by the last incident (NULL: the queue's); and when that delay ends
 --          (NULL: none was recorded).
 -- Role     internal
 --
--- Of attempts in doubt p_failure_key counts, which is being recorded, and for the number of failures those begun before
--- it.
+-- Of the attempts in doubt, p_failure_key counts: it is being recorded. For the number of failures, those begun before
+-- it count, too.
 create or replace function howdah._standing(
     p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text,
     p_failure_key uuid

@@ -1,4 +1,4 @@
--- howdah._verdict(p_destination, p_failures, p_delay_ms): what a queue's policy does with a message after so many
+-- howdah._verdict(p_destination, p_failures, p_delay_ms): what a queue's policy does with a message after a number of
 -- failures.
 --
 -- Returns  moved, blocked, discarded, quarantined, ended, delayed or returned.

@@ -1,16 +1,17 @@
 -- howdah.replay(queue, message_ids, target, max_messages, origin, error_class, fingerprint, older_than, newer_than,
--- reason, selector, dry_run): send dead messages back to where they came from, or elsewhere.
+-- reason, selector, dry_run): send dead messages back to where they came from, or to another queue.
 --
--- Returns  the number of messages replayed (bigint); with dry_run the number that would be, and nothing is replayed.
+-- Returns  the number of messages replayed (bigint); with dry_run, the number that would be, and nothing is replayed.
 -- Raises   HD001 no such queue, or a message has no queue to go back to; HD005 max_messages is negative, message_ids
 --          and a filter are both given, or target is the queue itself or a topic; HD010 not allowed; HD013 a message is
---          not in the queue; HD023 a wrong selector.
+--          not in the queue; HD023 the selector is invalid.
 -- Role     howdah_admin
 --
--- queue is the exception destination they lie in. message_ids NULL means all, at most max_messages, oldest first; or,
--- with filters as in howdah.list_poison, the longest dead of those that it shows. Without message_ids those in
--- somebody's hands are passed by. Body, headers and identity stay; failures count from 0 again; the place is the end of
--- the target queue.
+-- queue is the exception destination that holds them. message_ids NULL means all, at most max_messages, oldest first.
+-- With the filters of howdah.list_poison it means those that match, the longest dead first. Without message_ids,
+-- messages in somebody's hands are skipped.
+--
+-- Body, headers and id stay. Failures count from 0 again. The messages go to the end of the target queue.
 create or replace function howdah.replay(
     queue text, message_ids bigint[] default null, target text default null, max_messages bigint default null,
     origin text default null, error_class text default null, fingerprint text default null,

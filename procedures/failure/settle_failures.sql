@@ -1,15 +1,17 @@
 -- howdah.settle_failures(queue, message_ids, priorities, positions): apply the queue's policy to messages whose
 -- failures were recorded in hand.
 --
--- Returns  message_id and what was done: returned, delayed, blocked, moved, discarded, quarantined, ended; held
---          (another session has it; its next receive decides) or gone.
--- Raises   HD001 no such queue; HD005 arrays of different length; HD010 not allowed.
+-- Returns  message_id and what was done: returned, delayed, blocked, moved, discarded, quarantined or ended; held
+--          (another session has it, and its next receive decides) or gone.
+-- Raises   HD001 no such queue; HD005 the arrays differ in length; HD010 not allowed.
 -- Role     howdah_consumer howdah_admin
 --
--- Either in the transaction that holds them by howdah.receive_locked, or after the rollback of the one that received
--- them. A message without recorded failures is left as it is. A delay that its last failure asked for overrides the
--- queue's. Not calling this loses nothing: a message that was rejected, is at its limit or is to wait is dealt with by
--- the next receive that meets it.
+-- Call it either in the transaction that holds the messages by howdah.receive_locked, or after the receiving
+-- transaction was rolled back. A message without recorded failures is left as it is. A delay that its last failure
+-- asked for overrides the queue's.
+--
+-- Leaving this call out loses nothing: a message that was rejected, is at its limit or must wait is dealt with by the
+-- next receive that finds it.
 create or replace function howdah.settle_failures(
     queue text, message_ids bigint[], priorities integer[], positions bigint[]
 )

@@ -1,6 +1,6 @@
 -- howdah._ack_published(p_destination, p_lease, p_message_ids): acknowledge leased messages of a subscription's topics.
 --
--- Returns  their number (bigint); 0 for a queue.
+-- Returns  the number of messages (bigint); 0 for a queue.
 -- Role     internal
 create or replace function howdah._ack_published(
     p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]

@@ -1,8 +1,8 @@
--- howdah._check_lease(p_destination, p_lease, p_message_ids, p_done): refuse a call for messages that a lease has no
--- more.
+-- howdah._check_lease(p_destination, p_lease, p_message_ids, p_done): refuse a call for messages that a lease no longer
+-- has.
 --
 -- Returns  p_done.
--- Raises   HD026 fewer were done than asked for, or the lease has none at all.
+-- Raises   HD026 fewer messages were done than asked for, or the lease has none at all.
 -- Role     internal
 create or replace function howdah._check_lease(
     p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[], p_done bigint

@@ -1,6 +1,6 @@
--- howdah._check_together(p_queues, p_leases, p_length): refuse arrays that do not go together.
+-- howdah._check_together(p_queues, p_leases, p_length): refuse arrays that do not correspond.
 --
--- Raises   HD005 they are not of one length, or NULL.
+-- Raises   HD005 the arrays differ in length, or are NULL.
 -- Role     internal
 create or replace function howdah._check_together(p_queues text[], p_leases bigint[], p_length integer) returns void
 language plpgsql immutable

@@ -1,9 +1,9 @@
--- howdah._end_leases_of(p_destination_id, p_leases, p_now): have leases of consumers whose sessions ended run out now.
+-- howdah._end_leases_of(p_destination_id, p_leases, p_now): end the leases of consumers whose sessions have ended.
 --
 -- Role     internal
 --
--- Their messages count as delivered in vain, as at the end of any lease. What somebody is acknowledging all the same is
--- left to him.
+-- Their messages count as delivered and failed, as at the end of any lease. Messages that somebody is nevertheless
+-- acknowledging are left to them.
 create or replace function howdah._end_leases_of(
     p_destination_id integer, p_leases bigint[], p_now timestamptz
 ) returns void

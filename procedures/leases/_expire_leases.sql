@@ -3,7 +3,7 @@
 --
 -- Role     internal
 --
--- In the receiver's transaction; what another one is just doing this for is passed by.
+-- It runs in the receiver's transaction, and skips messages for which another transaction is doing the same.
 create or replace function howdah._expire_leases(p_subscription_id integer) returns void
 language plpgsql volatile
 as $$
@@ -25,7 +25,7 @@ begin
             l.conversation_id, howdah._group(l.headers, l.conversation_id), v_row.lease_id)
         from howdah.acks a
         join howdah.subscriptions s on s.destination_id = a.subscription_id
-        -- not there if it has expired: nothing, then, to be held up
+        -- an expired message is not there; then nothing needs to be recorded for it
         left join lateral howdah._locate(s, a, array[v_row.seq]) l on true
         where a.id = v_row.ack_id;
     end loop;

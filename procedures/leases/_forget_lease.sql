@@ -2,8 +2,8 @@
 --
 -- Role     internal
 --
--- A message that another transaction is just taking still counts. What is left behind so is forgotten when the lease
--- has ended.
+-- A message that another transaction is taking still counts. A record that stays for that reason is deleted after the
+-- lease has ended.
 create or replace function howdah._forget_lease(p_lease howdah.leases) returns void
 language plpgsql volatile
     set enable_seqscan = off

@@ -1,5 +1,5 @@
--- howdah._in_lease(p_destination_id, p_lease, p_message_ids): the messages that a lease has in the table leased, of
--- some or (NULL) of all.
+-- howdah._in_lease(p_destination_id, p_lease, p_message_ids): the messages that a lease has in the table leased: some
+-- of them, or (NULL) all.
 --
 -- Returns  setof howdah.leased, in order; nothing is locked.
 -- Role     internal

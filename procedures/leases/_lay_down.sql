@@ -1,11 +1,12 @@
--- howdah._lay_down(p_destination_id, p_lease, p_message_ids, p_until): lay messages of a lease into parked, each with
+-- howdah._lay_down(p_destination_id, p_lease, p_message_ids, p_until): move messages of a lease to parked, each with
 -- its own end.
 --
--- Returns  their number (bigint); those that somebody else is just receiving, because the lease ran out, are passed by.
+-- Returns  the number of messages (bigint). Messages that somebody else is receiving, because the lease ran out, are
+--          skipped.
 -- Role     internal
 --
--- p_message_ids NULL: all of them. p_until NULL: they end when the lease does. While the lease lasts nobody has its
--- messages but who renews it, gives them back or acknowledges them: that is waited for.
+-- p_message_ids NULL: all of them. p_until NULL: they end when the lease does. Until the lease ends, only a call that
+-- extends it, gives messages back or acknowledges them can hold its messages; this call waits for that.
 create or replace function howdah._lay_down(
     p_destination_id integer, p_lease bigint, p_message_ids bigint[], p_until timestamptz
 ) returns bigint

@@ -1,4 +1,4 @@
--- howdah._lease_published(p_destination, p_message_ids, p_lease, p_until): note topic messages as leased.
+-- howdah._lease_published(p_destination, p_message_ids, p_lease, p_until): record topic messages as leased.
 --
 -- Role     internal
 create or replace function howdah._lease_published(

@@ -1,11 +1,11 @@
--- howdah._lease_rest(p_destination_id, p_name, p_rank, p_lease, p_until, p_seqs, p_locked, p_now, p_limit): lease what
--- is not usual among messages.
+-- howdah._lease_rest(p_destination_id, p_name, p_rank, p_lease, p_until, p_seqs, p_locked, p_now, p_limit): lease those
+-- messages that are not usual.
 --
 -- Returns  howdah.message of each.
 -- Role     internal
 --
--- What has expired or reached its limit is ended. What was moved lies at another position than its number says, so it
--- goes into parked, for a row of leased has no room for its position.
+-- Expired messages and those at their limit are disposed of. A moved message lies at another position than its id says.
+-- It goes to parked, because a row of leased has no column for its position.
 create or replace function howdah._lease_rest(
     p_destination_id integer, p_name text, p_rank smallint, p_lease bigint, p_until timestamptz, p_seqs bigint[],
     p_locked boolean, p_now timestamptz, p_limit integer

@@ -1,7 +1,7 @@
--- howdah._lease_until(p_duration): when a lease of so long ends.
+-- howdah._lease_until(p_duration): when a lease of a given duration ends.
 --
 -- Returns  timestamptz.
--- Raises   HD005 it is not 1 ms to 7 days.
+-- Raises   HD005 the duration is not 1 ms to 7 days.
 -- Role     internal
 create or replace function howdah._lease_until(p_duration interval) returns timestamptz
 language plpgsql volatile

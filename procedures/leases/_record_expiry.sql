@@ -3,8 +3,8 @@
 --
 -- Role     internal
 --
--- The key holds a secret: whoever could guess it could tell of a failure in his own queue with it, and this one would
--- be taken for recorded.
+-- The key contains a secret. Whoever could guess the key could report a failure of their own queue with it; this
+-- incident would then seem recorded.
 create or replace function howdah._record_expiry(
     p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text,
     p_lease bigint

@@ -1,12 +1,13 @@
--- howdah._return_leases(p_destination_id, p_want, p_now, p_since, p_message_ids): lay messages of leases that ran out
--- into parked, from where receives take what is due.
+-- howdah._return_leases(p_destination_id, p_want, p_now, p_since, p_message_ids): move messages of leases that ran out
+-- to parked, from where receives take what is due.
 --
 -- Role     internal
 --
--- At most p_want (NULL: all), in the order in which their leases ended; those that others are receiving are passed by.
--- p_since: only leases that ended after this (NULL: all). p_message_ids: only these (NULL: all). The leases are locked
--- first, against howdah.extend, which replaces their rows: so a message is locked only if its lease has ended indeed,
--- and nobody's acknowledgement ever waits for a receiver that came a moment too early.
+-- It moves at most p_want messages (NULL: all) in the order in which their leases ended. Messages that others are
+-- receiving are skipped. p_since: only leases that ended after this (NULL: all). p_message_ids: only these (NULL: all).
+--
+-- The leases are locked first, against howdah.extend, which replaces their rows. So a message is locked only if its
+-- lease has really ended. No acknowledgement ever waits for a receiver that came a moment too early.
 create or replace function howdah._return_leases(
     p_destination_id integer, p_want bigint, p_now timestamptz, p_since timestamptz default null,
     p_message_ids bigint[] default null

@@ -1,9 +1,9 @@
--- howdah._take_lease(p_destination, p_held, p_lease, p_until): lay messages that the caller holds under a lease.
+-- howdah._take_lease(p_destination, p_held, p_lease, p_until): put messages that the caller holds under a lease.
 --
 -- Role     internal
 --
--- As parked ones, due when the lease ends: so whoever receives then finds them, without any daemon. Topic messages stay
--- where they are and are noted in acked until then.
+-- They are parked until the lease ends. Whoever receives then finds them, so no daemon is needed. Topic messages stay
+-- where they are; acked records the lease.
 create or replace function howdah._take_lease(
     p_destination howdah.destinations, p_held howdah.message[], p_lease bigint, p_until timestamptz
 )

@@ -1,7 +1,7 @@
 -- howdah._unlease(p_destination, p_lease, p_message_ids): put leased messages back where they were.
 --
--- Returns  their numbers.
--- Raises   HD026 the lease has not (or no longer) one of these messages.
+-- Returns  their ids.
+-- Raises   HD026 the lease does not have, or no longer has, one of these messages.
 -- Role     internal
 create or replace function howdah._unlease(
     p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]

@@ -1,10 +1,10 @@
--- howdah._unleased(p_row): a leased message as the ready one that it was.
+-- howdah._unleased(p_row): a leased message as the ready message that it was.
 --
 -- Returns  howdah.msgs.
 -- Role     internal
 --
--- In leased the position is the lease's number times 2^20 and a number within the lease, so that the messages of a
--- lease lie together. None of these ever moved, so its number tells its position in the queue.
+-- In leased, the position is the lease times 2^20 plus a number within the lease, so that the messages of a lease lie
+-- together. None of these messages ever moved, so the id gives the position in the queue.
 create or replace function howdah._unleased(p_row howdah.leased) returns howdah.msgs
 language sql immutable
 as $$

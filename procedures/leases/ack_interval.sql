@@ -1,10 +1,10 @@
--- howdah.ack_interval(queue, leases, first_message_id, last_message_id): acknowledge what leases hold, from one message
--- to another.
+-- howdah.ack_interval(queue, leases, first_message_id, last_message_id): acknowledge the messages that leases hold,
+-- from one message to another.
 --
--- Returns  how many that were (bigint). The order is that of delivery: by lease, then by priority and position; of a
---          subscription by lease and position. What others hold in between is not touched.
--- Raises   HD001 no such queue; HD005 the last message comes before the first; HD010 not allowed; HD026 these leases
---          have not (or no longer) the first or the last message.
+-- Returns  the number of messages acknowledged (bigint). The order is that of delivery: by lease, then by priority and
+--          position; for a subscription by lease and position. Messages in between that others hold are not touched.
+-- Raises   HD001 no such queue; HD005 the last message comes before the first; HD010 not allowed; HD026 these leases do
+--          not have, or no longer have, the first or the last message.
 -- Role     howdah_consumer howdah_admin
 create or replace function howdah.ack_interval(
     queue text, leases bigint[], first_message_id bigint, last_message_id bigint

@@ -1,26 +1,33 @@
--- howdah.lease(queue, max_messages, duration, selector, consumer, acknowledge): receive messages for a time, without an
--- open transaction.
+-- howdah.lease(queue, max_messages, duration, selector, consumer, acknowledge): receive messages for a limited time,
+-- without an open transaction.
 --
--- Returns  up to max_messages rows: lease (bigint, one for all of them: the fencing token, greater than any given out
---          before), leased_until, and the columns of howdah.message.
--- Raises   HD001 no such queue; HD003, HD005 max_messages is not 1 to 10000, duration not 1 ms to 7 days, it is a
+-- Returns  up to max_messages rows: lease, leased_until and the columns of howdah.message. lease (bigint) is the same
+--          in all rows; it is the fencing token, greater than any given out before.
+-- Raises   HD001 no such queue; HD003, HD005 max_messages is not 1 to 10000, duration is not 1 ms to 7 days, queue is a
 --          topic, or a wildcard with acknowledge; HD009 receiving is paused; HD010 not allowed; HD016, HD019, HD023,
---          HD024, HD025, HD032 as howdah.receive; HD026 the lease to acknowledge has messages no more: nothing is
+--          HD024, HD025, HD032 as howdah.receive; HD026 the lease to acknowledge has no messages left; nothing is
 --          acknowledged or leased.
 -- Role     howdah_consumer howdah_admin
 --
--- COMMIT at once: the messages are then this lease's until leased_until, whatever becomes of the session; but a
--- consumer that was opened with own_session takes its leases with it. End it with howdah.ack (they are consumed),
--- howdah.nack (a failed delivery) or howdah.release (given back, nobody to blame); howdah.extend lengthens it. A lease
--- that runs out gives its messages back, and that counts as a failed delivery (incident LeaseExpired). queue is a
--- queue's name or a subscription's; or a wildcard, as for howdah.receive: then all messages come from one queue that
--- matches, queue_name, which is to be named to end the lease. acknowledge: a lease of the same queue that howdah.ack is
--- to end first. So a consumer that works batch after batch has one call, and one commit, for each; it succeeds whether
--- or not there is another message. Every error of the call undoes the acknowledgement too: where the queue was paused
--- (HD009) or disabled (HD016), or consumer closed (HD032), call howdah.ack alone. A lease all of whose messages were
--- acknowledged or given back before is refused (HD026): pass NULL then. Leased messages and received ones of one queue
--- do not disturb each other. In a queue of strict order a lease has one message, with message groups one of each group:
--- who acknowledged some and gave back others would break the order.
+-- COMMIT at once. The messages then belong to the lease until leased_until, whatever happens to the session. Only the
+-- leases of a consumer opened with own_session end with its session.
+--
+-- End the lease with howdah.ack (consumed), howdah.nack (a failed delivery) or howdah.release (given back without a
+-- failure). howdah.extend lengthens it. A lease that runs out gives its messages back, which counts as a failed
+-- delivery (incident LeaseExpired).
+--
+-- queue names a queue or a subscription, or is a wildcard as in howdah.receive. With a wildcard, all messages come from
+-- one matching queue, queue_name; name that queue to end the lease.
+--
+-- acknowledge: a lease of the same queue that howdah.ack is to end first. A consumer that works batch after batch so
+-- has one call and one commit for each. The call succeeds whether or not there is another message.
+--
+-- Every error of the call undoes the acknowledgement, too. If the queue was paused (HD009) or disabled (HD016), or the
+-- consumer closed (HD032), call howdah.ack alone. A lease whose messages were all acknowledged or given back before is
+-- refused (HD026): pass NULL then.
+--
+-- Leasing and receiving from one queue do not disturb each other. In a queue of strict order a lease has one message;
+-- with message groups it has one of each group. Acknowledging some and giving back others would break the order.
 create or replace function howdah.lease(
     queue text, max_messages integer default 1, duration interval default '30 seconds', selector text default null,
     consumer bigint default null, acknowledge bigint default null
@@ -36,8 +43,8 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_sort = off set enable_bitmapscan = off set jit = off
 as $$
--- The usual way: from the main lane of a queue with nothing else to give. Rows are deleted from msgs and written to
--- leased, and none is ever updated there. Everything else is held, and then laid into parked.
+-- The usual way takes messages from the main lane of a queue that has nothing else to give. Rows are deleted from msgs
+-- and written to leased, where none is ever updated. Everything else is held and then moved to parked.
 declare
     v_queue record;
     v_now timestamptz := howdah.now();
@@ -89,7 +96,8 @@ begin
                 continue when coalesce(cardinality(v_seqs), 0) = 0;
             else
                 continue when v_queue.backlog is not true;
-                -- Taken last, free and still there: a rollback gave it back, so the search comes first.
+                -- The message taken last is free and still there, so a rollback returned it, and the search comes
+                -- first.
                 perform from howdah.msgs m
                 where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq = v_queue.headed and m.xmax <> 0
                 for update skip locked;
@@ -100,8 +108,7 @@ begin
             v_failed := null;
             v_ended := null;
             if pg_sequence_last_value(v_queue.failing) is not null then
-                -- Locked first, for what failed is counted with a snapshot that was taken after that
-                -- (howdah._count_failures).
+                -- Lock first: failures are counted with a snapshot taken after the lock (howdah._count_failures).
                 v_seqs := array(
                     select m.seq from howdah.msgs m
                     where m.destination_id = v_queue.id and m.rank = v_queue.rank

@@ -1,15 +1,15 @@
 -- howdah.lease_ahead(queue, max_messages, duration, suspects, finished, selector, consumer): lease messages for a
 -- session that delivers them later, one after the other.
 --
--- Returns  as howdah.lease. suspects: how many of them, the first ones left, may be in hand at a time. If the lease
---          runs out these count as failed; the others come again as redelivered too, but no limit counts that.
---          finished: leases of this queue that are done with.
+-- Returns  as howdah.lease. suspects: how many of the messages, the first ones left, may be in hand at a time. If the
+--          lease runs out, these count as failed. The others also come again as redelivered, but no limit counts that.
+--          finished: leases of this queue that the session has finished.
 -- Raises   HD001 no such queue; HD003, HD005 as howdah.lease, or suspects is negative; HD009 receiving is paused; HD010
 --          not allowed; HD016, HD019, HD023, HD024, HD025, HD032 as howdah.receive.
 -- Role     howdah_consumer howdah_admin
 --
--- So a message that kills its consumers reaches its limit, and those that lay behind it in the dead consumers' memory
--- do not.
+-- A message that kills its consumers so reaches its limit. Messages behind it in the memory of the dead consumers do
+-- not.
 create or replace function howdah.lease_ahead(
     queue text, max_messages integer default 1, duration interval default '30 seconds', suspects integer default 1,
     finished bigint[] default '{}',

@@ -1,7 +1,7 @@
--- howdah.list_leases(queue): the leases of a queue or subscription.
+-- howdah.list_leases(queue): list the leases of a queue or subscription.
 --
--- Returns  one row a lease: how many messages it has, and when it ends; one that has ended is there until somebody
---          receives its messages.
+-- Returns  one row per lease: how many messages it has, and when it ends. A lease that has ended stays listed until
+--          somebody receives its messages.
 -- Raises   HD001 no such queue; HD010 not allowed.
 -- Role     howdah_admin howdah_consumer howdah_browser
 create or replace function howdah.list_leases(

@@ -1,10 +1,10 @@
--- howdah.nack(queue, lease, message_ids, …): give leased messages back as failed: the queue's policy decides what
--- becomes of them.
+-- howdah.nack(queue, lease, message_ids, …): give leased messages back as failed, and apply the queue's policy to them.
 --
--- Returns  one row a message: its number, which failure of it this was, and the outcome, as howdah.record_failure.
---          message_ids NULL: all that the lease still has. delay overrides the queue's; reject: no more tries.
--- Raises   HD001 no such queue; HD005 wrong argument; HD010 not allowed; HD026 the lease has not (or no longer) one of
---          these messages.
+-- Returns  one row per message: its id, which of its failures this was, and the outcome, as howdah.record_failure.
+--          message_ids NULL: all messages that the lease still has. delay overrides the queue's delay. reject: no more
+--          tries.
+-- Raises   HD001 no such queue; HD005 wrong argument; HD010 not allowed; HD026 the lease does not have, or no longer
+--          has, one of these messages.
 -- Role     howdah_consumer howdah_admin
 create or replace function howdah.nack(
     queue text, lease bigint, message_ids bigint[] default null, error_text text default null,

@@ -1,12 +1,13 @@
--- howdah._find(p_destination_id, p_message_id, p_priority, p_position): where a message of a destination lies, and lock
--- it if it is free.
+-- howdah._find(p_destination_id, p_message_id, p_priority, p_position): find a message of a destination, and lock it if
+-- it is free.
 --
--- Returns  one row: the message, its place (msgs, msgs_nonpersistent or parked or topic; NULL: not there), whether it
---          is non-persistent, whether it is free and so locked now (false: another transaction or a lease has it).
+-- Returns  one row: the message; its place (msgs, msgs_nonpersistent, parked or topic; NULL: not there); whether it is
+--          non-persistent; whether it is free, and so locked now (false: another transaction or a lease has it).
 -- Role     internal
 --
--- By key: its position is given, or told by its number or, where it was moved, by the table moved. One look for each
--- priority and position: PostgreSQL up to 16 would take arrays of them for a filter and read the whole queue.
+-- The look-up is by key. The position is given, or follows from the message's id; for a moved message it is in the
+-- table moved. Each priority and position is looked up on its own: PostgreSQL up to 16 would filter by an array, and
+-- read the whole queue.
 create or replace function howdah._find(
     p_destination_id integer, p_message_id bigint, p_priority integer, p_position bigint
 )

@@ -1,4 +1,4 @@
--- howdah._park(p_message, p_nonpersistent, p_due_at, p_reason): store a message that waits for a time.
+-- howdah._park(p_message, p_nonpersistent, p_due_at, p_reason): store a message that waits until a given time.
 --
 -- Role     internal
 create or replace function howdah._park(

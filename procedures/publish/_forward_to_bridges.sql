@@ -1,11 +1,11 @@
--- howdah._forward_to_bridges(p_topic, p_bodies, …): pass published messages on into the queues that the topic is
--- bridged to.
+-- howdah._forward_to_bridges(p_topic, p_bodies, …): send published messages on to the queues that the topic is bridged
+-- to.
 --
--- Raises   HD007, HD018 as howdah.send_batch: the queue takes no such message, and the publisher is told.
+-- Raises   HD007, HD018 as howdah.send_batch: a bridged queue refuses the message, and the publisher gets the error.
 -- Role     internal
 --
--- A queue that stamps gets p_user as the sender. The bridge's selector sees that stamp, else a forged JMSXUserID would
--- pass it.
+-- A queue with stamp_user gets p_user as the sender. The bridge's selector sees that stamp; otherwise a forged
+-- JMSXUserID could pass it.
 create or replace function howdah._forward_to_bridges(
     p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[],
     p_priorities integer[],

@@ -1,12 +1,12 @@
--- howdah._publish(p_topic, p_bodies, …): store messages of a topic, all or nothing, and pass them on to its bridges.
+-- howdah._publish(p_topic, p_bodies, …): store messages of a topic, all or nothing, and send them on to its bridges.
 --
--- Returns  their numbers (bigint[]) in the order of p_bodies.
+-- Returns  the message ids (bigint[]) in the order of p_bodies.
 -- Raises   HD005 a delay was asked for; HD017 a conversation was ended; HD018 a subscription is too far behind; HD025 a
 --          restored database.
 -- Role     internal
 --
--- The caller has checked rights and arguments. Arrays are NULL or as long as p_bodies; p_seqs are positions it has
--- drawn. p_user is the sender whom a bridge's queue stamps; NULL: the caller.
+-- The caller has checked rights and arguments. Arrays are NULL or as long as p_bodies. p_seqs are positions that the
+-- caller has drawn. p_user is the sender with whom a bridge's queue stamps the message; NULL means the caller.
 create or replace function howdah._publish(
     p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[],
     p_priorities integer[],

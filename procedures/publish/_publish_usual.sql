@@ -1,10 +1,11 @@
--- howdah._publish_usual(p_topic, …): store one persistent message of a topic, the usual way.
+-- howdah._publish_usual(p_topic, …): store one usual, persistent message of a topic.
 --
--- Returns  its number; NULL: topic, caller or message are not the usual ones, and nothing was done.
+-- Returns  the message's id (bigint); NULL if the topic, the caller or the message is not usual, and then nothing is
+--          stored.
 -- Role     internal
 --
--- What is stored is one row, whatever the number of subscribers. The tables may be turned between the look at the ring
--- and the insert: then the row is taken back and goes where it belongs now.
+-- One row is stored, whatever the number of subscribers. The ring may turn between reading its state and inserting. The
+-- row is then taken back and stored in the table that is open now.
 create or replace function howdah._publish_usual(
     p_topic text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer,
     p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval,

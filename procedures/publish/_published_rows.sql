@@ -1,6 +1,6 @@
--- howdah._published_rows(p_topic, p_seqs, …): the rows of a batch.
+-- howdah._published_rows(p_topic, p_seqs, …): the rows to store for a batch of a topic's messages.
 --
--- Returns  the columns of topic_msgs_0 but xid, in the order in which howdah._store_published names them.
+-- Returns  the columns of topic_msgs_0 except xid, in the order in which howdah._store_published names them.
 -- Role     internal
 create or replace function howdah._published_rows(
     p_topic howdah.destinations, p_seqs bigint[], p_now timestamptz, p_expires_at timestamptz, p_is_text boolean,

@@ -2,8 +2,8 @@
 --
 -- Role     internal
 --
--- p_table: 0 to 2 the persistent ones, 3 to 5 the non-persistent ones. Each by its own name, so that no other is
--- locked.
+-- p_table is 0 to 2 for the persistent tables and 3 to 5 for the non-persistent ones. Each has a statement of its own,
+-- so that no other table is locked.
 create or replace function howdah._store_published(
     p_table bigint, p_topic howdah.destinations, p_seqs bigint[], p_now timestamptz, p_expires_at timestamptz,
     p_is_text boolean,

@@ -1,5 +1,5 @@
--- howdah._unpublish(p_generation, p_topic_id, p_seqs): take back rows of the caller's transaction that went into a
--- table just turned away from.
+-- howdah._unpublish(p_generation, p_topic_id, p_seqs): delete the caller's own rows from a table of the ring that was
+-- closed while they were inserted.
 --
 -- Role     internal
 create or replace function howdah._unpublish(p_generation bigint, p_topic_id integer, p_seqs bigint[]) returns void

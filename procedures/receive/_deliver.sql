@@ -1,6 +1,7 @@
--- howdah._deliver(p_destination_id, p_message, p_now, p_limit, p_journaled): give out a message just taken, or end it.
+-- howdah._deliver(p_destination_id, p_message, p_now, p_limit, p_journaled): deliver a message just taken, or dispose
+-- of it.
 --
--- Returns  the message (howdah.message), unless it has expired or reached its limit.
+-- Returns  the message (howdah.message); no row if it has expired or reached its limit.
 -- Role     internal
 create or replace function howdah._deliver(
     p_destination_id integer, p_message howdah.msgs, p_now timestamptz, p_limit integer, p_journaled boolean

@@ -1,14 +1,14 @@
 -- howdah._matching_queues(p_pattern, p_want, p_selector): the queues that a receive from a wildcard looks into, in the
--- order in which it does.
+-- order of looking.
 --
 -- Returns  their names (text[]).
--- Raises   HD001 no queue matches; HD003 it is no wildcard; HD005, HD023 as howdah.receive; HD010 the caller may
---          receive from none that matches.
+-- Raises   HD001 no queue matches; HD003 the wildcard is invalid; HD005, HD023 as howdah.receive; HD010 the caller may
+--          not receive from any that matches.
 -- Role     internal
 --
--- Queues that are paused, hardened or tell their consumers apart are passed by. It begins at a queue chosen at random
--- and goes round, so that a busy one does not starve the others; a queue whose head has reached its last position is
--- asked only when the others had nothing.
+-- Queues that are paused, hardened or tell their consumers apart are skipped. The order starts at a random queue and
+-- goes round, so that a busy queue does not starve the others. A queue whose head has reached its last position is
+-- asked only if the others had nothing.
 create or replace function howdah._matching_queues(p_pattern text, p_want integer, p_selector text) returns text[]
 language plpgsql volatile
 as $$

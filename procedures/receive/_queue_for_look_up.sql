@@ -1,7 +1,7 @@
--- howdah._queue_for_look_up(p_queue): a queue whose messages the caller may take out of their order.
+-- howdah._queue_for_look_up(p_queue): a queue whose messages the caller may take out of order.
 --
 -- Returns  howdah.destinations.
--- Raises   HD001 no such queue; HD005 it is a subscription or keeps an order; HD009 receiving is paused; HD010 not
+-- Raises   HD001 no such queue; HD005 queue is a subscription or keeps an order; HD009 receiving is paused; HD010 not
 --          allowed; HD016 failures in a row disabled the queue; HD019 the queue is hardened.
 -- Role     internal
 create or replace function howdah._queue_for_look_up(p_queue text) returns howdah.destinations

@@ -1,7 +1,7 @@
 -- howdah._take_found(p_queue, p_message, p_due_at): take a message that was looked up, if it is free and may be
 -- delivered.
 --
--- Returns  howdah.message; nothing: it is in other hands, gone, not due, or was disposed of.
+-- Returns  howdah.message; no row if it is in somebody else's hands, gone, not due, or was disposed of.
 -- Role     internal
 create or replace function howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamptz)
 returns setof howdah.message

@@ -1,8 +1,8 @@
--- howdah.consume_locked(queue, message_ids, priorities, positions): take messages held by howdah.receive_locked.
+-- howdah.consume_locked(queue, message_ids, priorities, positions): consume messages held by howdah.receive_locked.
 --
--- Returns  nothing; the arguments are those of the messages received.
--- Raises   HD001 no such queue; HD005 an array is NULL or they differ in length; HD010 not allowed; HD013 a message is
---          not there any more.
+-- Returns  nothing. The arguments are the ids, priorities and positions of the messages received.
+-- Raises   HD001 no such queue; HD005 an array is NULL or the arrays differ in length; HD010 not allowed; HD013 a
+--          message is no longer there.
 -- Role     howdah_consumer howdah_admin
 create or replace function howdah.consume_locked(
     queue text, message_ids bigint[], priorities integer[], positions bigint[]

@@ -1,24 +1,26 @@
 -- howdah.receive(queue, max_messages, hold, selector, consumer): take messages; COMMIT consumes them, ROLLBACK puts
 -- them back in their place.
 --
--- Returns  up to max_messages rows of howdah.message, by priority and position; none if the queue has none to give.
---          queue is a queue's name or a subscription's (howdah.subscribe): then in the order in which the topic was
---          read, and origin_queue is the topic; of a shared one four times max_locks_per_transaction at most (256).
--- Raises   HD001 no such queue, or none that matches; HD003 it is no wildcard; HD005 max_messages is not 1 to 10000, or
---          it is a topic; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled the queue;
---          HD019 the queue is hardened; HD023 the selector is invalid; HD024 an unshared subscription is somebody
---          else's: being read, leased, or with an open consumer; HD025 a restored database (howdah.rebase_topics);
+-- Returns  up to max_messages rows of howdah.message, by priority and position; no row if the queue has none to give.
+--          queue may name a subscription (howdah.subscribe): its messages come in the order in which the topic was
+--          read, and origin_queue is the topic. A shared subscription gives at most four times
+--          max_locks_per_transaction (256).
+-- Raises   HD001 no such queue, or no queue matches; HD003 the wildcard is invalid; HD005 max_messages is not 1 to
+--          10000, or queue is a topic; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled
+--          the queue; HD019 the queue is hardened; HD023 the selector is invalid; HD024 somebody else reads or leases
+--          an unshared subscription, or has an open consumer of it; HD025 a restored database (howdah.rebase_topics);
 --          HD032 the consumer is not open, or the queue needs one.
 -- Role     howdah_consumer howdah_admin
 --
--- Messages that other transactions are receiving are passed by. Expired ones are discarded, and one whose recorded
--- failures have reached the queue's limit is disposed of by the queue's policy instead of given to the caller. hold: as
--- howdah.receive_locked. selector: only messages that it selects (docs/selectors.md); the others stay where they are.
--- consumer: who asks, from howdah.open_consumer, where a queue tells its consumers apart. queue may be a wildcard,
--- JOBS.* or JOBS.>: all queues that match and that the caller may receive from.
+-- Messages that other transactions are receiving are skipped. Expired messages are discarded. A message whose recorded
+-- failures have reached the queue's limit is not delivered; the queue's policy disposes of it.
 --
--- It does not wait. None means that none was met: a message that a rollback gave back far behind where others receive
--- by now may need some more calls to be found (docs/decisions/0006 says how long).
+-- hold: as howdah.receive_locked. selector: receive only the messages that it selects (docs/selectors.md); the others
+-- stay where they are. consumer: the number from howdah.open_consumer, where a queue tells its consumers apart. queue
+-- may be a wildcard, JOBS.* or JOBS.>: all matching queues that the caller may receive from.
+--
+-- It does not wait. An empty result means that this call found nothing. If a rollback returned a message far behind the
+-- place where others receive, several more calls may be needed to find it. docs/decisions/0006 says how many.
 create or replace function howdah.receive(
     queue text, max_messages integer default 1, hold boolean default false, selector text default null,
     consumer bigint default null
@@ -27,13 +29,13 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_sort = off set enable_bitmapscan = off set jit = off
 as $$
--- One message from the main lane, no search and no parked message due: the first part, with as few expressions as can
--- be, for PostgreSQL prepares each of them anew in every transaction. Everything else: lane by lane (a lane is what
--- lies in one place with one priority), in six ways: 1 what came back behind the head, if a look is due; 2 to 5, with a
--- backlog, the next places, each for one receiver only, by nextval (a place may be empty); 6 what lies from the head
--- on. Only a receive that has nothing so far looks everywhere before it says so. The settings make the statements walk
--- the key, for sessions keep plans that were made while the queue was short. Why nothing is missed:
--- docs/decisions/0006.
+-- The first part serves the usual call: one message from the main lane, with no search and no parked message due. It
+-- has as few expressions as possible, because PostgreSQL prepares each of them anew in every transaction.
+-- Everything else goes lane by lane (a lane is what lies in one place with one priority), in six ways. Way 1: what came
+-- back behind the head, if a look is due. Ways 2 to 5, under a backlog: the next positions, each drawn by nextval for
+-- one receiver only; a position may be empty. Way 6: what lies from the head on.
+-- A receive looks everywhere only if it has found nothing so far. The settings make the statements walk the key,
+-- because sessions keep plans that were made while the queue was short. docs/decisions/0006 says why nothing is missed.
 declare
     v_queue record;
     v_id integer;
@@ -81,7 +83,8 @@ begin
     from howdah.destinations d where d.name = queue and d.dropped_at is null;
     if v_queue.usual and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
         if v_queue.backlog then
-            -- Taken before, free and still there: a rollback gave back what was taken last, so the search comes first.
+            -- A message at the head that was taken before, is free and still exists was returned by a rollback. What
+            -- was taken last came back, so the search comes first.
             perform from howdah.msgs m
             where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_queue.headed
               and m.xmax <> 0
@@ -148,10 +151,10 @@ begin
                 message = format('%s is no queue: a selector is for queues', quote_literal(queue)),
                 hint = 'A subscription has its selector from howdah.subscribe.';
         end if;
-        -- From the tables into the result: a function's result is copied into that of the one that calls it. First the
-        -- rest of the transaction that is passed in part, if there is one; then what is new. What committed late is
-        -- among it, by its number, which is lower than those of all that was begun since the cursor's snapshot. A long
-        -- run of one transaction is read as such, so that its messages need not be looked at once more.
+        -- The rows go straight from the tables into the result, because the result of a function is copied into its
+        -- caller's. The rest of a transaction that was read in part comes first, then what is new. Late commits are
+        -- among the new rows: their ids are lower than those of all transactions begun since the cursor's snapshot. A
+        -- long run of one transaction is read as a run, so that its messages need not be looked at again.
         select * into v_stream from howdah._begin_stream(queue, hold, v_queue.plain, consumer);
         if v_stream.slot is null then
             return query select * from howdah._receive_published(v_stream.destination, v_stream.subscription, queue,
@@ -160,7 +163,7 @@ begin
         end if;
         v_topic := v_stream.topic;
         v_topic_id := v_stream.topic_id;
-        -- as it comes out of a record it is packed, and would be unpacked for each row
+        -- A snapshot that comes out of a record is packed, and would be unpacked for each row.
         v_upto := v_stream.upto::text::pg_snapshot;
         v_now := v_stream.moment;
         v_left := max_messages;
@@ -234,7 +237,7 @@ begin
                     return;
                 end if;
                 exit when v_run_upto is null;
-                v_dense := v_taken = v_run_upto - v_from;  -- where numbers are missing, the rest in one piece
+                v_dense := v_taken = v_run_upto - v_from;  -- where numbers are missing, the rest comes in one piece
                 v_from := v_run_upto;
             end loop;
         end loop;
@@ -269,7 +272,7 @@ begin
         v_one_by_one := howdah._is_one_by_one(v_id);
         if hold and v_one_by_one and howdah._is_strict(v_id) then
             max_messages := 1;
-            v_left := 1;  -- who consumes some of what is held and leaves the others would break the order
+            v_left := 1;  -- consuming some held messages and leaving others would break the order
         end if;
         v_lanes := howdah._in_order(v_lanes || array(select l from howdah.lanes l where l.destination_id = v_id));
     end if;
@@ -302,8 +305,8 @@ begin
                     else
                         v_back := null;
                         if v_tail > v_head + 64 then
-                            -- Under a backlog the last 256 belong to tickets, some of which are just being used; where
-                            -- receives are rare, none is.
+                            -- Under a backlog the last 256 positions belong to tickets, some of which are in use. Where
+                            -- receives are rare, none are.
                             select m.seq into v_back from howdah.msgs m
                             where m.destination_id = v_id and m.rank = v_lane.rank and m.seq = v_head and m.xmax <> 0
                             for update skip locked;
@@ -327,7 +330,7 @@ begin
                 else
                     continue when v_tail <= v_head - 16 and not v_everywhere;
                     v_locked := true;
-                    -- What this call holds already lies at v_head at most; the sequence may have been put back
+                    -- What this call already holds lies at v_head or before it; the sequence may have been put back
                     -- meanwhile.
                     v_from := case when v_drawn then greatest(v_head, pg_sequence_last_value(v_lane.head))
                         when hold and v_left < max_messages or v_lane.rank = v_again then v_head else v_head - 16 end;
@@ -344,7 +347,8 @@ begin
                             perform howdah._advance(v_lane.head, v_seqs[cardinality(v_seqs)]);
                         end if;
                     elsif v_taken < v_left and v_tail - 64 > coalesce(v_seqs[v_taken], v_head) then
-                        -- A gap, or other lanes' positions. The last 64 may be those of transactions about to commit.
+                        -- This is a gap, or positions of other lanes. The last 64 may belong to transactions about to
+                        -- commit.
                         perform howdah._advance(v_lane.head, v_tail - 64);
                     elsif v_taken > 0 then
                         perform howdah._advance(v_lane.head, v_seqs[v_taken]);
@@ -355,9 +359,9 @@ begin
 
                 if v_lane.place = 2 and v_walk.groups is null and not hold and not v_locked
                    and pg_sequence_last_value(v_queue.failing) is null then
-                    -- Nobody ever had these (xmax = 0), so no failures need to be counted. The index gives them in
-                    -- order. The range is for PostgreSQL up to 16, which may use the array as a filter only and read
-                    -- the dead rows of the whole lane.
+                    -- Nobody ever took these messages (xmax = 0), so no failures need to be counted. The index gives
+                    -- them in order. The range condition is for PostgreSQL up to 16, which may use the array only as a
+                    -- filter and read the dead rows of the whole lane.
                     return query
                     with taken as materialized (
                         delete from howdah.msgs m
@@ -476,18 +480,18 @@ begin
                 v_left := v_left - v_taken;
                 exit when v_left <= 0;
             end loop;
-            -- Who was disposed of in this lane had the place of one that may still lie here: before the lanes of lower
-            -- priority. So may a message whose group was one too many (howdah._claim_groups: 16 groups at least are
-            -- not).
+            -- A disposed message used up a slot, and another message may lie in this lane; look here again before the
+            -- lanes of lower priority. The same holds for a message whose group was one too many; howdah._claim_groups
+            -- always allows 16 groups.
             exit when v_left <= 0 or current_setting('howdah.disposed', true) = 'yes' or v_walk.groups = 'alone'
                 and v_taken >= 16;
         end loop;
-        -- Rows that are only held would be met again by another round, for nobody's own locks are passed by.
+        -- Another round would meet held rows again, because SKIP LOCKED does not skip our own locks.
         if v_left <= 0 or hold and v_left < max_messages then
             return;
         elsif current_setting('howdah.disposed', true) = 'yes' then
             perform set_config('howdah.disposed', '', true);
-            -- Where something was given it goes on, and not back: what came back before that is for the next call.
+            -- If something was delivered, go on and not back: what came back before that is for the next call.
             v_again := case when v_left < max_messages and not v_one_by_one then v_lane.rank end;
         elsif v_everywhere or v_left < max_messages then
             return;

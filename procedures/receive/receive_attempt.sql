@@ -1,15 +1,17 @@
 -- howdah.receive_attempt(queue, attempt_id): take the message of an attempt that was begun and committed.
 --
--- Returns  the message as howdah.receive; none if it is gone, in other hands or not due, and then the attempt does not
---          count.
+-- Returns  the message as howdah.receive; no row if it is gone, in somebody else's hands or not due, and then the
+--          attempt does not count.
 -- Raises   HD001 no such queue; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled the
---          queue; HD022 there is no such attempt, it was begun in this transaction or before the server was started, or
---          it was taken before.
+--          queue; HD022 there is no such attempt, it was begun in this transaction or before the server started, or it
+--          was taken before.
 -- Role     howdah_consumer howdah_admin
 --
--- COMMIT consumes it; ROLLBACK puts it back, one failure the richer. An attempt is for one call that returns its
--- message: who rolls back begins another one. COMMIT also what returned nothing, or call howdah.cancel_attempt, for a
--- rollback leaves the attempt, which counts in the end.
+-- COMMIT consumes the message. ROLLBACK puts it back with one more failure. An attempt serves one call that returns its
+-- message; begin another after a rollback.
+--
+-- If the call returns no row, COMMIT too, or call howdah.cancel_attempt. A rollback keeps the attempt, which counts in
+-- the end.
 create or replace function howdah.receive_attempt(queue text, attempt_id uuid) returns setof howdah.message
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -38,7 +40,7 @@ begin
     if v_destination.strict_order and not pg_try_advisory_xact_lock(howdah._lock_key('turn',
         v_destination.id::text)) then
         delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
-        return;  -- another consumer is at work, as howdah._admit has it
+        return;  -- another consumer is at work; howdah._admit decides likewise
     end if;
     perform from howdah.msgs m
     where m.destination_id = v_destination.id and m.rank = v_attempt.rank and m.seq = v_attempt.seq
@@ -60,9 +62,10 @@ begin
         delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
         return;
     end if;
-    -- another session had it until the message was let go of
+    -- another session held it until the message was free
     perform howdah._check_untaken(queue, v_attempt.attempt_id, v_attempt.message_id);
-    -- Of attempts at it those begun before this one: it is the same number whoever comes to the message first.
+    -- Count only attempts begun before this one. The number is then the same whichever attempt reaches the message
+    -- first.
     v_failures := case when v_destination.backout_count = 'hardened'
         then (select count(*) from howdah.poison_details p
               where p.message_id = v_attempt.message_id and p.destination_id = v_destination.id
@@ -74,7 +77,7 @@ begin
                 and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id))
         else howdah._failures(v_destination.id, v_attempt.message_id, v_attempt.stage, v_attempt.conversation_id,
             howdah._group((v_found.message).headers, v_attempt.conversation_id)) end;
-    -- COMMIT forgets the attempt with the message; a rollback leaves it, and so it counts.
+    -- COMMIT forgets the attempt with the message; a rollback keeps it, and so it counts.
     delete from howdah.untaken_attempts u where u.attempt_id = v_attempt.attempt_id
         and u.message_id = v_attempt.message_id;
     delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;

@@ -1,4 +1,5 @@
--- howdah._check_message(p_destination, …): refuse what cannot be sent to a destination, before anything is written.
+-- howdah._check_message(p_destination, …): refuse a message that cannot be sent to a destination, before anything is
+-- written.
 --
 -- Raises   HD005 null body or wrong argument; HD006 bad priority; HD007 body too large; HD008 sending is paused.
 -- Role     internal
@@ -42,7 +43,7 @@ begin
     if p_content_type is null or p_content_type = '' then
         raise exception using errcode = 'HD005', message = 'content_type cannot be empty';
     end if;
-    -- A month is 30 days where lengths are compared, and a year 365.25 where they are added.
+    -- Comparing intervals counts a month as 30 days; extracting the epoch counts a year as 365.25 days. Both must hold.
     if p_time_to_live <= interval '0' or p_time_to_live > interval '100 years'
        or extract(epoch from p_time_to_live) <= 0 then
         raise exception using errcode = 'HD005',

@@ -1,8 +1,8 @@
--- howdah._composite_members(p_names): the destinations that a composite name says, each once, all of which the caller
--- may send to.
+-- howdah._composite_members(p_names): the destinations listed in a composite name, each once; the caller may send to
+-- all of them.
 --
 -- Returns  howdah.destinations[], in the order of the name.
--- Raises   HD001 there is none of a name, or it is of another kind than the name says; HD010 the caller may not send
+-- Raises   HD001 a destination does not exist, or is not of the kind that the name says; HD010 the caller may not send
 --          there.
 -- Role     internal
 create or replace function howdah._composite_members(p_names text) returns howdah.destinations[]

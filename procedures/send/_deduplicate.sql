@@ -1,13 +1,15 @@
--- howdah._deduplicate(p_destination, p_keys, p_ids): tell messages about to be sent from those that were sent already.
+-- howdah._deduplicate(p_destination, p_keys, p_ids): find which of the messages about to be sent were sent already.
 --
--- Returns  bigint[]: for each key the number of the message that was first to be sent with it, which is that of p_ids
---          if it is to be sent now.
+-- Returns  bigint[]: for each key, the id of the first message sent with it; that is the id in p_ids if the message is
+--          new.
 -- Raises   HD005 a key is empty or too long.
 -- Role     internal
 --
--- A key that another open transaction has sent is waited for: if that commits it was the first, if it rolls back this
--- one is. The keys are taken in their order, so that two batches never wait for each other. A NULL key is no key. Under
--- a snapshot that a transaction holds on to it is error 40001 if the first was committed since: try again.
+-- If another open transaction has sent the same key, this call waits for it. Its message is the first if it commits;
+-- this one is if it rolls back.
+--
+-- Keys are taken in their order, so that two batches never deadlock. A NULL key is no key. Under REPEATABLE READ the
+-- call fails with 40001 if the first message was committed after the snapshot; the caller tries again.
 create or replace function howdah._deduplicate(
     p_destination howdah.destinations, p_keys text[], p_ids bigint[]
 ) returns bigint[]

@@ -1,7 +1,7 @@
--- howdah._send(p_queue, p_body, …): store one message, whatever it is like, or say what is wrong; the body of
--- howdah.send.
+-- howdah._send(p_queue, p_body, …): send any message that howdah.send cannot store in its one statement, or raise the
+-- error.
 --
--- Returns  the message's number (bigint); of what ActiveMQ's headers schedule that of the schedule.
+-- Returns  the message's id (bigint); the schedule's id if ActiveMQ's headers schedule the message.
 -- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018, HD025, HD027 as howdah.send.
 -- Role     internal
 create or replace function howdah._send(

@@ -1,11 +1,11 @@
--- howdah._send_batch(p_destination, p_bodies, …): store many messages; the body of howdah.send_batch for every type of
--- content.
+-- howdah._send_batch(p_destination, p_bodies, …): store many messages in one destination; this is howdah.send_batch for
+-- every type of body.
 --
--- Returns  the messages' numbers (bigint[]) in the order of p_bodies.
+-- Returns  the message ids (bigint[]) in the order of p_bodies.
 -- Raises   HD005, HD006, HD007, HD008, HD017, HD018, HD025, HD027 as howdah.send_batch.
 -- Role     internal
 --
--- The caller has checked the sender's right. p_seqs are positions it has drawn.
+-- The caller has checked the sender's rights. p_seqs are positions that the caller has drawn.
 create or replace function howdah._send_batch(
     p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[],
     p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[],

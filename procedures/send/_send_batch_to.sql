@@ -1,8 +1,9 @@
--- howdah._send_batch_to(p_queue, p_bodies, …): store many messages in a destination, or in each of a composite name.
+-- howdah._send_batch_to(p_queue, p_bodies, …): store many messages in a destination, or in each destination of a
+-- composite name.
 --
--- Returns  the numbers (bigint[]) in the order of p_bodies, of a composite name the first destination's.
--- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018, HD025, HD027 as howdah.send_batch, and then nothing
---          is sent to any.
+-- Returns  the message ids (bigint[]) in the order of p_bodies; for a composite name, those in the first destination.
+-- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018, HD025, HD027 as howdah.send_batch, and then no
+--          destination gets any.
 -- Role     internal
 create or replace function howdah._send_batch_to(
     p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[],

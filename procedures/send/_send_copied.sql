@@ -1,13 +1,13 @@
--- howdah._send_copied(p_queue, p_type, p_from, p_to, p_bytes_max, …): send the rows of pg_temp.howdah_copy from one
--- place to another.
+-- howdah._send_copied(p_queue, p_type, p_from, p_to, p_bytes_max, …): send the rows of pg_temp.howdah_copy between two
+-- places.
 --
--- Returns  how many messages (bigint); NULL, and none was sent: their bodies take more than p_bytes_max (NULL: any
---          number) together.
+-- Returns  the number of messages (bigint); NULL if none was sent because their bodies exceed p_bytes_max bytes
+--          together (NULL: no limit).
 -- Raises   as howdah.send_batch.
 -- Role     internal
 --
--- p_type: of the bodies; p_bare: they are all there is. The places are ctids, both included; a scan by them reads in
--- the order in which the rows were copied. An array that says nothing is NULL.
+-- p_type is the type of the bodies. p_bare says that every other column is NULL. The places are ctids, both included; a
+-- scan by ctid reads rows in the order in which they were copied. An array with no values in it is passed on as NULL.
 create or replace function howdah._send_copied(
     p_queue text, p_type text, p_from tid, p_to tid, p_bytes_max bigint, p_reply_to text, p_time_to_live interval,
     p_delay interval, p_delivery_mode text, p_content_type text, p_notify boolean, p_bare boolean

@@ -1,10 +1,10 @@
 -- howdah._send_large(p_queue, p_body, p_is_text, p_content_type, p_correlation_id, p_reply_to, p_message_type,
--- p_notify): store a message that is usual but for its large body.
+-- p_notify): store a message that is usual except for its large body.
 --
--- Returns  the message's number (bigint); NULL: queue or caller are not the usual ones, and nothing is stored.
+-- Returns  the message's id (bigint); NULL if the queue or the caller is not usual, and then nothing is stored.
 -- Role     internal
 --
--- As the statement of howdah.send, and the body apart.
+-- It does what the statement in howdah.send does, and stores the body in howdah.bodies.
 create or replace function howdah._send_large(
     p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text,
     p_message_type text, p_notify boolean

@@ -1,6 +1,7 @@
 -- howdah._send_new(p_destination, p_bodies, …): store those messages of a batch that were not sent already.
 --
--- Returns  the messages' numbers (bigint[]) in the order of p_bodies, those of the first ones among them.
+-- Returns  the message ids (bigint[]) in the order of p_bodies; for a duplicate, the id of the first message with its
+--          key.
 -- Raises   HD005, HD006, HD007, HD008, HD017, HD018, HD025, HD027 as howdah.send_batch.
 -- Role     internal
 create or replace function howdah._send_new(

@@ -1,11 +1,11 @@
--- howdah._send_to(v_destination, p_body, …): store one message, whatever it is like, in a destination that the caller
--- may send to.
+-- howdah._send_to(v_destination, p_body, …): store one message of any sort in a destination that the caller may send
+-- to.
 --
--- Returns  the message's number (bigint).
+-- Returns  the message's id (bigint).
 -- Raises   HD005, HD006, HD007, HD008, HD017, HD018, HD025, HD027 as howdah.send.
 -- Role     internal
 --
--- p_user: as of howdah._publish. What stamp_user of v_destination itself asks for is in p_headers.
+-- p_user: as in howdah._publish. p_headers already holds the stamp that v_destination's own stamp_user asks for.
 create or replace function howdah._send_to(
     v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb,
     p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid,

@@ -1,29 +1,38 @@
--- howdah.send(queue, body, …): put one message into a queue, or publish it to a topic, in the caller's transaction.
+-- howdah.send(queue, body, …): send one message to a queue or topic in the caller's transaction.
 --
--- Returns  the message's number (bigint).
+-- Returns  the message's id (bigint).
 -- Raises   HD001 no such queue; HD005 null body or wrong argument; HD006 bad priority; HD007 body too large; HD008
 --          sending is paused; HD010 not allowed; HD017 the conversation was ended; HD018 the queue is full; HD025 a
 --          restored database (howdah.rebase_topics); HD027 the engine is full.
 -- Role     howdah_producer howdah_admin
 --
--- body is text, jsonb or bytea; text and JSON come back as text, bytea as the exact bytes. headers is a JSON object.
--- priority is 0 to 9 (the queue's default is 4). time_to_live and delay count from this call; the message expires at
--- the one and is not delivered before the other. delivery_mode is persistent, or non-persistent: no WAL, and any
--- restart of the server loses the message. notify false wakes nobody by NOTIFY, after which a transaction cannot be
--- prepared (PREPARE TRANSACTION); idle consumers then find the message at their next look, 250 ms later at most.
+-- body is text, jsonb or bytea. Text and JSON come back as text; bytea comes back as the exact bytes. headers is a JSON
+-- object. priority is 0 to 9; the queue's default is 4.
+--
+-- time_to_live and delay count from this call. The message expires after time_to_live, and is not delivered before
+-- delay has passed.
+--
+-- delivery_mode is persistent or non-persistent. A non-persistent message writes no WAL and is lost at any restart of
+-- the server.
+--
+-- notify => false sends no NOTIFY. The transaction can then be prepared (PREPARE TRANSACTION), and idle consumers find
+-- the message within 250 ms, when they next look.
 --
 -- deduplication_key: if a message with this key was sent there within the queue's deduplication_window_ms, nothing is
--- stored and its number returned.
+-- stored. The call then returns that message's id.
 --
--- queue is the name of a queue or a topic; a topic's message is stored once and goes to every subscription there is.
--- Several names with commas between, each with queue:// or topic:// before it or without, get a message each, all or
--- none: A,B,topic://C; the number returned is that of the first one's.
+-- queue names a queue or a topic. A topic's message is stored once and goes to every subscription that exists.
 --
--- The usual message is stored by one statement, which stores nothing if queue, caller or message are not the usual
--- ones; the rest, and what is wrong, is howdah._send's. The statement stands in each of the three: a call between would
--- cost 7 us. A large body is laid apart by howdah._send_large. Its transaction has its number before its position:
--- howdah._set_mark. A session that published to a topic remembers its name, and so does not look for a queue of that
--- name first.
+-- queue can also list several destinations, each with or without queue:// or topic://: A,B,topic://C. Each gets a
+-- message of its own, or none does. The id returned is the first one's.
+--
+-- One statement stores the usual message. It stores nothing if the queue, the caller or the message is not usual;
+-- howdah._send then handles the call, and raises the errors. The statement is repeated in each overload, because a
+-- function call would cost 7 us.
+--
+-- howdah._send_large stores a large body in a table of its own. The transaction gets its id before it draws a position;
+-- howdah._set_mark says why. A session that has published to a topic remembers the topic's name, and skips the look-up
+-- of a queue.
 create or replace function howdah.send(
     queue text, body text, headers jsonb default null, priority integer default null, correlation_id text default null,
     reply_to text default null, message_type text default null, conversation_id uuid default null,
