@@ -399,7 +399,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._acknowledge(p_destination howdah.destinations, p_ack howdah.acks, p_seqs bigint[], p_xids xid8[], p_nonpersistent boolean[], p_reason text) IS 'note messages as consumed out of order.';
+COMMENT ON FUNCTION howdah._acknowledge(p_destination howdah.destinations, p_ack howdah.acks, p_seqs bigint[], p_xids xid8[], p_nonpersistent boolean[], p_reason text) IS 'record messages as consumed out of order.';
 
 CREATE FUNCTION howdah._acquire_lock(p_name text, p_holder text, p_seconds numeric) RETURNS bigint
     LANGUAGE plpgsql
@@ -505,7 +505,7 @@ declare
 begin
     for v_priority in 0 .. case when p_subscription.prioritized then 9 else 0 end loop
         v_id := null;
-        while v_id is null loop  -- numbers begin anew when they are used up, and some may be in use
+        while v_id is null loop  -- ids start again when they are used up, and some may be in use
             insert into howdah.acks (destination_id, subscription_id, priority, client_id, subscription_name, selector)
             values (p_topic_id, p_subscription.destination_id, v_priority, p_subscription.client_id,
                 case when p_subscription.durable then '' else '~' end || p_subscription.name, p_subscription.selector)
@@ -519,7 +519,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._add_cursors(p_subscription howdah.subscriptions, p_topic_id integer, p_snapshot pg_snapshot) IS 'have a subscription read a topic from a snapshot on.';
+COMMENT ON FUNCTION howdah._add_cursors(p_subscription howdah.subscriptions, p_topic_id integer, p_snapshot pg_snapshot) IS 'make a subscription read a topic from a snapshot on.';
 
 CREATE FUNCTION howdah._add_destination(p_destination howdah.destinations) RETURNS integer
     LANGUAGE plpgsql
@@ -673,7 +673,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._add_selection(p_destination_id integer, p_rank smallint, p_walk howdah.walk) IS 'let a selector remember how far it looked in a lane.';
+COMMENT ON FUNCTION howdah._add_selection(p_destination_id integer, p_rank smallint, p_walk howdah.walk) IS 'let a selector remember how far it has looked in a lane.';
 
 CREATE FUNCTION howdah._admit(p_destination_id integer, p_rank smallint, p_selector text, p_consumer bigint, p_hold boolean) RETURNS howdah.walk
     LANGUAGE plpgsql
@@ -717,7 +717,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._admit(p_destination_id integer, p_rank smallint, p_selector text, p_consumer bigint, p_hold boolean) IS 'how the caller may look for messages of a queue that is not an ordinary one.';
+COMMENT ON FUNCTION howdah._admit(p_destination_id integer, p_rank smallint, p_selector text, p_consumer bigint, p_hold boolean) IS 'how the caller may look for messages in a queue that is not plain.';
 
 CREATE FUNCTION howdah._advance(p_head regclass, p_position bigint) RETURNS boolean
     LANGUAGE sql
@@ -787,7 +787,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._advance_cursor(p_subscription howdah.subscriptions, p_ack howdah.acks) IS 'move a cursor over what is done with, up to the first message that is not, or that is leased.';
+COMMENT ON FUNCTION howdah._advance_cursor(p_subscription howdah.subscriptions, p_ack howdah.acks) IS 'move a cursor over what is done, up to the first message that is not, or that is leased.';
 
 CREATE FUNCTION howdah._advise(p_event text, p_queue text, p_facts jsonb) RETURNS void
     LANGUAGE plpgsql
@@ -820,7 +820,7 @@ CREATE FUNCTION howdah._all_published(p_topic_id integer) RETURNS TABLE(xid xid8
     union all select t.xid, t.seq from howdah.topic_msgs_2 t where t.destination_id = p_topic_id
 $$;
 
-COMMENT ON FUNCTION howdah._all_published(p_topic_id integer) IS 'every stored message of a topic, whatever its transaction number.';
+COMMENT ON FUNCTION howdah._all_published(p_topic_id integer) IS 'every stored message of a topic, whatever its transaction id.';
 
 CREATE FUNCTION howdah._alter_topic(p_topic_id integer, p_options jsonb) RETURNS void
     LANGUAGE plpgsql
@@ -868,7 +868,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._alter_topic(p_topic_id integer, p_options jsonb) IS 'write checked options of a topic.';
+COMMENT ON FUNCTION howdah._alter_topic(p_topic_id integer, p_options jsonb) IS 'store checked options of a topic.';
 
 CREATE FUNCTION howdah._announce(p_event text, p_queue text, p_facts jsonb) RETURNS void
     LANGUAGE sql
@@ -1019,7 +1019,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._are_over(p_positions regclass, p_mark bigint, p_ask boolean) IS 'whether all transactions have ended whose numbers are lower than that of a mark.';
+COMMENT ON FUNCTION howdah._are_over(p_positions regclass, p_mark bigint, p_ask boolean) IS 'whether all transactions with ids lower than a mark''s have ended.';
 
 CREATE FUNCTION howdah._as_ready(p_row howdah.claimed) RETURNS howdah.msgs
     LANGUAGE sql IMMUTABLE
@@ -1377,7 +1377,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._begin_since(p_subscription howdah.subscriptions, p_since timestamp with time zone) IS 'have a new subscription pass over what was sent before a time.';
+COMMENT ON FUNCTION howdah._begin_since(p_subscription howdah.subscriptions, p_since timestamp with time zone) IS 'make a new subscription skip what was sent before a time.';
 
 CREATE TABLE howdah.ack_cursors (
     ack_id integer NOT NULL,
@@ -1445,7 +1445,7 @@ begin
         perform howdah._note_alive(v_look.alive);
     end if;
     if v_look.shared then
-        -- who reads it stands in the way of who would change it
+        -- a reader blocks whoever wants to change the subscription
         perform pg_advisory_xact_lock_shared(howdah._lock_key('subscription', destination.id::text));
         if p_consumer is not null then
             perform howdah._check_reader(destination, p_consumer);
@@ -1459,7 +1459,7 @@ begin
     end if;
     if v_look.plain then
         ring := howdah._truncations();
-        upto := howdah._snapshot();  -- what reads begins after this
+        upto := howdah._snapshot();  -- the statements that read begin after this
         select a.destination_id, d.name, c.cursor
         into v_at
         from howdah.acks a
@@ -1486,7 +1486,7 @@ begin
             end if;
             v_from := least(case when ack_cursor.seq >= 0 then ack_cursor.xid end, late, pg_snapshot_xmax(done));
             v_slots := howdah._slots_from(v_from);
-            -- Where a very old transaction has ended, the way from its number on may be long.
+            -- If a very old transaction has ended, the way from its id on may be long.
             if cardinality(v_slots) = 1
                and (pg_snapshot_xmax(done)::text::bigint - late::text::bigint > 100000) is not true then
                 nonpersistent := howdah._is_nonpersistent(v_slots[1], topic_id, v_from);
@@ -1497,12 +1497,12 @@ begin
     subscription := v_look.subscription;
     if slot is null and p_plain and p_consumer is null and not v_look.shared
        and pg_sequence_last_value(destination.special) is not null then
-        perform howdah._check_reader(destination, null);  -- the first lease, or consumer, came before the lock
+        perform howdah._check_reader(destination, null);  -- the first lease or consumer came before the lock
     end if;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._begin_stream(p_name text, p_hold boolean, p_plain boolean, p_consumer bigint, OUT destination howdah.destinations, OUT subscription howdah.subscriptions, OUT slot integer, OUT nonpersistent boolean, OUT topic_id integer, OUT topic text, OUT ack_cursor howdah.ack_cursors, OUT done pg_snapshot, OUT late xid8, OUT upto pg_snapshot, OUT ring bigint, OUT moment timestamp with time zone) IS 'see that the caller may receive from a subscription, lock it, and look where it goes on.';
+COMMENT ON FUNCTION howdah._begin_stream(p_name text, p_hold boolean, p_plain boolean, p_consumer bigint, OUT destination howdah.destinations, OUT subscription howdah.subscriptions, OUT slot integer, OUT nonpersistent boolean, OUT topic_id integer, OUT topic text, OUT ack_cursor howdah.ack_cursors, OUT done pg_snapshot, OUT late xid8, OUT upto pg_snapshot, OUT ring bigint, OUT moment timestamp with time zone) IS 'check that the caller may receive from a subscription, lock it, and find where it continues.';
 
 CREATE FUNCTION howdah._blame_leases(p_destination_id integer, p_rows howdah.parked[]) RETURNS void
     LANGUAGE plpgsql
@@ -1702,7 +1702,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_all_taken(p_source howdah.destinations, p_message_ids bigint[], p_count bigint, p_act text) IS 'raise unless an act found each of the messages named.';
+COMMENT ON FUNCTION howdah._check_all_taken(p_source howdah.destinations, p_message_ids bigint[], p_count bigint, p_act text) IS 'raise an error unless an act found every named message.';
 
 CREATE FUNCTION howdah._check_apart(p_source howdah.destinations, p_target howdah.destinations) RETURNS void
     LANGUAGE plpgsql STABLE
@@ -1716,7 +1716,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_apart(p_source howdah.destinations, p_target howdah.destinations) IS 'raise if messages would be moved to the queue that they are in.';
+COMMENT ON FUNCTION howdah._check_apart(p_source howdah.destinations, p_target howdah.destinations) IS 'raise an error if messages would be moved to the queue that they are in.';
 
 CREATE FUNCTION howdah._check_chosen(p_message_ids bigint[]) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
@@ -1731,7 +1731,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_chosen(p_message_ids bigint[]) IS 'raise if an act that does not take all of a queue is told neither numbers nor a filter.';
+COMMENT ON FUNCTION howdah._check_chosen(p_message_ids bigint[]) IS 'raise an error if an act that does not take a whole queue gets neither message ids nor a filter.';
 
 CREATE FUNCTION howdah._check_cluster() RETURNS void
     LANGUAGE plpgsql
@@ -1774,7 +1774,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_consumer(p_destination howdah.destinations, p_consumer bigint, p_now timestamp with time zone) IS 'refuse a consumer that is not open, and note that it is alive.';
+COMMENT ON FUNCTION howdah._check_consumer(p_destination howdah.destinations, p_consumer bigint, p_now timestamp with time zone) IS 'refuse a consumer that is not open, and record that it is alive.';
 
 CREATE FUNCTION howdah._check_creation() RETURNS void
     LANGUAGE plpgsql
@@ -1828,7 +1828,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah._check_cron(p_cron text) IS 'refuse what is no cron expression of five fields.';
+COMMENT ON FUNCTION howdah._check_cron(p_cron text) IS 'refuse a text that is no cron expression of five fields.';
 
 CREATE FUNCTION howdah._check_disabled(p_destination_id integer) RETURNS void
     LANGUAGE plpgsql STABLE
@@ -1999,7 +1999,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_no_consumer(p_subscription howdah.destinations) IS 'refuse who would read or end a subscription that has an open consumer.';
+COMMENT ON FUNCTION howdah._check_no_consumer(p_subscription howdah.destinations) IS 'refuse to read or end a subscription that has an open consumer.';
 
 CREATE FUNCTION howdah._check_not_leased(p_subscription howdah.destinations) RETURNS void
     LANGUAGE plpgsql
@@ -2016,7 +2016,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_not_leased(p_subscription howdah.destinations) IS 'refuse what must not pass over leased messages of a subscription.';
+COMMENT ON FUNCTION howdah._check_not_leased(p_subscription howdah.destinations) IS 'refuse what must not pass leased messages of a subscription.';
 
 CREATE FUNCTION howdah._check_options(p_owner text, p_options jsonb) RETURNS void
     LANGUAGE plpgsql
@@ -2182,7 +2182,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_reader(p_subscription howdah.destinations, p_consumer bigint) IS 'refuse who would read an unshared subscription that is somebody else''s.';
+COMMENT ON FUNCTION howdah._check_reader(p_subscription howdah.destinations, p_consumer bigint) IS 'refuse to read an unshared subscription that belongs to somebody else.';
 
 CREATE FUNCTION howdah._check_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_conversations uuid[], p_rank integer DEFAULT 0) RETURNS void
     LANGUAGE plpgsql
@@ -2219,7 +2219,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_conversations uuid[], p_rank integer) IS 'refuse what a queue has no room for, and what is sent in an ended conversation.';
+COMMENT ON FUNCTION howdah._check_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_conversations uuid[], p_rank integer) IS 'refuse messages for which a queue has no room, or whose conversation was ended.';
 
 CREATE FUNCTION howdah._check_schedule(p_once boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamp with time zone, p_ends_at timestamp with time zone, p_delay interval, p_name text, p_time_zone text, p_misfire_grace interval) RETURNS void
     LANGUAGE plpgsql
@@ -2287,7 +2287,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah._check_subscription(p_topic text, p_name text, p_client_id text, p_shared boolean, p_durable boolean, p_no_local boolean, p_options jsonb) IS 'refuse what cannot be a subscription.';
+COMMENT ON FUNCTION howdah._check_subscription(p_topic text, p_name text, p_client_id text, p_shared boolean, p_durable boolean, p_no_local boolean, p_options jsonb) IS 'refuse arguments that cannot define a subscription.';
 
 CREATE FUNCTION howdah._check_subscription_options(p_options jsonb) RETURNS void
     LANGUAGE plpgsql
@@ -2331,7 +2331,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_subscription_rights(p_options jsonb) IS 'refuse options that would do for the caller what he may not do himself.';
+COMMENT ON FUNCTION howdah._check_subscription_rights(p_options jsonb) IS 'refuse options that would do for callers what they may not do themselves.';
 
 CREATE FUNCTION howdah._check_system(p_messages bigint, p_bytes bigint) RETURNS void
     LANGUAGE plpgsql
@@ -2377,7 +2377,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_system(p_messages bigint, p_bytes bigint) IS 'refuse what the whole engine has no room for, and do what its resource state asks.';
+COMMENT ON FUNCTION howdah._check_system(p_messages bigint, p_bytes bigint) IS 'refuse messages for which the engine has no room, and do what its resource state asks.';
 
 CREATE FUNCTION howdah._check_temporary(p_destination howdah.destinations, p_verb text) RETURNS void
     LANGUAGE plpgsql
@@ -2481,7 +2481,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah._check_wildcard(p_pattern text) IS 'refuse what is no wildcard.';
+COMMENT ON FUNCTION howdah._check_wildcard(p_pattern text) IS 'refuse a pattern that is no wildcard.';
 
 CREATE FUNCTION howdah._chosen_messages(p_source howdah.destinations, p_message_ids bigint[], p_max bigint, p_origin text, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selector text) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -2504,7 +2504,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._chosen_messages(p_source howdah.destinations, p_message_ids bigint[], p_max bigint, p_origin text, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selector text) IS 'the messages that an operator''s act is to concern.';
+COMMENT ON FUNCTION howdah._chosen_messages(p_source howdah.destinations, p_message_ids bigint[], p_max bigint, p_origin text, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selector text) IS 'the messages that an operator''s act concerns.';
 
 CREATE TABLE howdah.lanes (
     id bigint NOT NULL,
@@ -2591,7 +2591,7 @@ begin
     through := true;
     for v_group in
         select u.group_id, u.starts, o.consumer_id is not null and not u.starts as owned,
-            -- Not tried, for its lock would be one of those of which there are only so many.
+            -- Do not try it: its lock would be one of a limited number.
             p_lane.place > 0 and exists (select from howdah.parked p where p.destination_id = p_lane.destination_id
                                              and p.group_id = u.group_id and p.seq < u.first) as held
         from (select g.group_id, (array_agg(g.seq order by g.n))[1] = 1 as starts, min(g.n) as n, min(g.key) as first
@@ -2666,7 +2666,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._claim_groups(p_lane howdah.lanes, p_walk howdah.walk, p_keys bigint[], p_groups text[], p_seqs integer[], p_want integer, p_now timestamp with time zone, p_more boolean, INOUT mine text[], INOUT refused text[], OUT taken bigint[], OUT firsts bigint[], OUT full_up boolean, OUT through boolean) IS 'take what may be taken of a page of a queue with message groups.';
+COMMENT ON FUNCTION howdah._claim_groups(p_lane howdah.lanes, p_walk howdah.walk, p_keys bigint[], p_groups text[], p_seqs integer[], p_want integer, p_now timestamp with time zone, p_more boolean, INOUT mine text[], INOUT refused text[], OUT taken bigint[], OUT firsts bigint[], OUT full_up boolean, OUT through boolean) IS 'take what may be taken from a page of a queue with message groups.';
 
 CREATE FUNCTION howdah._claim_of_groups(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_want integer, p_all boolean) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -2701,7 +2701,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._claim_of_groups(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_want integer, p_all boolean) IS 'the first ready messages behind a position whose groups are to be had.';
+COMMENT ON FUNCTION howdah._claim_of_groups(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_want integer, p_all boolean) IS 'the first ready messages behind a position whose groups are free.';
 
 CREATE FUNCTION howdah._claim_one_of_group(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_all boolean) RETURNS bigint
     LANGUAGE plpgsql
@@ -2732,7 +2732,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._claim_one_of_group(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_all boolean) IS 'the first ready message behind a position whose group is to be had.';
+COMMENT ON FUNCTION howdah._claim_one_of_group(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_all boolean) IS 'the first ready message behind a position whose group is free.';
 
 CREATE FUNCTION howdah._claim_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_name text, p_want integer, p_hold boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -2804,8 +2804,8 @@ begin
                 if v_page.taken > 0 then
                     v_gone := '{}';
                     if p_subscription.shared then
-                        -- A statement of its own, whose snapshot is taken after the locks: whoever had one before has
-                        -- committed by then.
+                        -- This is a statement of its own, with a snapshot taken after the locks: whoever held one
+                        -- before has committed by then.
                         v_gone := array(
                             select u.seq
                             from unnest(v_page.seqs, v_page.xids) u(seq, xid)
@@ -2881,7 +2881,7 @@ begin
     if not p_hold and cardinality(v_seqs) > 0 then
         perform howdah._acknowledge(p_destination, p_ack, v_seqs, v_xids, v_modes, null);
     end if;
-    -- What is done with before the first message that others have in hand: only over that can the cursor go.
+    -- The cursor can only pass what is done before the first message that others have in hand.
     if not p_hold and (v_passed > 16 or v_passed > 0 and v_left > 0) and (howdah._cursor(p_ack.id)).n = v_cursor.n then
         perform howdah._advance_cursor(p_subscription, p_ack);
     end if;
@@ -2962,7 +2962,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._close_dead(p_destination_id integer, p_now timestamp with time zone, p_but integer) IS 'close the consumers of a queue that are gone, but not that one.';
+COMMENT ON FUNCTION howdah._close_dead(p_destination_id integer, p_now timestamp with time zone, p_but integer) IS 'close the consumers of a queue that are gone, except p_but.';
 
 CREATE FUNCTION howdah._close_room(p_room regclass) RETURNS void
     LANGUAGE sql
@@ -2970,7 +2970,7 @@ CREATE FUNCTION howdah._close_room(p_room regclass) RETURNS void
     select setval(p_room, ((((coalesce(pg_sequence_last_value(p_room), 0) >> 12) + 1) & 255) << 12) | 4095)
 $$;
 
-COMMENT ON FUNCTION howdah._close_room(p_room regclass) IS 'let no more tickets be used until it is counted.';
+COMMENT ON FUNCTION howdah._close_room(p_room regclass) IS 'allow no more tickets until somebody counts.';
 
 CREATE FUNCTION howdah._composite_members(p_names text) RETURNS howdah.destinations[]
     LANGUAGE plpgsql
@@ -3082,7 +3082,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._consume_published(p_destination howdah.destinations, p_message_ids bigint[]) IS 'take topic messages held by howdah.receive_locked.';
+COMMENT ON FUNCTION howdah._consume_published(p_destination howdah.destinations, p_message_ids bigint[]) IS 'consume topic messages held by howdah.receive_locked.';
 
 CREATE FUNCTION howdah._consumer_turn(p_queue howdah.destinations, p_consumer bigint, p_now timestamp with time zone, OUT admitted boolean, OUT alone boolean, OUT share text) RETURNS record
     LANGUAGE plpgsql
@@ -3164,7 +3164,7 @@ CREATE FUNCTION howdah._copy_rights(p_subscription_id integer, p_topics integer[
     on conflict do nothing
 $$;
 
-COMMENT ON FUNCTION howdah._copy_rights(p_subscription_id integer, p_topics integer[], p_by_wildcard boolean) IS 'who may receive from a topic, browse or administer it may do so at its subscription.';
+COMMENT ON FUNCTION howdah._copy_rights(p_subscription_id integer, p_topics integer[], p_by_wildcard boolean) IS 'give the rights to receive from, browse and administer a topic at its subscription, too.';
 
 CREATE FUNCTION howdah._count_by_origin(p_destination_id integer, p_most bigint) RETURNS TABLE(origin_id integer, messages bigint)
     LANGUAGE plpgsql STABLE
@@ -3314,7 +3314,7 @@ CREATE FUNCTION howdah._cron_number(p_word text, p_field bigint) RETURNS integer
         when p_field = 5 then array_position(array['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'], p_word) - 1 end
 $$;
 
-COMMENT ON FUNCTION howdah._cron_number(p_word text, p_field bigint) IS 'what a number or name in a field of a cron expression stands for.';
+COMMENT ON FUNCTION howdah._cron_number(p_word text, p_field bigint) IS 'the value of a number or name in a field of a cron expression.';
 
 CREATE FUNCTION howdah._cursor(p_ack_id integer) RETURNS howdah.ack_cursors
     LANGUAGE sql
@@ -3329,7 +3329,7 @@ CREATE FUNCTION howdah._cursor_after(p_cursor howdah.ack_cursors, p_upto pg_snap
         else howdah._cursor_at(howdah._whole_snapshot(p_cursor), p_upto, p_xid) end
 $$;
 
-COMMENT ON FUNCTION howdah._cursor_after(p_cursor howdah.ack_cursors, p_upto pg_snapshot, p_xid xid8) IS 'a cursor moved on to a message, as howdah._cursor_at; within a transaction that it has passed in part it stays.';
+COMMENT ON FUNCTION howdah._cursor_after(p_cursor howdah.ack_cursors, p_upto pg_snapshot, p_xid xid8) IS 'a cursor moved to a message, as howdah._cursor_at; it stays within a transaction that it has passed in part.';
 
 CREATE FUNCTION howdah._cursor_at(p_done pg_snapshot, p_upto pg_snapshot, p_xid xid8) RETURNS pg_snapshot
     LANGUAGE plpgsql IMMUTABLE
@@ -3352,7 +3352,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._cursor_at(p_done pg_snapshot, p_upto pg_snapshot, p_xid xid8) IS 'a cursor moved on to a message: everything before it in reading order is passed.';
+COMMENT ON FUNCTION howdah._cursor_at(p_done pg_snapshot, p_upto pg_snapshot, p_xid xid8) IS 'a cursor moved to a message: everything before it in reading order is passed.';
 
 CREATE FUNCTION howdah._dead_by_destination() RETURNS TABLE(origin_id integer, dead bigint, as_of timestamp with time zone)
     LANGUAGE plpgsql STABLE
@@ -3700,7 +3700,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._draw_tickets(p_id integer, p_tickets regclass, p_shift integer, p_needed bigint) IS 'draw tickets under howdah._reserve_after_count''s lock, and hold them.';
+COMMENT ON FUNCTION howdah._draw_tickets(p_id integer, p_tickets regclass, p_shift integer, p_needed bigint) IS 'draw tickets under the lock of howdah._reserve_after_count, and hold them.';
 
 CREATE FUNCTION howdah._drop_bodies(p_message_ids bigint[]) RETURNS void
     LANGUAGE plpgsql
@@ -3843,7 +3843,7 @@ begin
                 and s.seq = k.seq', v_open, p_slot)
         using v_keys.ids, v_keys.xids, v_keys.seqs;
     end if;
-    -- What was noted about messages that go now: no cursor meets them any more.
+    -- No cursor will meet the messages that go now, so what was recorded about them goes, too.
     execute format('delete from howdah.acked d using howdah.acks a
         where a.id = d.ack_id and not exists (select from unnest($1, $2) k(id, seq) where k.id = a.destination_id
           and k.seq = d.seq)
@@ -3855,8 +3855,8 @@ begin
     using v_keys.ids, v_keys.seqs;
     perform setval('howdah.topic_truncations'::regclass, (select max(r.truncations) + 1 from howdah.topic_ring r));
     execute format('truncate table only howdah.topic_msgs_%s', p_slot);
-    -- Not without need: an UNLOGGED table's new file, undone just before a crash, makes PostgreSQL's next start fail
-    -- (docs/operations.md).
+    -- Truncate it only if needed. If an UNLOGGED table's new file is undone just before a crash, PostgreSQL cannot
+    -- start (docs/operations.md).
     if pg_relation_size(format('howdah.topic_nonpersistent_%s', p_slot)::regclass) > 0 then
         execute format('truncate table only howdah.topic_nonpersistent_%s', p_slot);
     end if;
@@ -3868,7 +3868,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah._empty_slot(p_slot integer) IS 'empty a closed pair of topic tables that the caller has locked; what is needed goes into the open ones.';
+COMMENT ON FUNCTION howdah._empty_slot(p_slot integer) IS 'empty a closed pair of topic tables that the caller has locked, and carry on what is needed to the open pair.';
 
 CREATE FUNCTION howdah._end_conversation(p_conversation_id uuid, p_error integer, p_text text, p_reply_to text, p_correlation_id text) RETURNS boolean
     LANGUAGE plpgsql
@@ -4036,7 +4036,7 @@ CREATE FUNCTION howdah._end_schedule(p_schedule howdah.schedules, p_state text) 
     where (s.id = p_schedule.id or s.parent_id = p_schedule.id) and s.state in ('active', 'paused', 'failed', 'ended')
 $$;
 
-COMMENT ON FUNCTION howdah._end_schedule(p_schedule howdah.schedules, p_state text) IS 'let a schedule, and the series it began, fire no more.';
+COMMENT ON FUNCTION howdah._end_schedule(p_schedule howdah.schedules, p_state text) IS 'end a schedule, and the series that it began.';
 
 CREATE FUNCTION howdah._end_stream(p_stream record, p_total bigint) RETURNS void
     LANGUAGE plpgsql
@@ -4050,7 +4050,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._end_stream(p_stream record, p_total bigint) IS 'move the cursor to the end, if that is worth it, when p_total messages were read and no more are there.';
+COMMENT ON FUNCTION howdah._end_stream(p_stream record, p_total bigint) IS 'move the cursor to the end, if it is worth it, when p_total messages were read and there are no more.';
 
 CREATE FUNCTION howdah._engine_option(p_key text) RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -4301,7 +4301,7 @@ CREATE FUNCTION howdah._exception_queue(p_name text) RETURNS text
     LANGUAGE sql STABLE
     AS $$ select coalesce(p_name, (select '_SYSTEM.Exception.Destination.' || e.name from howdah.engine e)) $$;
 
-COMMENT ON FUNCTION howdah._exception_queue(p_name text) IS 'the exception destination meant, by default the engine''s own.';
+COMMENT ON FUNCTION howdah._exception_queue(p_name text) IS 'the exception destination meant by a name; NULL means the engine''s own.';
 
 CREATE FUNCTION howdah._expire(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean) RETURNS void
     LANGUAGE plpgsql
@@ -4524,14 +4524,14 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._find_published(p_destination_id integer, p_message_id bigint) IS 'a topic message that a subscription has not passed, and lock it if it is free.';
+COMMENT ON FUNCTION howdah._find_published(p_destination_id integer, p_message_id bigint) IS 'find a topic message that a subscription has not passed, and lock it if it is free.';
 
 CREATE FUNCTION howdah._find_run(p_stream record, p_after xid8, p_after_seq bigint, p_to xid8, p_most bigint, OUT xid xid8, OUT after_seq bigint, OUT upto_seq bigint) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
     v_topic_id integer := p_stream.topic_id;
-    v_upto pg_snapshot := p_stream.upto::text::pg_snapshot;  -- out of a record it is packed
+    v_upto pg_snapshot := p_stream.upto::text::pg_snapshot;  -- a snapshot out of a record is packed
 begin
     case
         when p_stream.slot = 0 and not p_stream.nonpersistent then
@@ -4575,7 +4575,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._find_run(p_stream record, p_after xid8, p_after_seq bigint, p_to xid8, p_most bigint, OUT xid xid8, OUT after_seq bigint, OUT upto_seq bigint) IS 'the next messages of a stream that one transaction published with successive numbers, as far as its ends tell.';
+COMMENT ON FUNCTION howdah._find_run(p_stream record, p_after xid8, p_after_seq bigint, p_to xid8, p_most bigint, OUT xid xid8, OUT after_seq bigint, OUT upto_seq bigint) IS 'find the next run of a stream: messages that one transaction published with successive numbers.';
 
 CREATE FUNCTION howdah._fingerprint(p_class text, p_text text, p_sqlstate text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -4648,7 +4648,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._fire(p_schedule howdah.schedules, p_at timestamp with time zone) IS 'one firing: send the message, or begin the series.';
+COMMENT ON FUNCTION howdah._fire(p_schedule howdah.schedules, p_at timestamp with time zone) IS 'make one firing: send the message, or begin the series.';
 
 CREATE FUNCTION howdah._fire_due(p_schedule howdah.schedules, p_times timestamp with time zone[], p_next_at timestamp with time zone, p_error text) RETURNS bigint
     LANGUAGE plpgsql
@@ -4692,7 +4692,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._fire_due(p_schedule howdah.schedules, p_times timestamp with time zone[], p_next_at timestamp with time zone, p_error text) IS 'fire a schedule for some times that have come, and move it on.';
+COMMENT ON FUNCTION howdah._fire_due(p_schedule howdah.schedules, p_times timestamp with time zone[], p_next_at timestamp with time zone, p_error text) IS 'fire a schedule for times that have come, and move it on.';
 
 CREATE FUNCTION howdah._fire_period(p_schedule howdah.schedules, p_now timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql
@@ -4708,7 +4708,7 @@ begin
     if p_schedule.catch_up then
         v_due := least(v_due, 1000);
     end if;
-    -- Of a long row of firings that one message stands for, the last ones are enough to know which it is.
+    -- If one message stands for many firings, the last ones are enough to know which it is.
     v_from := greatest(v_due - 1000, 0);
     p_schedule.missed := p_schedule.missed + v_from;
     p_schedule.remaining := p_schedule.remaining - v_due;
@@ -4745,7 +4745,7 @@ CREATE FUNCTION howdah._first_for_consumer(p_headers jsonb, p_first boolean) RET
     AS $$ select case when p_first then coalesce(p_headers, '{}') || '{"JMSXGroupFirstForConsumer": true}'
     else p_headers end $$;
 
-COMMENT ON FUNCTION howdah._first_for_consumer(p_headers jsonb, p_first boolean) IS 'the headers of a message, marked if it begins a group new to its consumer.';
+COMMENT ON FUNCTION howdah._first_for_consumer(p_headers jsonb, p_first boolean) IS 'a message''s headers, marked if it begins a group new to its consumer.';
 
 CREATE FUNCTION howdah._first_held(p_lane howdah.lanes, p_groups text[], p_now timestamp with time zone) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -4771,7 +4771,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._first_held(p_lane howdah.lanes, p_groups text[], p_now timestamp with time zone) IS 'of groups that parked messages hold up, those parked messages whose turn it is.';
+COMMENT ON FUNCTION howdah._first_held(p_lane howdah.lanes, p_groups text[], p_now timestamp with time zone) IS 'the parked messages whose turn it is, of groups that parked messages hold up.';
 
 CREATE FUNCTION howdah._first_of_each(p_topics integer[], p_after xid8[], p_after_seqs bigint[], p_slots integer[], p_upto pg_snapshot) RETURNS TABLE(number bigint, seq bigint, sent_at timestamp with time zone)
     LANGUAGE plpgsql ROWS 100
@@ -5001,7 +5001,7 @@ CREATE FUNCTION howdah._generation() RETURNS bigint
     LANGUAGE sql
     AS $$ select coalesce(pg_sequence_last_value('howdah.topic_generation'::regclass), 0) $$;
 
-COMMENT ON FUNCTION howdah._generation() IS 'how often the ring of topic tables was turned; modulo 3 it is the number of those written to now.';
+COMMENT ON FUNCTION howdah._generation() IS 'how often the ring of topic tables was turned; modulo 3, the number of the open tables.';
 
 CREATE FUNCTION howdah._greatest_xid(p_partition regclass, p_above bigint) RETURNS bigint
     LANGUAGE plpgsql
@@ -5052,7 +5052,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._group_gaps(p_lane howdah.lanes, p_keys bigint[], p_groups text[], p_wanted bigint[], p_taken bigint[], p_want integer, p_now timestamp with time zone) IS 'groups of which a message was not to be had.';
+COMMENT ON FUNCTION howdah._group_gaps(p_lane howdah.lanes, p_keys bigint[], p_groups text[], p_wanted bigint[], p_taken bigint[], p_want integer, p_now timestamp with time zone) IS 'the groups of which a message could not be taken.';
 
 CREATE FUNCTION howdah._group_seq(p_headers jsonb) RETURNS integer
     LANGUAGE sql IMMUTABLE
@@ -5063,7 +5063,7 @@ CREATE FUNCTION howdah._group_seq(p_headers jsonb) RETURNS integer
         else 0 end
 $$;
 
-COMMENT ON FUNCTION howdah._group_seq(p_headers jsonb) IS 'what the header JMSXGroupSeq says.';
+COMMENT ON FUNCTION howdah._group_seq(p_headers jsonb) IS 'what the header JMSXGroupSeq asks for.';
 
 CREATE FUNCTION howdah._has_consumer(p_subscription_id integer) RETURNS boolean
     LANGUAGE plpgsql
@@ -5077,7 +5077,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._has_consumer(p_subscription_id integer) IS 'whether a subscription has an open consumer; those that are gone are closed.';
+COMMENT ON FUNCTION howdah._has_consumer(p_subscription_id integer) IS 'whether a subscription has an open consumer; dead consumers are closed.';
 
 CREATE FUNCTION howdah._has_ended_lease(p_lane howdah.lanes, p_now timestamp with time zone, p_after timestamp with time zone) RETURNS boolean
     LANGUAGE plpgsql
@@ -5124,7 +5124,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._has_leased(p_subscription_id integer) IS 'whether messages of a subscription, or set aside for it, are leased.';
+COMMENT ON FUNCTION howdah._has_leased(p_subscription_id integer) IS 'whether messages of a subscription, or messages set aside for it, are leased.';
 
 CREATE FUNCTION howdah._has_old_snapshot() RETURNS boolean
     LANGUAGE sql STABLE
@@ -5166,7 +5166,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._has_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint) IS 'whether a queue takes that many more messages and bytes of bodies, beside those that are sent.';
+COMMENT ON FUNCTION howdah._has_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint) IS 'whether a queue has room for more messages and bytes of bodies, beyond those being sent.';
 
 CREATE FUNCTION howdah._held_messages(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[] DEFAULT NULL::bigint[]) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -5199,7 +5199,7 @@ CREATE FUNCTION howdah._history(p_topic_id integer, p_since timestamp with time 
     where (p.sent_at < p_since) is not true and (p.expires_at <= howdah.now()) is not true
 $$;
 
-COMMENT ON FUNCTION howdah._history(p_topic_id integer, p_since timestamp with time zone, p_upto pg_snapshot) IS 'messages of a topic that are still stored and committed, oldest first.';
+COMMENT ON FUNCTION howdah._history(p_topic_id integer, p_since timestamp with time zone, p_upto pg_snapshot) IS 'the messages of a topic that are still stored and committed, oldest first.';
 
 CREATE FUNCTION howdah._hold_limits() RETURNS void
     LANGUAGE plpgsql
@@ -5209,7 +5209,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._hold_limits() IS 'let the engine''s limits stay as they are until the transaction ends.';
+COMMENT ON FUNCTION howdah._hold_limits() IS 'keep the engine''s limits as they are until the transaction ends.';
 
 CREATE FUNCTION howdah._hold_temporary(p_destination howdah.destinations) RETURNS boolean
     LANGUAGE plpgsql
@@ -5235,7 +5235,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._hold_tickets(p_id integer, p_shift integer, p_first bigint, p_last bigint) IS 'take the locks of tickets, shared and to the end of the transaction.';
+COMMENT ON FUNCTION howdah._hold_tickets(p_id integer, p_shift integer, p_first bigint, p_last bigint) IS 'take the locks of tickets, shared and until the transaction ends.';
 
 CREATE FUNCTION howdah._holds_messages(p_destination_id integer) RETURNS boolean
     LANGUAGE sql STABLE
@@ -5401,7 +5401,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._invalid_selector(p_position integer, p_what text, p_hint text) IS 'refuse a selector.';
+COMMENT ON FUNCTION howdah._invalid_selector(p_position integer, p_what text, p_hint text) IS 'raise the error for an invalid selector.';
 
 CREATE FUNCTION howdah._is_attempting() RETURNS boolean
     LANGUAGE sql STABLE
@@ -5480,7 +5480,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._is_held_up(p_destination_id integer, p_now timestamp with time zone) IS 'whether messages of a queue of strict order must wait for one that is not there.';
+COMMENT ON FUNCTION howdah._is_held_up(p_destination_id integer, p_now timestamp with time zone) IS 'whether messages of a queue of strict order must wait for one that cannot be taken.';
 
 CREATE FUNCTION howdah._is_large(p_bytes integer) RETURNS boolean
     LANGUAGE sql IMMUTABLE
@@ -5567,14 +5567,14 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._is_nonpersistent(p_slot integer, p_topic integer, p_from xid8) IS 'what a topic has in the tables of one number, from a transaction on.';
+COMMENT ON FUNCTION howdah._is_nonpersistent(p_slot integer, p_topic integer, p_from xid8) IS 'which sorts of message a topic has in the tables of one number, from a transaction on.';
 
 CREATE FUNCTION howdah._is_one_by_one(p_destination_id integer) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$ select d.strict_order or d.delivery_policy in ('single', 'failover') from howdah.destinations d
     where d.id = p_destination_id $$;
 
-COMMENT ON FUNCTION howdah._is_one_by_one(p_destination_id integer) IS 'whether a queue admits one consumer at a time by its options, so that nothing that is free is to be passed by.';
+COMMENT ON FUNCTION howdah._is_one_by_one(p_destination_id integer) IS 'whether a queue''s options admit one consumer at a time, so that no free message may be skipped.';
 
 CREATE FUNCTION howdah._is_overdue(p_search bigint, p_pace bigint) RETURNS boolean
     LANGUAGE sql IMMUTABLE
@@ -5591,7 +5591,7 @@ CREATE FUNCTION howdah._is_own_session(p_consumer integer) RETURNS boolean
                      and l.pid = pg_backend_pid() and l.mode = 'ShareLock' and l.granted)
 $$;
 
-COMMENT ON FUNCTION howdah._is_own_session(p_consumer integer) IS 'whether the consumer lives with this very session, whose own locks never stand in its way.';
+COMMENT ON FUNCTION howdah._is_own_session(p_consumer integer) IS 'whether a consumer belongs to this session, whose own locks do not block it.';
 
 CREATE FUNCTION howdah._is_passed(p_cursor howdah.ack_cursors, p_xid xid8, p_seq bigint) RETURNS boolean
     LANGUAGE sql IMMUTABLE
@@ -5620,7 +5620,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._is_plain(p_destination_id integer, p_groups text) IS 'whether nothing but the main lane of a queue can have a message to give.';
+COMMENT ON FUNCTION howdah._is_plain(p_destination_id integer, p_groups text) IS 'whether only the main lane of a queue can have a message to give.';
 
 CREATE FUNCTION howdah._is_readable(p_at timestamp with time zone) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -5665,7 +5665,7 @@ CREATE FUNCTION howdah._is_walked(p_destination howdah.destinations) RETURNS boo
     AS $$ select p_destination.strict_order or p_destination.message_groups <> 'none'
     or p_destination.delivery_policy <> 'shared' $$;
 
-COMMENT ON FUNCTION howdah._is_walked(p_destination howdah.destinations) IS 'whether a queue''s options forbid simply taking what lies next, with or without a selector (docs/decisions/0011).';
+COMMENT ON FUNCTION howdah._is_walked(p_destination howdah.destinations) IS 'whether a queue''s options forbid simply taking the next message, with or without a selector (docs/decisions/0011).';
 
 CREATE FUNCTION howdah._is_wildcard(p_topic text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
@@ -5682,7 +5682,7 @@ CREATE FUNCTION howdah._join_virtual_topic(p_queue_id integer, p_queue text) RET
     select howdah._note_readers(b.topic_id) from howdah.bridges b where b.queue_id = p_queue_id
 $$;
 
-COMMENT ON FUNCTION howdah._join_virtual_topic(p_queue_id integer, p_queue text) IS 'let a queue named Consumer.NAME.VirtualTopic.X get the messages of the topic VirtualTopic.X.';
+COMMENT ON FUNCTION howdah._join_virtual_topic(p_queue_id integer, p_queue text) IS 'give a queue named Consumer.NAME.VirtualTopic.X the messages of the topic VirtualTopic.X.';
 
 CREATE FUNCTION howdah._journal(p_destination howdah.destinations, p_event text, p_message_ids bigint[], p_nonpersistent boolean, p_other_id integer DEFAULT NULL::integer, p_reason text DEFAULT NULL::text, p_oldest_sent_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_apart bigint[] DEFAULT NULL::bigint[]) RETURNS void
     LANGUAGE plpgsql
@@ -5832,7 +5832,7 @@ CREATE FUNCTION howdah._kept_for(p_slot integer) RETURNS text
     group by d.name order by count(*) desc, d.name limit 1
 $$;
 
-COMMENT ON FUNCTION howdah._kept_for(p_slot integer) IS 'who needs so many messages of a closed table that it is not emptied, as a reason to wait.';
+COMMENT ON FUNCTION howdah._kept_for(p_slot integer) IS 'why a closed table is not emptied: who needs so many of its messages.';
 
 CREATE FUNCTION howdah._lag(p_ack howdah.acks) RETURNS TABLE(behind bigint, oldest timestamp with time zone, delivered bigint)
     LANGUAGE plpgsql
@@ -5910,7 +5910,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._lags(p_topic_id integer) IS 'how far all cursors are behind, or those of the subscriptions that read one topic.';
+COMMENT ON FUNCTION howdah._lags(p_topic_id integer) IS 'how far behind all cursors are, or those of the subscriptions that read one topic.';
 
 CREATE FUNCTION howdah._latch(p_name text) RETURNS void
     LANGUAGE sql
@@ -6156,13 +6156,13 @@ CREATE FUNCTION howdah._locate(p_subscription howdah.subscriptions, p_ack howdah
     LANGUAGE sql
     AS $$ select * from howdah._messages_ahead(p_subscription, p_ack, howdah._snapshot(), cardinality(p_seqs), p_seqs) $$;
 
-COMMENT ON FUNCTION howdah._locate(p_subscription howdah.subscriptions, p_ack howdah.acks, p_seqs bigint[]) IS 'find messages that a cursor has not passed, done with or not.';
+COMMENT ON FUNCTION howdah._locate(p_subscription howdah.subscriptions, p_ack howdah.acks, p_seqs bigint[]) IS 'find messages that a cursor has not passed, done or not.';
 
 CREATE FUNCTION howdah._lock_group(p_destination_id integer, p_group text) RETURNS boolean
     LANGUAGE sql
     AS $$ select pg_try_advisory_xact_lock(howdah._lock_key('group', p_destination_id || ':' || p_group)) $$;
 
-COMMENT ON FUNCTION howdah._lock_group(p_destination_id integer, p_group text) IS 'have a message group for the rest of the transaction.';
+COMMENT ON FUNCTION howdah._lock_group(p_destination_id integer, p_group text) IS 'lock a message group until the transaction ends.';
 
 CREATE FUNCTION howdah._lock_key(p_kind text, p_of text) RETURNS bigint
     LANGUAGE sql
@@ -6178,7 +6178,7 @@ CREATE FUNCTION howdah._lock_names() RETURNS void
     LANGUAGE sql
     AS $$ select howdah._latch('names') $$;
 
-COMMENT ON FUNCTION howdah._lock_names() IS 'create topics, and what finds topics by their names, one after the other.';
+COMMENT ON FUNCTION howdah._lock_names() IS 'take the lock under which topics are created, and found by their names, one after the other.';
 
 CREATE FUNCTION howdah._lock_published(p_subscription howdah.subscriptions, p_ack howdah.acks, p_xid xid8, p_seq bigint) RETURNS boolean
     LANGUAGE plpgsql
@@ -6189,13 +6189,14 @@ begin
         else pg_try_advisory_xact_lock(howdah._lock_key('subscription', p_subscription.destination_id::text)) end) then
         return false;
     end if;
-    -- A statement of its own, whose snapshot is taken with the lock: whoever had it before has committed by then.
+    -- This is a statement of its own, with a snapshot taken after the lock: whoever held it before has committed by
+    -- then.
     return not exists (select from howdah.acked a where a.ack_id = p_ack.id and a.seq = p_seq)
         and not howdah._is_passed(howdah._cursor(p_ack.id), p_xid, p_seq);
 end
 $$;
 
-COMMENT ON FUNCTION howdah._lock_published(p_subscription howdah.subscriptions, p_ack howdah.acks, p_xid xid8, p_seq bigint) IS 'lock a topic message for a subscription, or all of an unshared one, if it is free.';
+COMMENT ON FUNCTION howdah._lock_published(p_subscription howdah.subscriptions, p_ack howdah.acks, p_xid xid8, p_seq bigint) IS 'lock a free topic message for a subscription; of an unshared subscription, lock the whole.';
 
 CREATE FUNCTION howdah._lock_subscription(p_subscription howdah.destinations) RETURNS void
     LANGUAGE plpgsql
@@ -6465,7 +6466,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer) IS 'have room in a queue for messages about to be sent, by the queue''s limit_behaviour.';
+COMMENT ON FUNCTION howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer) IS 'make room in a queue for messages about to be sent, by the queue''s limit_behaviour.';
 
 CREATE FUNCTION howdah._many_queues() RETURNS boolean
     LANGUAGE sql STABLE
@@ -6661,7 +6662,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._messages_ahead(p_subscription howdah.subscriptions, p_ack howdah.acks, p_upto pg_snapshot, p_limit integer, p_seqs bigint[]) IS 'what a cursor has for its subscription up to a snapshot.';
+COMMENT ON FUNCTION howdah._messages_ahead(p_subscription howdah.subscriptions, p_ack howdah.acks, p_upto pg_snapshot, p_limit integer, p_seqs bigint[]) IS 'the messages that a cursor has for its subscription, up to a snapshot.';
 
 CREATE FUNCTION howdah._microseconds(p_at timestamp with time zone) RETURNS bigint
     LANGUAGE sql STABLE
@@ -6673,7 +6674,7 @@ CREATE FUNCTION howdah._milliseconds(p_length interval) RETURNS bigint
     LANGUAGE sql IMMUTABLE
     AS $$ select round(extract(epoch from p_length) * 1000)::bigint $$;
 
-COMMENT ON FUNCTION howdah._milliseconds(p_length interval) IS 'a length of time in milliseconds.';
+COMMENT ON FUNCTION howdah._milliseconds(p_length interval) IS 'an interval in milliseconds.';
 
 CREATE FUNCTION howdah._most_specific(p_name text) RETURNS text
     LANGUAGE sql STABLE
@@ -6730,7 +6731,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._move(p_source howdah.destinations, p_target howdah.destinations, p_message_ids bigint[], p_max bigint, p_reason text) IS 'put messages into another queue.';
+COMMENT ON FUNCTION howdah._move(p_source howdah.destinations, p_target howdah.destinations, p_message_ids bigint[], p_max bigint, p_reason text) IS 'move messages to another queue.';
 
 CREATE FUNCTION howdah._move_cursor(p_cursor howdah.ack_cursors, p_xid xid8, p_seq bigint, p_delivered bigint, p_snapshot pg_snapshot) RETURNS howdah.ack_cursors
     LANGUAGE plpgsql
@@ -6825,7 +6826,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._name_schedule(p_id bigint, p_name text) IS 'give a new schedule its name, in place of the one that has it.';
+COMMENT ON FUNCTION howdah._name_schedule(p_id bigint, p_name text) IS 'give a new schedule its name, and end the one that has it.';
 
 CREATE FUNCTION howdah._new_destination(p_name text) RETURNS howdah.destinations
     LANGUAGE sql
@@ -7099,7 +7100,7 @@ CREATE FUNCTION howdah._nonpersistent_0(p_topic integer, p_after xid8, p_after_s
     order by t.xid, t.seq limit p_limit
 $$;
 
-COMMENT ON FUNCTION howdah._nonpersistent_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'non-persistent messages of a topic in reading order, from the table number 0.';
+COMMENT ON FUNCTION howdah._nonpersistent_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'the non-persistent messages of a topic in reading order, from the table number 0.';
 
 CREATE UNLOGGED TABLE howdah.topic_nonpersistent_1 (
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
@@ -7166,7 +7167,7 @@ CREATE FUNCTION howdah._nonpersistent_1(p_topic integer, p_after xid8, p_after_s
     order by t.xid, t.seq limit p_limit
 $$;
 
-COMMENT ON FUNCTION howdah._nonpersistent_1(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'non-persistent messages of a topic in reading order, from the table number 1.';
+COMMENT ON FUNCTION howdah._nonpersistent_1(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'the non-persistent messages of a topic in reading order, from the table number 1.';
 
 CREATE UNLOGGED TABLE howdah.topic_nonpersistent_2 (
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
@@ -7233,13 +7234,13 @@ CREATE FUNCTION howdah._nonpersistent_2(p_topic integer, p_after xid8, p_after_s
     order by t.xid, t.seq limit p_limit
 $$;
 
-COMMENT ON FUNCTION howdah._nonpersistent_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'non-persistent messages of a topic in reading order, from the table number 2.';
+COMMENT ON FUNCTION howdah._nonpersistent_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'the non-persistent messages of a topic in reading order, from the table number 2.';
 
 CREATE FUNCTION howdah._note_alive(p_alive regclass) RETURNS void
     LANGUAGE sql
     AS $$ select setval(p_alive, howdah._pace(clock_timestamp())) $$;
 
-COMMENT ON FUNCTION howdah._note_alive(p_alive regclass) IS 'note that a consumer of a subscription was heard of just now.';
+COMMENT ON FUNCTION howdah._note_alive(p_alive regclass) IS 'record that a consumer of a subscription was heard of just now.';
 
 CREATE FUNCTION howdah._note_done(p_ack_id integer, p_seqs bigint[], p_xids xid8[]) RETURNS void
     LANGUAGE plpgsql
@@ -7257,7 +7258,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._note_done(p_ack_id integer, p_seqs bigint[], p_xids xid8[]) IS 'note messages that a cursor has not passed as done with.';
+COMMENT ON FUNCTION howdah._note_done(p_ack_id integer, p_seqs bigint[], p_xids xid8[]) IS 'record messages that a cursor has not passed as done.';
 
 CREATE FUNCTION howdah._note_first(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint) RETURNS void
     LANGUAGE plpgsql
@@ -7270,7 +7271,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._note_first(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint) IS 'note, as far as howdah._walk_note may, that a walk need not look before the first visible message of a lane.';
+COMMENT ON FUNCTION howdah._note_first(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint) IS 'record, as far as howdah._walk_note allows, that a walk need not look before the first visible message of a lane.';
 
 CREATE FUNCTION howdah._note_lease(p_consumer bigint, p_lease bigint) RETURNS void
     LANGUAGE plpgsql
@@ -7297,7 +7298,7 @@ COMMENT ON FUNCTION howdah._note_lease(p_consumer bigint, p_lease bigint) IS 're
 CREATE FUNCTION howdah._note_readers(p_topic_id integer) RETURNS void
     LANGUAGE sql
     AS $$
-    -- Of two who change it at a time the second sees what the first one did, for it waits before its statement begins.
+    -- Of two concurrent changers, the second sees what the first did, because it waits before its statement begins.
     select from howdah.topics t where t.destination_id = p_topic_id for no key update;
     update howdah.topics t
     set stored = exists (select from howdah.acks a where a.destination_id = t.destination_id)
@@ -7306,7 +7307,7 @@ CREATE FUNCTION howdah._note_readers(p_topic_id integer) RETURNS void
     where t.destination_id = p_topic_id
 $$;
 
-COMMENT ON FUNCTION howdah._note_readers(p_topic_id integer) IS 'note whether messages of a topic need to be stored, and whether they go on into queues.';
+COMMENT ON FUNCTION howdah._note_readers(p_topic_id integer) IS 'record whether messages of a topic need to be stored, and whether they are sent on to queues.';
 
 CREATE FUNCTION howdah._note_special(p_destination howdah.destinations) RETURNS void
     LANGUAGE plpgsql
@@ -7322,7 +7323,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._note_special(p_destination howdah.destinations) IS 'have receives ask how they may look in a queue that is not an ordinary one.';
+COMMENT ON FUNCTION howdah._note_special(p_destination howdah.destinations) IS 'make receives ask how they may look in a queue that is not plain.';
 
 CREATE FUNCTION howdah._note_streak(p_destination_id integer, p_message_id bigint) RETURNS void
     LANGUAGE plpgsql
@@ -7517,7 +7518,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._origin_id(p_name text) IS 'the number of a queue by which dead messages are chosen.';
+COMMENT ON FUNCTION howdah._origin_id(p_name text) IS 'the number of the queue by which dead messages are chosen.';
 
 CREATE FUNCTION howdah._own_copy(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid) RETURNS howdah.msgs
     LANGUAGE plpgsql
@@ -7544,7 +7545,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._own_copy(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid) IS 'a topic message as one of a subscription''s own.';
+COMMENT ON FUNCTION howdah._own_copy(p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid) IS 'a topic message as one of a subscription''s own messages.';
 
 CREATE FUNCTION howdah._own_cursor(p_ack_id integer) RETURNS howdah.ack_cursors
     LANGUAGE plpgsql
@@ -7559,7 +7560,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._own_cursor(p_ack_id integer) IS 'where a cursor stands that the caller is going to move, or to note messages for.';
+COMMENT ON FUNCTION howdah._own_cursor(p_ack_id integer) IS 'where a cursor stands that the caller will move, or record messages for.';
 
 CREATE FUNCTION howdah._own_deletions() RETURNS bigint
     LANGUAGE sql
@@ -7572,7 +7573,7 @@ CREATE FUNCTION howdah._own_deletions() RETURNS bigint
         else 1000000000000 end
 $$;
 
-COMMENT ON FUNCTION howdah._own_deletions() IS 'how many messages the caller''s transaction has taken out and not committed, at most.';
+COMMENT ON FUNCTION howdah._own_deletions() IS 'at most how many messages the caller''s transaction has taken out and not committed.';
 
 CREATE FUNCTION howdah._own_groups(p_destination_id integer, p_consumer integer, p_keys bigint[], p_groups text[], p_seqs integer[], p_taken bigint[], p_new text[]) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -7600,7 +7601,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._own_groups(p_destination_id integer, p_consumer integer, p_keys bigint[], p_groups text[], p_seqs integer[], p_taken bigint[], p_new text[]) IS 'note which sticky groups are a consumer''s now.';
+COMMENT ON FUNCTION howdah._own_groups(p_destination_id integer, p_consumer integer, p_keys bigint[], p_groups text[], p_seqs integer[], p_taken bigint[], p_new text[]) IS 'record which sticky groups a consumer owns now.';
 
 CREATE FUNCTION howdah._own_queue(p_name text) RETURNS howdah.destinations
     LANGUAGE plpgsql
@@ -7637,7 +7638,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._own_schedule(p_id bigint) IS 'a schedule that the caller may change: its maker, or an administrator of what it sends to.';
+COMMENT ON FUNCTION howdah._own_schedule(p_id bigint) IS 'a schedule that the caller may change, as its creator or as an administrator of its destination.';
 
 CREATE FUNCTION howdah._pace(p_clock timestamp with time zone) RETURNS bigint
     LANGUAGE sql STABLE
@@ -7650,7 +7651,7 @@ CREATE FUNCTION howdah._page(p_subscription howdah.subscriptions, p_ack howdah.a
     AS $_$
 declare
     v_now timestamptz := howdah.now();
-    -- Asked for large pages only: under an old snapshot the dead ones would be met again each time.
+    -- Ask for large pages only: under an old snapshot, the dead rows would be met each time.
     v_acked boolean := p_limit <= 64 or exists (select from howdah.acked a where a.ack_id = p_ack.id);
     v_rank smallint := case when p_subscription.prioritized then 9 - p_ack.priority end;
     v_local text := case when p_subscription.no_local then p_subscription.client_id end;
@@ -7781,7 +7782,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._parks_waiting(p_queue howdah.destinations, p_now timestamp with time zone) IS 'park what waits for the delay of a recorded failure and still lies in its place.';
+COMMENT ON FUNCTION howdah._parks_waiting(p_queue howdah.destinations, p_now timestamp with time zone) IS 'park messages that wait for the delay of a recorded failure and are still in their place.';
 
 CREATE FUNCTION howdah._parse_size(p_size text) RETURNS bigint
     LANGUAGE sql IMMUTABLE
@@ -7798,8 +7799,8 @@ CREATE FUNCTION howdah._pass_stream(p_stream record, p_rest boolean, p_from xid8
 declare
     v_journaled boolean := (p_stream.destination).journal_level <> 'off';
     v_id integer := (p_stream.destination).id;
-    -- Looked at for each row: a variable's value is had for less than a record's field, and a snapshot out of a record
-    -- is packed.
+    -- These are read for each row. A variable is cheaper than a record's field, and a snapshot out of a record is
+    -- packed.
     v_topic_id integer := p_stream.topic_id;
     v_upto pg_snapshot := p_stream.upto::text::pg_snapshot;
     v_moment timestamptz := p_stream.moment;
@@ -7947,7 +7948,7 @@ CREATE FUNCTION howdah._persistent_0(p_topic integer, p_after xid8, p_after_seq 
     order by t.xid, t.seq limit p_limit
 $$;
 
-COMMENT ON FUNCTION howdah._persistent_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'persistent messages of a topic in reading order, from the table number 0.';
+COMMENT ON FUNCTION howdah._persistent_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'the persistent messages of a topic in reading order, from the table number 0.';
 
 CREATE TABLE howdah.topic_msgs_1 (
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
@@ -8010,7 +8011,7 @@ CREATE FUNCTION howdah._persistent_1(p_topic integer, p_after xid8, p_after_seq 
     order by t.xid, t.seq limit p_limit
 $$;
 
-COMMENT ON FUNCTION howdah._persistent_1(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'persistent messages of a topic in reading order, from the table number 1.';
+COMMENT ON FUNCTION howdah._persistent_1(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'the persistent messages of a topic in reading order, from the table number 1.';
 
 CREATE TABLE howdah.topic_msgs_2 (
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
@@ -8073,7 +8074,7 @@ CREATE FUNCTION howdah._persistent_2(p_topic integer, p_after xid8, p_after_seq 
     order by t.xid, t.seq limit p_limit
 $$;
 
-COMMENT ON FUNCTION howdah._persistent_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'persistent messages of a topic in reading order, from the table number 2.';
+COMMENT ON FUNCTION howdah._persistent_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'the persistent messages of a topic in reading order, from the table number 2.';
 
 CREATE FUNCTION howdah._poison_incidents(p_destination_id integer, p_message howdah.msgs) RETURNS jsonb
     LANGUAGE sql
@@ -8464,7 +8465,8 @@ begin
             ), taken as materialized (
                 select p.* from page p where p.wanted and not p.done limit p_want
             ), step as (
-                -- As far as what is taken goes, or over the page; at the end of it all, up to the snapshot.
+                -- The cursor goes as far as the messages taken, or over the page; at the end of the topic, up to the
+                -- snapshot.
                 insert into howdah.ack_cursors (ack_id, n, xid, seq, delivered, at, snapshot)
                 select p_ack.id, v_cursor.n + 1, case when e.ended then '3' else l.xid end,
                 case when e.ended then -1 else l.seq end,
@@ -8540,7 +8542,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._read_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_name text, p_want integer) IS 'take the next messages of a topic and move the cursor over them.';
+COMMENT ON FUNCTION howdah._read_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_name text, p_want integer) IS 'take the next messages of a topic, and move the cursor over them.';
 
 CREATE FUNCTION howdah._receive_any(p_pattern text, p_want integer, p_hold boolean, p_selector text) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -8604,7 +8606,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._receive_of_groups(p_lane howdah.lanes, p_name text, p_now timestamp with time zone, p_want integer, p_journaled boolean) IS 'receive some messages of a queue whose groups are transactions'', the short way.';
+COMMENT ON FUNCTION howdah._receive_of_groups(p_lane howdah.lanes, p_name text, p_now timestamp with time zone, p_want integer, p_journaled boolean) IS 'receive several messages of a queue with transaction groups in the short way.';
 
 CREATE FUNCTION howdah._receive_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_name text, p_want integer, p_hold boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -8634,8 +8636,8 @@ begin
         order by a.priority desc, a.destination_id
     loop
         exit when p_want <= 0;
-        -- One by one also with an old snapshot, so that what was set aside or consumed since is met
-        -- (howdah._note_done), and beside leased ones, which the cursor must not pass.
+        -- Messages are also taken one by one with an old snapshot, which meets what was set aside or consumed since
+        -- (howdah._note_done). So they are beside leased messages, which the cursor must not pass.
         if p_subscription.shared or p_hold or howdah._has_old_snapshot()
            or exists (select from howdah.acked d where d.ack_id = v_ack.id and d.lease_id is not null) then
             return query select * from howdah._claim_published(p_destination, p_subscription, v_ack, p_name, p_want,
@@ -8649,7 +8651,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._receive_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_name text, p_want integer, p_hold boolean) IS 'receive from a subscription whatever it is like.';
+COMMENT ON FUNCTION howdah._receive_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_name text, p_want integer, p_hold boolean) IS 'receive from a subscription of any sort.';
 
 CREATE FUNCTION howdah._receive_set_aside(p_destination howdah.destinations, p_name text, p_want integer, p_hold boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -8703,7 +8705,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._receive_set_aside(p_destination howdah.destinations, p_name text, p_want integer, p_hold boolean) IS 'receive what was set aside for a subscription and is due again.';
+COMMENT ON FUNCTION howdah._receive_set_aside(p_destination howdah.destinations, p_name text, p_want integer, p_hold boolean) IS 'receive messages that were set aside for a subscription and are due again.';
 
 CREATE FUNCTION howdah._reclaim(p_place integer, p_from tid, p_until tid, p_now timestamp with time zone, p_limit bigint) RETURNS bigint
     LANGUAGE plpgsql
@@ -8767,7 +8769,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._reclaim_expired() IS 'end expired messages of all destinations that nobody holds, 10,000 of each table at most.';
+COMMENT ON FUNCTION howdah._reclaim_expired() IS 'remove expired messages of all destinations that nobody holds, at most 10,000 of each table.';
 
 CREATE FUNCTION howdah._record_act(p_act text, p_destination_id integer, p_message_ids bigint[], p_other_id integer DEFAULT NULL::integer, p_reason text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql
@@ -9037,7 +9039,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._recount(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) IS 'count, and say from then on how many tickets are left; howdah._reserve_after_count''s lock is held.';
+COMMENT ON FUNCTION howdah._recount(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) IS 'count, and set how many tickets are left; the caller holds the lock of howdah._reserve_after_count.';
 
 CREATE FUNCTION howdah._recover(p_subscription howdah.subscriptions, p_topic_id integer, p_upto pg_snapshot) RETURNS void
     LANGUAGE plpgsql
@@ -9085,7 +9087,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._recover(p_subscription howdah.subscriptions, p_topic_id integer, p_upto pg_snapshot) IS 'give a late non-durable subscriber what the topic''s recovery policy keeps for such.';
+COMMENT ON FUNCTION howdah._recover(p_subscription howdah.subscriptions, p_topic_id integer, p_upto pg_snapshot) IS 'give a late non-durable subscriber the messages that the topic''s recovery policy keeps.';
 
 CREATE FUNCTION howdah._redelivery_delay(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) RETURNS interval
     LANGUAGE sql
@@ -9276,7 +9278,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._reserve(p_id integer, p_room regclass, p_tickets regclass, p_messages bigint, p_bytes bigint) IS 'draw tickets for messages about to be sent, if the last count left enough of them.';
+COMMENT ON FUNCTION howdah._reserve(p_id integer, p_room regclass, p_tickets regclass, p_messages bigint, p_bytes bigint) IS 'draw tickets for messages about to be sent, if the last count left enough.';
 
 CREATE FUNCTION howdah._reserve_after_count(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, p_look_anew boolean, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) RETURNS record
     LANGUAGE plpgsql
@@ -9289,7 +9291,7 @@ begin
         verdict := 'taken';
         return;
     elsif v_room >> 61 > 0 and not p_look_anew and (v_room >> 20) & 2199023255551 > howdah._pace(clock_timestamp()) then
-        verdict := 'full';  -- a long count found it so just now
+        verdict := 'full';  -- a long count has just found it full
         return;
     end if;
     v_key := howdah._ticket_key(p_id, 63, 0, howdah._ticket_mask(p_id));
@@ -9308,7 +9310,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._reserve_after_count(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, p_look_anew boolean, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) IS 'draw tickets for messages about to be sent, after counting if need be.';
+COMMENT ON FUNCTION howdah._reserve_after_count(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, p_look_anew boolean, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) IS 'draw tickets for messages about to be sent, after counting if needed.';
 
 CREATE FUNCTION howdah._resources() RETURNS TABLE(messages bigint, bytes bigint, level integer)
     LANGUAGE sql
@@ -9319,7 +9321,7 @@ CREATE FUNCTION howdah._resources() RETURNS TABLE(messages bigint, bytes bigint,
     from howdah.engine e cross join lateral howdah._stored(0, null, true) s
 $$;
 
-COMMENT ON FUNCTION howdah._resources() IS 'what lies in the engine, counted now, and which thresholds that reaches.';
+COMMENT ON FUNCTION howdah._resources() IS 'count what is stored in the engine, and find which thresholds it reaches.';
 
 CREATE FUNCTION howdah._return_leases(p_destination_id integer, p_want bigint, p_now timestamp with time zone, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone, p_message_ids bigint[] DEFAULT NULL::bigint[]) RETURNS void
     LANGUAGE plpgsql
@@ -9398,7 +9400,7 @@ CREATE FUNCTION howdah._rows_0(p_topic integer, p_after xid8, p_after_seq bigint
     order by 1, 2 limit p_limit
 $$;
 
-COMMENT ON FUNCTION howdah._rows_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'messages of a topic in reading order, from both tables number 0.';
+COMMENT ON FUNCTION howdah._rows_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'the messages of a topic in reading order, from both tables number 0.';
 
 CREATE FUNCTION howdah._rows_1(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, nonpersistent boolean)
     LANGUAGE sql STABLE
@@ -9413,7 +9415,7 @@ CREATE FUNCTION howdah._rows_1(p_topic integer, p_after xid8, p_after_seq bigint
     order by 1, 2 limit p_limit
 $$;
 
-COMMENT ON FUNCTION howdah._rows_1(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'messages of a topic in reading order, from both tables number 1.';
+COMMENT ON FUNCTION howdah._rows_1(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'the messages of a topic in reading order, from both tables number 1.';
 
 CREATE FUNCTION howdah._rows_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, nonpersistent boolean)
     LANGUAGE sql STABLE
@@ -9428,7 +9430,7 @@ CREATE FUNCTION howdah._rows_2(p_topic integer, p_after xid8, p_after_seq bigint
     order by 1, 2 limit p_limit
 $$;
 
-COMMENT ON FUNCTION howdah._rows_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'messages of a topic in reading order, from both tables number 2.';
+COMMENT ON FUNCTION howdah._rows_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'the messages of a topic in reading order, from both tables number 2.';
 
 CREATE FUNCTION howdah._run_nonpersistent_0(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
@@ -9446,7 +9448,7 @@ CREATE FUNCTION howdah._run_nonpersistent_0(p_name text, p_topic_name text, p_to
     order by t.seq
 $$;
 
-COMMENT ON FUNCTION howdah._run_nonpersistent_0(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'as howdah._run_persistent_0, from the non-persistent table number 0.';
+COMMENT ON FUNCTION howdah._run_nonpersistent_0(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'do what howdah._run_persistent_0 does, for the non-persistent table number 0.';
 
 CREATE FUNCTION howdah._run_nonpersistent_1(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
@@ -9464,7 +9466,7 @@ CREATE FUNCTION howdah._run_nonpersistent_1(p_name text, p_topic_name text, p_to
     order by t.seq
 $$;
 
-COMMENT ON FUNCTION howdah._run_nonpersistent_1(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'as howdah._run_persistent_1, from the non-persistent table number 1.';
+COMMENT ON FUNCTION howdah._run_nonpersistent_1(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'do what howdah._run_persistent_1 does, for the non-persistent table number 1.';
 
 CREATE FUNCTION howdah._run_nonpersistent_2(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
@@ -9482,7 +9484,7 @@ CREATE FUNCTION howdah._run_nonpersistent_2(p_name text, p_topic_name text, p_to
     order by t.seq
 $$;
 
-COMMENT ON FUNCTION howdah._run_nonpersistent_2(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'as howdah._run_persistent_2, from the non-persistent table number 2.';
+COMMENT ON FUNCTION howdah._run_nonpersistent_2(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'do what howdah._run_persistent_2 does, for the non-persistent table number 2.';
 
 CREATE FUNCTION howdah._run_persistent_0(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
@@ -9499,7 +9501,7 @@ CREATE FUNCTION howdah._run_persistent_0(p_name text, p_topic_name text, p_topic
     order by t.seq
 $$;
 
-COMMENT ON FUNCTION howdah._run_persistent_0(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'what one transaction published with the numbers after p_after up to p_upto, as a subscription''s consumer gets it.';
+COMMENT ON FUNCTION howdah._run_persistent_0(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'the messages that one transaction published with numbers after p_after up to p_upto, as a subscription''s consumer gets them.';
 
 CREATE FUNCTION howdah._run_persistent_1(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
@@ -9516,7 +9518,7 @@ CREATE FUNCTION howdah._run_persistent_1(p_name text, p_topic_name text, p_topic
     order by t.seq
 $$;
 
-COMMENT ON FUNCTION howdah._run_persistent_1(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'what one transaction published with the numbers after p_after up to p_upto, as a subscription''s consumer gets it.';
+COMMENT ON FUNCTION howdah._run_persistent_1(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'the messages that one transaction published with numbers after p_after up to p_upto, as a subscription''s consumer gets them.';
 
 CREATE FUNCTION howdah._run_persistent_2(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
@@ -9533,7 +9535,7 @@ CREATE FUNCTION howdah._run_persistent_2(p_name text, p_topic_name text, p_topic
     order by t.seq
 $$;
 
-COMMENT ON FUNCTION howdah._run_persistent_2(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'what one transaction published with the numbers after p_after up to p_upto, as a subscription''s consumer gets it.';
+COMMENT ON FUNCTION howdah._run_persistent_2(p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamp with time zone) IS 'the messages that one transaction published with numbers after p_after up to p_upto, as a subscription''s consumer gets them.';
 
 CREATE FUNCTION howdah._run_poison_procedure(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) RETURNS TABLE(handled boolean, reason text)
     LANGUAGE plpgsql
@@ -9628,7 +9630,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._same_ring(p_truncations bigint) IS 'refuse to read topic tables one of which was emptied since the reading statement''s snapshot.';
+COMMENT ON FUNCTION howdah._same_ring(p_truncations bigint) IS 'refuse to read topic tables if one was emptied since the reading statement''s snapshot.';
 
 CREATE FUNCTION howdah._sample_parts(p_first bigint, p_last bigint, p_parts bigint) RETURNS TABLE(n bigint, first bigint, last bigint)
     LANGUAGE sql IMMUTABLE
@@ -9775,7 +9777,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah._schedule_by_headers(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delivery_mode text) IS 'schedule what is sent with ActiveMQ''s headers.';
+COMMENT ON FUNCTION howdah._schedule_by_headers(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delivery_mode text) IS 'schedule a message that was sent with ActiveMQ''s headers.';
 
 CREATE FUNCTION howdah._schedule_definition(p_schedule howdah.schedules) RETURNS jsonb
     LANGUAGE sql STABLE
@@ -9786,7 +9788,7 @@ CREATE FUNCTION howdah._schedule_definition(p_schedule howdah.schedules) RETURNS
         'remaining', 'state', 'created_by', 'last_error']
 $$;
 
-COMMENT ON FUNCTION howdah._schedule_definition(p_schedule howdah.schedules) IS 'what a schedule was made with, without what has become of it.';
+COMMENT ON FUNCTION howdah._schedule_definition(p_schedule howdah.schedules) IS 'the definition of a schedule, without its progress.';
 
 CREATE FUNCTION howdah._seal(p_secret uuid, p_message_id bigint, p_recorded_at timestamp with time zone, p_error_class text, p_error_text text, p_sqlstate text) RETURNS bytea
     LANGUAGE sql STABLE
@@ -9926,7 +9928,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._seen_up_to(p_destination_id integer, p_ask boolean) IS 'up to which position of a queue every message is seen that was ever sent, unless it was consumed.';
+COMMENT ON FUNCTION howdah._seen_up_to(p_destination_id integer, p_ask boolean) IS 'the position of a queue up to which every message ever sent is visible, unless it was consumed.';
 
 CREATE FUNCTION howdah._segments(p_cursor howdah.ack_cursors, p_topic integer, p_upto pg_snapshot) RETURNS TABLE(from_xid xid8, from_seq bigint, to_xid xid8, slots integer[])
     LANGUAGE plpgsql
@@ -10043,7 +10045,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._selection(p_destination_id integer, p_rank smallint, p_selector text) IS 'a selector compiled, from the database where it was used before.';
+COMMENT ON FUNCTION howdah._selection(p_destination_id integer, p_rank smallint, p_selector text) IS 'a compiled selector, from the database if it was used before.';
 
 CREATE FUNCTION howdah._selector_arithmetic(p_op text, p_left numeric, p_right numeric) RETURNS numeric
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -10090,7 +10092,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._selector_arithmetic(p_op text, p_left numeric, p_right numeric) IS '+ - * / by Java''s rules, never raising.';
+COMMENT ON FUNCTION howdah._selector_arithmetic(p_op text, p_left numeric, p_right numeric) IS 'compute + - * / by Java''s rules, without ever raising an error.';
 
 CREATE FUNCTION howdah._selector_bad_word(p_word text, p_position integer) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
@@ -10126,7 +10128,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._selector_compare(p_op text, p_left jsonb, p_right jsonb) IS 'compare two headers: false if they are of unlike types, or of one that has no such comparison.';
+COMMENT ON FUNCTION howdah._selector_compare(p_op text, p_left jsonb, p_right jsonb) IS 'compare two headers; the result is false if their types differ or have no such comparison.';
 
 CREATE FUNCTION howdah._selector_compare(p_op text, p_left numeric, p_right numeric) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
@@ -10139,7 +10141,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._selector_compare(p_op text, p_left numeric, p_right numeric) IS 'compare two headers: false if they are of unlike types, or of one that has no such comparison.';
+COMMENT ON FUNCTION howdah._selector_compare(p_op text, p_left numeric, p_right numeric) IS 'compare two headers; the result is false if their types differ or have no such comparison.';
 
 CREATE FUNCTION howdah._selector_comparison(p_op text, p_kind text, p_sql text, p_position integer, p_other_kind text, p_other_sql text, p_other_position integer) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
@@ -10192,7 +10194,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._selector_comparison(p_op text, p_kind text, p_sql text, p_position integer, p_other_kind text, p_other_sql text, p_other_position integer) IS 'two operands compared, as SQL.';
+COMMENT ON FUNCTION howdah._selector_comparison(p_op text, p_kind text, p_sql text, p_position integer, p_other_kind text, p_other_sql text, p_other_position integer) IS 'the comparison of two operands, as SQL.';
 
 CREATE FUNCTION howdah._selector_condition(p_kind text, p_sql text, p_position integer) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
@@ -10224,7 +10226,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._selector_double(p_number numeric) IS 'a number rounded to a double, never raising.';
+COMMENT ON FUNCTION howdah._selector_double(p_number numeric) IS 'round a number to a double, without ever raising an error.';
 
 CREATE FUNCTION howdah._selector_form(p_kinds text[], p_values text[], p_places integer[], p_at integer, OUT op text, OUT val text, OUT next integer) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
@@ -10280,7 +10282,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._selector_form(p_kinds text[], p_values text[], p_places integer[], p_at integer, OUT op text, OUT val text, OUT next integer) IS 'read what follows LIKE, IN and IS, which stands at p_at.';
+COMMENT ON FUNCTION howdah._selector_form(p_kinds text[], p_values text[], p_places integer[], p_at integer, OUT op text, OUT val text, OUT next integer) IS 'read what follows LIKE, IN or IS at p_at.';
 
 CREATE FUNCTION howdah._selector_literal(p_word text, p_position integer) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
@@ -10295,8 +10297,8 @@ begin
     elsif v_digits ~ '^0[xX]' then
         v_digits := ltrim(substr(v_digits, 3), '0');
         if length(v_digits) <= 16 then
-            -- By halves: the cast from bits is signed. Java, too, reads sixteen digits as the 64 bits of a signed
-            -- number.
+            -- Convert by halves, because the cast from bits is signed. Java also reads sixteen digits as the 64 bits of
+            -- a signed number.
             v_number := ('x' || lpad(v_digits, 16, '0'))::bit(64)::bigint;
         else
             v_number := 1e20;
@@ -10335,7 +10337,7 @@ begin
         return case when v_kind <> 'null' then 'NaN'::numeric end;
     end if;
     v_number := p_header::numeric;
-    -- A decimal of 15 digits is as it is the shortest form of its double.
+    -- A decimal of 15 digits is already the shortest form of its double.
     if scale(v_number) = 0 and v_number between -9223372036854775808 and 9223372036854775807
         or scale(v_number) between 1 and 6 and abs(v_number) < 1000000000 then
         return v_number;
@@ -10534,7 +10536,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._selector_pattern(p_pattern text, p_escape text, p_position integer) IS 'a pattern of LIKE with PostgreSQL''s own escape, the backslash.';
+COMMENT ON FUNCTION howdah._selector_pattern(p_pattern text, p_escape text, p_position integer) IS 'a pattern of LIKE, with the backslash, PostgreSQL''s own escape character.';
 
 CREATE FUNCTION howdah._selector_predicate(p_op text, p_value text, p_kind text, p_sql text, p_position integer) RETURNS text
     LANGUAGE plpgsql IMMUTABLE
@@ -10644,7 +10646,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._selector_sql(p_selector text) IS 'a JMS message selector compiled into one boolean SQL expression.';
+COMMENT ON FUNCTION howdah._selector_sql(p_selector text) IS 'compile a JMS message selector into one boolean SQL expression.';
 
 CREATE FUNCTION howdah._selector_tokens(p_selector text) RETURNS TABLE("position" integer, kind text, value text)
     LANGUAGE plpgsql IMMUTABLE
@@ -10695,13 +10697,13 @@ CREATE FUNCTION howdah._selector_typed(p_value text, p_type text, p_test text) R
         p_type, p_test)
 $_$;
 
-COMMENT ON FUNCTION howdah._selector_typed(p_value text, p_type text, p_test text) IS 'the SQL of a test of a header that is false if the header is of another type, and unknown without it.';
+COMMENT ON FUNCTION howdah._selector_typed(p_value text, p_type text, p_test text) IS 'the SQL of a test of a header; false if the header has another type, and unknown without it.';
 
 CREATE FUNCTION howdah._selector_unlike(p_sql text, p_other_sql text) RETURNS text
     LANGUAGE sql IMMUTABLE
     AS $$ select format('((%s) is null or (%s) is null) and null', p_sql, p_other_sql) $$;
 
-COMMENT ON FUNCTION howdah._selector_unlike(p_sql text, p_other_sql text) IS 'a comparison of unlike types: false, or unknown if one is unknown.';
+COMMENT ON FUNCTION howdah._selector_unlike(p_sql text, p_other_sql text) IS 'a comparison of different types, as SQL: false, or unknown if one operand is unknown.';
 
 CREATE FUNCTION howdah._selector_word(p_kind text, p_value text) RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -10711,7 +10713,7 @@ CREATE FUNCTION howdah._selector_word(p_kind text, p_value text) RETURNS text
         when 'bad' then 'the character ' || quote_literal(p_value) else p_kind end
 $$;
 
-COMMENT ON FUNCTION howdah._selector_word(p_kind text, p_value text) IS 'a word of a selector as errors show it.';
+COMMENT ON FUNCTION howdah._selector_word(p_kind text, p_value text) IS 'a word of a selector as error messages show it.';
 
 CREATE FUNCTION howdah._send(p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_key text) RETURNS bigint
     LANGUAGE plpgsql
@@ -11119,7 +11121,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._set_aside(p_destination_id integer, p_message_id bigint) IS 'note a topic message as done with for a subscription.';
+COMMENT ON FUNCTION howdah._set_aside(p_destination_id integer, p_message_id bigint) IS 'record a topic message as done for a subscription.';
 
 CREATE FUNCTION howdah._set_mark(p_destination_id integer, p_tail bigint, p_settled bigint, p_numberless boolean, p_ask boolean) RETURNS void
     LANGUAGE plpgsql
@@ -11130,7 +11132,7 @@ declare
     v_next bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
 begin
     if v_mark = 0 or p_settled = 0 and (v_mark - v_next) & 4294967295 between 1000000 and 2147483648 then
-        -- there was none, or it waits for a number that is still to come: a restored database's, or one of long ago
+        -- there was none, or it waits for an id that is still to come, such as a restored database's or one of long ago
         p_tail := 0;
     elsif v_mark >> 32 = 0 and howdah._are_over((select d.positions from howdah.destinations d
         where d.id = p_destination_id), v_mark, p_ask) then
@@ -11151,12 +11153,12 @@ begin
                                            where l.locktype = 'transactionid' and l.mode = 'ExclusiveLock') o
                                      where o.distance < 2147483648), 0);
     end if;
-    p_tail := p_tail - (p_tail > 0 and p_tail & 2147483647 = 0)::integer;  -- no position is the first mark's
+    p_tail := p_tail - (p_tail > 0 and p_tail & 2147483647 = 0)::integer;  -- no position looks like the first mark's
     perform setval(v_sequence, (p_tail & 2147483647) << 32 | (v_next & 4294967295));
 end
 $$;
 
-COMMENT ON FUNCTION howdah._set_mark(p_destination_id integer, p_tail bigint, p_settled bigint, p_numberless boolean, p_ask boolean) IS 'set the mark of a queue anew, if what the last one waits for has come.';
+COMMENT ON FUNCTION howdah._set_mark(p_destination_id integer, p_tail bigint, p_settled bigint, p_numberless boolean, p_ask boolean) IS 'set a new mark of a queue, if what the last mark waits for has happened.';
 
 CREATE FUNCTION howdah._set_persistent() RETURNS void
     LANGUAGE plpgsql
@@ -11223,7 +11225,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._set_room(p_destination_id integer) IS 'have sends look at the limits that hold for a destination now.';
+COMMENT ON FUNCTION howdah._set_room(p_destination_id integer) IS 'make sends look at the limits that now hold for a destination.';
 
 CREATE FUNCTION howdah._settle(p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer, p_delay_ms bigint, p_due_at timestamp with time zone) RETURNS text
     LANGUAGE plpgsql
@@ -11265,7 +11267,7 @@ begin
         perform setval('howdah.topic_truncations'::regclass, v_ring.truncations);
     end if;
     if v_ring.generation < howdah._generation() then
-        -- Publishers have gone on to the next table, or through that to the one after it.
+        -- Publishers have gone on to the next table, or through it to the one after.
         update howdah.topic_ring r set state = 'closing' where r.state = 'open';
         update howdah.topic_ring r
         set state = case when g.last = howdah._generation() then 'open' else 'closing' end, generation = g.last,
@@ -11277,7 +11279,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._settle_ring() IS 'make the numbers of turns and truncations fit the table again, after a transaction that changed both was undone.';
+COMMENT ON FUNCTION howdah._settle_ring() IS 'fit the counts of turns and truncations to the table again, after a transaction that changed both was rolled back.';
 
 CREATE FUNCTION howdah._settle_silent(p_destination howdah.destinations, p_met howdah.message[]) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -11373,13 +11375,13 @@ CREATE FUNCTION howdah._shares_reached(p_shares integer[], p_messages bigint, p_
     where p_messages * 100 >= s.share * p_message_limit or p_bytes::numeric * 100 >= s.share * p_byte_limit::numeric
 $$;
 
-COMMENT ON FUNCTION howdah._shares_reached(p_shares integer[], p_messages bigint, p_message_limit bigint, p_bytes bigint, p_byte_limit bigint) IS 'how many of these percents of a limit are reached.';
+COMMENT ON FUNCTION howdah._shares_reached(p_shares integer[], p_messages bigint, p_message_limit bigint, p_bytes bigint, p_byte_limit bigint) IS 'how many of the given percentages of a limit are reached.';
 
 CREATE FUNCTION howdah._silent_ms(p_alive regclass) RETURNS bigint
     LANGUAGE sql
     AS $$ select greatest(howdah._pace(clock_timestamp()) - coalesce(pg_sequence_last_value(p_alive), 0), 0) $$;
 
-COMMENT ON FUNCTION howdah._silent_ms(p_alive regclass) IS 'for how long no consumer of a subscription has been heard of.';
+COMMENT ON FUNCTION howdah._silent_ms(p_alive regclass) IS 'how long no consumer of a subscription has been heard of.';
 
 CREATE FUNCTION howdah._skip_backlog(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_reason text) RETURNS bigint
     LANGUAGE plpgsql
@@ -11405,7 +11407,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._skip_backlog(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_reason text) IS 'move a cursor to the end, over all it has not read, which the journal names.';
+COMMENT ON FUNCTION howdah._skip_backlog(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_reason text) IS 'move a cursor to the end, over all it has not read, and journal what it skips.';
 
 CREATE FUNCTION howdah._slot_bytes(p_slot integer) RETURNS bigint
     LANGUAGE sql
@@ -11657,7 +11659,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._stored(p_id integer, p_enough bigint, p_with_bytes boolean, OUT messages bigint, OUT bytes bigint) IS 'the messages that lie in a destination, or (0) in all of them, and the bytes of their bodies.';
+COMMENT ON FUNCTION howdah._stored(p_id integer, p_enough bigint, p_with_bytes boolean, OUT messages bigint, OUT bytes bigint) IS 'count the messages in a destination, or (0) in all of them, and the bytes of their bodies.';
 
 CREATE FUNCTION howdah._stream_nonpersistent_0(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
@@ -11670,7 +11672,7 @@ CREATE FUNCTION howdah._stream_nonpersistent_0(p_name text, p_topic_name text, p
     from howdah._nonpersistent_0(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
-COMMENT ON FUNCTION howdah._stream_nonpersistent_0(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'as howdah._stream_persistent_0, of howdah._nonpersistent_0.';
+COMMENT ON FUNCTION howdah._stream_nonpersistent_0(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'do what howdah._stream_persistent_0 does, for howdah._nonpersistent_0.';
 
 CREATE FUNCTION howdah._stream_nonpersistent_1(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
@@ -11683,7 +11685,7 @@ CREATE FUNCTION howdah._stream_nonpersistent_1(p_name text, p_topic_name text, p
     from howdah._nonpersistent_1(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
-COMMENT ON FUNCTION howdah._stream_nonpersistent_1(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'as howdah._stream_persistent_1, of howdah._nonpersistent_1.';
+COMMENT ON FUNCTION howdah._stream_nonpersistent_1(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'do what howdah._stream_persistent_1 does, for howdah._nonpersistent_1.';
 
 CREATE FUNCTION howdah._stream_nonpersistent_2(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
@@ -11696,7 +11698,7 @@ CREATE FUNCTION howdah._stream_nonpersistent_2(p_name text, p_topic_name text, p
     from howdah._nonpersistent_2(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
-COMMENT ON FUNCTION howdah._stream_nonpersistent_2(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'as howdah._stream_persistent_2, of howdah._nonpersistent_2.';
+COMMENT ON FUNCTION howdah._stream_nonpersistent_2(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'do what howdah._stream_persistent_2 does, for howdah._nonpersistent_2.';
 
 CREATE FUNCTION howdah._stream_persistent_0(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
@@ -11709,7 +11711,7 @@ CREATE FUNCTION howdah._stream_persistent_0(p_name text, p_topic_name text, p_to
     from howdah._persistent_0(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
-COMMENT ON FUNCTION howdah._stream_persistent_0(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'what howdah._persistent_0 reads, as a subscription''s consumer gets it.';
+COMMENT ON FUNCTION howdah._stream_persistent_0(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'the messages that howdah._persistent_0 reads, as a subscription''s consumer gets them.';
 
 CREATE FUNCTION howdah._stream_persistent_1(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
@@ -11722,7 +11724,7 @@ CREATE FUNCTION howdah._stream_persistent_1(p_name text, p_topic_name text, p_to
     from howdah._persistent_1(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
-COMMENT ON FUNCTION howdah._stream_persistent_1(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'what howdah._persistent_1 reads, as a subscription''s consumer gets it.';
+COMMENT ON FUNCTION howdah._stream_persistent_1(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'the messages that howdah._persistent_1 reads, as a subscription''s consumer gets them.';
 
 CREATE FUNCTION howdah._stream_persistent_2(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) RETURNS SETOF howdah.message
     LANGUAGE sql STABLE
@@ -11735,7 +11737,7 @@ CREATE FUNCTION howdah._stream_persistent_2(p_name text, p_topic_name text, p_to
     from howdah._persistent_2(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
-COMMENT ON FUNCTION howdah._stream_persistent_2(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'what howdah._persistent_2 reads, as a subscription''s consumer gets it.';
+COMMENT ON FUNCTION howdah._stream_persistent_2(p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'the messages that howdah._persistent_2 reads, as a subscription''s consumer gets them.';
 
 CREATE FUNCTION howdah._subscription(p_name text, p_verb text) RETURNS howdah.destinations
     LANGUAGE plpgsql STABLE
@@ -11752,7 +11754,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._subscription(p_name text, p_verb text) IS 'a subscription that the caller may use so.';
+COMMENT ON FUNCTION howdah._subscription(p_name text, p_verb text) IS 'a subscription that the caller has a right to.';
 
 CREATE FUNCTION howdah._sweep_lost() RETURNS void
     LANGUAGE plpgsql
@@ -11956,7 +11958,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) IS 'take one message of a queue whose groups are transactions'', the short way.';
+COMMENT ON FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) IS 'take one message of a queue with transaction groups in the short way.';
 
 CREATE FUNCTION howdah._take_these(p_destination howdah.destinations, p_message_ids bigint[], p_act text) RETURNS TABLE(message howdah.msgs, nonpersistent boolean)
     LANGUAGE plpgsql
@@ -11971,7 +11973,7 @@ begin
     return query select t.message, t.nonpersistent from howdah._take_back(p_destination, p_message_ids, null) t
     order by (t.message).message_id;
     get diagnostics v_count = row_count;
-    if v_count < (select count(distinct i.id) from unnest(p_message_ids) i(id)) 
+    if v_count < (select count(distinct i.id) from unnest(p_message_ids) i(id))
        or exists (select from unnest(p_message_ids) i(id) where i.id is null) then
         raise exception using errcode = 'HD013',
             message = format('not all of these messages are in queue %s', quote_literal(p_destination.name)),
@@ -11980,7 +11982,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._take_these(p_destination howdah.destinations, p_message_ids bigint[], p_act text) IS 'take just these messages out of a destination for an operator, all of them or none.';
+COMMENT ON FUNCTION howdah._take_these(p_destination howdah.destinations, p_message_ids bigint[], p_act text) IS 'take the named messages out of a destination for an operator, all or none.';
 
 CREATE FUNCTION howdah._take_walked(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_now timestamp with time zone, p_hold boolean, p_all boolean) RETURNS SETOF howdah.claimed
     LANGUAGE plpgsql
@@ -12037,7 +12039,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._take_walked(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_now timestamp with time zone, p_hold boolean, p_all boolean) IS 'take what a walk found and locked.';
+COMMENT ON FUNCTION howdah._take_walked(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_now timestamp with time zone, p_hold boolean, p_all boolean) IS 'take what a walk has found and locked.';
 
 CREATE FUNCTION howdah._takeable(p_destination howdah.destinations, p_message_ids bigint[], p_max bigint) RETURNS TABLE(message_id bigint, origin_id integer)
     LANGUAGE sql STABLE
@@ -12064,19 +12066,19 @@ CREATE FUNCTION howdah._takeable(p_destination howdah.destinations, p_message_id
     limit p_max
 $$;
 
-COMMENT ON FUNCTION howdah._takeable(p_destination howdah.destinations, p_message_ids bigint[], p_max bigint) IS 'what howdah._take_back would take now, for an act that is only tried.';
+COMMENT ON FUNCTION howdah._takeable(p_destination howdah.destinations, p_message_ids bigint[], p_max bigint) IS 'the messages that howdah._take_back would take now, for a dry run.';
 
 CREATE FUNCTION howdah._ticket_key(p_id integer, p_shift integer, p_block bigint, p_mask bigint) RETURNS bigint
     LANGUAGE sql IMMUTABLE
     AS $$ select ((1::bigint << 62) | (p_id::bigint << 42) | (p_shift::bigint << 36) | (p_block & 68719476735)) # p_mask $$;
 
-COMMENT ON FUNCTION howdah._ticket_key(p_id integer, p_shift integer, p_block bigint, p_mask bigint) IS 'the advisory lock of a block of tickets.';
+COMMENT ON FUNCTION howdah._ticket_key(p_id integer, p_shift integer, p_block bigint, p_mask bigint) IS 'the advisory lock key of a block of tickets.';
 
 CREATE FUNCTION howdah._ticket_mask(p_id integer) RETURNS bigint
     LANGUAGE sql
     AS $$ select hashint8extended(p_id, pg_sequence_last_value('howdah.ticket_secret'::regclass)) & 9223372036854775807 $$;
 
-COMMENT ON FUNCTION howdah._ticket_mask(p_id integer) IS 'what hides the keys of a destination''s tickets, and what shows them again.';
+COMMENT ON FUNCTION howdah._ticket_mask(p_id integer) IS 'the mask that hides the keys of a destination''s tickets, and reveals them again.';
 
 CREATE FUNCTION howdah._tickets_out(p_id integer, p_last bigint) RETURNS bigint
     LANGUAGE sql
@@ -12093,7 +12095,7 @@ CREATE FUNCTION howdah._tickets_out(p_id integer, p_last bigint) RETURNS bigint
     ) k
 $$;
 
-COMMENT ON FUNCTION howdah._tickets_out(p_id integer, p_last bigint) IS 'how many messages other open transactions may have sent at most, by the locks of their tickets.';
+COMMENT ON FUNCTION howdah._tickets_out(p_id integer, p_last bigint) IS 'at most how many messages other open transactions may have sent, by the locks of their tickets.';
 
 CREATE FUNCTION howdah._told_failure(p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean) RETURNS TABLE(incident_id bigint, attempt integer, outcome text)
     LANGUAGE plpgsql
@@ -12130,7 +12132,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._topic(p_name text, p_verb text) IS 'a topic that the caller may use so.';
+COMMENT ON FUNCTION howdah._topic(p_name text, p_verb text) IS 'a topic that the caller has a right to.';
 
 CREATE FUNCTION howdah._topic_page(p_slots integer[], p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_upto pg_snapshot, p_limit integer) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, nonpersistent boolean)
     LANGUAGE plpgsql ROWS 100
@@ -12178,7 +12180,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._topics_for(p_topic text, p_verb text) IS 'the topics that a name or a wildcard means, all of which the caller may use so.';
+COMMENT ON FUNCTION howdah._topics_for(p_topic text, p_verb text) IS 'the topics that a name or a wildcard means; the caller has a right to all of them.';
 
 CREATE FUNCTION howdah._totals_will_do() RETURNS boolean
     LANGUAGE sql STABLE
@@ -12285,7 +12287,7 @@ CREATE FUNCTION howdah._unread_numbers(p_subscription howdah.subscriptions, p_up
     where a.subscription_id = p_subscription.destination_id
 $$;
 
-COMMENT ON FUNCTION howdah._unread_numbers(p_subscription howdah.subscriptions, p_upto pg_snapshot) IS 'the numbers of all that a subscription has not read up to a snapshot.';
+COMMENT ON FUNCTION howdah._unread_numbers(p_subscription howdah.subscriptions, p_upto pg_snapshot) IS 'the ids of all messages that a subscription has not read up to a snapshot.';
 
 CREATE FUNCTION howdah._unsubscribe(p_subscription howdah.destinations, p_reason text) RETURNS void
     LANGUAGE plpgsql
@@ -12409,7 +12411,8 @@ declare
     v_limit integer := case when p_walk.groups = 'none' and p_walk.condition is not null then p_want
         else least(p_want + 64, 16384) end;
     v_first boolean := true;
-    -- it has as many groups as it may; others, of whom it passes messages by then, are not to be had any more
+    -- the walk has as many groups as it may; it skips messages of other groups from then on, and can no longer take
+    -- these
     v_full boolean := false;
     v_page record;
     v_keys bigint[] := '{}';
@@ -12460,9 +12463,9 @@ begin
             v_full := v_full or v_state.full_up;
             v_keys := v_keys || v_state.taken;
             v_new := v_new || v_state.firsts;
-            -- Groups of this page that were not tried, for as many were as are wanted: some of those are held up. Where
-            -- it has all the groups it may, and others consumed what it saw of them on this page, more of them may lie
-            -- on the next ones.
+            -- Some groups of this page were not tried, because as many were tried as are wanted, and some of those are
+            -- held up. If the walk has all the groups that it may, and others consumed what it saw of them here, later
+            -- pages may hold more of them.
             continue when not v_state.through and not v_full and cardinality(v_keys) < p_want;
         end if;
         exit when cardinality(v_keys) >= p_want or v_page.seq is null or v_full and cardinality(v_keys) > 0;
@@ -12475,7 +12478,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._walk(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_now timestamp with time zone, p_all boolean) IS 'find and lock what a receive may take of a lane that it may not simply take from in order.';
+COMMENT ON FUNCTION howdah._walk(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_now timestamp with time zone, p_all boolean) IS 'find and lock what a receive may take from a lane from which it cannot simply take in order.';
 
 CREATE FUNCTION howdah._walk_from(p_lane howdah.lanes, p_walk howdah.walk, p_all boolean) RETURNS bigint
     LANGUAGE plpgsql
@@ -12494,12 +12497,12 @@ begin
     if p_lane.head is null then
         return 0;
     end if;
-    -- The mark first: heads are forgotten before it is set.
+    -- Read the mark first: heads are reset before it is set.
     v_unmarked := howdah._hint(to_regclass('howdah.mark_' || p_lane.destination_id)) >> 32 = 0;
     v_head := howdah._hint(p_lane.head);
     if v_head > 0 and v_unmarked and (p_walk.selector is null
         or (select howdah._is_walked(d) from howdah.destinations d where d.id = p_lane.destination_id)) then
-        return 0;  -- a claim's or a selector's, from when the queue was an ordinary one
+        return 0;  -- a claim or a selector set it when the queue was plain
     elsif v_head = 0 or not p_all and not howdah._is_due(howdah._hint(p_lane.search), howdah._pace(v_begun)) then
         return v_head;
     end if;
@@ -12510,7 +12513,7 @@ begin
     v_low := greatest(v_head - 2000, 0);
     v_back := howdah._hint(p_lane.search) >> 21;
     v_start := v_back;
-    -- others need not look too meanwhile
+    -- others need not look at the same time
     perform howdah._remember(p_lane.search, v_back * 2, v_begun - interval '50 ms', false);
     p_walk.share := null;
     loop
@@ -12538,7 +12541,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._walk_from(p_lane howdah.lanes, p_walk howdah.walk, p_all boolean) IS 'behind which position a walk through ready messages begins.';
+COMMENT ON FUNCTION howdah._walk_from(p_lane howdah.lanes, p_walk howdah.walk, p_all boolean) IS 'the position behind which a walk through ready messages begins.';
 
 CREATE FUNCTION howdah._walk_lock(p_lane howdah.lanes, p_keys bigint[], p_want integer, p_now timestamp with time zone) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -12564,7 +12567,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._walk_lock(p_lane howdah.lanes, p_keys bigint[], p_want integer, p_now timestamp with time zone) IS 'lock the first free ones of some messages of a lane.';
+COMMENT ON FUNCTION howdah._walk_lock(p_lane howdah.lanes, p_keys bigint[], p_want integer, p_now timestamp with time zone) IS 'lock the first free ones among some messages of a lane.';
 
 CREATE FUNCTION howdah._walk_note(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_first bigint, p_tail bigint, p_cost interval) RETURNS void
     LANGUAGE plpgsql
@@ -12605,7 +12608,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._walk_note(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_first bigint, p_tail bigint, p_cost interval) IS 'note how far a walk need not look again.';
+COMMENT ON FUNCTION howdah._walk_note(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_first bigint, p_tail bigint, p_cost interval) IS 'record up to where walks need not look again.';
 
 CREATE FUNCTION howdah._walk_rows(p_lane howdah.lanes, p_walk howdah.walk, p_after bigint, p_upto bigint, p_due timestamp with time zone, p_limit integer, p_now timestamp with time zone) RETURNS TABLE(key bigint, seq bigint, due_at timestamp with time zone, group_id text, group_seq integer)
     LANGUAGE plpgsql
@@ -12657,7 +12660,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._walked_lane(p_lane howdah.lanes, p_walk howdah.walk) IS 'a lane with the hints that a walk uses: its own, or those of the selector.';
+COMMENT ON FUNCTION howdah._walked_lane(p_lane howdah.lanes, p_walk howdah.walk) IS 'a lane with the hints that a walk uses: its own, or the selector''s.';
 
 CREATE FUNCTION howdah._whole_snapshot(p_cursor howdah.ack_cursors) RETURNS pg_snapshot
     LANGUAGE sql IMMUTABLE
@@ -12671,7 +12674,7 @@ CREATE FUNCTION howdah._whole_snapshot(p_cursor howdah.ack_cursors) RETURNS pg_s
         group by b.bound) end
 $$;
 
-COMMENT ON FUNCTION howdah._whole_snapshot(p_cursor howdah.ack_cursors) IS 'a cursor''s snapshot, with the transaction that it has passed in part passed as a whole.';
+COMMENT ON FUNCTION howdah._whole_snapshot(p_cursor howdah.ack_cursors) IS 'a cursor''s snapshot in which the transaction that it has passed in part is passed as a whole.';
 
 CREATE FUNCTION howdah._why_unarchived() RETURNS text
     LANGUAGE sql STABLE
@@ -12758,7 +12761,7 @@ CREATE FUNCTION howdah._without_own() RETURNS pg_snapshot
     from (select pg_snapshot_xip(pg_current_snapshot()) as xid union select pg_current_xact_id()) x
 $$;
 
-COMMENT ON FUNCTION howdah._without_own() IS 'the statement''s snapshot with the caller''s transaction under way.';
+COMMENT ON FUNCTION howdah._without_own() IS 'the statement''s snapshot with the caller''s transaction still open.';
 
 CREATE FUNCTION howdah._without_waiting(p_lane howdah.lanes, p_keys bigint[], p_now timestamp with time zone) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -12805,7 +12808,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._without_waiting(p_lane howdah.lanes, p_keys bigint[], p_now timestamp with time zone) IS 'park those of some locked messages that wait for a delay, for they hold up their groups.';
+COMMENT ON FUNCTION howdah._without_waiting(p_lane howdah.lanes, p_keys bigint[], p_now timestamp with time zone) IS 'park those of some locked messages that wait for a delay, because they hold up their groups.';
 
 CREATE FUNCTION howdah.ack(queue text, lease bigint, message_ids bigint[] DEFAULT NULL::bigint[]) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -13335,7 +13338,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.bridge(topic text, queue text, selector text) IS 'pass every message of a topic on into a queue, too; or only those that a selector selects.';
+COMMENT ON FUNCTION howdah.bridge(topic text, queue text, selector text) IS 'send every message of a topic on to a queue, or only those that a selector selects.';
 
 CREATE FUNCTION howdah.browse(queue text, max_messages integer DEFAULT 100, after_priority integer DEFAULT NULL::integer, after_position bigint DEFAULT NULL::bigint, only_id bigint DEFAULT NULL::bigint, selector text DEFAULT NULL::text, correlation_id text DEFAULT NULL::text) RETURNS SETOF howdah.message
     LANGUAGE plpgsql SECURITY DEFINER
@@ -13471,7 +13474,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.cancel_delayed(queue text, message_ids bigint[]) IS 'discard messages that were sent with a delay, as long as they are not due.';
+COMMENT ON FUNCTION howdah.cancel_delayed(queue text, message_ids bigint[]) IS 'discard messages that were sent with a delay and are not yet due, all or none.';
 
 CREATE FUNCTION howdah.cancel_delayed_range(queue text, due_from timestamp with time zone DEFAULT NULL::timestamp with time zone, due_until timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -13489,7 +13492,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.cancel_delayed_range(queue text, due_from timestamp with time zone, due_until timestamp with time zone) IS 'discard all messages sent with a delay that will become due in a range of time.';
+COMMENT ON FUNCTION howdah.cancel_delayed_range(queue text, due_from timestamp with time zone, due_until timestamp with time zone) IS 'discard all messages sent with a delay that become due in a range of time.';
 
 CREATE FUNCTION howdah.cancel_schedule(schedule_id bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -13500,7 +13503,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.cancel_schedule(schedule_id bigint) IS 'let a schedule, and the series that it began, fire no more.';
+COMMENT ON FUNCTION howdah.cancel_schedule(schedule_id bigint) IS 'cancel a schedule, and the series that it began.';
 
 CREATE FUNCTION howdah.cancel_schedules(queue text, next_from timestamp with time zone DEFAULT NULL::timestamp with time zone, next_until timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -13684,7 +13687,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.claim_client_id(client_id text) IS 'claim a client id for this session, and publish under it, until the session ends or releases it.';
+COMMENT ON FUNCTION howdah.claim_client_id(client_id text) IS 'claim a client id for this session and publish under it, until the session ends or releases it.';
 
 CREATE FUNCTION howdah.close_connection() RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -13735,7 +13738,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.close_consumer(consumer bigint) IS 'end a consumer; its groups and its share go to the others, whom it wakes.';
+COMMENT ON FUNCTION howdah.close_consumer(consumer bigint) IS 'close a consumer; its groups and its share go to the others, whom it wakes.';
 
 CREATE FUNCTION howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -13895,7 +13898,7 @@ begin
     options := jsonb_strip_nulls(jsonb_build_object('persistent', howdah._policy_for(topic) -> 'persistent'))
         || options;
     v_topic.id := howdah._add_destination(v_topic);
-    -- No rank: a send that looks for a queue passes it by.
+    -- Without a rank, a send that looks for a queue skips the topic.
     update howdah.destinations d set main_rank = -1 where d.id = v_topic.id;
     insert into howdah.topics (destination_id) values (v_topic.id);
     perform howdah._alter_topic(v_topic.id, options);
@@ -13945,7 +13948,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.delay_until(at timestamp with time zone) IS 'how long it is until a time, for the argument delay of howdah.send.';
+COMMENT ON FUNCTION howdah.delay_until(at timestamp with time zone) IS 'the time left until a point in time, for the argument delay of howdah.send.';
 
 CREATE FUNCTION howdah.discard(queue text, message_ids bigint[] DEFAULT NULL::bigint[], reason text DEFAULT NULL::text, origin text DEFAULT NULL::text, error_class text DEFAULT NULL::text, fingerprint text DEFAULT NULL::text, older_than timestamp with time zone DEFAULT NULL::timestamp with time zone, newer_than timestamp with time zone DEFAULT NULL::timestamp with time zone, selector text DEFAULT NULL::text, max_messages bigint DEFAULT NULL::bigint, dry_run boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -14095,7 +14098,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.drop_topic(topic text, force boolean) IS 'drop a topic; one that has subscriptions only when forced, and they lose what they have not read.';
+COMMENT ON FUNCTION howdah.drop_topic(topic text, force boolean) IS 'drop a topic; force also drops one with subscriptions, which lose what they have not read.';
 
 CREATE FUNCTION howdah.due_schedules(max_schedules integer DEFAULT 1000) RETURNS TABLE(schedule_id bigint, cron text, time_zone text, next_at timestamp with time zone, from_at timestamp with time zone, catch_up boolean, now timestamp with time zone)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -14371,7 +14374,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.fire_schedules(plans jsonb, max_schedules integer, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) IS 'send what is due by the clock; called by schedulers, any number of them, again and again.';
+COMMENT ON FUNCTION howdah.fire_schedules(plans jsonb, max_schedules integer, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) IS 'send what is due by the clock; any number of schedulers call it again and again.';
 
 CREATE FUNCTION howdah.grant_queue(queue text, verb text, role text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -14610,7 +14613,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.last_acked_id(ack_id integer) IS 'the number up to which a cursor has passed every message of its topic, as ActiveMQ''s LAST_ACKED_ID.';
+COMMENT ON FUNCTION howdah.last_acked_id(ack_id integer) IS 'the message id up to which a cursor has passed every message of its topic, like ActiveMQ''s LAST_ACKED_ID.';
 
 CREATE FUNCTION howdah.lease(queue text, max_messages integer DEFAULT 1, duration interval DEFAULT '00:00:30'::interval, selector text DEFAULT NULL::text, consumer bigint DEFAULT NULL::bigint, acknowledge bigint DEFAULT NULL::bigint) RETURNS TABLE(lease bigint, leased_until timestamp with time zone, message_id bigint, queue_name text, body text, bytes bytea, content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, delivery_mode text, sent_at timestamp with time zone, expires_at timestamp with time zone, delivery_count integer, redelivered boolean, "position" bigint, stage integer, origin_queue text, dead_reason text, dead_at timestamp with time zone)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -14842,7 +14845,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.list_acts(queue text, message_id bigint, max_acts integer, before_act bigint) IS 'what operators did with messages, and who it was, newest first.';
+COMMENT ON FUNCTION howdah.list_acts(queue text, message_id bigint, max_acts integer, before_act bigint) IS 'list what operators did with messages, and who they were, newest first.';
 
 CREATE FUNCTION howdah.list_archive_runs() RETURNS TABLE(archive_id uuid, run integer, current boolean, same_cluster boolean, snapshot text, journal_rows bigint, journal_checksum text, incident_rows bigint, incident_checksum text, message_rows bigint, message_checksum text, journal_kept_from timestamp with time zone, manifest text, path text, started_at timestamp with time zone, finished_at timestamp with time zone, verified_at timestamp with time zone, damage text)
     LANGUAGE sql SECURITY DEFINER
@@ -14910,7 +14913,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.list_bridges(topic text) IS 'the queues that get a topic''s messages.';
+COMMENT ON FUNCTION howdah.list_bridges(topic text) IS 'list the queues that get a topic''s messages.';
 
 CREATE FUNCTION howdah.list_consumers(queue text) RETURNS TABLE(consumer bigint, active boolean, exclusive boolean, priority integer, own_session boolean, groups bigint, opened_at timestamp with time zone, opened_by text, seen_at timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -14930,7 +14933,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.list_consumers(queue text) IS 'the open consumers of a queue, in the order in which they were opened.';
+COMMENT ON FUNCTION howdah.list_consumers(queue text) IS 'list the open consumers of a queue, in the order in which they were opened.';
 
 CREATE FUNCTION howdah.list_delayed(queue text, max_messages integer DEFAULT 100, until timestamp with time zone DEFAULT NULL::timestamp with time zone) RETURNS TABLE(message_id bigint, due_at timestamp with time zone, sent_at timestamp with time zone, expires_at timestamp with time zone, priority integer, message_type text, correlation_id text, headers jsonb, bytes integer, reason text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -14960,7 +14963,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.list_delayed(queue text, max_messages integer, until timestamp with time zone) IS 'messages of a queue that wait for their time: sent with a delay, or put back until later.';
+COMMENT ON FUNCTION howdah.list_delayed(queue text, max_messages integer, until timestamp with time zone) IS 'list messages of a queue that wait for their time, sent with a delay or put back until later.';
 
 CREATE FUNCTION howdah.list_grants(queue text) RETURNS TABLE(verb text, role text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -15045,7 +15048,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.list_poison(queue text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, max_rows integer, after bigint, selector text) IS 'the dead messages of an exception destination, each with its last failure.';
+COMMENT ON FUNCTION howdah.list_poison(queue text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, max_rows integer, after bigint, selector text) IS 'list the dead messages of an exception destination, each with its last failure.';
 
 CREATE FUNCTION howdah.list_policies() RETURNS TABLE(pattern text, options jsonb, set_at timestamp with time zone, set_by text)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -15097,7 +15100,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.list_schedules(queue text, all_states boolean) IS 'the schedules of a queue or topic, or of all that the caller may send to or look at.';
+COMMENT ON FUNCTION howdah.list_schedules(queue text, all_states boolean) IS 'list the schedules of a queue or topic, or of all that the caller may send to or browse.';
 
 CREATE FUNCTION howdah.list_storage() RETURNS TABLE(table_name text, bytes bigint, live_rows bigint, dead_rows bigint, vacuumed_at timestamp with time zone, options jsonb)
     LANGUAGE sql SECURITY DEFINER
@@ -15154,7 +15157,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.list_subscriptions(topic text) IS 'subscriptions, durable and not, with how far behind they are.';
+COMMENT ON FUNCTION howdah.list_subscriptions(topic text) IS 'list subscriptions, durable and not, and how far behind they are.';
 
 CREATE FUNCTION howdah.list_topics() RETURNS TABLE(topic text, sending_paused boolean, subscriptions bigint, durable_subscriptions bigint, bridges bigint, published bigint, stored boolean, refused_for text, created_at timestamp with time zone, created_by text)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -15173,7 +15176,7 @@ CREATE FUNCTION howdah.list_topics() RETURNS TABLE(topic text, sending_paused bo
     order by d.name
 $$;
 
-COMMENT ON FUNCTION howdah.list_topics() IS 'every topic, by name.';
+COMMENT ON FUNCTION howdah.list_topics() IS 'list all topics, by name.';
 
 CREATE FUNCTION howdah.list_transactions() RETURNS TABLE(gid text, transaction bigint, prepared_at timestamp with time zone, owner text, age interval, ours boolean, before_start boolean, rolls_back boolean, commit_with text, rollback_with text)
     LANGUAGE sql SECURITY DEFINER
@@ -15889,7 +15892,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.move_all(queue text, target text, max_messages bigint, reason text, dry_run boolean) IS 'put the messages of a queue into another one, live, parked and dead.';
+COMMENT ON FUNCTION howdah.move_all(queue text, target text, max_messages bigint, reason text, dry_run boolean) IS 'move all messages of a queue to another queue: live, parked and dead ones.';
 
 CREATE FUNCTION howdah.move_messages(queue text, message_ids bigint[] DEFAULT NULL::bigint[], target text DEFAULT NULL::text, reason text DEFAULT NULL::text, origin text DEFAULT NULL::text, error_class text DEFAULT NULL::text, fingerprint text DEFAULT NULL::text, older_than timestamp with time zone DEFAULT NULL::timestamp with time zone, newer_than timestamp with time zone DEFAULT NULL::timestamp with time zone, selector text DEFAULT NULL::text, max_messages bigint DEFAULT NULL::bigint, dry_run boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -15918,7 +15921,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.move_messages(queue text, message_ids bigint[], target text, reason text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, selector text, max_messages bigint, dry_run boolean) IS 'put messages into another queue, remembering where they came from.';
+COMMENT ON FUNCTION howdah.move_messages(queue text, message_ids bigint[], target text, reason text, origin text, error_class text, fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, selector text, max_messages bigint, dry_run boolean) IS 'move messages to another queue, and remember where they came from.';
 
 CREATE FUNCTION howdah.nack(queue text, lease bigint, message_ids bigint[] DEFAULT NULL::bigint[], error_text text DEFAULT NULL::text, error_class text DEFAULT NULL::text, delay interval DEFAULT NULL::interval, reject boolean DEFAULT false, worker text DEFAULT NULL::text, details jsonb DEFAULT NULL::jsonb) RETURNS TABLE(message_id bigint, attempt integer, outcome text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -16054,7 +16057,7 @@ begin
             quote_literal(queue)),
             hint = 'Wait until it is closed, or give the queue another delivery_policy.';
     end if;
-    while v_id is null loop  -- numbers begin anew when they are used up, and some may be in use
+    while v_id is null loop  -- ids start again when they are used up, and some may be in use
         insert into howdah.consumers (destination_id, exclusive, priority, own_session, timeout_ms, opened_at,
             opened_by, opened_position, seen_at)
         values (v_destination.id, open_consumer.exclusive, open_consumer.priority, open_consumer.own_session,
@@ -16108,7 +16111,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.park_messages(queue text, message_ids bigint[], until timestamp with time zone, delay interval, reason text) IS 'lay messages aside in their queue until a time, or until an operator retries them.';
+COMMENT ON FUNCTION howdah.park_messages(queue text, message_ids bigint[], until timestamp with time zone, delay interval, reason text) IS 'park messages in their queue until a time, or until an operator retries them.';
 
 CREATE FUNCTION howdah.pause(queue text, sending boolean DEFAULT true, receiving boolean DEFAULT true) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -16139,7 +16142,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.pause_schedule(schedule_id bigint) IS 'let a schedule fire no more until howdah.resume_schedule.';
+COMMENT ON FUNCTION howdah.pause_schedule(schedule_id bigint) IS 'pause a schedule until howdah.resume_schedule.';
 
 CREATE FUNCTION howdah.poison_causes(queue text DEFAULT NULL::text, since timestamp with time zone DEFAULT NULL::timestamp with time zone, max_causes integer DEFAULT 20) RETURNS TABLE(fingerprint text, incidents bigint, messages bigint, dead bigint, first_at timestamp with time zone, last_at timestamp with time zone, error_class text, sqlstate text, sample_text text, sample_queue text, sample_message bigint, sample_incident bigint)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -16192,7 +16195,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.poison_causes(queue text, since timestamp with time zone, max_causes integer) IS 'why deliveries fail: the failures grouped by what their errors have in common.';
+COMMENT ON FUNCTION howdah.poison_causes(queue text, since timestamp with time zone, max_causes integer) IS 'list why deliveries fail: the failures grouped by fingerprint.';
 
 CREATE FUNCTION howdah.poison_message(message_id bigint, queue text DEFAULT NULL::text) RETURNS TABLE(message howdah.message, state text, due_at timestamp with time zone, parked_reason text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -16221,7 +16224,7 @@ begin
           and exists (select from howdah.destination_grants g
                       where g.destination_id = d.id and g.verb = 'browse'
                         and howdah._has_role(g.role_name)));
-    -- Where it was sent to, by its key: a message that never moved is found without a search.
+    -- Look first where it was sent to, by key: a message that never moved is found without a search.
     return query
     select howdah._message(m, howdah._destination_name(m.destination_id), false,
         howdah._failures(m.destination_id, m.message_id, m.stage, m.conversation_id,
@@ -16258,13 +16261,13 @@ begin
             select howdah._as_ready(n), true, null, null from howdah.msgs_nonpersistent n
             where n.destination_id = d.id and n.rank = r.rank and n.seq = s.seq and n.message_id = v_number
               and n.boot = pg_postmaster_start_time()
-            offset 0  -- one look for each, as howdah._find
+            offset 0  -- one look for each, as in howdah._find
         ) k
     ) f;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.poison_message(message_id bigint, queue text) IS 'one message wherever it lies: ready, parked or dead.';
+COMMENT ON FUNCTION howdah.poison_message(message_id bigint, queue text) IS 'find one message anywhere: ready, parked or dead.';
 
 CREATE FUNCTION howdah.presets() RETURNS TABLE(option text, howdah jsonb, websphere jsonb, websphere_mq jsonb, service_broker jsonb, activemq jsonb)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -16459,7 +16462,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.rebase_topics() IS 'after a restore into another cluster, make topic messages and cursors fit its transaction numbers.';
+COMMENT ON FUNCTION howdah.rebase_topics() IS 'fit topic messages and cursors to the transaction ids of the cluster into which the database was restored.';
 
 CREATE FUNCTION howdah.receive(queue text, max_messages integer DEFAULT 1, hold boolean DEFAULT false, selector text DEFAULT NULL::text, consumer bigint DEFAULT NULL::bigint) RETURNS SETOF howdah.message
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17417,7 +17420,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.release_client_id() IS 'give back the client id that this session has claimed, and publish under none.';
+COMMENT ON FUNCTION howdah.release_client_id() IS 'release the client id that this session has claimed, and publish under none.';
 
 CREATE FUNCTION howdah.release_lock(name text, epoch bigint, holder text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17460,7 +17463,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.renew_consumers(consumers bigint[]) IS 'let open consumers live on although they do not ask for messages just now.';
+COMMENT ON FUNCTION howdah.renew_consumers(consumers bigint[]) IS 'keep open consumers alive although they ask for no messages now.';
 
 CREATE FUNCTION howdah.renew_leases(queues text[], leases bigint[], duration interval DEFAULT '00:00:30'::interval) RETURNS SETOF bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17635,7 +17638,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.replay_edited(queue text, message_id bigint, body text, bytes bytea, headers jsonb, content_type text, target text, discard boolean, reason text) IS 'send a corrected copy of a message to where it came from, or elsewhere.';
+COMMENT ON FUNCTION howdah.replay_edited(queue text, message_id bigint, body text, bytes bytea, headers jsonb, content_type text, target text, discard boolean, reason text) IS 'send a corrected copy of a message to where it came from, or to another queue.';
 
 CREATE FUNCTION howdah.report_slow_consumer(queue text, facts jsonb DEFAULT '{}'::jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17839,7 +17842,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.resume_schedule(schedule_id bigint) IS 'let a schedule that was paused, or that failed, fire again.';
+COMMENT ON FUNCTION howdah.resume_schedule(schedule_id bigint) IS 'resume a schedule that was paused or has failed.';
 
 CREATE FUNCTION howdah.retry(queue text, message_ids bigint[] DEFAULT NULL::bigint[], reason text DEFAULT NULL::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17881,7 +17884,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.retry(queue text, message_ids bigint[], reason text) IS 'let parked messages be received at once, in their old place.';
+COMMENT ON FUNCTION howdah.retry(queue text, message_ids bigint[], reason text) IS 'make parked messages available at once, in their old place.';
 
 CREATE FUNCTION howdah.revoke_queue(queue text, verb text, role text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17914,7 +17917,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.schedule(queue text, body bytea, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text) IS 'send a message by the clock: at a time, so often with a period between, or by a cron expression.';
+COMMENT ON FUNCTION howdah.schedule(queue text, body bytea, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text) IS 'send a message by the clock: at a given time, several times with a period between, or by a cron expression.';
 
 CREATE FUNCTION howdah.schedule(queue text, body jsonb, cron text DEFAULT NULL::text, period interval DEFAULT NULL::interval, repeat integer DEFAULT NULL::integer, starts_at timestamp with time zone DEFAULT NULL::timestamp with time zone, ends_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, name text DEFAULT NULL::text, time_zone text DEFAULT 'UTC'::text, catch_up boolean DEFAULT NULL::boolean, misfire_grace interval DEFAULT NULL::interval, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, correlation_id text DEFAULT NULL::text, reply_to text DEFAULT NULL::text, message_type text DEFAULT NULL::text, conversation_id uuid DEFAULT NULL::uuid, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'persistent'::text, content_type text DEFAULT 'application/json'::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17931,7 +17934,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.schedule(queue text, body jsonb, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text) IS 'send a message by the clock: at a time, so often with a period between, or by a cron expression.';
+COMMENT ON FUNCTION howdah.schedule(queue text, body jsonb, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text) IS 'send a message by the clock: at a given time, several times with a period between, or by a cron expression.';
 
 CREATE FUNCTION howdah.schedule(queue text, body text, cron text DEFAULT NULL::text, period interval DEFAULT NULL::interval, repeat integer DEFAULT NULL::integer, starts_at timestamp with time zone DEFAULT NULL::timestamp with time zone, ends_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, name text DEFAULT NULL::text, time_zone text DEFAULT 'UTC'::text, catch_up boolean DEFAULT NULL::boolean, misfire_grace interval DEFAULT NULL::interval, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, correlation_id text DEFAULT NULL::text, reply_to text DEFAULT NULL::text, message_type text DEFAULT NULL::text, conversation_id uuid DEFAULT NULL::uuid, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'persistent'::text, content_type text DEFAULT 'text/plain'::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17948,7 +17951,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.schedule(queue text, body text, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text) IS 'send a message by the clock: at a time, so often with a period between, or by a cron expression.';
+COMMENT ON FUNCTION howdah.schedule(queue text, body text, cron text, period interval, repeat integer, starts_at timestamp with time zone, ends_at timestamp with time zone, delay interval, name text, time_zone text, catch_up boolean, misfire_grace interval, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, time_to_live interval, delivery_mode text, content_type text) IS 'send a message by the clock: at a given time, several times with a period between, or by a cron expression.';
 
 CREATE FUNCTION howdah.seek_subscription(subscription text, since timestamp with time zone) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17994,7 +17997,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.seek_subscription(subscription text, since timestamp with time zone) IS 'have a subscription read from a time on, whatever it has read.';
+COMMENT ON FUNCTION howdah.seek_subscription(subscription text, since timestamp with time zone) IS 'make a subscription read from a given time on, whatever it has read.';
 
 CREATE FUNCTION howdah.selector_matches(selector text, headers jsonb, priority integer DEFAULT 4, correlation_id text DEFAULT NULL::text, message_type text DEFAULT NULL::text, message_id bigint DEFAULT NULL::bigint, sent_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delivery_mode text DEFAULT 'persistent'::text) RETURNS boolean
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -18316,7 +18319,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah.set_client_id(client_id text, local boolean) IS 'say under which client id this session publishes, for subscriptions with no_local.';
+COMMENT ON FUNCTION howdah.set_client_id(client_id text, local boolean) IS 'set the client id under which this session publishes, for subscriptions with no_local.';
 
 CREATE FUNCTION howdah.set_connection(connection text, local boolean DEFAULT false) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -18491,15 +18494,15 @@ declare
 begin
     perform howdah._refuse_maintenance();
     perform howdah._check_cluster();
-    -- From here to the commit no table is emptied (howdah.maintain_topics), and no topic made that a wildcard would
-    -- miss.
+    -- From here to the commit, no table is emptied (howdah.maintain_topics), and no topic is created that a wildcard
+    -- would miss.
     perform howdah._share_latch('subscribing');
     if topic ~ '[*>]' then
         perform howdah._share_latch('names');
     end if;
     v_topics := howdah._topics_for(topic, 'receive');
     perform from howdah.destinations d where d.id = any (v_topics) for key share;
-    v_topics := howdah._topics_for(topic, 'receive');  -- without those that somebody just dropped
+    v_topics := howdah._topics_for(topic, 'receive');  -- without those that somebody has just dropped
     if howdah._has_old_snapshot() then
         perform howdah._same_ring((select max(r.truncations) from howdah.topic_ring r));
     end if;
@@ -18540,8 +18543,8 @@ begin
            and v_old.selector is not distinct from v_new.selector then
             return (select d.name from howdah.destinations d where d.id = v_old.destination_id);
         end if;
-        -- Client ids and names are anybody's to give, and who has no right at the former one's topic would end it by a
-        -- topic of his own.
+        -- Anybody can give any client id and name. Without this check, a caller without rights on the former topic
+        -- could end its subscription through a topic of their own.
         v_former := howdah._subscription((select d.name from howdah.destinations d where d.id = v_old.destination_id),
             'receive');
         perform howdah._lock_subscription(v_former);
@@ -18549,7 +18552,7 @@ begin
         perform howdah._unsubscribe(v_former, 'subscription changed');
     end if;
     v_row := howdah._with_options(v_row, howdah._policy_for(topic));
-    v_row.strict_order := false;  -- a policy by wildcard may give these, which are for queues
+    v_row.strict_order := false;  -- a wildcard policy may set these options, which are for queues
     v_row.backout_count := replace(v_row.backout_count, 'hardened', 'recorded');
     v_row.message_groups := 'none';
     v_row.delivery_policy := 'shared';
@@ -18598,7 +18601,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.topic_history(topic text, since timestamp with time zone, max_messages integer) IS 'look at the messages of a topic that are still stored, without receiving them.';
+COMMENT ON FUNCTION howdah.topic_history(topic text, since timestamp with time zone, max_messages integer) IS 'browse the messages of a topic that are still stored, without receiving them.';
 
 CREATE FUNCTION howdah.topic_options(topic text) RETURNS jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -18620,7 +18623,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.topic_options(topic text) IS 'every option of a topic with its value.';
+COMMENT ON FUNCTION howdah.topic_options(topic text) IS 'all options of a topic with their values.';
 
 CREATE FUNCTION howdah.unbridge(topic text, queue text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -18638,7 +18641,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.unbridge(topic text, queue text) IS 'pass messages of a topic on into a queue no longer.';
+COMMENT ON FUNCTION howdah.unbridge(topic text, queue text) IS 'stop sending a topic''s messages on to a queue.';
 
 CREATE FUNCTION howdah.unregister_worker(worker_id uuid) RETURNS void
     LANGUAGE sql SECURITY DEFINER
@@ -18662,7 +18665,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.unsubscribe(subscription text) IS 'end a subscription; what it has not read is lost to it.';
+COMMENT ON FUNCTION howdah.unsubscribe(subscription text) IS 'end a subscription, which loses what it has not read.';
 
 CREATE FUNCTION howdah.wait(queue text, INOUT since bigint DEFAULT NULL::bigint, OUT channel text, OUT payload text, OUT unsettled boolean) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
@@ -18734,7 +18737,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) IS 'wake whoever waits for a queue in which a parked message has become due; called by schedulers.';
+COMMENT ON FUNCTION howdah.wake_due(since timestamp with time zone, OUT woken bigint, OUT next_in double precision, OUT now timestamp with time zone) IS 'wake waiting consumers of queues in which a parked message has become due; schedulers call it.';
 
 CREATE TABLE howdah.acked (
     ack_id integer NOT NULL,

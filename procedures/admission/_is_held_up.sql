@@ -1,12 +1,12 @@
--- howdah._is_held_up(p_destination_id, p_now): whether messages of a queue of strict order must wait for one that is
--- not there.
+-- howdah._is_held_up(p_destination_id, p_now): whether messages of a queue of strict order must wait for one that
+-- cannot be taken.
 --
--- Returns  boolean: one is leased, delayed or blocked; or it is due, and another transaction, which is still open, has
---          it in hand: it acknowledges it, gives it back, extends its lease or retries it.
+-- Returns  boolean; true if a message is leased, delayed or blocked. Also true if it is due, but another open
+--          transaction has it in hand to acknowledge it, give it back, extend its lease or retry it.
 -- Role     internal
 --
--- The caller has the turn. Whoever is in hand is seen by the lock on its row, which is tried and let go of again; after
--- that, so that a lease that was extended meanwhile is seen as such.
+-- The caller has the turn. A message in hand is recognised by its row lock, which this call tries and releases. The
+-- lease is read after that, so that an extension meanwhile is seen.
 create or replace function howdah._is_held_up(p_destination_id integer, p_now timestamptz) returns boolean
 language plpgsql volatile
     set enable_seqscan = off

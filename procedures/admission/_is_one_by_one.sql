@@ -1,5 +1,5 @@
--- howdah._is_one_by_one(p_destination_id): whether a queue admits one consumer at a time by its options, so that
--- nothing that is free is to be passed by.
+-- howdah._is_one_by_one(p_destination_id): whether a queue's options admit one consumer at a time, so that no free
+-- message may be skipped.
 --
 -- Returns  boolean.
 -- Role     internal

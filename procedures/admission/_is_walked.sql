@@ -1,4 +1,4 @@
--- howdah._is_walked(p_destination): whether a queue's options forbid simply taking what lies next, with or without a
+-- howdah._is_walked(p_destination): whether a queue's options forbid simply taking the next message, with or without a
 -- selector (docs/decisions/0011).
 --
 -- Returns  boolean.

@@ -1,11 +1,11 @@
--- howdah._parks_waiting(p_queue, p_now): park what waits for the delay of a recorded failure and still lies in its
--- place.
+-- howdah._parks_waiting(p_queue, p_now): park messages that wait for the delay of a recorded failure and are still in
+-- their place.
 --
--- Returns  boolean: there was such a message.
+-- Returns  true if there was such a message (boolean).
 -- Role     internal
 --
--- In strict order it holds up all that is behind it, so it is looked for before any message is taken. Few wait there at
--- a time.
+-- In strict order such a message holds up all behind it, so it is looked for before any message is taken. Few wait
+-- there at a time.
 create or replace function howdah._parks_waiting(p_queue howdah.destinations, p_now timestamptz) returns boolean
 language plpgsql volatile
     set enable_seqscan = off

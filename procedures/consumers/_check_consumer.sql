@@ -1,10 +1,10 @@
--- howdah._check_consumer(p_destination, p_consumer, p_now): refuse a consumer that is not open, and note that it is
+-- howdah._check_consumer(p_destination, p_consumer, p_now): refuse a consumer that is not open, and record that it is
 -- alive.
 --
--- Raises   HD032 it is not open (any more).
+-- Raises   HD032 it is not open, or no longer.
 -- Role     internal
 --
--- A quarter of its time-out may pass unnoted, so that receivers write little.
+-- A quarter of its timeout may pass unrecorded, so that receivers write little.
 create or replace function howdah._check_consumer(
     p_destination howdah.destinations, p_consumer bigint, p_now timestamptz
 ) returns void

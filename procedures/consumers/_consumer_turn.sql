@@ -1,12 +1,12 @@
 -- howdah._consumer_turn(p_queue, p_consumer, p_now): whether it is a consumer's turn in a queue that tells its
 -- consumers apart.
 --
--- Returns  admitted: false, another one is active; alone: only one at a time may be at work; share: for round_robin the
---          condition on positions that are this one's; NULL: all.
--- Raises   HD032 the queue needs an open consumer, or this one is not open (any more).
+-- Returns  admitted: false if another consumer is active; alone: only one may be at work at a time; share: for
+--          round_robin, the condition on positions that are this consumer's (NULL: all).
+-- Raises   HD032 the queue needs an open consumer, or this one is not open, or no longer.
 -- Role     internal
 --
--- Consumers found dead are closed here, so failover needs no daemon.
+-- Dead consumers are closed here, so failover needs no daemon.
 create or replace function howdah._consumer_turn(
     p_queue howdah.destinations, p_consumer bigint, p_now timestamptz,
     out admitted boolean, out alone boolean, out share text

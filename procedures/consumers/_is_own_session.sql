@@ -1,5 +1,4 @@
--- howdah._is_own_session(p_consumer): whether the consumer lives with this very session, whose own locks never stand in
--- its way.
+-- howdah._is_own_session(p_consumer): whether a consumer belongs to this session, whose own locks do not block it.
 --
 -- Returns  boolean.
 -- Role     internal

@@ -1,18 +1,20 @@
 -- howdah.open_consumer(queue, exclusive, priority, own_session, timeout): register as a consumer of a queue that tells
 -- its consumers apart, or of an unshared subscription.
 --
--- Returns  the consumer's number (bigint), to be given to howdah.receive and howdah.lease; COMMIT first, then others
---          see it. NULL: of a shared subscription, which takes any.
--- Raises   HD001 no such queue; HD005 wrong argument, or it is a topic; HD010 not allowed; HD024 the subscription is
---          somebody else's: it has an open consumer, a transaction that received from it is open, or messages of it are
---          leased; HD033 the queue's delivery_policy is single and it has a consumer.
+-- Returns  the consumer's number (bigint), to be passed to howdah.receive and howdah.lease. COMMIT first; then others
+--          see it. NULL for a shared subscription, which takes any consumer.
+-- Raises   HD001 no such queue; HD005 wrong argument, or queue is a topic; HD010 not allowed; HD024 the subscription
+--          belongs to somebody else: it has an open consumer, a transaction that received from it is open, or messages
+--          of it are leased; HD033 the queue's delivery_policy is single and it has a consumer.
 -- Role     howdah_consumer howdah_admin
 --
--- For queues whose delivery_policy is single, failover or round_robin, or whose message_groups are sticky; and for an
--- exclusive consumer of any queue: while it lives no other one gets messages (but under failover), of several the one
--- with the highest priority (0 to 127), then the first. A consumer lives until howdah.close_consumer; with own_session,
--- until the database session ends (not behind a pooler that shares sessions), with which its leases run out too; in any
--- case until it neither received nor was in a transaction for timeout.
+-- It is for queues whose delivery_policy is single, failover or round_robin, or whose message_groups are sticky. It is
+-- also for an exclusive consumer of any queue: while it lives, no other consumer gets messages (except under failover).
+-- Of several, the one with the highest priority (0 to 127) gets them, then the first.
+--
+-- A consumer lives until howdah.close_consumer. With own_session it ends with the database session, and its leases run
+-- out then, too; that does not work behind a pooler that shares sessions. In any case it ends when it has neither
+-- received nor been in a transaction for timeout.
 create or replace function howdah.open_consumer(
     queue text, exclusive boolean default false, priority integer default 0, own_session boolean default false,
     timeout interval default '60 seconds'
@@ -52,7 +54,7 @@ begin
             quote_literal(queue)),
             hint = 'Wait until it is closed, or give the queue another delivery_policy.';
     end if;
-    while v_id is null loop  -- numbers begin anew when they are used up, and some may be in use
+    while v_id is null loop  -- ids start again when they are used up, and some may be in use
         insert into howdah.consumers (destination_id, exclusive, priority, own_session, timeout_ms, opened_at,
             opened_by, opened_position, seen_at)
         values (v_destination.id, open_consumer.exclusive, open_consumer.priority, open_consumer.own_session,

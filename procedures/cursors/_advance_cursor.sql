@@ -1,10 +1,10 @@
--- howdah._advance_cursor(p_subscription, p_ack): move a cursor over what is done with, up to the first message that is
--- not, or that is leased.
+-- howdah._advance_cursor(p_subscription, p_ack): move a cursor over what is done, up to the first message that is not,
+-- or that is leased.
 --
 -- Role     internal
 --
--- By pages, the first of them small, for as a rule the way is short; at most 10,000 messages at a time. Nothing if
--- somebody else is doing it.
+-- It works page by page, at most 10,000 messages at a time. The first pages are small, because the way is usually
+-- short. If somebody else is doing it, it does nothing.
 create or replace function howdah._advance_cursor(p_subscription howdah.subscriptions, p_ack howdah.acks) returns void
 language plpgsql volatile
 as $$

@@ -1,5 +1,5 @@
--- howdah._cursor_after(p_cursor, p_upto, p_xid): a cursor moved on to a message, as howdah._cursor_at; within a
--- transaction that it has passed in part it stays.
+-- howdah._cursor_after(p_cursor, p_upto, p_xid): a cursor moved to a message, as howdah._cursor_at; it stays within a
+-- transaction that it has passed in part.
 --
 -- Returns  pg_snapshot.
 -- Role     internal

@@ -1,9 +1,10 @@
--- howdah._locate(p_subscription, p_ack, p_seqs): find messages that a cursor has not passed, done with or not.
+-- howdah._locate(p_subscription, p_ack, p_seqs): find messages that a cursor has not passed, done or not.
 --
 -- Returns  as howdah._messages_ahead.
 -- Role     internal
 --
--- What is asked for was received last, so it is near the cursor, from which the search goes on until all are found.
+-- The wanted messages were received last, so they are near the cursor. The search goes on from there until all are
+-- found.
 create or replace function howdah._locate(p_subscription howdah.subscriptions, p_ack howdah.acks, p_seqs bigint[])
 returns table (
     xid xid8, seq bigint, sent_at timestamptz, expires_at timestamptz, destination_id integer, rank smallint,

@@ -1,7 +1,7 @@
--- howdah._messages_ahead(p_subscription, p_ack, p_upto, p_limit, p_seqs): what a cursor has for its subscription up to
--- a snapshot.
+-- howdah._messages_ahead(p_subscription, p_ack, p_upto, p_limit, p_seqs): the messages that a cursor has for its
+-- subscription, up to a snapshot.
 --
--- Returns  as howdah._page, in reading order, at most p_limit (NULL: all): what is wanted and not done, or, with
+-- Returns  as howdah._page, in reading order, at most p_limit (NULL: all): messages that are wanted and not done; with
 --          p_seqs, those messages.
 -- Role     internal
 create or replace function howdah._messages_ahead(

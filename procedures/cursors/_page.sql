@@ -1,13 +1,13 @@
 -- howdah._page(p_subscription, p_ack, p_slots, p_after, p_after_seq, p_to, p_upto, p_limit): a page of a topic as a
 -- subscription sees it.
 --
--- Returns  as howdah._topic_page, with message_id, done (acknowledged out of order, or set aside) and wanted: false for
---          what the subscription passes over, because of its selector, no_local or priority, and for what has expired.
+-- Returns  as howdah._topic_page, with message_id, done (acknowledged out of order, or set aside) and wanted. wanted is
+--          false for messages that the subscription skips because of its selector, no_local or priority, and for
+--          expired ones.
 -- Role     internal
 --
--- What is done is read for the page's range of numbers; for a selector each is looked up by key (no EXISTS, which would
--- read all that were ever noted). A selector is the one thing that is executed as text: as howdah._selector_sql made
--- it, once for the page.
+-- done is read for the page's range of numbers. With a selector each message is looked up by key; EXISTS would read all
+-- that were ever recorded. Only a selector is executed as text: as howdah._selector_sql made it, once per page.
 create or replace function howdah._page(
     p_subscription howdah.subscriptions, p_ack howdah.acks, p_slots integer[], p_after xid8, p_after_seq bigint,
     p_to xid8, p_upto pg_snapshot, p_limit integer
@@ -21,7 +21,7 @@ language plpgsql volatile rows 100
 as $$
 declare
     v_now timestamptz := howdah.now();
-    -- Asked for large pages only: under an old snapshot the dead ones would be met again each time.
+    -- Ask for large pages only: under an old snapshot, the dead rows would be met each time.
     v_acked boolean := p_limit <= 64 or exists (select from howdah.acked a where a.ack_id = p_ack.id);
     v_rank smallint := case when p_subscription.prioritized then 9 - p_ack.priority end;
     v_local text := case when p_subscription.no_local then p_subscription.client_id end;

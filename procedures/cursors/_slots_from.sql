@@ -3,7 +3,8 @@
 -- Returns  integer[].
 -- Role     internal
 --
--- Those written to since the ring's row counts whatever their rows say: who turned the ring may not have committed yet.
+-- Tables written to since the ring's row count whatever their rows say: the session that turned the ring may not have
+-- committed yet.
 create or replace function howdah._slots_from(p_low xid8) returns integer[]
 language sql volatile
 as $$

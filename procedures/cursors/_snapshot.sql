@@ -3,8 +3,8 @@
 -- Returns  pg_snapshot.
 -- Role     internal
 --
--- PostgreSQL leaves the own transaction out of pg_current_snapshot()'s list, for it can see what it did itself. A
--- cursor with such a snapshot would pass what the transaction has yet to publish.
+-- PostgreSQL leaves the caller's own transaction out of the list in pg_current_snapshot(), because it sees its own
+-- changes. A cursor with such a snapshot would pass what the transaction has yet to publish.
 create or replace function howdah._snapshot() returns pg_snapshot
 language sql volatile
 as $$

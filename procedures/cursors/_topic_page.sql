@@ -1,13 +1,13 @@
 -- howdah._topic_page(p_slots, p_topic, p_after, p_after_seq, p_to, p_upto, p_limit): messages of a topic in reading
 -- order, from a range of transactions.
 --
--- Returns  up to p_limit rows of the tables p_slots: those of transactions up to p_to that are visible in p_upto and
+-- Returns  up to p_limit rows of the tables p_slots. They belong to transactions up to p_to, are visible in p_upto, and
 --          lie after the message (p_after, p_after_seq).
 -- Raises   40001 a table was emptied meanwhile.
 -- Role     internal
 --
--- Each table by its own name: a statement locks every table it names until the transaction ends, and a locked one
--- cannot be emptied. As a rule the one table that is written to has it all.
+-- Each table has a statement of its own. A statement locks every table that it names until the transaction ends, and a
+-- locked table cannot be emptied. Usually the open table has all the messages.
 create or replace function howdah._topic_page(
     p_slots integer[], p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_upto pg_snapshot, p_limit integer
 ) returns table (

@@ -1,5 +1,5 @@
--- howdah._whole_snapshot(p_cursor): a cursor's snapshot, with the transaction that it has passed in part passed as a
--- whole.
+-- howdah._whole_snapshot(p_cursor): a cursor's snapshot in which the transaction that it has passed in part is passed
+-- as a whole.
 --
 -- Returns  pg_snapshot.
 -- Role     internal

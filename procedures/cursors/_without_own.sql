@@ -1,4 +1,4 @@
--- howdah._without_own(): the statement's snapshot with the caller's transaction under way.
+-- howdah._without_own(): the statement's snapshot with the caller's transaction still open.
 --
 -- Returns  pg_snapshot.
 -- Role     internal

@@ -1,10 +1,10 @@
 -- howdah._claim_of_groups(p_lane, p_walk, p_from, p_want, p_all): the first ready messages behind a position whose
--- groups are to be had.
+-- groups are free.
 --
--- Returns  p_want positions in order, locked; NULL: not so many, or howdah._claim_groups must look.
+-- Returns  p_want positions in order, locked; NULL if there are fewer, or howdah._claim_groups must look.
 -- Role     internal
 --
--- As howdah._claim_one_of_group. So none of a group is taken before one of it that lies before.
+-- It works like howdah._claim_one_of_group, so that no message is taken before an earlier one of its group.
 create or replace function howdah._claim_of_groups(
     p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_want integer, p_all boolean
 ) returns bigint[]

@@ -1,7 +1,8 @@
--- howdah._first_held(p_lane, p_groups, p_now): of groups that parked messages hold up, those parked messages whose turn
--- it is.
+-- howdah._first_held(p_lane, p_groups, p_now): the parked messages whose turn it is, of groups that parked messages
+-- hold up.
 --
--- Returns  their numbers (bigint[]): of each group the first, if it is due and none of the group lies ready before it.
+-- Returns  their ids (bigint[]): the first of each group, if it is due and no message of the group lies ready before
+--          it.
 -- Role     internal
 create or replace function howdah._first_held(p_lane howdah.lanes, p_groups text[], p_now timestamptz) returns bigint[]
 language plpgsql volatile

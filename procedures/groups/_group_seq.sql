@@ -1,6 +1,6 @@
--- howdah._group_seq(p_headers): what the header JMSXGroupSeq says.
+-- howdah._group_seq(p_headers): what the header JMSXGroupSeq asks for.
 --
--- Returns  1: it begins the group anew; -1: negative, it closes the group; 0: neither, or no number.
+-- Returns  1: the group begins anew; -1: a negative number closes the group; 0: neither, or no number.
 -- Role     internal
 create or replace function howdah._group_seq(p_headers jsonb) returns integer
 language sql immutable

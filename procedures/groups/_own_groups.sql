@@ -1,10 +1,10 @@
--- howdah._own_groups(p_destination_id, p_consumer, p_keys, p_groups, p_seqs, p_taken, p_new): note which sticky groups
--- are a consumer's now.
+-- howdah._own_groups(p_destination_id, p_consumer, p_keys, p_groups, p_seqs, p_taken, p_new): record which sticky
+-- groups a consumer owns now.
 --
--- Returns  the keys that begin a group new to it: also one behind a message that closed it.
+-- Returns  the keys that begin a group new to it; also a key behind a message that closed the group.
 -- Role     internal
 --
--- ActiveMQ's rules: JMSXGroupSeq 1 gives the group to whoever gets it, a negative one ends the ownership behind it.
+-- ActiveMQ's rules: JMSXGroupSeq 1 gives the group to whoever gets it; a negative number ends the ownership behind it.
 create or replace function howdah._own_groups(
     p_destination_id integer, p_consumer integer, p_keys bigint[], p_groups text[], p_seqs integer[], p_taken bigint[],
     p_new text[]

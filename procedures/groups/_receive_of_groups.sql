@@ -1,8 +1,8 @@
--- howdah._receive_of_groups(p_lane, p_name, p_now, p_want, p_journaled): receive some messages of a queue whose groups
--- are transactions', the short way.
+-- howdah._receive_of_groups(p_lane, p_name, p_now, p_want, p_journaled): receive several messages of a queue with
+-- transaction groups in the short way.
 --
--- Returns  howdah.message, p_want of them; none: as howdah._take_one_of_group, or there are fewer to be had so. Nothing
---          ever failed in the queue.
+-- Returns  p_want rows of howdah.message; no row where howdah._take_one_of_group gives none, or if fewer can be taken
+--          so. Nothing has ever failed in the queue.
 -- Role     internal
 create or replace function howdah._receive_of_groups(
     p_lane howdah.lanes, p_name text, p_now timestamptz, p_want integer, p_journaled boolean

@@ -6,7 +6,7 @@
 -- As last counted in the background, if that may be shown, where over 10,000 messages were in them then, or where they
 -- are over 100.
 create or replace function howdah._dead_by_destination(
-    
+
 ) returns table (origin_id integer, dead bigint, as_of timestamptz)
 language plpgsql stable
 as $$

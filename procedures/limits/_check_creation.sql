@@ -1,6 +1,6 @@
 -- howdah._check_creation(): refuse a new destination while the engine is full.
 --
--- Raises   HD010 called out of a maintenance command; HD027 the resource state is red.
+-- Raises   HD010 called from a maintenance command; HD027 the resource state is red.
 -- Role     internal
 create or replace function howdah._check_creation() returns void
 language plpgsql volatile

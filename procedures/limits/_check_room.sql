@@ -1,7 +1,7 @@
--- howdah._check_room(p_destination, p_messages, p_bytes, p_conversations, p_rank): refuse what a queue has no room for,
--- and what is sent in an ended conversation.
+-- howdah._check_room(p_destination, p_messages, p_bytes, p_conversations, p_rank): refuse messages for which a queue
+-- has no room, or whose conversation was ended.
 --
--- Raises   HD017 a conversation was ended; HD018 the queue is full; HD027 the engine is.
+-- Raises   HD017 a conversation was ended; HD018 the queue is full; HD027 the engine is full.
 -- Role     internal
 create or replace function howdah._check_room(
     p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_conversations uuid[],

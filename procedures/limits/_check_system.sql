@@ -1,12 +1,12 @@
--- howdah._check_system(p_messages, p_bytes): refuse what the whole engine has no room for, and do what its resource
+-- howdah._check_system(p_messages, p_bytes): refuse messages for which the engine has no room, and do what its resource
 -- state asks.
 --
 -- Raises   HD027 the engine is full.
 -- Role     internal
 --
--- From yellow on what has expired is reclaimed, at once when the state is reached and once a second while nothing more
--- goes in; in orange who sends waits for each 50 messages; in red nothing is sent. The state is that of the last count,
--- in a sequence beside when was last reclaimed.
+-- From yellow on, expired messages are reclaimed: when the state is reached, and once a second while nothing more goes
+-- in. In orange, senders wait for each 50 messages. In red, nothing is sent. The state is that of the last count; a
+-- sequence holds it beside the time of the last reclaim.
 create or replace function howdah._check_system(p_messages bigint, p_bytes bigint) returns void
 language plpgsql volatile
 as $$

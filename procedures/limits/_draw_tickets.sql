@@ -1,7 +1,7 @@
--- howdah._draw_tickets(p_id, p_tickets, p_shift, p_needed): draw tickets under howdah._reserve_after_count's lock, and
--- hold them.
+-- howdah._draw_tickets(p_id, p_tickets, p_shift, p_needed): draw tickets under the lock of howdah._reserve_after_count,
+-- and hold them.
 --
--- Returns  the last one, bigint.
+-- Returns  the last ticket (bigint).
 -- Role     internal
 create or replace function howdah._draw_tickets(
     p_id integer, p_tickets regclass, p_shift integer, p_needed bigint

@@ -1,5 +1,5 @@
--- howdah._hold_tickets(p_id, p_shift, p_first, p_last): take the locks of tickets, shared and to the end of the
--- transaction.
+-- howdah._hold_tickets(p_id, p_shift, p_first, p_last): take the locks of tickets, shared and until the transaction
+-- ends.
 --
 -- Role     internal
 create or replace function howdah._hold_tickets(

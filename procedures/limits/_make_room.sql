@@ -1,13 +1,14 @@
--- howdah._make_room(p_destination, p_messages, p_bytes, p_rank): have room in a queue for messages about to be sent, by
+-- howdah._make_room(p_destination, p_messages, p_bytes, p_rank): make room in a queue for messages about to be sent, by
 -- the queue's limit_behaviour.
 --
--- Returns  true: they may be sent, within the caller's transaction. False: the queue is full.
+-- Returns  true if they may be sent within the caller's transaction; false if the queue is full.
 -- Role     internal
 --
--- Whatever the behaviour, it waits up to a second for open transactions, if only what they sent and have not committed
--- stands in the way; two that wait so for each other are both told that the queue is full. From a limit of 1,024
--- messages or 1 MiB on a 128th of it more is removed than need be, so that it is not counted for each message. p_rank
--- is the highest rank of the messages: 9 minus the lowest priority.
+-- With any behaviour, it waits up to a second for open transactions if only their uncommitted messages stand in the
+-- way. Two senders that wait for each other are both told that the queue is full.
+--
+-- From a limit of 1,024 messages or 1 MiB on, it removes a 128th of the limit more than needed, so that not every
+-- message needs a count. p_rank is the highest rank of the messages: 9 minus the lowest priority.
 create or replace function howdah._make_room(
     p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer
 ) returns boolean

@@ -1,6 +1,6 @@
--- howdah._own_deletions(): how many messages the caller's transaction has taken out and not committed, at most.
+-- howdah._own_deletions(): at most how many messages the caller's transaction has taken out and not committed.
 --
--- Returns  bigint; earlier transactions of the last second may be among them.
+-- Returns  bigint; deletions of the last second's transactions may be included.
 -- Role     internal
 create or replace function howdah._own_deletions() returns bigint
 language sql volatile

@@ -1,6 +1,7 @@
--- howdah._reclaim_expired(): end expired messages of all destinations that nobody holds, 10,000 of each table at most.
+-- howdah._reclaim_expired(): remove expired messages of all destinations that nobody holds, at most 10,000 of each
+-- table.
 --
--- Returns  their number (bigint).
+-- Returns  the number of messages removed (bigint).
 -- Role     internal
 create or replace function howdah._reclaim_expired() returns bigint
 language plpgsql volatile

@@ -1,14 +1,16 @@
--- howdah._recount(p_id, p_room, …): count, and say from then on how many tickets are left;
--- howdah._reserve_after_count's lock is held.
+-- howdah._recount(p_id, p_room, …): count, and set how many tickets are left; the caller holds the lock of
+-- howdah._reserve_after_count.
 --
 -- Returns  as howdah._reserve_after_count.
 -- Role     internal
 --
--- The order matters. First no more tickets; then those drawn are looked up, and who holds them; then, in a new
--- snapshot, what is committed is counted: what was sent is in the one or in the other. Under a snapshot that a
--- transaction holds on to, what others committed since is not seen: such a transaction leaves the tickets as they are.
--- What this one has taken out itself and not committed is room for its own messages only. A count of over 20,000
--- messages that found no room is believed for twenty times as long as it took, 2 s at most.
+-- The order matters. First, no more tickets are allowed. Then the drawn tickets and their holders are looked up. Then,
+-- in a new snapshot, what is committed is counted. So each sent message is in one or the other.
+--
+-- A transaction that keeps its snapshot does not see what others committed since, and leaves the tickets as they are.
+-- What this transaction itself has taken out and not committed is room for its own messages only.
+--
+-- A count of over 20,000 messages that found no room stays valid for twenty times as long as it took, at most 2 s.
 create or replace function howdah._recount(
     p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[],
     p_messages bigint, p_bytes bigint, out verdict text, out over_messages bigint, out over_bytes bigint,

@@ -1,6 +1,6 @@
--- howdah._resources(): what lies in the engine, counted now, and which thresholds that reaches.
+-- howdah._resources(): count what is stored in the engine, and find which thresholds it reaches.
 --
--- Returns  messages, bytes, and level: 0 green to 3 red.
+-- Returns  messages, bytes, and level from 0 (green) to 3 (red).
 -- Role     internal
 create or replace function howdah._resources() returns table (messages bigint, bytes bigint, level integer)
 language sql volatile

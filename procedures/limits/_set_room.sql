@@ -1,9 +1,11 @@
--- howdah._set_room(p_destination_id): have sends look at the limits that hold for a destination now.
+-- howdah._set_room(p_destination_id): make sends look at the limits that now hold for a destination.
 --
 -- Role     internal
 --
--- Its own, for a queue, and the engine's. Where both hold, the quick way of a send is closed by a sequence that never
--- has a value. The largest body is the lesser of both, written here so that a send reads no second row. Who writes
+-- These are a queue's own limits and the engine's. Where both hold, a sequence that never has a value closes the fast
+-- way of sending.
+--
+-- The largest body is the lesser of both. It is stored here, so that a send reads no second row. Whoever writes
 -- own_max_message_bytes calls howdah._hold_limits before, and this after.
 create or replace function howdah._set_room(p_destination_id integer) returns void
 language plpgsql volatile

@@ -1,5 +1,5 @@
--- howdah._shares_reached(p_shares, p_messages, p_message_limit, p_bytes, p_byte_limit): how many of these percents of a
--- limit are reached.
+-- howdah._shares_reached(p_shares, p_messages, p_message_limit, p_bytes, p_byte_limit): how many of the given
+-- percentages of a limit are reached.
 --
 -- Returns  integer; limits may be NULL.
 -- Role     internal

@@ -1,7 +1,7 @@
--- howdah._stored(p_id, p_enough, p_with_bytes): the messages that lie in a destination, or (0) in all of them, and the
+-- howdah._stored(p_id, p_enough, p_with_bytes): count the messages in a destination, or (0) in all of them, and the
 -- bytes of their bodies.
 --
--- Returns  messages, counted as far as p_enough; bytes, 0 unless asked for.
+-- Returns  messages, counted up to p_enough; bytes, 0 unless asked for.
 -- Role     internal
 create or replace function howdah._stored(
     p_id integer, p_enough bigint, p_with_bytes boolean, out messages bigint, out bytes bigint

@@ -1,7 +1,7 @@
--- howdah._tickets_out(p_id, p_last): how many messages other open transactions may have sent at most, by the locks of
+-- howdah._tickets_out(p_id, p_last): at most how many messages other open transactions may have sent, by the locks of
 -- their tickets.
 --
--- Returns  bigint; whole blocks, up to the ticket p_last.
+-- Returns  bigint, in whole blocks, up to the ticket p_last.
 -- Role     internal
 create or replace function howdah._tickets_out(p_id integer, p_last bigint) returns bigint
 language sql volatile

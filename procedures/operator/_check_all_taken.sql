@@ -1,5 +1,5 @@
--- howdah._check_all_taken(p_source, p_message_ids, p_count, p_act): raise unless an act found each of the messages
--- named.
+-- howdah._check_all_taken(p_source, p_message_ids, p_count, p_act): raise an error unless an act found every named
+-- message.
 --
 -- Returns  nothing.
 -- Raises   HD013 it found fewer. p_act is the verb for the hint.

@@ -1,4 +1,4 @@
--- howdah._check_apart(p_source, p_target): raise if messages would be moved to the queue that they are in.
+-- howdah._check_apart(p_source, p_target): raise an error if messages would be moved to the queue that they are in.
 --
 -- Returns  nothing.
 -- Raises   HD005 they are the same queue.

@@ -1,5 +1,5 @@
--- howdah._check_chosen(p_message_ids): raise if an act that does not take all of a queue is told neither numbers nor a
--- filter.
+-- howdah._check_chosen(p_message_ids): raise an error if an act that does not take a whole queue gets neither message
+-- ids nor a filter.
 --
 -- Returns  nothing.
 -- Raises   HD005 p_message_ids is NULL.

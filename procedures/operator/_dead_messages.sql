@@ -1,9 +1,9 @@
 -- howdah._dead_messages(p_destination_id, p_origin_id, p_error_class, p_fingerprint, p_older_than, p_newer_than,
 -- p_selected, p_after, p_max): the dead messages of an exception destination with their last failure.
 --
--- Returns  what is known of each without its body, in the order in which they came there. Each filter may be NULL;
---          class and fingerprint are those of the last failure, the ages those of dead_at, p_selected are message
---          numbers, p_after is a position.
+-- Returns  what is known of each except its body, in the order in which they came there. Each filter may be NULL. Class
+--          and fingerprint are those of the last failure, the ages those of dead_at; p_selected holds message ids, and
+--          p_after is a position.
 -- Role     internal
 create or replace function howdah._dead_messages(
     p_destination_id integer, p_origin_id integer, p_error_class text, p_fingerprint text, p_older_than timestamptz,

@@ -1,7 +1,7 @@
--- howdah._move(p_source, p_target, p_message_ids, p_max, p_reason): put messages into another queue.
+-- howdah._move(p_source, p_target, p_message_ids, p_max, p_reason): move messages to another queue.
 --
--- Returns  the number of messages moved (bigint); NULL for p_message_ids: all, at most p_max. Those in somebody's hands
---          are passed by.
+-- Returns  the number of messages moved (bigint). p_message_ids NULL: all, at most p_max. Messages in somebody's hands
+--          are skipped.
 -- Role     internal
 create or replace function howdah._move(
     p_source howdah.destinations, p_target howdah.destinations, p_message_ids bigint[], p_max bigint, p_reason text

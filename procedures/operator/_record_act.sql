@@ -3,8 +3,9 @@
 --
 -- Role     internal
 --
--- The last incident at that time tells which failures a retry came after. Whatever the queue's journal_level. Apart
--- from the journal, where one column more would cost each delivery eight bytes.
+-- The act's incident_id is the last incident at that time, and tells which failures a retry came after. Acts are
+-- recorded at any journal_level. They have a table of their own: another column in the journal would cost each delivery
+-- eight bytes.
 create or replace function howdah._record_act(
     p_act text, p_destination_id integer, p_message_ids bigint[], p_other_id integer default null,
     p_reason text default null

@@ -1,7 +1,7 @@
 -- howdah._selected_messages(p_destination_id, p_selector): the messages of a destination that a selector selects.
 --
--- Returns  their numbers (bigint[]); NULL: there is no selector.
--- Raises   HD023 a wrong selector.
+-- Returns  their ids (bigint[]); NULL if there is no selector.
+-- Raises   HD023 the selector is invalid.
 -- Role     internal
 create or replace function howdah._selected_messages(p_destination_id integer, p_selector text) returns bigint[]
 language plpgsql volatile

@@ -1,7 +1,7 @@
--- howdah._takeable(p_destination, p_message_ids, p_max): what howdah._take_back would take now, for an act that is only
--- tried.
+-- howdah._takeable(p_destination, p_message_ids, p_max): the messages that howdah._take_back would take now, for a dry
+-- run.
 --
--- Returns  number and origin of each; locks nothing, so what another transaction holds is among them.
+-- Returns  id and origin of each. Nothing is locked, so messages that another transaction holds are included.
 -- Role     internal
 create or replace function howdah._takeable(p_destination howdah.destinations, p_message_ids bigint[], p_max bigint)
 returns table (message_id bigint, origin_id integer)

@@ -1,15 +1,16 @@
--- howdah.list_poison(queue, origin, error_class, fingerprint, older_than, newer_than, max_rows, after, selector): the
--- dead messages of an exception destination, each with its last failure.
+-- howdah.list_poison(queue, origin, error_class, fingerprint, older_than, newer_than, max_rows, after, selector): list
+-- the dead messages of an exception destination, each with its last failure.
 --
--- Returns  up to max_rows rows, the longest dead first. failures are all that were ever recorded for the message;
---          due_at: it is parked until then; last_…: its last failure.
--- Raises   HD001 no such queue; HD005 max_rows is not 1 to 10000; HD010 not allowed; HD023 a wrong selector; HD037 on a
---          standby.
+-- Returns  up to max_rows rows, the longest dead first. failures: all that were ever recorded for the message. due_at:
+--          it is parked until then. last_…: its last failure.
+-- Raises   HD001 no such queue; HD005 max_rows is not 1 to 10000; HD010 not allowed; HD023 the selector is invalid;
+--          HD037 on a standby.
 -- Role     howdah_browser howdah_consumer howdah_admin
 --
--- queue is the exception destination (NULL: the engine's), origin the queue they died in. error_class and fingerprint
--- are those of the last failure. older_than, newer_than: dead before, or from, that time on. selector: a JMS selector
--- over their headers and properties (docs/selectors.md). For the next page give the last position as after.
+-- queue is the exception destination (NULL: the engine's), and origin the queue in which they died. error_class and
+-- fingerprint are those of the last failure. older_than, newer_than: dead before that time, or from it on. selector: a
+-- JMS selector over their headers and properties (docs/selectors.md). For the next page, pass the last position as
+-- after.
 create or replace function howdah.list_poison(
     queue text default null, origin text default null, error_class text default null, fingerprint text default null,
     older_than timestamptz default null, newer_than timestamptz default null, max_rows integer default 100,

@@ -1,13 +1,14 @@
--- howdah.park_messages(queue, message_ids, until, delay, reason): lay messages aside in their queue until a time, or
--- until an operator retries them.
+-- howdah.park_messages(queue, message_ids, until, delay, reason): park messages in their queue until a time, or until
+-- an operator retries them.
 --
 -- Returns  the number of messages parked (bigint).
--- Raises   HD001 no such queue; HD005 message_ids is NULL, until is past, delay is not positive, or both are given;
---          HD010 not allowed; HD013 a message is not in the queue, or is in somebody's hands.
+-- Raises   HD001 no such queue; HD005 message_ids is NULL, until is in the past, delay is not positive, or both are
+--          given; HD010 not allowed; HD013 a message is not in the queue, or is in somebody's hands.
 -- Role     howdah_admin
 --
--- All or none. Without until and delay they wait for howdah.retry (due at the end of the year 9999). Parked ones get
--- the new time. Once due they are received, whether or not anybody asks; their failures go on counting.
+-- Either all are parked, or none. Without until and delay they wait for howdah.retry (due at the end of the year 9999).
+-- Messages already parked get the new time. Once due they are received, whether or not anybody asks. Their failures go
+-- on counting.
 create or replace function howdah.park_messages(
     queue text, message_ids bigint[], until timestamptz default null, delay interval default null,
     reason text default null

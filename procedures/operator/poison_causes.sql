@@ -1,14 +1,14 @@
--- howdah.poison_causes(queue, since, max_causes): why deliveries fail: the failures grouped by what their errors have
--- in common.
+-- howdah.poison_causes(queue, since, max_causes): list why deliveries fail: the failures grouped by fingerprint.
 --
--- Returns  one row a fingerprint, the one with most messages first: how many failures of how many messages, since when
---          and until when, how many messages lie dead now whose last failure this was, and the newest failure as a
---          sample.
+-- Returns  one row per fingerprint, the one with the most messages first: how many failures of how many messages, the
+--          times of the first and last, how many messages are dead now whose last failure this was, and the newest
+--          failure as a sample.
 -- Raises   HD001 no such queue; HD005 max_causes is not 1 to 10000; HD010 not allowed; HD037 on a standby.
 -- Role     howdah_browser howdah_consumer howdah_admin
 --
--- queue is where the deliveries failed (NULL: every queue the caller may browse). Only failures recorded from since on
--- are counted; dead is as of now. howdah.replay(queue, fingerprint => …) replays just those that dead counts.
+-- queue is where the deliveries failed (NULL: every queue that the caller may browse). Only failures recorded from
+-- since on are counted; dead is as of now. howdah.replay(queue, fingerprint => …) replays exactly the messages that
+-- dead counts.
 create or replace function howdah.poison_causes(
     queue text default null, since timestamptz default null, max_causes integer default 20
 )

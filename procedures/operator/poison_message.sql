@@ -1,13 +1,13 @@
--- howdah.poison_message(message_id, queue): one message wherever it lies: ready, parked or dead.
+-- howdah.poison_message(message_id, queue): find one message anywhere: ready, parked or dead.
 --
--- Returns  one row (of a topic's message one for each subscription that it was set aside for): the message
---          (howdah.message), its state (live, parked or dead), and of a parked one until when and why. None if it is
---          gone. A message in somebody's hands is still shown where it was.
+-- Returns  one row: the message (howdah.message), its state (live, parked or dead), and for a parked one until when and
+--          why. A topic's message gives one row per subscription that it was set aside for. No row if it is gone. A
+--          message in somebody's hands is still shown where it was.
 -- Raises   HD001 no such queue; HD010 not allowed; HD037 on a standby.
 -- Role     howdah_browser howdah_consumer howdah_admin
 --
--- Looked for where it was sent to, in exception destinations and in the queues where it failed, as far as the caller
--- may browse them; or in queue only. What failed is in howdah.incidents(message_id => …).
+-- It looks where the message was sent to, in exception destinations and in the queues where it failed, if the caller
+-- may browse them; or in queue only. howdah.incidents(message_id => …) shows the failures.
 create or replace function howdah.poison_message(message_id bigint, queue text default null)
 returns table (message howdah.message, state text, due_at timestamptz, parked_reason text)
 language plpgsql stable security definer set search_path = pg_catalog, howdah,
@@ -34,7 +34,7 @@ begin
           and exists (select from howdah.destination_grants g
                       where g.destination_id = d.id and g.verb = 'browse'
                         and howdah._has_role(g.role_name)));
-    -- Where it was sent to, by its key: a message that never moved is found without a search.
+    -- Look first where it was sent to, by key: a message that never moved is found without a search.
     return query
     select howdah._message(m, howdah._destination_name(m.destination_id), false,
         howdah._failures(m.destination_id, m.message_id, m.stage, m.conversation_id,
@@ -71,7 +71,7 @@ begin
             select howdah._as_ready(n), true, null, null from howdah.msgs_nonpersistent n
             where n.destination_id = d.id and n.rank = r.rank and n.seq = s.seq and n.message_id = v_number
               and n.boot = pg_postmaster_start_time()
-            offset 0  -- one look for each, as howdah._find
+            offset 0  -- one look for each, as in howdah._find
         ) k
     ) f;
 end

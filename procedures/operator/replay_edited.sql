@@ -1,17 +1,18 @@
 -- howdah.replay_edited(queue, message_id, body, bytes, headers, content_type, target, discard, reason): send a
--- corrected copy of a message to where it came from, or elsewhere.
+-- corrected copy of a message to where it came from, or to another queue.
 --
--- Returns  the number of the copy (bigint), whose header howdah_edited_from is the number of the original.
--- Raises   HD001 no such queue, or the message has no queue to go back to; HD005 body and bytes given, headers wrong,
---          or target is a topic; HD006 never, for the priority is the original's; HD007 body too large; HD008 sending
---          to the target is paused; HD010 not allowed; HD013 the message is not in the queue, or is in somebody's
---          hands.
+-- Returns  the id of the copy (bigint), whose header howdah_edited_from is the id of the original.
+-- Raises   HD001 no such queue, or the message has no queue to go back to; HD005 both body and bytes are given, headers
+--          are wrong, or target is a topic; HD006 never, because the priority is the original's; HD007 body too large;
+--          HD008 sending to the target is paused; HD010 not allowed; HD013 the message is not in the queue, or is in
+--          somebody's hands.
 -- Role     howdah_admin
 --
--- What is not given stays: the body, the headers (headers replaces them all), content type, priority, correlation_id,
--- reply_to, message_type, conversation and delivery mode. The copy is a new message with a new number, without
--- failures, and lives as long as the target's messages do by default. The original stays where it is, unless discard is
--- true.
+-- Arguments that are not given keep the original's values: body, headers (headers replaces them all), content type,
+-- priority, correlation_id, reply_to, message_type, conversation and delivery mode.
+--
+-- The copy is a new message with a new id and without failures. It lives as long as the target's messages do by
+-- default. The original stays where it is, unless discard is true.
 create or replace function howdah.replay_edited(
     queue text, message_id bigint, body text default null, bytes bytea default null, headers jsonb default null,
     content_type text default null, target text default null, discard boolean default false, reason text default null

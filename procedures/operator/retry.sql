@@ -1,12 +1,12 @@
--- howdah.retry(queue, message_ids, reason): let parked messages be received at once, in their old place.
+-- howdah.retry(queue, message_ids, reason): make parked messages available at once, in their old place.
 --
 -- Returns  the number of messages released (bigint).
 -- Raises   HD001 no such queue; HD010 not allowed; HD013 a message is not parked in the queue, or is in somebody's
 --          hands.
 -- Role     howdah_admin
 --
--- All or none; message_ids NULL means all that are parked there and free because of a failure or by
--- howdah.park_messages, not what was sent with a delay. Their failures go on counting.
+-- Either all are released, or none. message_ids NULL means all free messages parked there because of a failure or by
+-- howdah.park_messages, but not those sent with a delay. Their failures go on counting.
 create or replace function howdah.retry(
     queue text, message_ids bigint[] default null, reason text default null
 ) returns bigint

@@ -1,7 +1,7 @@
--- howdah._empty_slot(p_slot): empty a closed pair of topic tables that the caller has locked; what is needed goes into
--- the open ones.
+-- howdah._empty_slot(p_slot): empty a closed pair of topic tables that the caller has locked, and carry on what is
+-- needed to the open pair.
 --
--- Returns  how many messages were carried on (bigint).
+-- Returns  the number of messages carried on (bigint).
 -- Role     internal
 create or replace function howdah._empty_slot(p_slot integer) returns bigint
 language plpgsql volatile
@@ -23,7 +23,7 @@ begin
                 and s.seq = k.seq', v_open, p_slot)
         using v_keys.ids, v_keys.xids, v_keys.seqs;
     end if;
-    -- What was noted about messages that go now: no cursor meets them any more.
+    -- No cursor will meet the messages that go now, so what was recorded about them goes, too.
     execute format('delete from howdah.acked d using howdah.acks a
         where a.id = d.ack_id and not exists (select from unnest($1, $2) k(id, seq) where k.id = a.destination_id
           and k.seq = d.seq)
@@ -35,8 +35,8 @@ begin
     using v_keys.ids, v_keys.seqs;
     perform setval('howdah.topic_truncations'::regclass, (select max(r.truncations) + 1 from howdah.topic_ring r));
     execute format('truncate table only howdah.topic_msgs_%s', p_slot);
-    -- Not without need: an UNLOGGED table's new file, undone just before a crash, makes PostgreSQL's next start fail
-    -- (docs/operations.md).
+    -- Truncate it only if needed. If an UNLOGGED table's new file is undone just before a crash, PostgreSQL cannot
+    -- start (docs/operations.md).
     if pg_relation_size(format('howdah.topic_nonpersistent_%s', p_slot)::regclass) > 0 then
         execute format('truncate table only howdah.topic_nonpersistent_%s', p_slot);
     end if;

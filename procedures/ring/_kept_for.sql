@@ -1,4 +1,4 @@
--- howdah._kept_for(p_slot): who needs so many messages of a closed table that it is not emptied, as a reason to wait.
+-- howdah._kept_for(p_slot): why a closed table is not emptied: who needs so many of its messages.
 --
 -- Returns  text.
 -- Role     internal

@@ -1,7 +1,8 @@
 -- for N in 0, 1, 2:
--- howdah._nonpersistent_N(p_topic, …): non-persistent messages of a topic in reading order, from the table number N.
+-- howdah._nonpersistent_N(p_topic, …): the non-persistent messages of a topic in reading order, from the table number
+-- N.
 --
--- Returns  as howdah._persistent_N, of this start of the server.
+-- Returns  as howdah._persistent_N, from this start of the server.
 -- Raises   40001 as howdah._persistent_N.
 -- Role     internal
 create or replace function howdah._nonpersistent_N(

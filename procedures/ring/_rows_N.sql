@@ -1,5 +1,5 @@
 -- for N in 0, 1, 2:
--- howdah._rows_N(p_topic, …): messages of a topic in reading order, from both tables number N.
+-- howdah._rows_N(p_topic, …): the messages of a topic in reading order, from both tables number N.
 --
 -- Returns  as howdah._persistent_N.
 -- Raises   40001 as howdah._persistent_N.

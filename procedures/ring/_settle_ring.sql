@@ -1,10 +1,10 @@
--- howdah._settle_ring(): make the numbers of turns and truncations fit the table again, after a transaction that
--- changed both was undone.
+-- howdah._settle_ring(): fit the counts of turns and truncations to the table again, after a transaction that changed
+-- both was rolled back.
 --
 -- Role     internal
 --
--- Sequences are not undone. Whoever is just changing them holds the lock, and is waited for. A transaction with a
--- snapshot of its own may see an old ring, by which nothing must be settled.
+-- Sequences are not rolled back. Whoever is changing them holds the lock, and this call waits. A transaction with a
+-- snapshot of its own may see an old ring, and must settle nothing by it.
 create or replace function howdah._settle_ring() returns void
 language plpgsql volatile
 as $$
@@ -24,7 +24,7 @@ begin
         perform setval('howdah.topic_truncations'::regclass, v_ring.truncations);
     end if;
     if v_ring.generation < howdah._generation() then
-        -- Publishers have gone on to the next table, or through that to the one after it.
+        -- Publishers have gone on to the next table, or through it to the one after.
         update howdah.topic_ring r set state = 'closing' where r.state = 'open';
         update howdah.topic_ring r
         set state = case when g.last = howdah._generation() then 'open' else 'closing' end, generation = g.last,

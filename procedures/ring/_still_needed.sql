@@ -3,8 +3,8 @@
 -- Returns  destination_id, xid and seq of each.
 -- Role     internal
 --
--- Unread by a subscription; young enough for the topic's retention; or kept for late subscribers by its recovery
--- policy. If they are over 10,000, not all of them: nobody needs to know which.
+-- A message is needed if a subscription has not read it, the topic's retention keeps it, or its recovery policy keeps
+-- it for late subscribers. Over 10,000, not all are returned: nobody needs to know which.
 create or replace function howdah._still_needed(
     p_slot integer
 ) returns table (destination_id integer, xid xid8, seq bigint)

@@ -1,10 +1,10 @@
--- howdah._check_cron(p_cron): refuse what is no cron expression of five fields.
+-- howdah._check_cron(p_cron): refuse a text that is no cron expression of five fields.
 --
 -- Raises   HD005 a field is missing, unknown or out of bounds.
 -- Role     internal
 --
--- Minute, hour, day of the month, month, day of the week (0 and 7 are Sunday); *, lists, ranges, steps and names as in
--- cron(8). When it fires is computed by the schedulers (workers/cron.py).
+-- The fields are minute, hour, day of the month, month and day of the week (0 and 7 are Sunday). *, lists, ranges,
+-- steps and names work as in cron(8). The schedulers compute when it fires (workers/cron.py).
 create or replace function howdah._check_cron(p_cron text) returns void
 language plpgsql immutable
 as $$

@@ -1,6 +1,6 @@
 -- howdah._check_schedule(p_once, p_cron, …): refuse a schedule whose arguments are wrong or contradict each other.
 --
--- Raises   HD005 they do.
+-- Raises   HD005 an argument is wrong, or arguments contradict each other.
 -- Role     internal
 create or replace function howdah._check_schedule(
     p_once boolean, p_cron text, p_period interval, p_repeat integer, p_starts_at timestamptz, p_ends_at timestamptz,

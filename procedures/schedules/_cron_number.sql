@@ -1,6 +1,6 @@
--- howdah._cron_number(p_word, p_field): what a number or name in a field of a cron expression stands for.
+-- howdah._cron_number(p_word, p_field): the value of a number or name in a field of a cron expression.
 --
--- Returns  integer; NULL: nothing.
+-- Returns  integer; NULL if it has none.
 -- Role     internal
 create or replace function howdah._cron_number(p_word text, p_field bigint) returns integer
 language sql immutable

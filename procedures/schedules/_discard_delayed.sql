@@ -1,6 +1,6 @@
 -- howdah._discard_delayed(p_destination, p_rows): discard parked rows that the caller has locked.
 --
--- Returns  their number (bigint).
+-- Returns  the number of messages (bigint).
 -- Role     internal
 create or replace function howdah._discard_delayed(p_destination howdah.destinations, p_rows tid[]) returns bigint
 language plpgsql volatile

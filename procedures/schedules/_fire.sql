@@ -1,6 +1,6 @@
--- howdah._fire(p_schedule, p_at): one firing: send the message, or begin the series.
+-- howdah._fire(p_schedule, p_at): make one firing: send the message, or begin the series.
 --
--- Raises   HD001 its destination was dropped; HD010 its maker may not send there any more; what howdah.send raises.
+-- Raises   HD001 its destination was dropped; HD010 its creator may no longer send there; what howdah.send raises.
 -- Role     internal
 create or replace function howdah._fire(p_schedule howdah.schedules, p_at timestamptz) returns void
 language plpgsql volatile

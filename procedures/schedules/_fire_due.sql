@@ -1,8 +1,7 @@
--- howdah._fire_due(p_schedule, p_times, p_next_at, p_error): fire a schedule for some times that have come, and move it
--- on.
+-- howdah._fire_due(p_schedule, p_times, p_next_at, p_error): fire a schedule for times that have come, and move it on.
 --
--- Returns  the number of firings that took place (bigint).
--- Raises   HD005 p_error, which like any other error of a firing ends in last_error.
+-- Returns  the number of firings (bigint).
+-- Raises   HD005 p_error, which becomes last_error like any other error of a firing.
 -- Role     internal
 create or replace function howdah._fire_due(
     p_schedule howdah.schedules, p_times timestamptz[], p_next_at timestamptz, p_error text

@@ -1,8 +1,8 @@
--- howdah._name_schedule(p_id, p_name): give a new schedule its name, in place of the one that has it.
+-- howdah._name_schedule(p_id, p_name): give a new schedule its name, and end the one that has it.
 --
--- Returns  its number; that of the older one if both are the same but for how far they are: then the new one is taken
---          back (bigint).
--- Raises   HD029 the schedule of that name is not the caller's.
+-- Returns  its number (bigint). If the older schedule has the same definition, the older one's number; the new schedule
+--          is then deleted.
+-- Raises   HD029 the schedule of that name belongs to somebody else.
 -- Role     internal
 create or replace function howdah._name_schedule(p_id bigint, p_name text) returns bigint
 language plpgsql volatile

@@ -1,5 +1,5 @@
--- howdah._own_schedule(p_id): a schedule that the caller may change: its maker, or an administrator of what it sends
--- to.
+-- howdah._own_schedule(p_id): a schedule that the caller may change, as its creator or as an administrator of its
+-- destination.
 --
 -- Returns  the row of howdah.schedules, locked.
 -- Raises   HD029 there is none, or it is somebody else's.

@@ -1,6 +1,6 @@
 -- howdah._schedule(p_queue, p_body, …): the body of howdah.schedule.
 --
--- Returns  the number of the schedule, or of the message where it is a delayed one (bigint).
+-- Returns  the number of the schedule (bigint), or the message's id if it is a delayed message.
 -- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018 as howdah.schedule.
 -- Role     internal
 create or replace function howdah._schedule(

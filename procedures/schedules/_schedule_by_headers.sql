@@ -1,12 +1,12 @@
--- howdah._schedule_by_headers(p_queue, p_body, …): schedule what is sent with ActiveMQ's headers.
+-- howdah._schedule_by_headers(p_queue, p_body, …): schedule a message that was sent with ActiveMQ's headers.
 --
--- Returns  the number of the schedule, or of the delayed message (bigint).
+-- Returns  the number of the schedule (bigint), or the id of the delayed message.
 -- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018 as howdah.schedule.
 -- Role     internal
 --
--- AMQ_SCHEDULED_DELAY and _PERIOD in milliseconds, _REPEAT deliveries more (default 0, -1 for ever), _CRON, which wins
--- over the delay; with period and repeat each of its firings begins a series. What has a scheduledJobId is not
--- scheduled but sent.
+-- AMQ_SCHEDULED_DELAY and _PERIOD are in milliseconds. _REPEAT is the number of further deliveries (default 0, -1 for
+-- no end). _CRON overrides the delay; with period and repeat, each of its firings begins a series. A message with a
+-- scheduledJobId is sent and not scheduled.
 create or replace function howdah._schedule_by_headers(
     p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer,
     p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval,

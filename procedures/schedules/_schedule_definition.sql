@@ -1,4 +1,4 @@
--- howdah._schedule_definition(p_schedule): what a schedule was made with, without what has become of it.
+-- howdah._schedule_definition(p_schedule): the definition of a schedule, without its progress.
 --
 -- Returns  jsonb.
 -- Role     internal

@@ -1,11 +1,13 @@
--- howdah.cancel_delayed(queue, message_ids): discard messages that were sent with a delay, as long as they are not due.
+-- howdah.cancel_delayed(queue, message_ids): discard messages that were sent with a delay and are not yet due, all or
+-- none.
 --
--- Returns  their number (bigint). All or none.
--- Raises   HD001 no such queue; HD005 message_ids is NULL; HD010 not allowed; HD013 a message is not there, is due
---          already, or was not sent with a delay.
+-- Returns  the number of messages discarded (bigint).
+-- Raises   HD001 no such queue; HD005 message_ids is NULL; HD010 not allowed; HD013 a message is not there, is already
+--          due, or was not sent with a delay.
 -- Role     howdah_producer howdah_admin
 --
--- Who may send there may cancel by number. The journal has them as discarded, because cancelled.
+-- Whoever may send there may cancel by message id. The journal records the messages as discarded, with the reason
+-- cancelled.
 create or replace function howdah.cancel_delayed(queue text, message_ids bigint[]) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
 as $$

@@ -1,7 +1,7 @@
 -- howdah.due_schedules(max_schedules): the cron schedules that are due, for a scheduler to plan; nothing is locked.
 --
--- Returns  one row each; next_at NULL: its first firing is to be found, on or after from_at. now is the database's
---          clock.
+-- Returns  one row per schedule. next_at NULL: its first firing must be computed, on or after from_at. now is the
+--          database's clock.
 -- Raises   HD005 max_schedules is not 1 to 100000.
 -- Role     howdah_consumer howdah_admin
 create or replace function howdah.due_schedules(max_schedules integer default 1000) returns table (

@@ -1,20 +1,22 @@
--- howdah.fire_schedules(plans, max_schedules): send what is due by the clock; called by schedulers, any number of them,
--- again and again.
+-- howdah.fire_schedules(plans, max_schedules): send what is due by the clock; any number of schedulers call it again
+-- and again.
 --
--- Returns  one row: fired, the messages sent and series begun; unplanned, the due cron schedules that the caller
---          brought no plan for (see howdah.due_schedules); next_in, the seconds until the next firing (NULL: none is
---          known).
--- Raises   HD005 wrong argument. What a firing raises (HD001, HD006, HD007, HD008, HD010, HD017, HD018, HD027, HD025)
+-- Returns  one row: fired, the messages sent and series begun; unplanned, the due cron schedules for which the caller
+--          brought no plan (howdah.due_schedules); next_in, the seconds until the next firing (NULL: none is known).
+-- Raises   HD005 wrong argument. An error of a firing (HD001, HD006, HD007, HD008, HD010, HD017, HD018, HD027, HD025)
 --          becomes the schedule's last_error.
 -- Role     howdah_consumer howdah_admin
 --
--- A firing stores its message and moves its schedule on in one transaction, with the schedule's row locked; rows that
--- others have locked are passed by. So each firing takes place once, and a scheduler that dies leaves nothing half
--- done. Periods are computed here. When a cron expression fires is computed by the caller: plans is a JSON array of
--- {"schedule_id", "was": its next_at, "times": [those that are due], "next_at"}, or with "error" instead of times; a
--- plan whose "was" is not the schedule's next_at any more is void. Where sending is refused for a time (paused, full)
--- the firing is tried again every ten seconds; where it is refused for good the schedule has failed. Consumers are
--- trusted with their plans, as with the rest of upkeep; no plan fires ahead of the database's clock.
+-- A firing stores its message and moves its schedule on in one transaction, with the schedule's row locked. Rows that
+-- others have locked are skipped. So each firing happens once, and a scheduler that dies leaves nothing half done.
+--
+-- Periods are computed here; the caller computes the times of cron expressions. plans is a JSON array of
+-- {"schedule_id", "was": its next_at, "times": [those that are due], "next_at"}, or with "error" instead of times. A
+-- plan is void if its "was" is no longer the schedule's next_at.
+--
+-- If sending is refused for a time (paused, full), the firing is tried again every ten seconds. If it is refused for
+-- good, the schedule has failed. Consumers are trusted with their plans, as with other maintenance; no plan fires ahead
+-- of the database's clock.
 create or replace function howdah.fire_schedules(
     plans jsonb default '[]', max_schedules integer default 1000, out fired bigint, out unplanned bigint,
     out next_in double precision

@@ -1,14 +1,14 @@
--- howdah.list_delayed(queue, max_messages, until): messages of a queue that wait for their time: sent with a delay, or
--- put back until later.
+-- howdah.list_delayed(queue, max_messages, until): list messages of a queue that wait for their time, sent with a delay
+-- or put back until later.
 --
--- Returns  up to max_messages rows, by the time they are due; with until those that are due by then. bytes is the size
---          of the body. reason: delay (sent with one), redelivery, blocked or quarantine (after a failure), or operator
+-- Returns  up to max_messages rows, by due time; with until, those due by then. bytes is the size of the body. reason:
+--          delay (sent with one), redelivery, blocked or quarantine (after a failure), or operator
 --          (howdah.park_messages).
 -- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000; HD010 not allowed.
 -- Role     howdah_browser howdah_consumer howdah_admin
 --
--- Neither receive nor browse shows them before. Those sent with a delay can be cancelled (howdah.cancel_delayed), the
--- others be received at once (howdah.retry).
+-- Neither receive nor browse shows them before they are due. Those sent with a delay can be cancelled
+-- (howdah.cancel_delayed); the others can be received at once after howdah.retry.
 create or replace function howdah.list_delayed(
     queue text, max_messages integer default 100, until timestamptz default null
 ) returns table (

@@ -1,13 +1,13 @@
--- howdah.list_schedules(queue, all_states): the schedules of a queue or topic, or of all that the caller may send to or
--- look at.
+-- howdah.list_schedules(queue, all_states): list the schedules of a queue or topic, or of all that the caller may send
+-- to or browse.
 --
--- Returns  one row each, by the time of the next firing; without all_states only those that are active, paused or
---          failed.
--- Raises   HD001 no such queue; HD010 called out of a maintenance command.
+-- Returns  one row per schedule, by the time of the next firing; without all_states, only those that are active, paused
+--          or failed.
+-- Raises   HD001 no such queue; HD010 called from a maintenance command.
 -- Role     howdah_producer howdah_admin howdah_browser howdah_auditor
 --
--- next_at NULL in an active one: no scheduler has computed it yet. remaining: firings still to come, of cron those of
--- each series; NULL: no end. missed: firings that were left out, or that another one stood for.
+-- next_at NULL in an active schedule: no scheduler has computed it yet. remaining: firings still to come (with cron,
+-- those of each series); NULL: no end. missed: firings that were left out, or that another firing stood for.
 create or replace function howdah.list_schedules(
     queue text default null, all_states boolean default false
 ) returns table (

@@ -1,11 +1,11 @@
--- howdah.resume_schedule(schedule_id): let a schedule that was paused, or that failed, fire again.
+-- howdah.resume_schedule(schedule_id): resume a schedule that was paused or has failed.
 --
--- Returns  whether it was paused or had failed (boolean); if not, nothing changes.
--- Raises   HD010 called out of a maintenance command; HD029 there is no such schedule, or it is somebody else's.
+-- Returns  true if it was paused or had failed (boolean); otherwise nothing changes.
+-- Raises   HD010 called from a maintenance command; HD029 there is no such schedule, or it is somebody else's.
 -- Role     howdah_producer howdah_admin
 --
--- From the next time on that lies ahead; what would have fired meanwhile is neither made up for nor counted, and
--- repeats are still to come.
+-- It fires from the next time that lies ahead. Firings that fell into the pause are neither made up for nor counted,
+-- and repeats are still to come.
 create or replace function howdah.resume_schedule(schedule_id bigint) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -1,11 +1,11 @@
--- howdah.wake_due(since): wake whoever waits for a queue in which a parked message has become due; called by
--- schedulers.
+-- howdah.wake_due(since): wake waiting consumers of queues in which a parked message has become due; schedulers call
+-- it.
 --
--- Returns  one row: woken, the queues; next_in, the seconds until the next parked message of a queue that somebody
---          waits for is due (NULL: none); and now, to be given as since in the next call.
+-- Returns  one row: woken, the number of queues; next_in, the seconds until the next parked message of a queue with
+--          waiting consumers is due (NULL: none); and now, to be passed as since in the next call.
 -- Role     howdah_consumer howdah_admin
 --
--- Only for speed: receives find due messages by themselves, waiting ones within 250 ms.
+-- It only saves time: receives find due messages by themselves, and waiting ones within 250 ms.
 create or replace function howdah.wake_due(
     since timestamptz, out woken bigint, out next_in double precision, out now timestamptz
 )

@@ -1,4 +1,4 @@
--- howdah._invalid_selector(p_position, p_what, p_hint): refuse a selector.
+-- howdah._invalid_selector(p_position, p_what, p_hint): raise the error for an invalid selector.
 --
 -- Raises   HD023 always.
 -- Role     internal

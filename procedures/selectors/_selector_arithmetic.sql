@@ -1,11 +1,13 @@
--- howdah._selector_arithmetic(p_op, p_left, p_right): + - * / by Java's rules, never raising.
+-- howdah._selector_arithmetic(p_op, p_left, p_right): compute + - * / by Java's rules, without ever raising an error.
 --
--- Returns  numeric, as howdah._selector_number gives it.
+-- Returns  numeric, in the form that howdah._selector_number gives.
 -- Role     internal
 --
--- Two integers give an integer: the quotient is truncated; of a division by 0 it is unknown (NULL). Where 64 bits do
--- not hold it, a double. Doubles are IEEE 754's: 1.0 / 0 is Infinity. NaN, which has no type, comes of 0.0 / 0 and of
--- what is no number. PostgreSQL's float8 raises on overflow and underflow, so both are asked for first, a little within
+-- Two integers give an integer, and a quotient is truncated. A division of integers by 0 is unknown (NULL). A result
+-- that does not fit 64 bits is a double.
+--
+-- Doubles follow IEEE 754: 1.0 / 0 is Infinity. NaN, which has no type, comes from 0.0 / 0 and from operands that are
+-- no number. PostgreSQL's float8 raises errors on overflow and underflow, so both are checked first, a little within
 -- the bounds.
 create or replace function howdah._selector_arithmetic(p_op text, p_left numeric, p_right numeric) returns numeric
 language plpgsql immutable strict parallel safe set extra_float_digits = 1

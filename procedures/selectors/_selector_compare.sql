@@ -14,8 +14,8 @@ begin
 end
 $$;
 
--- howdah._selector_compare(p_op, p_left, p_right): compare two headers: false if they are of unlike types, or of one
--- that has no such comparison.
+-- howdah._selector_compare(p_op, p_left, p_right): compare two headers; the result is false if their types differ or
+-- have no such comparison.
 --
 -- Returns  boolean; NULL if either is NULL or JSON's null.
 -- Role     internal

@@ -1,12 +1,12 @@
--- howdah._selector_comparison(p_op, p_kind, p_sql, p_position, p_other_kind, p_other_sql, p_other_position): two
--- operands compared, as SQL.
+-- howdah._selector_comparison(p_op, p_kind, p_sql, p_position, p_other_kind, p_other_sql, p_other_position): the
+-- comparison of two operands, as SQL.
 --
 -- Returns  text.
--- Raises   HD023 < <= > >= and BETWEEN with a string or a condition, or a comparison with a bare predicate.
+-- Raises   HD023 < <= > >= or BETWEEN with a string or a condition, or a comparison with a bare predicate.
 -- Role     internal
 --
--- Where the types are known the SQL is PostgreSQL's own operators: a header and a literal take one look at the header's
--- type. Strings are compared byte by byte (COLLATE "C").
+-- Where the types are known, the SQL uses PostgreSQL's own operators: for a header and a literal, it looks at the
+-- header's type once. Strings are compared byte by byte (COLLATE "C").
 create or replace function howdah._selector_comparison(
     p_op text, p_kind text, p_sql text, p_position integer, p_other_kind text, p_other_sql text,
     p_other_position integer

@@ -1,6 +1,6 @@
 -- howdah._selector_condition(p_kind, p_sql, p_position): an operand as a condition.
 --
--- Returns  text. A header that is no boolean is false.
+-- Returns  text. A header that is not a boolean is false.
 -- Raises   HD023 it is a string, a number or a calculation.
 -- Role     internal
 create or replace function howdah._selector_condition(p_kind text, p_sql text, p_position integer) returns text

@@ -1,8 +1,8 @@
--- howdah._selector_form(p_kinds, p_values, p_places, p_at): read what follows LIKE, IN and IS, which stands at p_at.
+-- howdah._selector_form(p_kinds, p_values, p_places, p_at): read what follows LIKE, IN or IS at p_at.
 --
--- Returns  op (like, in, is null, not is null), val (the pattern as PostgreSQL's, or the strings as an array), and
+-- Returns  op (like, in, is null, not is null); val (the pattern in PostgreSQL's form, or the strings as an array); and
 --          next, the word after it.
--- Raises   HD023 it breaks the grammar.
+-- Raises   HD023 it is no valid syntax.
 -- Role     internal
 create or replace function howdah._selector_form(
     p_kinds text[], p_values text[], p_places integer[], p_at integer, out op text, out val text, out next integer

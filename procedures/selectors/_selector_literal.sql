@@ -1,6 +1,6 @@
 -- howdah._selector_literal(p_word, p_position): a number of a selector as SQL.
 --
--- Returns  decimal digits: without a point an integer of 64 bits, with one a double.
+-- Returns  decimal digits: an integer of 64 bits without a point, a double with one.
 -- Raises   HD023 it is out of range, or octal.
 -- Role     internal
 create or replace function howdah._selector_literal(p_word text, p_position integer) returns text
@@ -16,8 +16,8 @@ begin
     elsif v_digits ~ '^0[xX]' then
         v_digits := ltrim(substr(v_digits, 3), '0');
         if length(v_digits) <= 16 then
-            -- By halves: the cast from bits is signed. Java, too, reads sixteen digits as the 64 bits of a signed
-            -- number.
+            -- Convert by halves, because the cast from bits is signed. Java also reads sixteen digits as the 64 bits of
+            -- a signed number.
             v_number := ('x' || lpad(v_digits, 16, '0'))::bit(64)::bigint;
         else
             v_number := 1e20;

@@ -2,10 +2,10 @@
 --
 -- Returns  its kind and sql. Kinds: literal string, literal number, literal boolean; property (jsonb), text and number
 --          (JMS headers).
--- Raises   HD023 a number out of range, or a name that is no property's.
+-- Raises   HD023 a number is out of range, or a name cannot be a property.
 -- Role     internal
 --
--- Names and strings reach the SQL as literals only.
+-- Names and strings get into the SQL only as literals.
 create or replace function howdah._selector_operand(
     p_op text, p_value text, p_position integer, out kind text, out sql text
 ) returns record

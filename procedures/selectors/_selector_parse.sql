@@ -1,13 +1,13 @@
 -- howdah._selector_parse(p_selector): a selector in postfix order, each operator after its operands.
 --
--- Returns  op, pos (where it stands), val. Operands: string, number, name, TRUE, FALSE. Operators: neg, pos, * / + - =
---          <> < <= > >=, between, like (val: pattern), in (val: array), is null, each of the four also with not before
---          it; NOT, AND, OR; group: the operand before it stood in parentheses. Nothing for NULL and blank text.
--- Raises   HD023 it breaks the grammar.
+-- Returns  op, pos (its place) and val. Operands: string, number, name, TRUE, FALSE. Operators: neg, pos, * / + - = <>
+--          < <= > >=, between, like (val: pattern), in (val: array), is null, each of these four also with not before
+--          it; NOT, AND, OR; group: the operand before it stood in parentheses. No row for NULL and blank text.
+-- Raises   HD023 it is no valid syntax.
 -- Role     internal
 --
--- Dijkstra's shunting yard: no recursion, so no text can exhaust the stack. Ranks: OR 1, AND 2, NOT 3, comparisons 4, +
--- - 5, * / 6, signs 7.
+-- This is Dijkstra's shunting yard: it needs no recursion, so no text can exhaust the stack. Ranks: OR 1, AND 2, NOT 3,
+-- comparisons 4, + - 5, * / 6, signs 7.
 create or replace function howdah._selector_parse(p_selector text) returns table (op text, pos integer, val text)
 language plpgsql immutable
 as $$

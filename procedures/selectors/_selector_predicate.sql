@@ -1,6 +1,6 @@
 -- howdah._selector_predicate(p_op, p_value, p_kind, p_sql, p_position): IS NULL, LIKE and IN of a name, as SQL.
 --
--- Returns  text. LIKE and IN are false of what is no string.
+-- Returns  text. LIKE and IN are false for a value that is no string.
 -- Raises   HD023 it is not a name.
 -- Role     internal
 create or replace function howdah._selector_predicate(

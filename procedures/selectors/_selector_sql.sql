@@ -1,12 +1,12 @@
--- howdah._selector_sql(p_selector): a JMS message selector compiled into one boolean SQL expression.
+-- howdah._selector_sql(p_selector): compile a JMS message selector into one boolean SQL expression.
 --
--- Returns  text; NULL for NULL, empty and blank selectors. The expression is over an alias m with the columns of
---          howdah.msgs and nonpersistent (boolean). It is true, false or NULL (unknown) and never raises, whatever the
---          headers hold. It depends on the selector alone, so it can be stored.
+-- Returns  text; NULL for a NULL, empty or blank selector. The expression reads an alias m with the columns of
+--          howdah.msgs and nonpersistent (boolean). It is true, false or NULL (unknown), and never raises an error,
+--          whatever the headers hold. It depends on the selector alone, so it can be stored.
 -- Raises   HD023 the selector is invalid.
 -- Role     internal
 --
--- Names and strings of the selector stand in it as literals only. It is to be executed where the search_path is pinned.
+-- Names and strings of the selector stand in it only as literals. Execute it where the search_path is pinned.
 create or replace function howdah._selector_sql(p_selector text) returns text
 language plpgsql immutable
 as $$

@@ -1,12 +1,13 @@
 -- howdah._selector_tokens(p_selector): the words of a selector.
 --
--- Returns  each word's position (of its first character, from 1), kind and value. Kind is string, number, name or end,
---          or the keyword in capitals or symbol itself. The value of a string is what its quotes hold. Nothing for NULL
---          and blank text.
--- Raises   HD023 a character that begins no word, or the text is too long.
+-- Returns  position (of its first character, from 1), kind and value of each word. kind is string, number, name or end,
+--          or the keyword (in capitals) or symbol itself. The value of a string is the text between its quotes. No row
+--          for NULL and blank text.
+-- Raises   HD023 a character begins no word, or the text is too long.
 -- Role     internal
 --
--- A name is made of letters, digits, _ and $, as in Java. Not of ASCII are all characters but spaces and punctuation.
+-- A name consists of letters, digits, _ and $, as in Java. Outside ASCII, every character counts except spaces and
+-- punctuation.
 create or replace function howdah._selector_tokens(
     p_selector text
 ) returns table ("position" integer, kind text, value text)

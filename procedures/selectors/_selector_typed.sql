@@ -1,5 +1,5 @@
--- howdah._selector_typed(p_value, p_type, p_test): the SQL of a test of a header that is false if the header is of
--- another type, and unknown without it.
+-- howdah._selector_typed(p_value, p_type, p_test): the SQL of a test of a header; false if the header has another type,
+-- and unknown without it.
 --
 -- Returns  text.
 -- Role     internal

@@ -1,7 +1,7 @@
 -- howdah.selector_matches(selector, headers, priority, correlation_id, message_type, message_id, sent_at,
 -- delivery_mode): try a selector on a message that need not exist.
 --
--- Returns  true: such a message is selected; false or NULL (unknown): it is not. NULL, empty and blank selectors select
+-- Returns  true if such a message is selected; false or NULL (unknown) if not. A NULL, empty or blank selector selects
 --          everything.
 -- Raises   HD005 headers are no JSON object, or there is no such delivery mode; HD006 bad priority; HD023 the selector
 --          is invalid.

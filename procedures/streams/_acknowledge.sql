@@ -1,4 +1,4 @@
--- howdah._acknowledge(p_destination, p_ack, p_seqs, p_xids, p_nonpersistent, p_reason): note messages as consumed out
+-- howdah._acknowledge(p_destination, p_ack, p_seqs, p_xids, p_nonpersistent, p_reason): record messages as consumed out
 -- of order.
 --
 -- Raises   40001 as howdah._note_done.

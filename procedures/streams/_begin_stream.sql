@@ -1,16 +1,16 @@
--- howdah._begin_stream(p_name, p_hold, p_plain, p_consumer): see that the caller may receive from a subscription, lock
--- it, and look where it goes on.
+-- howdah._begin_stream(p_name, p_hold, p_plain, p_consumer): check that the caller may receive from a subscription,
+-- lock it, and find where it continues.
 --
--- Returns  the subscription, and, for the usual one, alone at one topic all of which it takes, with nothing failed or
---          set aside: the number of the ring's tables that have what it has not passed (slot; NULL: several, or it is
---          not the usual one), whether that is all non-persistent or all persistent, and from where to where:
---          ack_cursor, what it has passed as a snapshot (done), the first that committed late (late), the snapshot to
---          read up to (upto).
--- Raises   HD005 it is a topic; HD009, HD016 as howdah.receive; HD024 an unshared subscription is somebody else's:
---          being read, leased, or with an open consumer; HD025 a restored database; HD032 the consumer is not open.
+-- Returns  the subscription and where to read. A subscription is usual if it reads one topic alone, takes all its
+--          messages, and has nothing failed or set aside. Then the result is: slot, the number of the ring's tables
+--          that hold what it has not passed (NULL: several, or it is not usual); whether these hold only non-persistent
+--          or only persistent messages; ack_cursor, where it starts; done, what it has passed, as a snapshot; late, the
+--          first transaction that committed late; and upto, the snapshot to read up to.
+-- Raises   HD005 it is a topic; HD009, HD016 as howdah.receive; HD024 an unshared subscription is being read or leased
+--          by somebody else, or has an open consumer; HD025 a restored database; HD032 the consumer is not open.
 -- Role     internal
 --
--- p_plain: nothing was ever leased from it, nor a consumer opened, so there is none to be asked for.
+-- p_plain: nothing was ever leased from it and no consumer opened, so there is none to ask for.
 create or replace function howdah._begin_stream(
     p_name text, p_hold boolean, p_plain boolean, p_consumer bigint,
     out destination howdah.destinations, out subscription howdah.subscriptions, out slot integer,
@@ -57,7 +57,7 @@ begin
         perform howdah._note_alive(v_look.alive);
     end if;
     if v_look.shared then
-        -- who reads it stands in the way of who would change it
+        -- a reader blocks whoever wants to change the subscription
         perform pg_advisory_xact_lock_shared(howdah._lock_key('subscription', destination.id::text));
         if p_consumer is not null then
             perform howdah._check_reader(destination, p_consumer);
@@ -71,7 +71,7 @@ begin
     end if;
     if v_look.plain then
         ring := howdah._truncations();
-        upto := howdah._snapshot();  -- what reads begins after this
+        upto := howdah._snapshot();  -- the statements that read begin after this
         select a.destination_id, d.name, c.cursor
         into v_at
         from howdah.acks a
@@ -98,7 +98,7 @@ begin
             end if;
             v_from := least(case when ack_cursor.seq >= 0 then ack_cursor.xid end, late, pg_snapshot_xmax(done));
             v_slots := howdah._slots_from(v_from);
-            -- Where a very old transaction has ended, the way from its number on may be long.
+            -- If a very old transaction has ended, the way from its id on may be long.
             if cardinality(v_slots) = 1
                and (pg_snapshot_xmax(done)::text::bigint - late::text::bigint > 100000) is not true then
                 nonpersistent := howdah._is_nonpersistent(v_slots[1], topic_id, v_from);
@@ -109,7 +109,7 @@ begin
     subscription := v_look.subscription;
     if slot is null and p_plain and p_consumer is null and not v_look.shared
        and pg_sequence_last_value(destination.special) is not null then
-        perform howdah._check_reader(destination, null);  -- the first lease, or consumer, came before the lock
+        perform howdah._check_reader(destination, null);  -- the first lease or consumer came before the lock
     end if;
 end
 $$;

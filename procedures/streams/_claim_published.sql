@@ -4,11 +4,13 @@
 -- Returns  up to p_want rows of howdah.message, in reading order.
 -- Role     internal
 --
--- By pages: one statement locks as many messages as are wanted, by advisory locks until the transaction ends; another
--- looks at them again, for whoever had one before may have finished with it meanwhile. Two messages may share a lock:
--- then the second is passed by until the first one's transaction ends. A page that others finished with as a whole, and
--- moved the cursor over, sends the walk to where the cursor is now: through a way of thousands it would lock each of
--- them.
+-- It works page by page. One statement takes advisory locks on as many messages as are wanted, until the transaction
+-- ends. Another statement looks at them again, because a former holder may have finished with a message meanwhile.
+--
+-- Two messages may share a lock. The second is then skipped until the first one's transaction ends.
+--
+-- If others finished with a whole page and moved the cursor over it, the walk continues from the new cursor. Otherwise
+-- it would lock each of thousands of messages on the way.
 create or replace function howdah._claim_published(
     p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_name text,
     p_want integer, p_hold boolean
@@ -82,8 +84,8 @@ begin
                 if v_page.taken > 0 then
                     v_gone := '{}';
                     if p_subscription.shared then
-                        -- A statement of its own, whose snapshot is taken after the locks: whoever had one before has
-                        -- committed by then.
+                        -- This is a statement of its own, with a snapshot taken after the locks: whoever held one
+                        -- before has committed by then.
                         v_gone := array(
                             select u.seq
                             from unnest(v_page.seqs, v_page.xids) u(seq, xid)
@@ -159,7 +161,7 @@ begin
     if not p_hold and cardinality(v_seqs) > 0 then
         perform howdah._acknowledge(p_destination, p_ack, v_seqs, v_xids, v_modes, null);
     end if;
-    -- What is done with before the first message that others have in hand: only over that can the cursor go.
+    -- The cursor can only pass what is done before the first message that others have in hand.
     if not p_hold and (v_passed > 16 or v_passed > 0 and v_left > 0) and (howdah._cursor(p_ack.id)).n = v_cursor.n then
         perform howdah._advance_cursor(p_subscription, p_ack);
     end if;

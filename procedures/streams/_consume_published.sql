@@ -1,6 +1,6 @@
--- howdah._consume_published(p_destination, p_message_ids): take topic messages held by howdah.receive_locked.
+-- howdah._consume_published(p_destination, p_message_ids): consume topic messages held by howdah.receive_locked.
 --
--- Returns  the numbers of those that are not there (any more); NULL: none.
+-- Returns  the ids of those that are not there, or no longer; NULL if there are none.
 -- Role     internal
 create or replace function howdah._consume_published(
     p_destination howdah.destinations, p_message_ids bigint[]

@@ -1,5 +1,5 @@
--- howdah._find_published(p_destination_id, p_message_id): a topic message that a subscription has not passed, and lock
--- it if it is free.
+-- howdah._find_published(p_destination_id, p_message_id): find a topic message that a subscription has not passed, and
+-- lock it if it is free.
 --
 -- Returns  as howdah._find, with the place topic.
 -- Role     internal

@@ -1,6 +1,6 @@
--- howdah._own_copy(p_destination, …): a topic message as one of a subscription's own.
+-- howdah._own_copy(p_destination, …): a topic message as one of a subscription's own messages.
 --
--- Returns  howdah.msgs; the number stays, the position is the subscription's.
+-- Returns  howdah.msgs; the id stays, and the position is the subscription's.
 -- Role     internal
 create or replace function howdah._own_copy(
     p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamptz, p_expires_at timestamptz,

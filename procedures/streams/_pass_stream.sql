@@ -4,13 +4,19 @@
 -- Raises   40001 a table was emptied meanwhile.
 -- Role     internal
 --
--- p_stream: of howdah._begin_stream. p_rest: the part is the rest of the transaction that the cursor has passed in
--- part. p_last: the last number of a run (howdah._find_run), NULL: it is none. The others: the part, as
--- howdah._stream_persistent_0 read p_taken messages of it, p_total with the parts before; p_filled: no more are wanted.
--- The keys are read once more, but of a run that left none out: rows that are on their way to the caller cannot be
--- looked at, and a copy of them costs more. Where their numbers leave none out, the least and the greatest say it all;
--- and if the session last found that of this subscription (howdah.gapless), no list of them is made first. The cursor
--- may name the greatest as the last: whatever the last transaction has up to there was read, now or before.
+-- p_stream comes from howdah._begin_stream. p_rest: the part is the rest of the transaction that the cursor has passed
+-- in part. p_last: the last number of a run (howdah._find_run); NULL: the part is no run. p_filled: no more messages
+-- are wanted.
+--
+-- The other arguments are the part, as howdah._stream_persistent_0 read it: p_taken messages of it, p_total with the
+-- parts before.
+--
+-- The keys are read again, except for a run without gaps. Rows on their way to the caller cannot be looked at, and a
+-- copy of them costs more. If the numbers have no gap, the least and the greatest say it all. If the session last found
+-- none for this subscription (howdah.gapless), it first does without a list.
+--
+-- The cursor may name the greatest number as the last: whatever the last transaction has up to there was read, now or
+-- before.
 create or replace function howdah._pass_stream(
     p_stream record, p_rest boolean, p_from xid8, p_from_seq bigint, p_to xid8, p_last bigint, p_done pg_snapshot,
     p_taken integer, p_total bigint, p_filled boolean
@@ -20,8 +26,8 @@ as $$
 declare
     v_journaled boolean := (p_stream.destination).journal_level <> 'off';
     v_id integer := (p_stream.destination).id;
-    -- Looked at for each row: a variable's value is had for less than a record's field, and a snapshot out of a record
-    -- is packed.
+    -- These are read for each row. A variable is cheaper than a record's field, and a snapshot out of a record is
+    -- packed.
     v_topic_id integer := p_stream.topic_id;
     v_upto pg_snapshot := p_stream.upto::text::pg_snapshot;
     v_moment timestamptz := p_stream.moment;

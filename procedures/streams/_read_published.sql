@@ -1,11 +1,11 @@
--- howdah._read_published(p_destination, p_subscription, p_ack, p_name, p_want): take the next messages of a topic and
+-- howdah._read_published(p_destination, p_subscription, p_ack, p_name, p_want): take the next messages of a topic, and
 -- move the cursor over them.
 --
 -- Returns  up to p_want rows of howdah.message, in reading order.
 -- Role     internal
 --
--- The caller has locked the subscription. What it does not want, what has expired and what reached its limit is passed
--- over. With a filter a page may hold nothing that is wanted, so it is no smaller than a thousand.
+-- The caller has locked the subscription. Messages that it does not want, that have expired or that reached their limit
+-- are skipped. With a filter, a page may hold nothing that is wanted, so a page has at least a thousand messages.
 create or replace function howdah._read_published(
     p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_name text,
     p_want integer
@@ -35,7 +35,8 @@ begin
             ), taken as materialized (
                 select p.* from page p where p.wanted and not p.done limit p_want
             ), step as (
-                -- As far as what is taken goes, or over the page; at the end of it all, up to the snapshot.
+                -- The cursor goes as far as the messages taken, or over the page; at the end of the topic, up to the
+                -- snapshot.
                 insert into howdah.ack_cursors (ack_id, n, xid, seq, delivered, at, snapshot)
                 select p_ack.id, v_cursor.n + 1, case when e.ended then '3' else l.xid end,
                 case when e.ended then -1 else l.seq end,

@@ -1,11 +1,11 @@
--- howdah._receive_set_aside(p_destination, p_name, p_want, p_hold): receive what was set aside for a subscription and
--- is due again.
+-- howdah._receive_set_aside(p_destination, p_name, p_want, p_hold): receive messages that were set aside for a
+-- subscription and are due again.
 --
--- Returns  up to p_want rows of howdah.message: failed messages after their delay, replayed ones, those back from
+-- Returns  up to p_want rows of howdah.message: failed messages after their delay, replayed ones, and those back from
 --          quarantine.
 -- Role     internal
 --
--- Such messages are few and lie where a queue's would; other transactions' are passed by.
+-- Such messages are few, and lie where a queue's messages lie. Those of other transactions are skipped.
 create or replace function howdah._receive_set_aside(
     p_destination howdah.destinations, p_name text, p_want integer, p_hold boolean
 )

@@ -1,6 +1,6 @@
 -- for N in 0, 1, 2:
--- howdah._run_nonpersistent_N(p_name, p_topic_name, p_topic, …): as howdah._run_persistent_N, from the non-persistent
--- table number N.
+-- howdah._run_nonpersistent_N(p_name, p_topic_name, p_topic, …): do what howdah._run_persistent_N does, for the
+-- non-persistent table number N.
 --
 -- Raises   40001 as howdah._run_persistent_N.
 -- Role     internal

@@ -1,14 +1,14 @@
 -- for N in 0, 1, 2:
--- howdah._run_persistent_N(p_name, p_topic_name, p_topic, p_xid, p_after, p_upto, p_now): what one transaction
--- published with the numbers after p_after up to p_upto, as a subscription's consumer gets it.
+-- howdah._run_persistent_N(p_name, p_topic_name, p_topic, p_xid, p_after, p_upto, p_now): the messages that one
+-- transaction published with numbers after p_after up to p_upto, as a subscription's consumer gets them.
 --
 -- Returns  setof howdah.message, as howdah._stream_persistent_N: those that have not expired at p_now. The transaction
 --          must be visible in the snapshot that is read up to.
 -- Raises   40001 a table was emptied meanwhile.
 -- Role     internal
 --
--- Part of the statement that calls it. No snapshot is asked about each message, and the index compares less than where
--- several transactions are read.
+-- It becomes part of the statement that calls it. No snapshot is asked about each message, and the index compares less
+-- than where several transactions are read.
 create or replace function howdah._run_persistent_N(
     p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamptz
 ) returns setof howdah.message

@@ -1,4 +1,4 @@
--- howdah._set_aside(p_destination_id, p_message_id): note a topic message as done with for a subscription.
+-- howdah._set_aside(p_destination_id, p_message_id): record a topic message as done for a subscription.
 --
 -- Role     internal
 create or replace function howdah._set_aside(p_destination_id integer, p_message_id bigint) returns void

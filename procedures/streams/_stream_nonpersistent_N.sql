@@ -1,5 +1,5 @@
 -- for N in 0, 1, 2:
--- howdah._stream_nonpersistent_N(p_name, p_topic_name, p_topic, …): as howdah._stream_persistent_N, of
+-- howdah._stream_nonpersistent_N(p_name, p_topic_name, p_topic, …): do what howdah._stream_persistent_N does, for
 -- howdah._nonpersistent_N.
 --
 -- Raises   40001 as howdah._persistent_N.

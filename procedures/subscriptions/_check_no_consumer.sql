@@ -1,4 +1,4 @@
--- howdah._check_no_consumer(p_subscription): refuse who would read or end a subscription that has an open consumer.
+-- howdah._check_no_consumer(p_subscription): refuse to read or end a subscription that has an open consumer.
 --
 -- Raises   HD024 it has one.
 -- Role     internal

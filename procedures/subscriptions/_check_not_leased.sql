@@ -1,4 +1,4 @@
--- howdah._check_not_leased(p_subscription): refuse what must not pass over leased messages of a subscription.
+-- howdah._check_not_leased(p_subscription): refuse what must not pass leased messages of a subscription.
 --
 -- Raises   HD024 messages of it are leased.
 -- Role     internal

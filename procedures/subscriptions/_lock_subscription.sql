@@ -1,6 +1,6 @@
 -- howdah._lock_subscription(p_subscription): keep consumers from a subscription until the transaction ends.
 --
--- Raises   HD024 somebody is reading it: a transaction that received from it is open, or messages of it are leased.
+-- Raises   HD024 it is being read: a transaction that received from it is open, or messages of it are leased.
 -- Role     internal
 create or replace function howdah._lock_subscription(p_subscription howdah.destinations) returns void
 language plpgsql volatile

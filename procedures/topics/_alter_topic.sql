@@ -1,6 +1,6 @@
--- howdah._alter_topic(p_topic_id, p_options): write checked options of a topic.
+-- howdah._alter_topic(p_topic_id, p_options): store checked options of a topic.
 --
--- Raises   HD004 options contradict each other; HD023 a wrong selector.
+-- Raises   HD004 the options contradict each other; HD023 the selector is invalid.
 -- Role     internal
 create or replace function howdah._alter_topic(p_topic_id integer, p_options jsonb) returns void
 language plpgsql volatile

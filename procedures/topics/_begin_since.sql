@@ -1,9 +1,9 @@
--- howdah._begin_since(p_subscription, p_since): have a new subscription pass over what was sent before a time.
+-- howdah._begin_since(p_subscription, p_since): make a new subscription skip what was sent before a time.
 --
 -- Role     internal
 --
--- The cursor goes to the oldest transaction that sent anything since; what that and younger ones had sent before is
--- noted as done.
+-- The cursor goes to the oldest transaction that sent anything since then. Earlier messages of that transaction and
+-- younger ones are recorded as done.
 create or replace function howdah._begin_since(p_subscription howdah.subscriptions, p_since timestamptz) returns void
 language plpgsql volatile
 as $$

@@ -1,6 +1,6 @@
--- howdah._check_wildcard(p_pattern): refuse what is no wildcard.
+-- howdah._check_wildcard(p_pattern): refuse a pattern that is no wildcard.
 --
--- Raises   HD003 it is none.
+-- Raises   HD003 it is no wildcard.
 -- Role     internal
 create or replace function howdah._check_wildcard(p_pattern text) returns void
 language plpgsql immutable

@@ -5,7 +5,7 @@
 -- Raises   40001 a table was emptied meanwhile.
 -- Role     internal
 --
--- Each table by its own name, as in howdah._topic_page.
+-- Each table has a statement of its own, as in howdah._topic_page.
 create or replace function howdah._first_of_each(
     p_topics integer[], p_after xid8[], p_after_seqs bigint[], p_slots integer[], p_upto pg_snapshot
 )

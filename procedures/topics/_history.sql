@@ -1,6 +1,7 @@
--- howdah._history(p_topic_id, p_since, p_upto): messages of a topic that are still stored and committed, oldest first.
+-- howdah._history(p_topic_id, p_since, p_upto): the messages of a topic that are still stored and committed, oldest
+-- first.
 --
--- Returns  as howdah._topic_page, those sent from p_since on (NULL: all), without the expired ones.
+-- Returns  as howdah._topic_page: those sent from p_since on (NULL: all), without the expired ones.
 -- Role     internal
 create or replace function howdah._history(p_topic_id integer, p_since timestamptz, p_upto pg_snapshot default null)
 returns table (

@@ -1,7 +1,7 @@
 -- howdah._lag(p_ack): how far a cursor is behind.
 --
--- Returns  one row: messages from the first one not read to the last position given out, when that first one was sent
---          (NULL: it is at the end), messages delivered.
+-- Returns  one row: the number of positions from the first unread message to the last one given out; when that message
+--          was sent (NULL: the cursor is at the end); and how many messages were delivered.
 -- Role     internal
 --
 -- It reads one message, however many there are.

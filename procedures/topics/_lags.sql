@@ -1,11 +1,11 @@
--- howdah._lags(p_topic_id): how far all cursors are behind, or those of the subscriptions that read one topic.
+-- howdah._lags(p_topic_id): how far behind all cursors are, or those of the subscriptions that read one topic.
 --
--- Returns  a row for each subscription and topic, as howdah._lag tells of a cursor.
+-- Returns  one row per subscription and topic, as howdah._lag for one cursor.
 -- Raises   40001 a table was emptied meanwhile.
 -- Role     internal
 --
--- One look for all of them; those for which a transaction has ended that began before what they have read are asked one
--- by one.
+-- One look serves all cursors. A cursor is asked on its own if a transaction has ended that began before what the
+-- cursor has read.
 create or replace function howdah._lags(p_topic_id integer)
 returns table (subscription_id integer, topic_id integer, behind bigint, oldest timestamptz, delivered bigint)
 language plpgsql volatile

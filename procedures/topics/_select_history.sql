@@ -1,7 +1,7 @@
 -- howdah._select_history(p_topic_id, p_selector_sql, p_upto): the stored messages of a topic that a compiled selector
 -- selects.
 --
--- Returns  their positions (bigint[]); NULL: there is no selector.
+-- Returns  their positions (bigint[]); NULL if there is no selector.
 -- Role     internal
 create or replace function howdah._select_history(
     p_topic_id integer, p_selector_sql text, p_upto pg_snapshot

@@ -1,4 +1,5 @@
--- howdah._topics_for(p_topic, p_verb): the topics that a name or a wildcard means, all of which the caller may use so.
+-- howdah._topics_for(p_topic, p_verb): the topics that a name or a wildcard means; the caller has a right to all of
+-- them.
 --
 -- Returns  their numbers (integer[]); empty for a wildcard that matches none yet.
 -- Raises   HD001 no such topic; HD003 neither a name nor a wildcard; HD010 not allowed.

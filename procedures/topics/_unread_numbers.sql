@@ -1,4 +1,5 @@
--- howdah._unread_numbers(p_subscription, p_upto): the numbers of all that a subscription has not read up to a snapshot.
+-- howdah._unread_numbers(p_subscription, p_upto): the ids of all messages that a subscription has not read up to a
+-- snapshot.
 --
 -- Returns  bigint[].
 -- Role     internal

@@ -1,7 +1,7 @@
 -- howdah._unsubscribe(p_subscription, p_reason): end a subscription that nobody is reading.
 --
--- Raises   HD005 the transaction is not READ COMMITTED; HD024 somebody is reading it: a transaction that received from
---          it is open, or messages of it are leased.
+-- Raises   HD005 the transaction is not READ COMMITTED; HD024 it is being read: a transaction that received from it is
+--          open, or messages of it are leased.
 -- Role     internal
 create or replace function howdah._unsubscribe(p_subscription howdah.destinations, p_reason text) returns void
 language plpgsql volatile

@@ -1,13 +1,15 @@
--- howdah.claim_client_id(client_id): claim a client id for this session, and publish under it, until the session ends
--- or releases it.
+-- howdah.claim_client_id(client_id): claim a client id for this session and publish under it, until the session ends or
+-- releases it.
 --
--- Raises   HD003 bad client id; HD005 the session has claimed another one; HD010 called out of a maintenance command;
---          HD038 another session has claimed it.
+-- Raises   HD003 bad client id; HD005 the session has claimed another client id; HD010 called from a maintenance
+--          command; HD038 another session has claimed it.
 -- Role     howdah_producer howdah_consumer howdah_admin
 --
--- JMS 2.0, 6.1.2: of those who claim it one client at a time has a client id. Again for the one that the session has:
--- nothing changes. An advisory lock of the session: it outlives the transaction, a rollback too, ends with the session
--- whatever becomes of that, and does not work behind a pooler that shares sessions.
+-- JMS 2.0, section 6.1.2: only one client at a time has a client id. That holds among the sessions that claim it.
+-- Claiming the id that the session already has changes nothing.
+--
+-- The claim is an advisory lock of the session. It outlives the transaction, even a rollback, and ends with the session
+-- in any case. It does not work behind a pooler that shares sessions.
 create or replace function howdah.claim_client_id(client_id text) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

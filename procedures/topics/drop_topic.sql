@@ -1,12 +1,12 @@
--- howdah.drop_topic(topic, force): drop a topic; one that has subscriptions only when forced, and they lose what they
--- have not read.
+-- howdah.drop_topic(topic, force): drop a topic; force also drops one with subscriptions, which lose what they have not
+-- read.
 --
 -- Returns  the number of subscriptions that read it (bigint).
 -- Raises   HD001 no such topic; HD005 it has subscriptions, and the transaction is not READ COMMITTED; HD010 not
 --          allowed; HD011 it has subscriptions; HD024 one of them is being read, or messages of it are leased.
 -- Role     howdah_admin
 --
--- Subscriptions of this topic alone are dropped too; those by wildcard go on without it.
+-- Subscriptions of this topic alone are dropped, too. Wildcard subscriptions continue without it.
 create or replace function howdah.drop_topic(topic text, force boolean default false) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

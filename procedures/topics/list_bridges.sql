@@ -1,6 +1,6 @@
--- howdah.list_bridges(topic): the queues that get a topic's messages.
+-- howdah.list_bridges(topic): list the queues that get a topic's messages.
 --
--- Returns  one row a queue.
+-- Returns  one row per queue.
 -- Raises   HD001 no such topic; HD010 not allowed.
 -- Role     howdah_admin howdah_browser howdah_auditor
 create or replace function howdah.list_bridges(topic text) returns table (queue text, selector text)

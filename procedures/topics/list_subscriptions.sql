@@ -1,9 +1,9 @@
--- howdah.list_subscriptions(topic): subscriptions, durable and not, with how far behind they are.
+-- howdah.list_subscriptions(topic): list subscriptions, durable and not, and how far behind they are.
 --
--- Returns  one row a subscription, by name; topic: only those that read it. behind: messages published since the first
---          one it has not read, of all its topics, at most (rolled-back and unwanted ones are counted); behind_for: the
---          age of that one; set_aside: failed messages that wait for another try. silent_for: since a consumer was
---          heard of.
+-- Returns  one row per subscription, by name; with topic, only those that read it. behind: at most how many messages
+--          were published in all its topics since the first unread one; it counts rolled-back and unwanted messages,
+--          too. behind_for: the age of that first message. set_aside: failed messages that wait for another try.
+--          silent_for: the time since a consumer was last heard of.
 -- Raises   HD001 no such topic; HD037 on a standby.
 -- Role     howdah_admin howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.list_subscriptions(topic text default null) returns table (

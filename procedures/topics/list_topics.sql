@@ -1,6 +1,6 @@
--- howdah.list_topics(): every topic, by name.
+-- howdah.list_topics(): list all topics, by name.
 --
--- Returns  one row a topic; published counts positions given out, those of rolled-back publishers included.
+-- Returns  one row per topic; published counts the positions given out, including those of publishers that rolled back.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.list_topics() returns table (
     topic text, sending_paused boolean, subscriptions bigint, durable_subscriptions bigint, bridges bigint,

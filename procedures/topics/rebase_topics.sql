@@ -1,15 +1,17 @@
--- howdah.rebase_topics(): after a restore into another cluster, make topic messages and cursors fit its transaction
--- numbers.
+-- howdah.rebase_topics(): fit topic messages and cursors to the transaction ids of the cluster into which the database
+-- was restored.
 --
 -- Returns  how many messages and cursors were rewritten (text).
--- Raises   HD005 there is nothing to do: the database is in the cluster it was in; or the transaction is not READ
+-- Raises   HD005 there is nothing to do, because the database is still in its cluster; or the transaction is not READ
 --          COMMITTED.
 -- Role     howdah_admin
 --
--- Transaction numbers of a dump mean nothing in another cluster: a message of the future would stay invisible, and so
--- be passed over. Everything restored is committed, so each message gets the first transaction number there is, and
--- each cursor what it had not read. Nothing is lost and nothing comes twice; the order is that of positions. Run it
--- before anybody publishes or receives; it locks them out.
+-- The transaction ids in a dump mean nothing in another cluster. A message with an id of the future would stay
+-- invisible, and so be skipped.
+--
+-- Everything restored is committed. So each message gets the first transaction id there is, and each cursor keeps what
+-- it had not read. Nothing is lost and nothing comes twice; the order is that of positions. Run it before anybody
+-- publishes or receives; it locks them out.
 create or replace function howdah.rebase_topics() returns text
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -1,7 +1,7 @@
--- howdah.topic_history(topic, since, max_messages): look at the messages of a topic that are still stored, without
+-- howdah.topic_history(topic, since, max_messages): browse the messages of a topic that are still stored, without
 -- receiving them.
 --
--- Returns  howdah.message, oldest first: of those sent from since on (NULL: all) the first max_messages.
+-- Returns  the first max_messages rows of howdah.message sent from since on (NULL: all), oldest first.
 -- Raises   HD001 no such topic; HD005 max_messages is not positive; HD010 not allowed; HD037 on a standby.
 -- Role     howdah_browser howdah_admin
 create or replace function howdah.topic_history(

@@ -1,6 +1,6 @@
--- howdah.topic_options(topic): every option of a topic with its value.
+-- howdah.topic_options(topic): all options of a topic with their values.
 --
--- Returns  a JSON object, as howdah.create_topic takes it.
+-- Returns  a JSON object in the form that howdah.create_topic takes.
 -- Raises   HD001 no such topic.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.topic_options(topic text) returns jsonb

@@ -1,9 +1,9 @@
--- howdah._add_selection(p_destination_id, p_rank, p_walk): let a selector remember how far it looked in a lane.
+-- howdah._add_selection(p_destination_id, p_rank, p_walk): let a selector remember how far it has looked in a lane.
 --
 -- Role     internal
 --
--- Of several consumers one makes the sequences; nobody waits. Until its transaction commits, the others look from the
--- beginning.
+-- Of several consumers, one creates the sequences; nobody waits. Until its transaction commits, the others look from
+-- the beginning.
 create or replace function howdah._add_selection(
     p_destination_id integer, p_rank smallint, p_walk howdah.walk
 ) returns void

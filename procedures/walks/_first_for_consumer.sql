@@ -1,5 +1,4 @@
--- howdah._first_for_consumer(p_headers, p_first): the headers of a message, marked if it begins a group new to its
--- consumer.
+-- howdah._first_for_consumer(p_headers, p_first): a message's headers, marked if it begins a group new to its consumer.
 --
 -- Returns  jsonb.
 -- Role     internal

@@ -1,11 +1,11 @@
--- howdah._selection(p_destination_id, p_rank, p_selector): a selector compiled, from the database where it was used
+-- howdah._selection(p_destination_id, p_rank, p_selector): a compiled selector, from the database if it was used
 -- before.
 --
--- Returns  the condition (text), as howdah._selector_sql; NULL: it selects everything.
+-- Returns  the condition (text), as howdah._selector_sql; NULL if it selects everything.
 -- Raises   HD023 the selector is invalid.
 -- Role     internal
 --
--- The first use keeps it, up to 1,000 a queue; howdah.maintain_consumers forgets what was not used for a day.
+-- The first use stores it, up to 1,000 per queue. howdah.maintain_consumers deletes those not used for a day.
 create or replace function howdah._selection(p_destination_id integer, p_rank smallint, p_selector text) returns text
 language plpgsql volatile
 as $$

@@ -1,11 +1,11 @@
--- howdah._take_walked(p_lane, p_walk, p_want, p_now, p_hold, p_all): take what a walk found and locked.
+-- howdah._take_walked(p_lane, p_walk, p_want, p_now, p_hold, p_all): take what a walk has found and locked.
 --
--- Returns  setof howdah.claimed, as howdah._claim. The first message of a sticky group new to its consumer carries the
+-- Returns  setof howdah.claimed, as howdah._claim. The first message of a sticky group new to its consumer has the
 --          header JMSXGroupFirstForConsumer.
 -- Role     internal
 --
--- Of messages whose leases ran out at most 1,000 more than are wanted are laid into parked by a look, in the caller's
--- transaction; the next one, or maintenance, goes on.
+-- A look moves messages whose leases ran out to parked in the caller's transaction: at most 1,000 more than are wanted.
+-- The next look, or maintenance, continues.
 create or replace function howdah._take_walked(
     p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_now timestamptz, p_hold boolean, p_all boolean
 ) returns setof howdah.claimed

@@ -1,4 +1,4 @@
--- howdah._walk_lock(p_lane, p_keys, p_want, p_now): lock the first free ones of some messages of a lane.
+-- howdah._walk_lock(p_lane, p_keys, p_want, p_now): lock the first free ones among some messages of a lane.
 --
 -- Returns  up to p_want keys in order.
 -- Role     internal

@@ -1,14 +1,16 @@
--- howdah._walk_note(p_lane, p_walk, p_from, p_first, p_tail, p_cost): note how far a walk need not look again.
+-- howdah._walk_note(p_lane, p_walk, p_from, p_first, p_tail, p_cost): record up to where walks need not look again.
 --
 -- Role     internal
 --
--- p_first: the first message met; NULL: none. p_tail: the last position given out before that look. What is noted lies
--- before what was settled (howdah._seen_up_to) when it is looked once more. Not noted by a transaction that deleted
--- messages, for those are hidden from itself, and may come back; nor by one that wrote something else if the statistics
--- of its session know of deleted messages, be it of transactions before (a busy session passes its statistics on once a
--- second). In a queue of whose order a selector promises nothing the last 64 positions may be those of transactions
--- about to commit. A selector gets hints of its own once a look has cost more than 2 ms, and that look notes where it
--- came to.
+-- p_first: the first message found; NULL: none. p_tail: the last position given out before that look. What is recorded
+-- lies before what was settled (howdah._seen_up_to) when the look is repeated.
+--
+-- A transaction that deleted messages records nothing: they are hidden from it and may come back. Nor does one that
+-- wrote something else while its session's statistics know of deleted messages, even of earlier transactions. A busy
+-- session passes its statistics on once a second.
+--
+-- In a queue in which a selector promises no order, the last 64 positions may belong to transactions about to commit. A
+-- selector gets hints of its own once a look has cost more than 2 ms; that look records how far it came.
 create or replace function howdah._walk_note(
     p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_first bigint, p_tail bigint, p_cost interval
 ) returns void

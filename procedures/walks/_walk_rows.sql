@@ -1,11 +1,10 @@
 -- howdah._walk_rows(p_lane, p_walk, p_after, p_upto, p_due, p_limit, p_now): the next messages of a lane that selector
 -- and consumer allow.
 --
--- Returns  their keys as howdah._walk, positions, due times (parked ones) and groups; nothing is locked.
+-- Returns  their keys as howdah._walk, positions, due times (of parked messages) and groups; nothing is locked.
 -- Role     internal
 --
--- The condition is executed as text: made by howdah._selector_sql, in which names and strings of the selector are
--- literals.
+-- The condition is executed as text. howdah._selector_sql made it, with the selector's names and strings as literals.
 create or replace function howdah._walk_rows(
     p_lane howdah.lanes, p_walk howdah.walk, p_after bigint, p_upto bigint, p_due timestamptz, p_limit integer,
     p_now timestamptz

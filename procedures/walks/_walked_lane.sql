@@ -1,6 +1,6 @@
--- howdah._walked_lane(p_lane, p_walk): a lane with the hints that a walk uses: its own, or those of the selector.
+-- howdah._walked_lane(p_lane, p_walk): a lane with the hints that a walk uses: its own, or the selector's.
 --
--- Returns  howdah.lanes; head and search are NULL where a selector has none (yet).
+-- Returns  howdah.lanes; head and search are NULL while a selector has none.
 -- Role     internal
 create or replace function howdah._walked_lane(p_lane howdah.lanes, p_walk howdah.walk) returns howdah.lanes
 language plpgsql volatile

@@ -1,7 +1,7 @@
--- howdah._without_waiting(p_lane, p_keys, p_now): park those of some locked messages that wait for a delay, for they
--- hold up their groups.
+-- howdah._without_waiting(p_lane, p_keys, p_now): park those of some locked messages that wait for a delay, because
+-- they hold up their groups.
 --
--- Returns  the keys of the others, but for those of such groups.
+-- Returns  the keys of the other messages, except those of the same groups.
 -- Role     internal
 create or replace function howdah._without_waiting(
     p_lane howdah.lanes, p_keys bigint[], p_now timestamptz
