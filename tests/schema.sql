@@ -418,13 +418,13 @@ begin
     if v_epoch is not null then
         return v_epoch;
     end if;
-    -- Who has taken it in an open transaction is somebody else: he may leave it open for hours, and others are to be
+    -- A session that took it in an open transaction is somebody else. It may stay open for hours, and others must be
     -- told.
     while not exists (select from howdah.lock l where l.name = p_name) loop
         if not pg_try_advisory_xact_lock(howdah._lock_key('lock name', p_name)) then
             return null;
         end if;
-        -- Numbers begin anew when they are used up, and some may be in use.
+        -- Ids start again when they are used up, and some may be in use.
         insert into howdah.lock (name) values (p_name) on conflict do nothing;
     end loop;
     perform from howdah.lock l
@@ -443,7 +443,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._acquire_lock(p_name text, p_holder text, p_seconds numeric) IS 'take or keep a lease, whatever its name.';
+COMMENT ON FUNCTION howdah._acquire_lock(p_name text, p_holder text, p_seconds numeric) IS 'take or keep a lease of any name.';
 
 CREATE FUNCTION howdah._active_consumer(p_queue howdah.destinations) RETURNS integer
     LANGUAGE sql STABLE
@@ -810,7 +810,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._advise(p_event text, p_queue text, p_facts jsonb) IS 'report an event to administrators, by the queue _SYSTEM.Advisory.';
+COMMENT ON FUNCTION howdah._advise(p_event text, p_queue text, p_facts jsonb) IS 'report an event to administrators in the queue _SYSTEM.Advisory.';
 
 CREATE FUNCTION howdah._all_published(p_topic_id integer) RETURNS TABLE(xid xid8, seq bigint)
     LANGUAGE sql
@@ -875,7 +875,7 @@ CREATE FUNCTION howdah._announce(p_event text, p_queue text, p_facts jsonb) RETU
     AS $$ select pg_notify('howdah_events', (jsonb_build_object('event', p_event, 'queue', p_queue, 'at',
     howdah._utc(howdah.now())) || p_facts)::text) $$;
 
-COMMENT ON FUNCTION howdah._announce(p_event text, p_queue text, p_facts jsonb) IS 'tell whoever listens to the channel howdah_events of an event, once the transaction commits.';
+COMMENT ON FUNCTION howdah._announce(p_event text, p_queue text, p_facts jsonb) IS 'notify the channel howdah_events of an event when the transaction commits.';
 
 CREATE TABLE howdah.msgs (
     seq bigint NOT NULL,
@@ -1002,7 +1002,7 @@ CREATE FUNCTION howdah._archived_until() RETURNS pg_snapshot
     order by r.run desc limit 1
 $$;
 
-COMMENT ON FUNCTION howdah._archived_until() IS 'up to where the archive is complete and sound.';
+COMMENT ON FUNCTION howdah._archived_until() IS 'the snapshot up to which the archive is complete and sound.';
 
 CREATE FUNCTION howdah._are_over(p_positions regclass, p_mark bigint, p_ask boolean) RETURNS boolean
     LANGUAGE plpgsql
@@ -1295,7 +1295,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._backlog(p_destination_id integer) IS 'the messages lying in a destination: counted; of a large one as last counted in the background, or estimated.';
+COMMENT ON FUNCTION howdah._backlog(p_destination_id integer) IS 'count the messages in a destination; for a large one, take the last background count or an estimate.';
 
 CREATE TABLE howdah.topics (
     destination_id integer NOT NULL,
@@ -1349,7 +1349,7 @@ CREATE FUNCTION howdah._backlog_share(p_topic howdah.topics, p_behind bigint, p_
         coalesce(extract(epoch from howdah.now() - p_oldest) * 1000 / p_topic.backlog_age_ms, 0))
 $$;
 
-COMMENT ON FUNCTION howdah._backlog_share(p_topic howdah.topics, p_behind bigint, p_oldest timestamp with time zone) IS 'how much of the backlog that a topic allows a subscription has used.';
+COMMENT ON FUNCTION howdah._backlog_share(p_topic howdah.topics, p_behind bigint, p_oldest timestamp with time zone) IS 'the share of the backlog allowed by a topic that a subscription has used.';
 
 CREATE FUNCTION howdah._begin_since(p_subscription howdah.subscriptions, p_since timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
@@ -1687,7 +1687,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_all_here() IS 'refuse to show a part for the whole on a standby, which has no non-persistent messages.';
+COMMENT ON FUNCTION howdah._check_all_here() IS 'refuse to show a part as the whole on a standby, which has no non-persistent messages.';
 
 CREATE FUNCTION howdah._check_all_taken(p_source howdah.destinations, p_message_ids bigint[], p_count bigint, p_act text) RETURNS void
     LANGUAGE plpgsql STABLE
@@ -3186,7 +3186,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._count_by_origin(p_destination_id integer, p_most bigint) IS 'how many messages of each origin lie in one destination, in each table up to p_most; NULL: all.';
+COMMENT ON FUNCTION howdah._count_by_origin(p_destination_id integer, p_most bigint) IS 'count the messages of each origin in one destination, up to p_most in each table (NULL: all).';
 
 CREATE FUNCTION howdah._count_failures(p_destination_id integer, p_message_ids bigint[], p_stages smallint[], p_conversations uuid[], p_groups text[]) RETURNS TABLE(message_id bigint, stage smallint, failures integer, weight integer)
     LANGUAGE plpgsql
@@ -3288,7 +3288,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._count_messages(p_destination_id integer, p_most bigint) IS 'the messages lying in a destination, counted, until p_most are found in a table.';
+COMMENT ON FUNCTION howdah._count_messages(p_destination_id integer, p_most bigint) IS 'count the messages in a destination, until p_most are found in a table.';
 
 CREATE FUNCTION howdah._counted_failures(p_incident_ids bigint[]) RETURNS bigint[]
     LANGUAGE sql
@@ -3303,7 +3303,7 @@ CREATE FUNCTION howdah._counting_bound() RETURNS bigint
     LANGUAGE sql IMMUTABLE
     AS $$ select 10000::bigint $$;
 
-COMMENT ON FUNCTION howdah._counting_bound() IS 'up to how many live and as many parked messages a destination is counted at each look: some 1 ms each.';
+COMMENT ON FUNCTION howdah._counting_bound() IS 'up to how many live, and as many parked, messages of a destination are counted at each look; that takes about 1 ms each.';
 
 CREATE FUNCTION howdah._cron_number(p_word text, p_field bigint) RETURNS integer
     LANGUAGE sql IMMUTABLE
@@ -3376,7 +3376,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._dead_by_destination() IS 'how many messages of each destination lie in exception destinations.';
+COMMENT ON FUNCTION howdah._dead_by_destination() IS 'count the messages of each destination that lie in exception destinations.';
 
 CREATE FUNCTION howdah._dead_by_origin(p_destination_id integer) RETURNS TABLE(origin_id integer, dead bigint, as_of timestamp with time zone)
     LANGUAGE plpgsql STABLE
@@ -3406,7 +3406,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._dead_by_origin(p_destination_id integer) IS 'how many messages of each origin lie in one exception destination: counted, or of a large one estimated, and not below what was counted.';
+COMMENT ON FUNCTION howdah._dead_by_origin(p_destination_id integer) IS 'count the messages of each origin in one exception destination; for a large one, estimate, but not below what was counted.';
 
 CREATE FUNCTION howdah._dead_messages(p_destination_id integer, p_origin_id integer, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selected bigint[], p_after bigint, p_max bigint) RETURNS TABLE(message_id bigint, seq bigint, rank smallint, stage smallint, origin_id integer, sent_at timestamp with time zone, dead_at timestamp with time zone, dead_reason text, content_type text, headers jsonb, nonpersistent boolean, due_at timestamp with time zone, failures bigint, incident_id bigint, error_class text, error_text text, sqlstate text, fingerprint text)
     LANGUAGE sql STABLE
@@ -3582,7 +3582,7 @@ CREATE FUNCTION howdah._digest(p_secret uuid, p_body bytea, p_headers jsonb, p_i
         || p_body || int4send(octet_length(p_body))), 1, 16)
 $$;
 
-COMMENT ON FUNCTION howdah._digest(p_secret uuid, p_body bytea, p_headers jsonb, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid) IS 'what tells a message''s content from any other.';
+COMMENT ON FUNCTION howdah._digest(p_secret uuid, p_body bytea, p_headers jsonb, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid) IS 'a value that identifies a message''s content.';
 
 CREATE FUNCTION howdah._digests(p_bodies bytea[], p_headers jsonb[], p_is_text boolean, p_content_type text, p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) RETURNS bytea[]
     LANGUAGE plpgsql STABLE
@@ -4082,7 +4082,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._ensure_advisory() IS 'make the queue that administrators are told in.';
+COMMENT ON FUNCTION howdah._ensure_advisory() IS 'create the queue in which administrators are told of events.';
 
 CREATE FUNCTION howdah._ensure_targets(p_destination howdah.destinations) RETURNS void
     LANGUAGE plpgsql
@@ -4202,7 +4202,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._estimate(p_destination_id integer) IS 'the messages lying in a destination, estimated from samples.';
+COMMENT ON FUNCTION howdah._estimate(p_destination_id integer) IS 'estimate the messages in a destination from samples.';
 
 CREATE FUNCTION howdah._evict(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer) RETURNS boolean
     LANGUAGE plpgsql
@@ -4295,7 +4295,7 @@ CREATE FUNCTION howdah._exception_name(p_destination howdah.destinations) RETURN
         when 'system' then (select '_SYSTEM.Exception.Destination.' || e.name from howdah.engine e) end
 $$;
 
-COMMENT ON FUNCTION howdah._exception_name(p_destination howdah.destinations) IS 'the name of the exception destination that a queue''s policy says.';
+COMMENT ON FUNCTION howdah._exception_name(p_destination howdah.destinations) IS 'the name of the exception destination in a queue''s policy.';
 
 CREATE FUNCTION howdah._exception_queue(p_name text) RETURNS text
     LANGUAGE sql STABLE
@@ -4362,7 +4362,7 @@ CREATE FUNCTION howdah._failure_limit(p_destination howdah.destinations) RETURNS
     where p_destination.max_failed_deliveries >= 0
 $$;
 
-COMMENT ON FUNCTION howdah._failure_limit(p_destination howdah.destinations) IS 'at how many failures a message of a queue is at its limit.';
+COMMENT ON FUNCTION howdah._failure_limit(p_destination howdah.destinations) IS 'the number of failures at which a message of a queue reaches its limit.';
 
 CREATE FUNCTION howdah._failures(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text) RETURNS integer
     LANGUAGE sql
@@ -4429,7 +4429,7 @@ CREATE FUNCTION howdah._figures_at() RETURNS timestamp with time zone
       and c.boot = pg_postmaster_start_time()
 $$;
 
-COMMENT ON FUNCTION howdah._figures_at() IS 'when the figures were counted, if they may be shown.';
+COMMENT ON FUNCTION howdah._figures_at() IS 'when the background figures were counted, if they may be shown.';
 
 CREATE FUNCTION howdah._find(p_destination_id integer, p_message_id bigint, p_priority integer, p_position bigint) RETURNS TABLE(message howdah.msgs, place text, nonpersistent boolean, free boolean)
     LANGUAGE plpgsql
@@ -4863,7 +4863,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._forget_moved() IS 'delete notes of where moved messages lay that lie there no more.';
+COMMENT ON FUNCTION howdah._forget_moved() IS 'delete records of where moved messages lay that no longer lie there.';
 
 CREATE FUNCTION howdah._forget_selections() RETURNS bigint
     LANGUAGE plpgsql
@@ -4890,7 +4890,7 @@ exception when lock_not_available then
 end
 $$;
 
-COMMENT ON FUNCTION howdah._forget_selections() IS 'forget selectors that nobody used for a day, with their hints.';
+COMMENT ON FUNCTION howdah._forget_selections() IS 'delete selectors that nobody used for a day, with their hints.';
 
 CREATE FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_nonpersistent boolean, p_notify boolean, p_user text) RETURNS void
     LANGUAGE plpgsql
@@ -5016,7 +5016,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah._greatest_xid(p_partition regclass, p_above bigint) IS 'the greatest transaction with rows in a partition of the journal, if it is above a number.';
+COMMENT ON FUNCTION howdah._greatest_xid(p_partition regclass, p_above bigint) IS 'the greatest transaction id with rows in a partition of the journal, if it is above a number.';
 
 CREATE FUNCTION howdah._group(p_headers jsonb, p_conversation_id uuid) RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -5387,7 +5387,7 @@ CREATE FUNCTION howdah._in_use(p_tables text[]) RETURNS text
       and l.relation in (select to_regclass('howdah.' || t.name) from unnest(p_tables) t(name))
 $$;
 
-COMMENT ON FUNCTION howdah._in_use(p_tables text[]) IS 'who has locks on tables, as a reason to wait.';
+COMMENT ON FUNCTION howdah._in_use(p_tables text[]) IS 'who holds locks on tables, as a reason to wait.';
 
 CREATE FUNCTION howdah._invalid_selector(p_position integer, p_what text, p_hint text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
@@ -5723,7 +5723,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._journal_one_sent(p_destination howdah.destinations, p_message howdah.msgs, p_body bytea, p_nonpersistent boolean, p_delayed boolean) IS 'howdah._journal_sent for one message, and whatever it is.';
+COMMENT ON FUNCTION howdah._journal_one_sent(p_destination howdah.destinations, p_message howdah.msgs, p_body bytea, p_nonpersistent boolean, p_delayed boolean) IS 'record one message of any sort as sent, as howdah._journal_sent does for many.';
 
 CREATE FUNCTION howdah._journal_sent(p_destination howdah.destinations, p_message_ids bigint[], p_nonpersistent boolean, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_headers jsonb[], p_conversation_ids uuid[], p_priorities integer[], p_delayed boolean, p_digests bytea[]) RETURNS void
     LANGUAGE plpgsql
@@ -5757,7 +5757,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._journal_sent(p_destination howdah.destinations, p_message_ids bigint[], p_nonpersistent boolean, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_headers jsonb[], p_conversation_ids uuid[], p_priorities integer[], p_delayed boolean, p_digests bytea[]) IS 'record what came into a destination, and what an audit needs to judge its end.';
+COMMENT ON FUNCTION howdah._journal_sent(p_destination howdah.destinations, p_message_ids bigint[], p_nonpersistent boolean, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_headers jsonb[], p_conversation_ids uuid[], p_priorities integer[], p_delayed boolean, p_digests bytea[]) IS 'record messages that came into a destination, with what an audit needs to judge their end.';
 
 CREATE FUNCTION howdah._journal_since(p_since pg_snapshot, p_until pg_snapshot, p_id integer) RETURNS TABLE(destination_id integer, event text, messages bigint)
     LANGUAGE plpgsql STABLE
@@ -5784,7 +5784,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._journal_since(p_since pg_snapshot, p_until pg_snapshot, p_id integer) IS 'messages by destination and event that the journal gained between two snapshots.';
+COMMENT ON FUNCTION howdah._journal_since(p_since pg_snapshot, p_until pg_snapshot, p_id integer) IS 'the number of messages by destination and event that the journal gained between two snapshots.';
 
 CREATE FUNCTION howdah._journal_totals(p_id integer, p_fresh boolean) RETURNS TABLE(destination_id integer, event text, messages bigint)
     LANGUAGE sql STABLE
@@ -5797,7 +5797,7 @@ CREATE FUNCTION howdah._journal_totals(p_id integer, p_fresh boolean) RETURNS TA
     where p_fresh
 $$;
 
-COMMENT ON FUNCTION howdah._journal_totals(p_id integer, p_fresh boolean) IS 'messages by destination and event: the totals kept and, with p_fresh, what the journal has beyond them.';
+COMMENT ON FUNCTION howdah._journal_totals(p_id integer, p_fresh boolean) IS 'the number of messages by destination and event: the stored totals and, with p_fresh, what the journal has beyond them.';
 
 CREATE FUNCTION howdah._keep_body(p_message_id bigint, p_body bytea) RETURNS void
     LANGUAGE plpgsql
@@ -5820,7 +5820,7 @@ CREATE FUNCTION howdah._keep_lock(p_name text, p_holder text, p_now timestamp wi
     returning l.epoch
 $$;
 
-COMMENT ON FUNCTION howdah._keep_lock(p_name text, p_holder text, p_now timestamp with time zone, p_seconds numeric) IS 'go on holding a named lease.';
+COMMENT ON FUNCTION howdah._keep_lock(p_name text, p_holder text, p_now timestamp with time zone, p_seconds numeric) IS 'extend a named lease for its holder.';
 
 CREATE FUNCTION howdah._kept_for(p_slot integer) RETURNS text
     LANGUAGE sql
@@ -6476,7 +6476,7 @@ CREATE FUNCTION howdah._many_queues() RETURNS boolean
         limit 1001) d
 $$;
 
-COMMENT ON FUNCTION howdah._many_queues() IS 'whether there are so many that a look at all shows what was counted in the background.';
+COMMENT ON FUNCTION howdah._many_queues() IS 'whether there are so many queues that a look at all shows background counts.';
 
 CREATE FUNCTION howdah._matches_wildcard(p_name text, p_pattern text) RETURNS boolean
     LANGUAGE sql IMMUTABLE
@@ -7497,7 +7497,7 @@ CREATE FUNCTION howdah._option_kinds() RETURNS TABLE(owner text, key text, kind 
         ('engine', 'persistent', 'boolean', 0, 0, null, false)
 $$;
 
-COMMENT ON FUNCTION howdah._option_kinds() IS 'what each option of a queue, a topic, a listener or the engine may be.';
+COMMENT ON FUNCTION howdah._option_kinds() IS 'the permitted values of each option of a queue, a topic, a listener or the engine.';
 
 CREATE FUNCTION howdah._origin_id(p_name text) RETURNS integer
     LANGUAGE plpgsql STABLE
@@ -8758,7 +8758,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._reclaim(p_place integer, p_from tid, p_until tid, p_now timestamp with time zone, p_limit bigint) IS 'end the expired messages in some blocks of a table.';
+COMMENT ON FUNCTION howdah._reclaim(p_place integer, p_from tid, p_until tid, p_now timestamp with time zone, p_limit bigint) IS 'dispose of the expired messages in some blocks of a table.';
 
 CREATE FUNCTION howdah._reclaim_expired() RETURNS bigint
     LANGUAGE plpgsql
@@ -9126,7 +9126,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._release_audit(p_epoch bigint) IS 'end the right to audit, of the role that holds it.';
+COMMENT ON FUNCTION howdah._release_audit(p_epoch bigint) IS 'end the right to audit, for the role that holds it.';
 
 CREATE FUNCTION howdah._remember(p_search regclass, p_back bigint, p_begun timestamp with time zone, p_found boolean) RETURNS void
     LANGUAGE plpgsql
@@ -9179,7 +9179,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._report_blocked_maintenance(p_service text, p_object text, p_reason text) IS 'say what maintenance leaves as it is and why, or that it no longer does.';
+COMMENT ON FUNCTION howdah._report_blocked_maintenance(p_service text, p_object text, p_reason text) IS 'report what maintenance leaves undone and why, or that it no longer does.';
 
 CREATE FUNCTION howdah._report_disposal(p_destination howdah.destinations, p_message howdah.msgs, p_outcome text, p_reason text) RETURNS void
     LANGUAGE plpgsql
@@ -9648,13 +9648,13 @@ CREATE FUNCTION howdah._sample_parts(p_first bigint, p_last bigint, p_parts bigi
     ) b
 $$;
 
-COMMENT ON FUNCTION howdah._sample_parts(p_first bigint, p_last bigint, p_parts bigint) IS 'a stretch of numbers in parts: so many alike, and at both ends ever smaller ones.';
+COMMENT ON FUNCTION howdah._sample_parts(p_first bigint, p_last bigint, p_parts bigint) IS 'divide a range of numbers into parts: equal ones, and ever smaller ones at both ends.';
 
 CREATE FUNCTION howdah._sample_start(p_n bigint, p_first bigint, p_last bigint) RETURNS bigint
     LANGUAGE sql IMMUTABLE
     AS $$ select p_first + floor((p_last - p_first) / 2 * (p_n * 0.6180339887 % 1))::bigint $$;
 
-COMMENT ON FUNCTION howdah._sample_start(p_n bigint, p_first bigint, p_last bigint) IS 'where in a part to begin looking: in its first half, elsewhere in each part.';
+COMMENT ON FUNCTION howdah._sample_start(p_n bigint, p_first bigint, p_last bigint) IS 'where in a part to begin looking: in its first half, and elsewhere in each part.';
 
 CREATE FUNCTION howdah._sample_weight(p_found bigint, p_from bigint, p_at bigint, p_last bigint, p_length bigint) RETURNS double precision
     LANGUAGE sql IMMUTABLE
@@ -11333,7 +11333,7 @@ begin
         auditor_role = excluded.auditor_role;
     update howdah.engine e set system_identifier = c.system_identifier from pg_control_system() c
     where e.system_identifier is null;
-    -- Drawn once for good: transactions that know another one would not exclude each other.
+    -- Draw the secrets once for good: transactions with different secrets would not exclude each other.
     perform setval(s.secret, ('x' || encode(sha256(uuid_send(gen_random_uuid())), 'hex'))::bit(63)::bigint)
     from unnest(array['howdah.lock_secret', 'howdah.ticket_secret']::regclass[]) s(secret)
     where pg_sequence_last_value(s.secret) is null;
@@ -11360,7 +11360,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._setup(p_engine text, p_roles jsonb, p_checksum text) IS 'enter the engine''s settings and make its own destination and lock.';
+COMMENT ON FUNCTION howdah._setup(p_engine text, p_roles jsonb, p_checksum text) IS 'store the engine''s settings, and create its own destination and lock.';
 
 CREATE FUNCTION howdah._share_latch(p_name text) RETURNS void
     LANGUAGE sql
@@ -11416,7 +11416,7 @@ CREATE FUNCTION howdah._slot_bytes(p_slot integer) RETURNS bigint
         + pg_relation_size(format('howdah.topic_nonpersistent_%s', p_slot)::regclass)
 $$;
 
-COMMENT ON FUNCTION howdah._slot_bytes(p_slot integer) IS 'size of a pair of topic tables.';
+COMMENT ON FUNCTION howdah._slot_bytes(p_slot integer) IS 'the size of a pair of topic tables.';
 
 CREATE FUNCTION howdah._slots_from(p_low xid8) RETURNS integer[]
     LANGUAGE sql
@@ -11453,7 +11453,7 @@ CREATE FUNCTION howdah._snapshot_below(p_since pg_snapshot, p_present pg_snapsho
     group by b.bound
 $$;
 
-COMMENT ON FUNCTION howdah._snapshot_below(p_since pg_snapshot, p_present pg_snapshot, p_xid bigint) IS 'what one snapshot sees, and what a later one sees below a transaction.';
+COMMENT ON FUNCTION howdah._snapshot_below(p_since pg_snapshot, p_present pg_snapshot, p_xid bigint) IS 'a snapshot of what p_since sees, and what p_present sees below a transaction id.';
 
 CREATE FUNCTION howdah._span(p_length interval) RETURNS interval
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -12192,7 +12192,7 @@ CREATE FUNCTION howdah._totals_will_do() RETURNS boolean
         from howdah.engine e), false)
 $$;
 
-COMMENT ON FUNCTION howdah._totals_will_do() IS 'whether the totals kept are young and the journal beyond them long, so that it need not be read.';
+COMMENT ON FUNCTION howdah._totals_will_do() IS 'whether the stored totals are recent and the journal beyond them is long, so that it need not be read.';
 
 CREATE FUNCTION howdah._truncations() RETURNS bigint
     LANGUAGE sql
@@ -12718,14 +12718,15 @@ begin
         v_options := v_options || jsonb '{"exception_queue": null}';
     end if;
     if p_options ? 'blocked_retry_ms' and not p_options ? 'preset' then
-        -- WebSphere's check box: a value without it means nothing, so giving one ticks it unless told otherwise.
+        -- As with WebSphere's check box, the value means nothing without it. So giving a value ticks the box, unless
+        -- told otherwise.
         v_options := jsonb '{"override_blocked_retry": true}' || v_options;
     end if;
     if p_options ? 'preset' then
         v_options := howdah._preset(p_options ->> 'preset') || v_options;
     end if;
     if p_options ->> 'poison_procedure' is not null then
-        -- Decided at a failure the message would go before that failure is on record.
+        -- If a failure decided, the message would go before that failure is on record.
         v_options := jsonb '{"decided_at": "receive"}' || v_options;
         p_destination.poison_procedure_owner := howdah._check_poison_procedure(p_options ->> 'poison_procedure');
     end if;
@@ -12733,14 +12734,14 @@ begin
     if v_options ? 'max_message_bytes' then
         p_destination.own_max_message_bytes := p_destination.max_message_bytes;
     end if;
-    -- Sun ONE MQ: 0, later -1, is any number
+    -- In Sun ONE MQ, 0 and later -1 mean any number.
     p_destination.message_limit := nullif(greatest(p_destination.message_limit, 0), 0);
     p_destination.byte_limit := nullif(greatest(p_destination.byte_limit, 0), 0);
     if p_destination.journal_level <> v_level then
         p_destination.journal_level_at := howdah.now();
     end if;
     if p_destination.exception_mode <> 'none' and howdah._exception_name(p_destination) = p_destination.name then
-        p_destination.exception_mode := 'none';  -- a dead-letter queue of a policy by wildcard that matches it too
+        p_destination.exception_mode := 'none';  -- it is a dead-letter queue that matches its own wildcard policy
         p_destination.exception_queue := null;
     end if;
     p_destination.dispose_at := case when howdah._failure_limit(p_destination) is not null
@@ -12969,7 +12970,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.acquire_lock(name text, holder text, seconds numeric) IS 'take a named lease, or keep it if it is the holder''s already.';
+COMMENT ON FUNCTION howdah.acquire_lock(name text, holder text, seconds numeric) IS 'take a named lease, or keep it if the holder has it already.';
 
 CREATE FUNCTION howdah.alter_engine(options jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -13126,7 +13127,7 @@ CREATE FUNCTION howdah.archive_identity() RETURNS TABLE(engine text, system_iden
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$ select e.name, c.system_identifier, e.archive_id from howdah.engine e cross join pg_control_system() c $$;
 
-COMMENT ON FUNCTION howdah.archive_identity() IS 'what an archive''s folder must say to be this database''s.';
+COMMENT ON FUNCTION howdah.archive_identity() IS 'what an archive''s folder must contain to belong to this database.';
 
 CREATE FUNCTION howdah.begin_archive(lock_epoch bigint, anew boolean DEFAULT false) RETURNS uuid
     LANGUAGE plpgsql SECURITY DEFINER
@@ -13157,7 +13158,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.begin_archive(lock_epoch bigint, anew boolean) IS 'name the archive that runs are to be written to.';
+COMMENT ON FUNCTION howdah.begin_archive(lock_epoch bigint, anew boolean) IS 'name the archive that runs will be written to.';
 
 CREATE FUNCTION howdah.begin_attempts(queue text, max_messages integer DEFAULT 1, attempt_id uuid DEFAULT NULL::uuid) RETURNS TABLE(attempt uuid, message_id bigint, priority integer, "position" bigint)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -13317,7 +13318,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.break_lock(name text) IS 'take a named lease from whoever holds it.';
+COMMENT ON FUNCTION howdah.break_lock(name text) IS 'take a named lease away from its holder.';
 
 CREATE FUNCTION howdah.bridge(topic text, queue text, selector text DEFAULT NULL::text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -13546,7 +13547,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.check_archive_run(archive uuid, run integer, damage text) IS 'enter what was found when a finished run was verified.';
+COMMENT ON FUNCTION howdah.check_archive_run(archive uuid, run integer, damage text) IS 'record the result of verifying a finished run.';
 
 CREATE FUNCTION howdah.check_journal_offset(since jsonb, fail_on_loss boolean DEFAULT true) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -13576,7 +13577,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.check_journal_offset(since jsonb, fail_on_loss boolean) IS 'refuse to go on from a place if the journal has not all that came after it.';
+COMMENT ON FUNCTION howdah.check_journal_offset(since jsonb, fail_on_loss boolean) IS 'refuse to go on from an offset if the journal no longer has everything after it.';
 
 CREATE FUNCTION howdah.check_selector(selector text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE SECURITY DEFINER
@@ -13656,7 +13657,7 @@ CREATE FUNCTION howdah.check_server() RETURNS TABLE(setting text, value text, da
     from (select * from howdah.audit_runs order by run_id desc limit 1) r where r.severity in ('error', 'failed');
 $$;
 
-COMMENT ON FUNCTION howdah.check_server() IS 'settings of this server and engine that are for learning, not for work.';
+COMMENT ON FUNCTION howdah.check_server() IS 'list settings of this server and engine that suit trying out, not production.';
 
 CREATE FUNCTION howdah.claim_client_id(client_id text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -14311,7 +14312,7 @@ begin
     select k.message_id, k.destination_id, coalesce(k.origin_id, 0), k.stage
     from unnest(message_ids, destination_ids, origin_ids, stages) k(message_id, destination_id, origin_id, stage)
     on conflict do nothing;
-    -- Those that have gone since: where a message comes back, its stage is another.
+    -- Forget messages that have gone since: if a message comes back, its stage differs.
     delete from howdah.archived_messages a
     where not exists (
         select from howdah.archive_messages m
@@ -14321,7 +14322,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[], destination_ids integer[], origin_ids integer[], stages integer[]) IS 'enter a run as finished; from now on it is part of the archive.';
+COMMENT ON FUNCTION howdah.finish_archive_run(lock_epoch bigint, archive uuid, run integer, snapshot text, facts jsonb, message_ids bigint[], destination_ids integer[], origin_ids integer[], stages integer[]) IS 'record a run as finished; it is part of the archive from now on.';
 
 CREATE FUNCTION howdah.fire_schedules(plans jsonb DEFAULT '[]'::jsonb, max_schedules integer DEFAULT 1000, OUT fired bigint, OUT unplanned bigint, OUT next_in double precision) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
@@ -14465,7 +14466,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah.heartbeat(worker_id uuid, in_hand jsonb) IS 'say that a worker lives and how many messages it has in hand.';
+COMMENT ON FUNCTION howdah.heartbeat(worker_id uuid, in_hand jsonb) IS 'report that a worker lives, and how many messages it has in hand.';
 
 CREATE FUNCTION howdah.hold_audit(holder text, seconds numeric DEFAULT 60) RETURNS TABLE(lock_epoch bigint, held_by text, held_until timestamp with time zone)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -14478,7 +14479,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.hold_audit(holder text, seconds numeric) IS 'be the one auditor of this database for a while, or go on being it.';
+COMMENT ON FUNCTION howdah.hold_audit(holder text, seconds numeric) IS 'become, or stay, the only auditor of this database for a while.';
 
 CREATE FUNCTION howdah.incidents(queue text DEFAULT NULL::text, message_id bigint DEFAULT NULL::bigint, max_incidents integer DEFAULT 100, only_class text DEFAULT NULL::text, only_fingerprint text DEFAULT NULL::text, older_than timestamp with time zone DEFAULT NULL::timestamp with time zone, newer_than timestamp with time zone DEFAULT NULL::timestamp with time zone, before_incident bigint DEFAULT NULL::bigint) RETURNS TABLE(incident_id bigint, queue_name text, message bigint, stage integer, attempt integer, outcome text, error_class text, error_text text, sqlstate text, traceback text, worker text, duration_ms integer, conversation_id uuid, details jsonb, recorded_at timestamp with time zone, recorded_by text, fingerprint text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -14515,7 +14516,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.incidents(queue text, message_id bigint, max_incidents integer, only_class text, only_fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, before_incident bigint) IS 'the failed deliveries of a queue''s messages, newest first.';
+COMMENT ON FUNCTION howdah.incidents(queue text, message_id bigint, max_incidents integer, only_class text, only_fingerprint text, older_than timestamp with time zone, newer_than timestamp with time zone, before_incident bigint) IS 'list the failed deliveries of a queue''s messages, newest first.';
 
 CREATE FUNCTION howdah.journal_offset(starting text DEFAULT 'latest'::text) RETURNS jsonb
     LANGUAGE plpgsql SECURITY DEFINER
@@ -14549,7 +14550,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.journal_offset(starting text) IS 'a place in the journal, from which a reader goes on.';
+COMMENT ON FUNCTION howdah.journal_offset(starting text) IS 'a place in the journal from which a reader goes on.';
 
 CREATE FUNCTION howdah.journal_ranges(since jsonb, upto jsonb, partitions integer DEFAULT 4) RETURNS TABLE(first_xid bigint, end_xid bigint)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -14584,7 +14585,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.journal_ranges(since jsonb, upto jsonb, partitions integer) IS 'ranges of transactions with about the same number of calls each, to be read side by side.';
+COMMENT ON FUNCTION howdah.journal_ranges(since jsonb, upto jsonb, partitions integer) IS 'split the journal between two offsets into ranges with about the same number of calls, to be read in parallel.';
 
 CREATE FUNCTION howdah.keep_connection() RETURNS bigint
     LANGUAGE sql SECURITY DEFINER
@@ -14863,7 +14864,7 @@ CREATE FUNCTION howdah.list_archive_runs() RETURNS TABLE(archive_id uuid, run in
         r.archive_id, r.run
 $$;
 
-COMMENT ON FUNCTION howdah.list_archive_runs() IS 'the finished runs of every archive, the present one''s last.';
+COMMENT ON FUNCTION howdah.list_archive_runs() IS 'list the finished runs of every archive, the present one''s last.';
 
 CREATE FUNCTION howdah.list_audits(max_runs integer DEFAULT 20, made boolean DEFAULT false) RETURNS TABLE(run_id bigint, started_at timestamp with time zone, finished_at timestamp with time zone, taken_at timestamp with time zone, snapshot text, severity text, exit_code integer, errors bigint, warnings bigint, rows_read bigint, queues jsonb, rules jsonb, reason text, version text, output text, recorded_by text)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -14872,7 +14873,7 @@ CREATE FUNCTION howdah.list_audits(max_runs integer DEFAULT 20, made boolean DEF
     select * from howdah.list_audits(list_audits.max_runs, list_audits.made, null)
 $$;
 
-COMMENT ON FUNCTION howdah.list_audits(max_runs integer, made boolean) IS 'the last audits, newest first.';
+COMMENT ON FUNCTION howdah.list_audits(max_runs integer, made boolean) IS 'list the last audits, newest first.';
 
 CREATE FUNCTION howdah.list_audits(max_runs integer, made boolean, before bigint) RETURNS TABLE(run_id bigint, started_at timestamp with time zone, finished_at timestamp with time zone, taken_at timestamp with time zone, snapshot text, severity text, exit_code integer, errors bigint, warnings bigint, rows_read bigint, queues jsonb, rules jsonb, reason text, version text, output text, recorded_by text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -14898,7 +14899,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.list_audits(max_runs integer, made boolean, before bigint) IS 'the last audits, newest first.';
+COMMENT ON FUNCTION howdah.list_audits(max_runs integer, made boolean, before bigint) IS 'list the last audits, newest first.';
 
 CREATE FUNCTION howdah.list_bridges(topic text) RETURNS TABLE(queue text, selector text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -15117,7 +15118,7 @@ CREATE FUNCTION howdah.list_storage() RETURNS TABLE(table_name text, bytes bigin
     order by c.relname
 $$;
 
-COMMENT ON FUNCTION howdah.list_storage() IS 'the size and the storage parameters of the tables that messages come and go in.';
+COMMENT ON FUNCTION howdah.list_storage() IS 'list the sizes and storage parameters of the tables that hold messages.';
 
 CREATE FUNCTION howdah.list_subscriptions(topic text DEFAULT NULL::text) RETURNS TABLE(subscription text, topic_name text, client_id text, name text, durable boolean, shared boolean, no_local boolean, prioritized boolean, selector text, paused boolean, behind bigint, behind_for interval, delivered bigint, set_aside bigint, silent_for interval, created_at timestamp with time zone, created_by text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -15197,7 +15198,7 @@ CREATE FUNCTION howdah.list_transactions() RETURNS TABLE(gid text, transaction b
     order by x.prepared
 $$;
 
-COMMENT ON FUNCTION howdah.list_transactions() IS 'prepared transactions of this database that are Howdah''s.';
+COMMENT ON FUNCTION howdah.list_transactions() IS 'list the prepared transactions of this database that belong to Howdah.';
 
 CREATE FUNCTION howdah.list_workers() RETURNS TABLE(worker_id uuid, name text, host text, pid integer, sessions integer, queues text[], started_at timestamp with time zone, silent_for interval, in_hand jsonb)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -15208,7 +15209,7 @@ CREATE FUNCTION howdah.list_workers() RETURNS TABLE(worker_id uuid, name text, h
     from howdah.workers w order by w.name, w.started_at
 $$;
 
-COMMENT ON FUNCTION howdah.list_workers() IS 'the registered worker processes.';
+COMMENT ON FUNCTION howdah.list_workers() IS 'list the registered worker processes.';
 
 CREATE FUNCTION howdah.maintain_attempts(lock_epoch bigint DEFAULT NULL::bigint, max_attempts integer DEFAULT 10000) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -15245,13 +15246,13 @@ begin
         where not exists (select from howdah.attempts a
             where a.attempt_id = g.attempt_id and a.message_id = g.message_id)
         limit max_attempts));
-    -- No lease is longer than seven days, and one that is extended is proved anew by whoever hands its messages over.
+    -- No lease is longer than seven days. If a lease is extended, whoever hands its messages over records that again.
     delete from howdah.handed h where h.handed_at < howdah.now() - interval '192 hours';
     return v_count;
 end
 $$;
 
-COMMENT ON FUNCTION howdah.maintain_attempts(lock_epoch bigint, max_attempts integer) IS 'forget attempts at messages that are gone.';
+COMMENT ON FUNCTION howdah.maintain_attempts(lock_epoch bigint, max_attempts integer) IS 'delete attempts at messages that are gone.';
 
 CREATE FUNCTION howdah.maintain_backlog(lock_epoch bigint DEFAULT NULL::bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -15311,7 +15312,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.maintain_backlog(lock_epoch bigint) IS 'count what is too much to be counted at each look.';
+COMMENT ON FUNCTION howdah.maintain_backlog(lock_epoch bigint) IS 'count what is too much to count at each look.';
 
 CREATE FUNCTION howdah.maintain_consumers(lock_epoch bigint DEFAULT NULL::bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -15331,7 +15332,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.maintain_consumers(lock_epoch bigint) IS 'forget consumers that are gone, and selectors that nobody used for a day.';
+COMMENT ON FUNCTION howdah.maintain_consumers(lock_epoch bigint) IS 'close dead consumers, and delete selectors that nobody used for a day.';
 
 CREATE FUNCTION howdah.maintain_deduplications(lock_epoch bigint DEFAULT NULL::bigint, max_keys integer DEFAULT 100000) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -15355,7 +15356,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.maintain_deduplications(lock_epoch bigint, max_keys integer) IS 'forget the deduplication keys whose window is over.';
+COMMENT ON FUNCTION howdah.maintain_deduplications(lock_epoch bigint, max_keys integer) IS 'delete the deduplication keys whose window is over.';
 
 CREATE FUNCTION howdah.maintain_dropped(lock_epoch bigint DEFAULT NULL::bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -15451,7 +15452,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.maintain_expired(lock_epoch bigint, max_messages integer) IS 'reclaim expired messages that nobody has met.';
+COMMENT ON FUNCTION howdah.maintain_expired(lock_epoch bigint, max_messages integer) IS 'reclaim expired messages that no receive has found.';
 
 CREATE FUNCTION howdah.maintain_incidents(lock_epoch bigint DEFAULT NULL::bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -15512,7 +15513,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.maintain_incidents(lock_epoch bigint) IS 'delete old incidents of messages that are gone, old acts of operators, audits, entries of poison_log, changes of holder of locks and figures of workers, and what is left of leases and moves.';
+COMMENT ON FUNCTION howdah.maintain_incidents(lock_epoch bigint) IS 'delete old incidents of messages that are gone, and other old records.';
 
 CREATE FUNCTION howdah.maintain_journal(lock_epoch bigint DEFAULT NULL::bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -15578,7 +15579,7 @@ begin
         else
             v_dropped := howdah._greatest_xid(v_child.child, 0);
             begin
-                -- Not the journal itself yet: all would wait while this partition is looked at once more.
+                -- Do not lock the journal itself yet: everybody would wait while this partition is checked again.
                 execute format('lock table %s in access exclusive mode', v_child.child);
                 if v_archive and howdah._has_invisible_rows(v_child.child, v_archived) then
                     v_reason := howdah._why_unarchived();
@@ -15603,7 +15604,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah.maintain_journal(lock_epoch bigint) IS 'make the journal''s partitions a year ahead and drop those past their retention.';
+COMMENT ON FUNCTION howdah.maintain_journal(lock_epoch bigint) IS 'create the journal''s partitions a year ahead, and drop those past their retention.';
 
 CREATE FUNCTION howdah.maintain_schedules(lock_epoch bigint DEFAULT NULL::bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -15627,7 +15628,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.maintain_schedules(lock_epoch bigint) IS 'forget schedules that ended, and firings, longer ago than engine.journal_retention_days.';
+COMMENT ON FUNCTION howdah.maintain_schedules(lock_epoch bigint) IS 'delete schedules that ended, and firings, longer ago than engine.journal_retention_days.';
 
 CREATE FUNCTION howdah.maintain_subscriptions(lock_epoch bigint DEFAULT NULL::bigint) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
@@ -15655,7 +15656,7 @@ begin
         where d.dropped_at is null order by d.id
     loop
         if not v_row.durable and v_row.silent > 60000 then
-            -- A session that works off what it holds is heard of by its open consumer.
+            -- A session that works on what it holds is known by its open consumer.
             if pg_try_advisory_xact_lock(howdah._lock_key('subscription', (v_row.destination).id::text))
                and not howdah._has_leased((v_row.destination).id)
                and not howdah._has_consumer((v_row.destination).id) then
@@ -15685,7 +15686,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.maintain_subscriptions(lock_epoch bigint) IS 'look after subscriptions: those that fell behind or have ended, and their old cursor steps.';
+COMMENT ON FUNCTION howdah.maintain_subscriptions(lock_epoch bigint) IS 'look after subscriptions that fell behind or have ended, and after old cursor steps.';
 
 CREATE FUNCTION howdah.maintain_temporary(lock_epoch bigint DEFAULT NULL::bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -15714,7 +15715,7 @@ begin
         where t.connection is null and exists (select from howdah.msgs_nonpersistent n
             where n.destination_id = t.destination_id)
     loop
-        -- Nobody can take it into use between the lock and the end of this transaction.
+        -- Between the lock and the end of this transaction, nobody can start to use it.
         if pg_try_advisory_xact_lock(howdah._lock_key('temporary sender', v_queue.destination_id::text))
            and exists (select from howdah.temporary_queues t
                where t.destination_id = v_queue.destination_id and t.connection is null) then
@@ -15725,7 +15726,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.maintain_temporary(lock_epoch bigint) IS 'end temporary queues whose connections are gone.';
+COMMENT ON FUNCTION howdah.maintain_temporary(lock_epoch bigint) IS 'drop temporary queues whose connections are gone.';
 
 CREATE FUNCTION howdah.maintain_topics(lock_epoch bigint DEFAULT NULL::bigint) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
@@ -15774,7 +15775,8 @@ begin
         v_table := format('topic_msgs_%s', v_slot.slot);
         v_reason := null;
         begin
-            -- Who is subscribing holds the lock: what was published since then is needed, though nobody sees it yet.
+            -- A subscribing session holds this lock: messages published since then are needed, though nobody sees the
+            -- subscription yet.
             if not howdah._try_latch('subscribing') then
                 null;
             elsif not exists (select from howdah._still_needed(v_slot.slot) offset 10000) then
@@ -15806,7 +15808,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.maintain_topics(lock_epoch bigint) IS 'turn the ring of topic tables, and give back the space of what nobody needs any more.';
+COMMENT ON FUNCTION howdah.maintain_topics(lock_epoch bigint) IS 'turn the ring of topic tables, and free the space of what nobody needs any more.';
 
 CREATE FUNCTION howdah.maintain_totals(lock_epoch bigint DEFAULT NULL::bigint) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -15835,7 +15837,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.maintain_totals(lock_epoch bigint) IS 'fold what the journal gained into journal_totals.';
+COMMENT ON FUNCTION howdah.maintain_totals(lock_epoch bigint) IS 'add what the journal gained to journal_totals.';
 
 CREATE FUNCTION howdah.maintain_workers(lock_epoch bigint DEFAULT NULL::bigint, seconds numeric DEFAULT 120) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -15858,7 +15860,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.maintain_workers(lock_epoch bigint, seconds numeric) IS 'forget workers that have been silent for longer than seconds.';
+COMMENT ON FUNCTION howdah.maintain_workers(lock_epoch bigint, seconds numeric) IS 'delete workers that have been silent for longer than seconds.';
 
 CREATE FUNCTION howdah.may_browse(destination_id integer) RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -15974,7 +15976,7 @@ begin
     end if;
     v_end := pg_snapshot_xmax(v_present)::text::bigint;
     while v_first < v_end loop
-        -- Each look goes four times as far as the one before: much more than a batch is never counted, and an empty
+        -- Each look goes four times as far as the one before. So never much more than a batch is counted, and an empty
         -- stretch costs little.
         v_window := least(case when max_messages is null then v_end - v_first else v_window end, v_end - v_first);
         with fresh as materialized (
@@ -16401,7 +16403,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.queue_stats(queue text) IS 'what lies in a queue, or in every queue, and what became of its messages so far.';
+COMMENT ON FUNCTION howdah.queue_stats(queue text) IS 'count what is in a queue, or in every queue, and what has become of its messages.';
 
 CREATE FUNCTION howdah.rebase_topics() RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17175,8 +17177,8 @@ begin
             hint = 'It is as pg_current_snapshot() gave it to the audit, in this cluster.';
     end if;
     if snapshot is not null and taken_at is not null then
-        -- NULL stands for what is missing or no number. The sum is asked for only where each has the shape of a whole
-        -- one.
+        -- NULL stands for what is missing or no number. The sum is computed only if each has the form of a whole
+        -- number.
         select array_agg(case when jsonb_typeof(q.value -> n.name) = 'number' then q.value ->> n.name end) into v_counts
         from jsonb_array_elements(queues) q cross join unnest(array['live', 'parked', 'dead']) n(name);
         if exists (select from unnest(v_counts) c(count) where c.count is null or c.count !~ '^[0-9]{1,19}$')
@@ -17216,7 +17218,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah.record_audit(started_at timestamp with time zone, exit_code integer, severity text, taken_at timestamp with time zone, snapshot text, errors bigint, warnings bigint, rows_read bigint, queues jsonb, rules jsonb, reason text, version text, output text, lock_epoch bigint) IS 'note what an audit found.';
+COMMENT ON FUNCTION howdah.record_audit(started_at timestamp with time zone, exit_code integer, severity text, taken_at timestamp with time zone, snapshot text, errors bigint, warnings bigint, rows_read bigint, queues jsonb, rules jsonb, reason text, version text, output text, lock_epoch bigint) IS 'record what an audit found.';
 
 CREATE FUNCTION howdah.record_failure(queue text, message_id bigint, error_text text DEFAULT NULL::text, error_class text DEFAULT NULL::text, sqlstate text DEFAULT NULL::text, traceback text DEFAULT NULL::text, duration_ms integer DEFAULT NULL::integer, worker text DEFAULT NULL::text, failure_key uuid DEFAULT NULL::uuid, details jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, "position" bigint DEFAULT NULL::bigint, stage integer DEFAULT NULL::integer, delay interval DEFAULT NULL::interval, reject boolean DEFAULT false) RETURNS TABLE(incident_id bigint, attempt integer, outcome text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17330,7 +17332,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah.record_worker_figures(worker_id uuid, seconds numeric, figures jsonb) IS 'record what a worker has done since it last did so.';
+COMMENT ON FUNCTION howdah.record_worker_figures(worker_id uuid, seconds numeric, figures jsonb) IS 'record what a worker has done since its last report.';
 
 CREATE FUNCTION howdah.redeliver(queue text, leases bigint[], message_ids bigint[], duration interval DEFAULT '00:00:30'::interval, error_text text DEFAULT NULL::text, error_class text DEFAULT NULL::text) RETURNS TABLE(lease bigint, leased_until timestamp with time zone, message_id bigint, queue_name text, body text, bytes bytea, content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, delivery_mode text, sent_at timestamp with time zone, expires_at timestamp with time zone, delivery_count integer, redelivered boolean, "position" bigint, stage integer, origin_queue text, dead_reason text, dead_at timestamp with time zone)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17382,7 +17384,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.register_worker(name text, host text, pid integer, sessions integer, queues text[]) IS 'make a worker process known.';
+COMMENT ON FUNCTION howdah.register_worker(name text, host text, pid integer, sessions integer, queues text[]) IS 'register a worker process.';
 
 CREATE FUNCTION howdah.release(queue text, lease bigint, message_ids bigint[] DEFAULT NULL::bigint[]) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17405,7 +17407,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.release_audit(lock_epoch bigint) IS 'let others audit.';
+COMMENT ON FUNCTION howdah.release_audit(lock_epoch bigint) IS 'stop being the auditor, so that others can audit.';
 
 CREATE FUNCTION howdah.release_client_id() RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17439,7 +17441,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.release_lock(name text, epoch bigint, holder text) IS 'give a named lease up.';
+COMMENT ON FUNCTION howdah.release_lock(name text, epoch bigint, holder text) IS 'release a named lease.';
 
 CREATE FUNCTION howdah.renew_consumers(consumers bigint[]) RETURNS SETOF bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17671,7 +17673,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.resource_state() IS 'how full the whole engine is, counted now.';
+COMMENT ON FUNCTION howdah.resource_state() IS 'count how full the whole engine is now.';
 
 CREATE FUNCTION howdah.respond(reply_to text, body bytea, correlation_id text DEFAULT NULL::text, headers jsonb DEFAULT NULL::jsonb, message_type text DEFAULT NULL::text, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'non-persistent'::text, content_type text DEFAULT 'application/octet-stream'::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17740,7 +17742,7 @@ begin
                 'headers is a JSON object, priority a number, conversation_id a UUID, '
                 'and a body that is_text is UTF-8.';
     end;
-    -- Locked, so that of two at once the second sees what the first restored.
+    -- Lock the run, so that the second of two concurrent calls sees what the first restored.
     perform from howdah.archive_runs r where r.archive_id = archive and r.run = restore_message.run for no key update;
     if not found then
         raise exception using errcode = 'HD005', message = format('archive %s has no finished run %s', archive, run),
@@ -17773,7 +17775,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.restore_message(queue text, archive uuid, run integer, message_id bigint, body bytea, is_text boolean, properties jsonb, again boolean) IS 'send a message of the archive anew.';
+COMMENT ON FUNCTION howdah.restore_message(queue text, archive uuid, run integer, message_id bigint, body bytea, is_text boolean, properties jsonb, again boolean) IS 'send a message of the archive again.';
 
 CREATE FUNCTION howdah.resume(queue text, sending boolean DEFAULT true, receiving boolean DEFAULT true) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -18416,7 +18418,7 @@ exception when invalid_parameter_value then
 end
 $$;
 
-COMMENT ON FUNCTION howdah.set_storage(options jsonb, tables text[]) IS 'set PostgreSQL''s storage parameters of the tables that messages come and go in.';
+COMMENT ON FUNCTION howdah.set_storage(options jsonb, tables text[]) IS 'set PostgreSQL''s storage parameters for the tables that hold messages.';
 
 CREATE FUNCTION howdah.settle_failures(queue text, message_ids bigint[], priorities integer[], positions bigint[]) RETURNS TABLE(message_id bigint, outcome text)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -18650,7 +18652,7 @@ CREATE FUNCTION howdah.unregister_worker(worker_id uuid) RETURNS void
     delete from howdah.workers w where w.worker_id = unregister_worker.worker_id
 $$;
 
-COMMENT ON FUNCTION howdah.unregister_worker(worker_id uuid) IS 'a worker has ended; a second call does nothing.';
+COMMENT ON FUNCTION howdah.unregister_worker(worker_id uuid) IS 'unregister a worker that has ended; a second call does nothing.';
 
 CREATE FUNCTION howdah.unsubscribe(subscription text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER

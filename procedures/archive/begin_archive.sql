@@ -1,13 +1,12 @@
--- howdah.begin_archive(lock_epoch, anew): name the archive that runs are to be written to.
+-- howdah.begin_archive(lock_epoch, anew): name the archive that runs will be written to.
 --
--- Returns  its identity (uuid): the one there is as long as it has no finished run, else with anew a new one.
+-- Returns  its identity (uuid): the present archive's while that has no finished run; otherwise, with anew, a new one.
 -- Raises   HD005 there is an archive with runs and anew is false; HD014 the lock archive is not held with this epoch;
---          HD025 the database was restored into another cluster: howdah.rebase_topics() comes first.
+--          HD025 the database was restored into another cluster, and howdah.rebase_topics() must run first.
 -- Role     howdah_admin
 --
--- The first run of a new archive writes all that is there. What the database has from another cluster's dump bears that
--- one's transaction numbers; it is all committed, so it gets the first number there is, lest a later run took it for
--- new.
+-- The first run of a new archive writes everything. Rows from another cluster's dump have that cluster's transaction
+-- ids. They are all committed, so they get the first id there is; otherwise a later run would take them for new.
 create or replace function howdah.begin_archive(lock_epoch bigint, anew boolean default false) returns uuid
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -1,5 +1,5 @@
 -- howdah.finish_archive_run(lock_epoch, archive, run, snapshot, facts, message_ids, destination_ids, origin_ids,
--- stages): enter a run as finished; from now on it is part of the archive.
+-- stages): record a run as finished; it is part of the archive from now on.
 --
 -- Returns  nothing. facts is a JSON object: journal, incidents and messages, each with rows and checksum;
 --          journal_kept_from, manifest, path, started_at. The arrays are the keys of the dead messages written, one
@@ -68,7 +68,7 @@ begin
     select k.message_id, k.destination_id, coalesce(k.origin_id, 0), k.stage
     from unnest(message_ids, destination_ids, origin_ids, stages) k(message_id, destination_id, origin_id, stage)
     on conflict do nothing;
-    -- Those that have gone since: where a message comes back, its stage is another.
+    -- Forget messages that have gone since: if a message comes back, its stage differs.
     delete from howdah.archived_messages a
     where not exists (
         select from howdah.archive_messages m

@@ -1,8 +1,8 @@
--- howdah.list_archive_runs(): the finished runs of every archive, the present one's last.
+-- howdah.list_archive_runs(): list the finished runs of every archive, the present one's last.
 --
--- Returns  one row a run. current: it belongs to the archive that is written now; same_cluster: its transaction numbers
---          are this cluster's; snapshot: the archive has the rows visible in it; damage: what howdah archive verify
---          found. Other columns as in the table.
+-- Returns  one row per run. current: it belongs to the archive written now. same_cluster: its transaction ids are this
+--          cluster's. snapshot: the archive has the rows visible in it. damage: what howdah archive verify found. Other
+--          columns as in the table.
 -- Role     howdah_admin howdah_auditor
 create or replace function howdah.list_archive_runs() returns table (
     archive_id uuid, run integer, current boolean, same_cluster boolean, snapshot text, journal_rows bigint,

@@ -1,17 +1,17 @@
 -- howdah.restore_message(queue, archive, run, message_id, body, is_text, properties, again): send a message of the
--- archive anew.
+-- archive again.
 --
--- Returns  the number of the new message (bigint), whose headers howdah_restored_from and howdah_archive_run are the
---          number of the original and where it came from.
--- Raises   HD001 no such queue; HD005 no such run, the original is still there, or it was restored before and again is
+-- Returns  the id of the new message (bigint). Its headers howdah_restored_from and howdah_archive_run give the
+--          original's id and where it came from.
+-- Raises   HD001 no such queue; HD005 no such run, the original still exists, or it was restored before and again is
 --          false; HD006 bad priority; HD007 body too large; HD008 sending is paused; HD010 not allowed; HD017 the
 --          conversation was ended; HD018 the queue is full; HD025 a restored database (howdah.rebase_topics); HD027 the
 --          engine is full.
 -- Role     howdah_admin
 --
 -- properties is a JSON object: content_type, headers, priority, correlation_id, reply_to, message_type,
--- conversation_id. It is a new send in the caller's name, who needs the right to send there: it expires and counts
--- failures as any other.
+-- conversation_id. It is a new send in the name of the caller, who needs the right to send there. The message expires
+-- and counts failures like any other.
 create or replace function howdah.restore_message(
     queue text, archive uuid, run integer, message_id bigint, body bytea, is_text boolean,
     properties jsonb default '{}',
@@ -44,7 +44,7 @@ begin
                 'headers is a JSON object, priority a number, conversation_id a UUID, '
                 'and a body that is_text is UTF-8.';
     end;
-    -- Locked, so that of two at once the second sees what the first restored.
+    -- Lock the run, so that the second of two concurrent calls sees what the first restored.
     perform from howdah.archive_runs r where r.archive_id = archive and r.run = restore_message.run for no key update;
     if not found then
         raise exception using errcode = 'HD005', message = format('archive %s has no finished run %s', archive, run),

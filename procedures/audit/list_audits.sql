@@ -1,8 +1,8 @@
--- howdah.list_audits(max_runs, made, …): the last audits, newest first.
+-- howdah.list_audits(max_runs, made, …): list the last audits, newest first.
 --
--- Returns  rows of audit_runs; queues only where max_runs is 1, for they may be many; snapshot only where it means
---          something in this cluster, and not after a restore into another. made: those that failed are left out.
---          before: only those before the run of that number; NULL: all.
+-- Returns  rows of audit_runs. queues is given only if max_runs is 1, because it may be long. snapshot is given only
+--          while it means something in this cluster, and not after a restore into another. made: leave out audits that
+--          failed. before: only audits before that run_id; NULL: all.
 -- Raises   HD005 max_runs is not 1 to 10000.
 -- Role     howdah_auditor howdah_admin howdah_browser
 create or replace function howdah.list_audits(max_runs integer, made boolean, before bigint) returns table (

@@ -1,14 +1,16 @@
 -- howdah.record_audit(started_at, exit_code, severity, taken_at, snapshot, errors, warnings, rows_read, queues, rules,
--- reason, version, output, lock_epoch): note what an audit found.
+-- reason, version, output, lock_epoch): record what an audit found.
 --
--- Returns  the number of the run (bigint).
--- Raises   HD005 wrong argument; HD010 called out of a maintenance command; HD014 somebody else audits by now.
+-- Returns  the audit's run_id (bigint).
+-- Raises   HD005 wrong argument; HD010 called from a maintenance command; HD014 somebody else audits by now.
 -- Role     howdah_auditor howdah_admin
 --
--- queues and rules are JSON arrays of objects; of queues, queue and verdict become what queue_stats shows, unless a
--- later snapshot was judged already. Where a snapshot is given the next audit counts on from it: then each of queues
--- has live, parked and dead, whole numbers whose sum is below 2^63, and the snapshot is none of the future. severity
--- failed: there was no audit, and reason says why.
+-- queues and rules are JSON arrays of objects. queue_stats shows queue and verdict from queues, unless a later snapshot
+-- was judged already.
+--
+-- If a snapshot is given, the next audit counts on from it. Then each of queues has live, parked and dead: whole
+-- numbers whose sum is below 2^63. The snapshot cannot be one of the future. severity failed: there was no audit, and
+-- reason says why.
 create or replace function howdah.record_audit(
     started_at timestamptz, exit_code integer, severity text, taken_at timestamptz default null,
     snapshot text default null,
@@ -56,8 +58,8 @@ begin
             hint = 'It is as pg_current_snapshot() gave it to the audit, in this cluster.';
     end if;
     if snapshot is not null and taken_at is not null then
-        -- NULL stands for what is missing or no number. The sum is asked for only where each has the shape of a whole
-        -- one.
+        -- NULL stands for what is missing or no number. The sum is computed only if each has the form of a whole
+        -- number.
         select array_agg(case when jsonb_typeof(q.value -> n.name) = 'number' then q.value ->> n.name end) into v_counts
         from jsonb_array_elements(queues) q cross join unnest(array['live', 'parked', 'dead']) n(name);
         if exists (select from unnest(v_counts) c(count) where c.count is null or c.count !~ '^[0-9]{1,19}$')

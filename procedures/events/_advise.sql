@@ -1,9 +1,9 @@
--- howdah._advise(p_event, p_queue, p_facts): report an event to administrators, by the queue _SYSTEM.Advisory.
+-- howdah._advise(p_event, p_queue, p_facts): report an event to administrators in the queue _SYSTEM.Advisory.
 --
 -- Role     internal
 --
--- Nothing about the advisory queue itself, and nothing if there is no such queue. The message expires after the queue's
--- seven days.
+-- Events about the advisory queue itself are not reported, nor is anything if there is no such queue. The message
+-- expires after the queue's seven days.
 create or replace function howdah._advise(p_event text, p_queue text, p_facts jsonb) returns void
 language plpgsql volatile
 as $$

@@ -1,11 +1,11 @@
--- howdah._backlog(p_destination_id): the messages lying in a destination: counted; of a large one as last counted in
--- the background, or estimated.
+-- howdah._backlog(p_destination_id): count the messages in a destination; for a large one, take the last background
+-- count or an estimate.
 --
--- Returns  live, parked, when the oldest live one was sent, whether that is so now, and if not when it was counted,
---          NULL: it is an estimate.
+-- Returns  live; parked; when the oldest live message was sent; whether that holds now; and if not, when it was counted
+--          (NULL: it is an estimate).
 -- Role     internal
 --
--- Looks first behind the head of the main lane, so that dead rows in front of a long queue are not walked over.
+-- It looks first behind the head of the main lane, so that dead rows in front of a long queue are not walked.
 create or replace function howdah._backlog(p_destination_id integer)
 returns table (live bigint, parked bigint, oldest_sent_at timestamptz, exact boolean, counted_at timestamptz)
 language plpgsql stable

@@ -1,7 +1,7 @@
 -- howdah._browse_selected(p_destination, p_selector_sql, p_rank, p_seq, p_now, p_max): a page of ready messages that a
 -- compiled selector selects.
 --
--- Returns  setof howdah.message, by priority and position, after that rank and position.
+-- Returns  setof howdah.message, by priority and position, after the given rank and position.
 -- Role     internal
 create or replace function howdah._browse_selected(
     p_destination howdah.destinations, p_selector_sql text, p_rank smallint, p_seq bigint, p_now timestamptz,

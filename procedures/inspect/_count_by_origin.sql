@@ -1,7 +1,8 @@
--- howdah._count_by_origin(p_destination_id, p_most): how many messages of each origin lie in one destination, in each
--- table up to p_most; NULL: all.
+-- howdah._count_by_origin(p_destination_id, p_most): count the messages of each origin in one destination, up to p_most
+-- in each table (NULL: all).
 --
--- Returns  origin_id, NULL: never moved there, and their number. Leased ones are in somebody's hands and not counted.
+-- Returns  origin_id (NULL: never moved there) and the number of messages. Leased messages are in somebody's hands and
+--          not counted.
 -- Role     internal
 create or replace function howdah._count_by_origin(
     p_destination_id integer, p_most bigint

@@ -1,7 +1,7 @@
--- howdah._count_messages(p_destination_id, p_most): the messages lying in a destination, counted, until p_most are
--- found in a table.
+-- howdah._count_messages(p_destination_id, p_most): count the messages in a destination, until p_most are found in a
+-- table.
 --
--- Returns  live, parked, and when the oldest live one was sent; of parked NULL if there were so many live.
+-- Returns  live, parked, and when the oldest live message was sent. parked is NULL if p_most were live.
 -- Role     internal
 create or replace function howdah._count_messages(p_destination_id integer, p_most bigint)
 returns table (live bigint, parked bigint, oldest_sent_at timestamptz)

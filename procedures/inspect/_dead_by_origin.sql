@@ -1,7 +1,7 @@
--- howdah._dead_by_origin(p_destination_id): how many messages of each origin lie in one exception destination: counted,
--- or of a large one estimated, and not below what was counted.
+-- howdah._dead_by_origin(p_destination_id): count the messages of each origin in one exception destination; for a large
+-- one, estimate, but not below what was counted.
 --
--- Returns  origin_id and their number; and in a row without origin as of when that is, NULL: counted now.
+-- Returns  origin_id and the number of messages. A row without origin says when that was counted; NULL: now.
 -- Role     internal
 create or replace function howdah._dead_by_origin(
     p_destination_id integer

@@ -1,13 +1,15 @@
--- howdah._estimate(p_destination_id): the messages lying in a destination, estimated from samples.
+-- howdah._estimate(p_destination_id): estimate the messages in a destination from samples.
 --
--- Returns  by origin_id: live, parked, and when the first live one of each priority was sent; a sum over the rows is of
---          all.
+-- Returns  by origin_id: live, parked, and when the first live message of each priority was sent. The sum of the rows
+--          is the total.
 -- Role     internal
 --
--- In each of forty parts between the first and the last: twenty messages in a row tell how dense the part is between
--- its own first and last; up to twenty are counted. Wrong where the density changes within a part. Some 3 ms, however
--- many there are. Non-persistent and leased ones are counted up to 10,000 each. Parked ones go by their numbers, which
--- step by a million.
+-- It takes forty parts between the first message and the last. In each, twenty messages in a row tell the density of
+-- the part between its own first and last; up to twenty are counted. It is wrong where the density changes within a
+-- part. It takes about 3 ms, however many there are.
+--
+-- Non-persistent and leased messages are counted, up to 10,000 each. Parked messages go by their ids, which step by a
+-- million.
 create or replace function howdah._estimate(p_destination_id integer)
 returns table (origin_id integer, live bigint, parked bigint, oldest_sent_at timestamptz)
 language plpgsql stable set plan_cache_mode = force_generic_plan

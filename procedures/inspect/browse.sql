@@ -1,15 +1,18 @@
 -- howdah.browse(queue, max_messages, after_priority, after_position, only_id, selector, correlation_id): look at ready
 -- messages without disturbing anyone.
 --
--- Returns  up to max_messages rows of howdah.message by priority and position; parked and expired ones are not shown.
---          Of a subscription what it would receive next, in that order.
+-- Returns  up to max_messages rows of howdah.message, by priority and position; parked and expired messages are not
+--          shown. For a subscription, what it would receive next, in that order.
 -- Raises   HD001 no such queue; HD005 wrong argument; HD010 not allowed; HD023 the selector is invalid; HD037 on a
 --          standby.
 -- Role     howdah_browser howdah_consumer howdah_admin
 --
--- For the next page give the priority and position of the last message shown (not of a subscription's). only_id: just
--- the message of that number; correlation_id: those of that one; selector: those that it selects (docs/selectors.md). A
--- page costs what is looked at: by number and correlation id a few rows, by selector all up to the last one shown.
+-- For the next page, pass the priority and position of the last message shown (not for a subscription). only_id: only
+-- the message with that id. correlation_id: only messages with that correlation id. selector: only messages that it
+-- selects (docs/selectors.md).
+--
+-- A page costs the rows that are looked at. By id and correlation id these are a few; by selector, all rows up to the
+-- last one shown.
 create or replace function howdah.browse(
     queue text, max_messages integer default 100, after_priority integer default null,
     after_position bigint default null, only_id bigint default null, selector text default null,

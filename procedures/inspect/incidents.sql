@@ -1,13 +1,13 @@
 -- howdah.incidents(queue, message_id, max_incidents, only_class, only_fingerprint, older_than, newer_than,
--- before_incident): the failed deliveries of a queue's messages, newest first.
+-- before_incident): list the failed deliveries of a queue's messages, newest first.
 --
--- Returns  rows of poison_details; of one message if message_id is given.
+-- Returns  rows of poison_details; with message_id, those of one message.
 -- Raises   HD001 no such queue; HD005 max_incidents is not positive; HD010 not allowed.
 -- Role     howdah_browser howdah_consumer howdah_admin
 --
--- queue is where the deliveries failed; NULL means every queue the caller may browse. only_class, only_fingerprint: of
--- that error class, of that cause (howdah.poison_causes). older_than, newer_than: recorded before, or from, that time
--- on. For the next page give the last incident_id as before_incident.
+-- queue is where the deliveries failed; NULL means every queue that the caller may browse. only_class: of that error
+-- class. only_fingerprint: of that cause (howdah.poison_causes). older_than, newer_than: recorded before that time, or
+-- from it on. For the next page, pass the last incident_id as before_incident.
 create or replace function howdah.incidents(
     queue text default null, message_id bigint default null, max_incidents integer default 100,
     only_class text default null, only_fingerprint text default null, older_than timestamptz default null,

@@ -1,8 +1,8 @@
--- howdah.resource_state(): how full the whole engine is, counted now.
+-- howdah.resource_state(): count how full the whole engine is now.
 --
--- Returns  one row. state: green, yellow, orange or red, by the thresholds of howdah.alter_engine; messages and bytes
---          (of bodies) that lie in queues and subscriptions; the limits max_count and max_bytes, NULL: none; percent:
---          of the nearer limit, NULL: there is none; database_bytes: what the database takes on disk.
+-- Returns  one row. state: green, yellow, orange or red, by the thresholds of howdah.alter_engine. messages and bytes
+--          (of bodies): what queues and subscriptions hold. max_count and max_bytes: the limits; NULL: none. percent:
+--          of the nearer limit; NULL: there is none. database_bytes: the database's size on disk.
 -- Raises   HD037 on a standby.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.resource_state() returns table (

@@ -1,6 +1,6 @@
--- howdah._check_all_here(): refuse to show a part for the whole on a standby, which has no non-persistent messages.
+-- howdah._check_all_here(): refuse to show a part as the whole on a standby, which has no non-persistent messages.
 --
--- Raises   HD037 it is one.
+-- Raises   HD037 the server is a standby.
 -- Role     internal
 --
 -- They are in UNLOGGED tables, which PostgreSQL does not let a standby read at all.

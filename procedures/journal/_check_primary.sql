@@ -1,6 +1,6 @@
 -- howdah._check_primary(): refuse a standby, whose snapshots do not name the open transactions.
 --
--- Raises   HD037 it is one.
+-- Raises   HD037 the server is a standby.
 -- Role     internal
 create or replace function howdah._check_primary() returns void
 language plpgsql stable

@@ -3,9 +3,10 @@
 --
 -- Role     internal
 --
--- One row a call whatever the number of messages; none where the destination keeps no journal. With a message that has
--- ended goes its body, where that lies apart: so a body that is still wanted is read before. p_apart: whose do (NULL:
--- it is looked for).
+-- It writes one row per call, whatever the number of messages, and none if the destination keeps no journal.
+--
+-- It also deletes the separately stored bodies of messages that have ended, so read a body that is still needed before.
+-- p_apart: the messages with such bodies (NULL: look for them).
 create or replace function howdah._journal(
     p_destination howdah.destinations, p_event text, p_message_ids bigint[], p_nonpersistent boolean,
     p_other_id integer default null, p_reason text default null, p_oldest_sent_at timestamptz default null,

@@ -1,9 +1,9 @@
--- howdah._journal_one_sent(p_destination, p_message, p_body, p_nonpersistent, p_delayed): howdah._journal_sent for one
--- message, and whatever it is.
+-- howdah._journal_one_sent(p_destination, p_message, p_body, p_nonpersistent, p_delayed): record one message of any
+-- sort as sent, as howdah._journal_sent does for many.
 --
 -- Role     internal
 --
--- p_body: its body, wherever that lies.
+-- p_body: its body, wherever that is stored.
 create or replace function howdah._journal_one_sent(
     p_destination howdah.destinations, p_message howdah.msgs, p_body bytea, p_nonpersistent boolean, p_delayed boolean
 ) returns void

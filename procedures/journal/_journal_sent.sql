@@ -1,12 +1,11 @@
 -- howdah._journal_sent(p_destination, p_message_ids, p_nonpersistent, p_sent_at, p_expires_at, p_headers,
--- p_conversation_ids, p_priorities, p_delayed, p_digests): record what came into a destination, and what an audit needs
--- to judge its end.
+-- p_conversation_ids, p_priorities, p_delayed, p_digests): record messages that came into a destination, with what an
+-- audit needs to judge their end.
 --
 -- Role     internal
 --
--- For callers that have seen journal_level full. p_sent_at and p_expires_at are those of all of them; arrays are NULL
--- or as long as p_message_ids. Groups are recorded where they bind: in a queue with message_groups, of what is not
--- delayed.
+-- The caller has seen journal_level full. p_sent_at and p_expires_at apply to all messages; arrays are NULL or as long
+-- as p_message_ids. Groups are recorded where they bind: in a queue with message_groups, for messages without a delay.
 create or replace function howdah._journal_sent(
     p_destination howdah.destinations, p_message_ids bigint[], p_nonpersistent boolean, p_sent_at timestamptz,
     p_expires_at timestamptz, p_headers jsonb[], p_conversation_ids uuid[], p_priorities integer[], p_delayed boolean,

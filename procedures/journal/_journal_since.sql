@@ -1,12 +1,12 @@
--- howdah._journal_since(p_since, p_until, p_id): messages by destination and event that the journal gained between two
--- snapshots.
+-- howdah._journal_since(p_since, p_until, p_id): the number of messages by destination and event that the journal
+-- gained between two snapshots.
 --
 -- Returns  as howdah._journal_totals. p_since NULL means from the beginning, p_until NULL up to now, p_id NULL all
 --          destinations.
 -- Role     internal
 --
--- By snapshots and not by time or number, so that a transaction that commits late is counted, once. The bound on time
--- only spares the partitions of the year ahead.
+-- It goes by snapshots and not by time or number, so that a transaction that commits late is counted once. The bound on
+-- time only saves looking into the partitions of the year ahead.
 create or replace function howdah._journal_since(p_since pg_snapshot, p_until pg_snapshot, p_id integer)
 returns table (destination_id integer, event text, messages bigint)
 language plpgsql stable

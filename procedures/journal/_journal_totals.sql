@@ -1,5 +1,5 @@
--- howdah._journal_totals(p_id, p_fresh): messages by destination and event: the totals kept and, with p_fresh, what the
--- journal has beyond them.
+-- howdah._journal_totals(p_id, p_fresh): the number of messages by destination and event: the stored totals and, with
+-- p_fresh, what the journal has beyond them.
 --
 -- Returns  destination_id, event (with moved_in and replayed_in at the receiving destination) and the number of
 --          messages.

@@ -1,7 +1,7 @@
 -- howdah._offset_snapshot(p_offset): the snapshot of an offset.
 --
 -- Returns  pg_snapshot.
--- Raises   HD005 it is none.
+-- Raises   HD005 it is no offset.
 -- Role     internal
 create or replace function howdah._offset_snapshot(p_offset jsonb) returns pg_snapshot
 language plpgsql immutable

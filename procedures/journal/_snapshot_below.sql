@@ -1,7 +1,7 @@
--- howdah._snapshot_below(p_since, p_present, p_xid): what one snapshot sees, and what a later one sees below a
--- transaction.
+-- howdah._snapshot_below(p_since, p_present, p_xid): a snapshot of what p_since sees, and what p_present sees below a
+-- transaction id.
 --
--- Returns  pg_snapshot. p_xid is at most xmax of the later one.
+-- Returns  pg_snapshot. p_xid is at most the xmax of p_present.
 -- Role     internal
 create or replace function howdah._snapshot_below(
     p_since pg_snapshot, p_present pg_snapshot, p_xid bigint

@@ -1,12 +1,13 @@
--- howdah.check_journal_offset(since, fail_on_loss): refuse to go on from a place if the journal has not all that came
--- after it.
+-- howdah.check_journal_offset(since, fail_on_loss): refuse to go on from an offset if the journal no longer has
+-- everything after it.
 --
--- Raises   HD005 no offset; HD036 retention dropped rows that were not read; HD037 made in another cluster, or the
---          server is a standby, or was set back.
+-- Raises   HD005 it is no offset; HD036 retention dropped rows that were not read; HD037 it was made in another
+--          cluster, or the server is a standby or was set back.
 -- Role     howdah_auditor howdah_admin
 --
--- Ask after reading too: what was dropped in the meantime is known then. A transaction that retention took rows of and
--- that was open at the offset counts as not read, though it may have been. fail_on_loss false leaves retention out.
+-- Call it after reading, too: it then knows what was dropped in the meantime. If retention dropped rows of a
+-- transaction that was open at the offset, the transaction counts as not read, though it may have been. fail_on_loss
+-- false ignores retention.
 create or replace function howdah.check_journal_offset(since jsonb, fail_on_loss boolean default true) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -1,13 +1,13 @@
--- howdah.journal_offset(starting): a place in the journal, from which a reader goes on.
+-- howdah.journal_offset(starting): a place in the journal from which a reader goes on.
 --
--- Returns  a JSON object. snapshot: what is visible in it has been read; system: the cluster that it was made in;
---          dropped: the greatest transaction of which retention had dropped rows by then.
--- Raises   HD005 neither earliest, latest nor a snapshot; HD037 the server is a standby, or the snapshot lies ahead of
---          it.
+-- Returns  a JSON object. snapshot: what is visible in it has been read. system: the cluster that it was made in.
+--          dropped: the greatest transaction id of which retention had dropped rows by then.
+-- Raises   HD005 starting is neither earliest, latest nor a snapshot; HD037 the server is a standby, or the snapshot
+--          lies ahead of it.
 -- Role     howdah_auditor howdah_admin
 --
--- latest: nothing that is committed now. earliest: all that retention has left. A reader by snapshots, and not by time
--- or number, neither misses what commits late nor gets it twice.
+-- latest skips everything committed now. earliest starts with everything that retention has left. A reader that goes by
+-- snapshots, and not by time or number, neither misses what commits late nor gets it twice.
 create or replace function howdah.journal_offset(starting text default 'latest') returns jsonb
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -1,7 +1,7 @@
--- howdah.journal_ranges(since, upto, partitions): ranges of transactions with about the same number of calls each, to
--- be read side by side.
+-- howdah.journal_ranges(since, upto, partitions): split the journal between two offsets into ranges with about the same
+-- number of calls, to be read in parallel.
 --
--- Returns  first_xid and end_xid (exclusive) of each; none where nothing lies between the two offsets.
+-- Returns  first_xid and end_xid (exclusive) of each range; no row if nothing lies between the two offsets.
 -- Raises   HD005 wrong argument.
 -- Role     howdah_auditor howdah_admin
 create or replace function howdah.journal_ranges(since jsonb, upto jsonb, partitions integer default 4)

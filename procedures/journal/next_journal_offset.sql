@@ -1,15 +1,16 @@
 -- howdah.next_journal_offset(since, max_messages, upto, queues, fail_on_loss): how far a reader of the journal may go
 -- in one batch.
 --
--- Returns  an offset, or since itself if nothing was written since. Between the two lie whole transactions of
---          max_messages messages at most, or a single one of more; NULL: all there is. upto: go no further than this
+-- Returns  an offset, or since itself if nothing was written since. Between the two lie whole transactions with at most
+--          max_messages messages, or a single transaction with more; NULL: all there are. upto: go no further than this
 --          offset. queues: only their messages count.
--- Raises   HD005 wrong argument; HD036 rows were dropped unread; HD037 another cluster, a standby, or set back.
+-- Raises   HD005 wrong argument; HD036 rows were dropped unread; HD037 another cluster, a standby, or a server that was
+--          set back.
 -- Role     howdah_auditor howdah_admin
 --
--- A batch ends in the middle of a backlog with the transactions below some number passed that had ended by now, and of
--- the others those that since had passed: a snapshot that never was, in which each transaction is seen as a whole. Open
--- transactions stay listed as such, however old, and hold nothing else up.
+-- A batch that ends within a backlog has passed the transactions below some id that have ended by now. Of the others it
+-- has passed those that since had passed. It is a snapshot that never existed, in which each transaction is seen as a
+-- whole. Open transactions stay listed as open, however old, and hold up nothing else.
 create or replace function howdah.next_journal_offset(
     since jsonb, max_messages bigint default null, upto jsonb default null, queues text[] default null,
     fail_on_loss boolean default true
@@ -39,7 +40,7 @@ begin
     end if;
     v_end := pg_snapshot_xmax(v_present)::text::bigint;
     while v_first < v_end loop
-        -- Each look goes four times as far as the one before: much more than a batch is never counted, and an empty
+        -- Each look goes four times as far as the one before. So never much more than a batch is counted, and an empty
         -- stretch costs little.
         v_window := least(case when max_messages is null then v_end - v_first else v_window end, v_end - v_first);
         with fresh as materialized (

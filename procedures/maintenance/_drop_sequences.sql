@@ -2,7 +2,7 @@
 --
 -- Role     internal
 --
--- One that a transaction still uses is left for the next time.
+-- A sequence that a transaction still uses is left for the next time.
 create or replace function howdah._drop_sequences(p_destination howdah.destinations) returns void
 language plpgsql volatile set lock_timeout = '50ms'
 as $$

@@ -1,8 +1,9 @@
--- howdah._forget_moved(): delete notes of where moved messages lay that lie there no more.
+-- howdah._forget_moved(): delete records of where moved messages lay that no longer lie there.
 --
 -- Role     internal
 --
--- It looks at 10,000 a call, going on where the last one ended. What a transaction has in hand is still seen.
+-- It looks at 10,000 records per call, and goes on where the last call ended. A message that a transaction has in hand
+-- is still seen.
 create or replace function howdah._forget_moved() returns void
 language plpgsql volatile set enable_seqscan = off
 as $$

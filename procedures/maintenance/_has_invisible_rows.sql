@@ -4,7 +4,7 @@
 -- Returns  boolean.
 -- Role     internal
 --
--- By the BRIN index on xid, whatever statistics say: it runs while the partition is locked.
+-- It uses the BRIN index on xid, whatever statistics say, because it runs while the partition is locked.
 create or replace function howdah._has_invisible_rows(p_partition regclass, p_archived pg_snapshot) returns boolean
 language plpgsql volatile set enable_seqscan = off
 as $$

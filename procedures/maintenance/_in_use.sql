@@ -1,4 +1,4 @@
--- howdah._in_use(p_tables): who has locks on tables, as a reason to wait.
+-- howdah._in_use(p_tables): who holds locks on tables, as a reason to wait.
 --
 -- Returns  text, such as: it is in use by howdah audit (process 4711).
 -- Role     internal

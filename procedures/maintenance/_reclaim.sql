@@ -1,4 +1,4 @@
--- howdah._reclaim(p_place, p_from, p_until, p_now, p_limit): end the expired messages in some blocks of a table.
+-- howdah._reclaim(p_place, p_from, p_until, p_now, p_limit): dispose of the expired messages in some blocks of a table.
 --
 -- Returns  how many (bigint), at most p_limit. p_place: 0 msgs, 1 msgs_nonpersistent, 2 parked.
 -- Role     internal

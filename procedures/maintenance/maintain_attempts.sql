@@ -1,11 +1,11 @@
--- howdah.maintain_attempts(lock_epoch, max_attempts): forget attempts at messages that are gone.
+-- howdah.maintain_attempts(lock_epoch, max_attempts): delete attempts at messages that are gone.
 --
--- Returns  how many were forgotten (bigint), at most max_attempts.
+-- Returns  how many were deleted (bigint), at most max_attempts.
 -- Raises   HD005 max_attempts is not positive; HD014 the maintenance lock is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --
--- An attempt counts against its message as long as that lies in its queue in the same stage; young ones are left alone,
--- for their message may be in hand. lock_epoch NULL: run by hand.
+-- An attempt counts against its message while that lies in its queue in the same stage. Recent attempts stay, because
+-- their message may be in hand. lock_epoch NULL: run by hand.
 create or replace function howdah.maintain_attempts(
     lock_epoch bigint default null, max_attempts integer default 10000
 ) returns bigint
@@ -42,7 +42,7 @@ begin
         where not exists (select from howdah.attempts a
             where a.attempt_id = g.attempt_id and a.message_id = g.message_id)
         limit max_attempts));
-    -- No lease is longer than seven days, and one that is extended is proved anew by whoever hands its messages over.
+    -- No lease is longer than seven days. If a lease is extended, whoever hands its messages over records that again.
     delete from howdah.handed h where h.handed_at < howdah.now() - interval '192 hours';
     return v_count;
 end

@@ -1,11 +1,11 @@
--- howdah.maintain_backlog(lock_epoch): count what is too much to be counted at each look.
+-- howdah.maintain_backlog(lock_epoch): count what is too much to count at each look.
 --
 -- Returns  the number of queues whose figures changed (bigint).
 -- Raises   HD014 the maintenance lock is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --
--- Live and parked messages in one pass over each table, the dead by exception destination. What did not change is not
--- written. lock_epoch NULL: run by hand.
+-- It counts live and parked messages in one pass over each table, and dead ones by exception destination. Unchanged
+-- figures are not written. lock_epoch NULL: run by hand.
 create or replace function howdah.maintain_backlog(lock_epoch bigint default null) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set jit = off
 as $$

@@ -1,10 +1,10 @@
--- howdah.maintain_deduplications(lock_epoch, max_keys): forget the deduplication keys whose window is over.
+-- howdah.maintain_deduplications(lock_epoch, max_keys): delete the deduplication keys whose window is over.
 --
--- Returns  how many were forgotten (bigint), at most max_keys.
+-- Returns  how many were deleted (bigint), at most max_keys.
 -- Raises   HD005 max_keys is not positive; HD014 the maintenance lock is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --
--- The keys of dropped queues too. lock_epoch NULL: run by hand.
+-- It includes the keys of dropped queues. lock_epoch NULL: run by hand.
 create or replace function howdah.maintain_deduplications(
     lock_epoch bigint default null, max_keys integer default 100000
 ) returns bigint

@@ -1,12 +1,12 @@
 -- howdah.maintain_dropped(lock_epoch): move messages that reached a queue after it was dropped to the system exception
 -- destination.
 --
--- Returns  their number (bigint).
--- Raises   HD010 called out of a maintenance command; HD014 the maintenance lock is not held with this epoch.
+-- Returns  the number of messages moved (bigint).
+-- Raises   HD010 called from a maintenance command; HD014 the maintenance lock is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --
--- It also drops the sequences of queues dropped over an hour ago. Such a message was sent by a transaction that
--- committed after the drop, or given back by a receiver. lock_epoch NULL: run by hand.
+-- Such a message was sent by a transaction that committed after the drop, or given back by a receiver. The call also
+-- drops the sequences of queues dropped over an hour ago. lock_epoch NULL: run by hand.
 create or replace function howdah.maintain_dropped(lock_epoch bigint default null) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -1,15 +1,16 @@
--- howdah.maintain_expired(lock_epoch, max_messages): reclaim expired messages that nobody has met.
+-- howdah.maintain_expired(lock_epoch, max_messages): reclaim expired messages that no receive has found.
 --
--- Returns  how many (bigint). As long as it is not 0 there may be more: call it again.
--- Raises   HD005 max_messages is not 1 to 1000000; HD010 called out of a maintenance command; HD014 the maintenance
---          lock is not held with this epoch.
+-- Returns  how many were reclaimed (bigint). Call it again until it returns 0.
+-- Raises   HD005 max_messages is not 1 to 1000000; HD010 called from a maintenance command; HD014 the maintenance lock
+--          is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --
--- With lock_epoch a round begins every engine.expiration_interval_seconds; without, at once. No index serves it, for
--- each send would pay for that. It walks through the tables block by block, as far as a sequence says that it came the
--- last time, and ends after a second or max_messages: what it costs is reading the tables once an interval. Messages in
--- somebody's hands, and leased ones, are left. Each queue's policy (process_expired) says whether the message goes to
--- the exception destination.
+-- With lock_epoch, a round begins every engine.expiration_interval_seconds; without, at once. No index serves it,
+-- because each send would pay for that. It walks the tables block by block from where a sequence says that it stopped
+-- last time. It ends after a second or max_messages. So it costs reading the tables once per interval.
+--
+-- Leased messages and messages in somebody's hands stay. Each queue's policy (process_expired) decides whether the
+-- message goes to the exception destination.
 create or replace function howdah.maintain_expired(
     lock_epoch bigint default null, max_messages integer default 10000
 ) returns bigint

@@ -1,15 +1,18 @@
--- howdah.maintain_incidents(lock_epoch): delete old incidents of messages that are gone, old acts of operators, audits,
--- entries of poison_log, changes of holder of locks and figures of workers, and what is left of leases and moves.
+-- howdah.maintain_incidents(lock_epoch): delete old incidents of messages that are gone, and other old records.
 --
--- Returns  the number of incidents and acts deleted (bigint), at most 10,000 of each: the next pass goes on.
+-- Returns  the number of incidents and acts deleted (bigint), at most 10,000 of each; the next pass goes on.
 -- Raises   HD014 the maintenance lock is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --
--- Old: engine.incident_retention_days; of acts, audits and locks journal_retention_days; the last audit and the last
--- change of each lock stay. While a message is ready, parked, dead or in somebody's hands all its incidents stay, for
--- they are its count and its evidence. One statement: a message that is being moved meanwhile is seen in one of its two
--- places. With the engine's option archive those that are not archived stay, and howdah.check_server() says so.
--- lock_epoch NULL: run by hand.
+-- The other records are operators' acts, audits, entries of poison_log, changes of lock holders, figures of workers,
+-- and remains of leases and moves. Old means over engine.incident_retention_days; for acts, audits and locks, over
+-- journal_retention_days. The last audit and the last change of each lock stay.
+--
+-- While a message is ready, parked, dead or in somebody's hands, all its incidents stay: they are its count and its
+-- evidence. One statement decides, so that a message being moved is seen in one of its two places.
+--
+-- With the engine's option archive, incidents that are not archived stay, and howdah.check_server() says so. lock_epoch
+-- NULL: run by hand.
 create or replace function howdah.maintain_incidents(lock_epoch bigint default null) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set jit = off
 as $$

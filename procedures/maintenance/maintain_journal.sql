@@ -1,14 +1,16 @@
--- howdah.maintain_journal(lock_epoch): make the journal's partitions a year ahead and drop those past their retention.
+-- howdah.maintain_journal(lock_epoch): create the journal's partitions a year ahead, and drop those past their
+-- retention.
 --
--- Returns  the number of partitions made and dropped (bigint).
+-- Returns  the number of partitions created and dropped (bigint).
 -- Raises   HD014 the maintenance lock is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --
--- Partitions are weeks from Monday, 00:00 UTC. A new one is created apart and attached, so that no receive waits for
--- it; rows that fell into the default partition stay there, and a week that has such rows is left to it. A partition is
--- dropped once its rows are in journal_totals and, with the engine's option archive, in the archive too, if nobody is
--- reading it (lock time-out of 50 ms), else next time. What is left and why is a NOTICE and stands in
--- howdah.check_server().
+-- Partitions are weeks from Monday, 00:00 UTC. A new partition is created apart and then attached, so that no receive
+-- waits for it. Rows that fell into the default partition stay there, and a week with such rows is left to it.
+--
+-- A partition is dropped once its rows are in journal_totals and, with the engine's option archive, also in the
+-- archive. If somebody is reading it (lock timeout of 50 ms), it is dropped next time. A NOTICE and
+-- howdah.check_server() say what is left, and why.
 create or replace function howdah.maintain_journal(lock_epoch bigint default null) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set lock_timeout = '50ms' set timezone = 'UTC' set datestyle = 'ISO'
@@ -69,7 +71,7 @@ begin
         else
             v_dropped := howdah._greatest_xid(v_child.child, 0);
             begin
-                -- Not the journal itself yet: all would wait while this partition is looked at once more.
+                -- Do not lock the journal itself yet: everybody would wait while this partition is checked again.
                 execute format('lock table %s in access exclusive mode', v_child.child);
                 if v_archive and howdah._has_invisible_rows(v_child.child, v_archived) then
                     v_reason := howdah._why_unarchived();

@@ -1,16 +1,17 @@
--- howdah.maintain_topics(lock_epoch): turn the ring of topic tables, and give back the space of what nobody needs any
--- more.
+-- howdah.maintain_topics(lock_epoch): turn the ring of topic tables, and free the space of what nobody needs any more.
 --
--- Returns  what was done, for a log (text); empty: nothing was to be done.
+-- Returns  what was done, for a log (text); empty if there was nothing to do.
 -- Raises   HD005 the transaction is not READ COMMITTED; HD014 the maintenance lock is not held with this epoch; HD025 a
 --          restored database.
 -- Role     howdah_consumer howdah_admin
 --
--- It never waits longer than 50 ms for a lock: what a reader or a late publisher holds is left for the next time. A
--- table is closed once nobody who wrote to it is still under way, prepared transactions included, for they hold its
--- lock; so all in it is committed. It is emptied by TRUNCATE when no subscription, retention or recovery policy needs
--- any of it, or so little that it can be carried on. If the next one in turn is not, the ring stands still, and
--- howdah.check_server() says for whom.
+-- It never waits longer than 50 ms for a lock; what a reader or a late publisher holds is left for the next time. A
+-- table is closed once no transaction that wrote to it is open, prepared ones included. Such transactions hold its
+-- lock, so everything in it is then committed.
+--
+-- A table is emptied by TRUNCATE when no subscription, retention or recovery policy needs any of it, or needs so little
+-- that it can be carried on. If the next table in turn is not empty, the ring stands still, and howdah.check_server()
+-- says for whom.
 create or replace function howdah.maintain_topics(lock_epoch bigint default null) returns text
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set lock_timeout = '50ms'
 as $$
@@ -56,7 +57,8 @@ begin
         v_table := format('topic_msgs_%s', v_slot.slot);
         v_reason := null;
         begin
-            -- Who is subscribing holds the lock: what was published since then is needed, though nobody sees it yet.
+            -- A subscribing session holds this lock: messages published since then are needed, though nobody sees the
+            -- subscription yet.
             if not howdah._try_latch('subscribing') then
                 null;
             elsif not exists (select from howdah._still_needed(v_slot.slot) offset 10000) then

@@ -1,7 +1,8 @@
--- howdah.maintain_workers(lock_epoch, seconds): forget workers that have been silent for longer than seconds.
+-- howdah.maintain_workers(lock_epoch, seconds): delete workers that have been silent for longer than seconds.
 --
--- Returns  how many were forgotten (bigint).
--- Raises   HD005 seconds is less than 60; HD014 the maintenance lock is not held with this epoch.
+-- Returns  how many were deleted (bigint).
+-- Raises   HD005 seconds is less than 60, or more than 1000000000; HD014 the maintenance lock is not held with this
+--          epoch.
 -- Role     howdah_consumer howdah_admin
 --
 -- Their messages need no care: their transactions ended with their connections. lock_epoch NULL: run by hand.

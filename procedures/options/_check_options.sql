@@ -1,7 +1,7 @@
 -- howdah._check_options(p_owner, p_options): refuse options of a queue, topic, listener or the engine that are unknown
 -- or wrong.
 --
--- Raises   HD003 a name is no queue name; HD004 an option is unknown or wrong.
+-- Raises   HD003 a name is not a valid queue name; HD004 an option is unknown or wrong.
 -- Role     internal
 create or replace function howdah._check_options(p_owner text, p_options jsonb) returns void
 language plpgsql volatile

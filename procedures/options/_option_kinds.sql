@@ -1,7 +1,7 @@
--- howdah._option_kinds(): what each option of a queue, a topic, a listener or the engine may be.
+-- howdah._option_kinds(): the permitted values of each option of a queue, a topic, a listener or the engine.
 --
--- Returns  what has it (queue, topic, listener or engine); key; kind (integer, number, boolean, size, choice, name,
---          function, selector); bounds of a number; the choices; whether it may be null.
+-- Returns  owner (queue, topic, listener or engine); key; kind (integer, number, boolean, size, choice, name, function,
+--          selector); the bounds of a number; the choices; whether it may be null.
 -- Role     internal
 create or replace function howdah._option_kinds()
 returns table (owner text, key text, kind text, lowest numeric, highest numeric, choices text[], nullable boolean)

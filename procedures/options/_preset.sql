@@ -4,7 +4,7 @@
 -- Role     internal
 --
 -- Sources: WebSphere's destination properties; IBM MQ's queue attributes (BOTHRESH 0, no BOQNAME, HARDENBO NO on z/OS);
--- Service Broker's five rollbacks and the custom algorithm's "count > threshold" by conversation; ActiveMQ's
+-- Service Broker's five rollbacks, and "count > threshold" by conversation from its custom algorithm; ActiveMQ's
 -- RedeliveryPolicy and DeadLetterStrategy.
 create or replace function howdah._preset(p_name text) returns jsonb
 language plpgsql immutable

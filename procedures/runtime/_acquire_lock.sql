@@ -1,10 +1,10 @@
--- howdah._acquire_lock(p_name, p_holder, p_seconds): take or keep a lease, whatever its name.
+-- howdah._acquire_lock(p_name, p_holder, p_seconds): take or keep a lease of any name.
 --
--- Returns  its epoch (bigint); NULL: somebody else holds it, or has it in an open transaction.
--- Raises   HD005 wrong argument; HD010 called out of a maintenance command.
+-- Returns  its epoch (bigint); NULL if somebody else holds it, or has it in an open transaction.
+-- Raises   HD005 wrong argument; HD010 called from a maintenance command.
 -- Role     internal
 --
--- It belongs to the caller's role too: another role that gives the same holder is somebody else.
+-- The lease belongs to the caller's role, too: another role with the same holder is somebody else.
 create or replace function howdah._acquire_lock(p_name text, p_holder text, p_seconds numeric) returns bigint
 language plpgsql volatile
 as $$
@@ -22,13 +22,13 @@ begin
     if v_epoch is not null then
         return v_epoch;
     end if;
-    -- Who has taken it in an open transaction is somebody else: he may leave it open for hours, and others are to be
+    -- A session that took it in an open transaction is somebody else. It may stay open for hours, and others must be
     -- told.
     while not exists (select from howdah.lock l where l.name = p_name) loop
         if not pg_try_advisory_xact_lock(howdah._lock_key('lock name', p_name)) then
             return null;
         end if;
-        -- Numbers begin anew when they are used up, and some may be in use.
+        -- Ids start again when they are used up, and some may be in use.
         insert into howdah.lock (name) values (p_name) on conflict do nothing;
     end loop;
     perform from howdah.lock l

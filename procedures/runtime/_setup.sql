@@ -1,9 +1,9 @@
--- howdah._setup(p_engine, p_roles, p_checksum): enter the engine's settings and make its own destination and lock.
+-- howdah._setup(p_engine, p_roles, p_checksum): store the engine's settings, and create its own destination and lock.
 --
 -- Role     internal
 --
--- p_roles is a JSON object of admin, producer, consumer, browser and auditor to role names. Run at each installation;
--- the engine's name is set by the first one, for good.
+-- p_roles is a JSON object of admin, producer, consumer, browser and auditor to role names. Each installation runs it;
+-- the first one sets the engine's name for good.
 create or replace function howdah._setup(p_engine text, p_roles jsonb, p_checksum text) returns void
 language plpgsql volatile
 as $$
@@ -20,7 +20,7 @@ begin
         auditor_role = excluded.auditor_role;
     update howdah.engine e set system_identifier = c.system_identifier from pg_control_system() c
     where e.system_identifier is null;
-    -- Drawn once for good: transactions that know another one would not exclude each other.
+    -- Draw the secrets once for good: transactions with different secrets would not exclude each other.
     perform setval(s.secret, ('x' || encode(sha256(uuid_send(gen_random_uuid())), 'hex'))::bit(63)::bigint)
     from unnest(array['howdah.lock_secret', 'howdah.ticket_secret']::regclass[]) s(secret)
     where pg_sequence_last_value(s.secret) is null;

@@ -1,12 +1,13 @@
--- howdah.break_lock(name): take a named lease from whoever holds it.
+-- howdah.break_lock(name): take a named lease away from its holder.
 --
--- Returns  what was broken, a JSON object of holder, held_as (the role), epoch and expires_at; NULL: nobody held it.
--- Raises   HD005 name is NULL; HD010 the caller is no administrator, or calls out of a maintenance command.
+-- Returns  what was broken, as a JSON object of holder, held_as (the role), epoch and expires_at; NULL if nobody held
+--          it.
+-- Raises   HD005 name is NULL; HD010 the caller is no administrator, or calls from a maintenance command.
 -- Role     howdah_consumer howdah_admin
 --
--- The epoch grows, so that work under the broken lease is refused from the commit on; work that is fenced just now is
--- waited for. Its holder may acquire the lease again: take its right away, or end its sessions, first. It is on record
--- in howdah.lock_epochs.
+-- The epoch grows, so that work under the broken lease is refused from the commit on. The call waits for work that is
+-- being fenced now. howdah.lock_epochs records it. The former holder may acquire the lease again: first revoke its
+-- rights, or end its sessions.
 create or replace function howdah.break_lock(name text) returns jsonb
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -1,8 +1,8 @@
--- howdah.check_server(): settings of this server and engine that are for learning, not for work.
+-- howdah.check_server(): list settings of this server and engine that suit trying out, not production.
 --
--- Returns  one row for each: setting and value; danger: loss (a crash of the machine loses what was committed), stall
---          or slow; advice. None: nothing to say. One role that owns and uses everything (migrate --one-role) is no
---          setting for learning.
+-- Returns  one row per setting: setting and value; danger: loss (a crash of the machine loses what was committed),
+--          stall or slow; advice. No row means that nothing is wrong. One role that owns and uses everything (migrate
+--          --one-role) is not reported.
 -- Role     howdah_admin howdah_auditor
 create or replace function howdah.check_server() returns table (setting text, value text, danger text, advice text)
 language sql volatile security definer set search_path = pg_catalog, howdah, pg_temp

@@ -1,7 +1,7 @@
--- howdah.heartbeat(worker_id, in_hand): say that a worker lives and how many messages it has in hand.
+-- howdah.heartbeat(worker_id, in_hand): report that a worker lives, and how many messages it has in hand.
 --
--- Returns  nothing; in_hand is a JSON object of queue name to number of messages.
--- Raises   HD005 in_hand is no JSON object; HD015 the worker is not registered (any more).
+-- Returns  nothing. in_hand is a JSON object of queue name to number of messages.
+-- Raises   HD005 in_hand is no JSON object of such numbers; HD015 the worker is not registered, or no longer.
 -- Role     howdah_consumer howdah_admin
 create or replace function howdah.heartbeat(worker_id uuid, in_hand jsonb default '{}') returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

@@ -1,7 +1,7 @@
--- howdah.list_storage(): the size and the storage parameters of the tables that messages come and go in.
+-- howdah.list_storage(): list the sizes and storage parameters of the tables that hold messages.
 --
--- Returns  one row each: bytes with indexes, rows that are dead, when it was last vacuumed, and the parameters that are
---          set.
+-- Returns  one row per table: bytes with indexes, live and dead rows, when it was last vacuumed, and the parameters
+--          that are set.
 -- Role     howdah_admin howdah_auditor
 create or replace function howdah.list_storage() returns table (
     table_name text, bytes bigint, live_rows bigint, dead_rows bigint, vacuumed_at timestamptz, options jsonb

@@ -1,13 +1,15 @@
--- howdah.record_worker_figures(worker_id, seconds, figures): record what a worker has done since it last did so.
+-- howdah.record_worker_figures(worker_id, seconds, figures): record what a worker has done since its last report.
 --
 -- Returns  the number of rows written (integer): one for each element of figures.
--- Raises   HD005 seconds is not 0 to 86400, or figures is not as below; HD015 the worker is not registered (any more).
+-- Raises   HD005 seconds is not 0 to 86400, or figures is not as below; HD015 the worker is not registered, or no
+--          longer.
 -- Role     howdah_consumer howdah_admin
 --
--- figures is a JSON array of objects: queue, handled, failed, busy_seconds, handling_counts (32 counts of handler
--- calls; element n: those under 2^(n-1) microseconds that no element before it counts, the 32nd all longer ones) and,
--- where there is one, listener. At most 10,000. The figures are of the last so many seconds by the worker's clock,
--- which end now by the database's.
+-- figures is a JSON array of at most 10,000 objects: queue, handled, failed, busy_seconds, handling_counts and, where
+-- there is one, listener. handling_counts has 32 counts of handler calls. Element n counts calls under 2^(n-1)
+-- microseconds that no element before it counts; the 32nd counts all longer ones.
+--
+-- The figures cover the last `seconds` seconds of the worker's clock, which end now by the database's clock.
 create or replace function howdah.record_worker_figures(worker_id uuid, seconds numeric, figures jsonb) returns integer
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

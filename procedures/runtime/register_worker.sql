@@ -1,6 +1,6 @@
--- howdah.register_worker(name, host, pid, sessions, queues): make a worker process known.
+-- howdah.register_worker(name, host, pid, sessions, queues): register a worker process.
 --
--- Returns  its identity (uuid) for heartbeats.
+-- Returns  its identity (uuid), for heartbeats.
 -- Raises   HD005 wrong argument.
 -- Role     howdah_consumer howdah_admin
 create or replace function howdah.register_worker(

@@ -1,12 +1,13 @@
--- howdah.set_storage(options, tables): set PostgreSQL's storage parameters of the tables that messages come and go in.
+-- howdah.set_storage(options, tables): set PostgreSQL's storage parameters for the tables that hold messages.
 --
--- Returns  nothing. options is a JSON object; null takes a parameter back. tables NULL: msgs, msgs_nonpersistent,
---          parked, leased and bodies.
--- Raises   HD004 a parameter is unknown or wrong, or it is another table.
+-- Returns  nothing. options is a JSON object; null resets a parameter. tables NULL: msgs, msgs_nonpersistent, parked,
+--          leased and bodies.
+-- Raises   HD004 a parameter is unknown or wrong, or a table is not one of these.
 -- Role     howdah_admin
 --
--- fillfactor, and autovacuum_… of PostgreSQL's CREATE TABLE: how soon the space of consumed messages is used again, and
--- how hard that works. It waits for a running vacuum of the table, not for sends and receives.
+-- The parameters are fillfactor and those of autovacuum_… in PostgreSQL's CREATE TABLE. They decide how soon the space
+-- of consumed messages is used again, and how hard vacuum works. The call waits for a running vacuum of the table, not
+-- for sends and receives.
 create or replace function howdah.set_storage(options jsonb, tables text[] default null) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set lock_timeout = '5s'
 as $$

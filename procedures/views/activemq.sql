@@ -1,10 +1,10 @@
--- activemq_msgs, activemq_acks, activemq_lock: the store as ActiveMQ's JDBC adapter lays it out, read-only.
+-- activemq_msgs, activemq_acks, activemq_lock: the message store in the layout of ActiveMQ's JDBC adapter, read-only.
 --
 -- Role     howdah_auditor howdah_admin
 --
--- Columns as in ActiveMQ's DDL for PostgreSQL. As there a message is a row until it is acknowledged, whoever has it in
--- hand. MSG is NULL where the caller may not browse the container. XID is NULL: a prepared transaction's rows are
--- invisible to SQL.
+-- The columns are those of ActiveMQ's DDL for PostgreSQL. As there, a message is a row until it is acknowledged,
+-- whoever has it in hand. MSG is NULL if the caller may not browse the container. XID is NULL, because SQL cannot see a
+-- prepared transaction's rows.
 create or replace view howdah.activemq_msgs as
 select m.message_id as id,
     d.kind || '://' || d.name as container,
@@ -36,7 +36,7 @@ from (
     where t.boot = pg_postmaster_start_time()
     -- end for
 ) m
--- The right is asked for once a destination, and not at all where no body is asked for.
+-- The right is checked once per destination, and not at all if no body is asked for.
 join (select s.id, s.kind, s.name, howdah.may_browse(s.id) as shown from howdah.destinations s offset 0) d
     on d.id = m.destination_id
 cross join howdah.engine e;

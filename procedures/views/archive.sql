@@ -1,4 +1,4 @@
--- archive_incidents, archive_messages: what howdah archive run writes beside audit_journal.
+-- archive_incidents, archive_messages: what howdah archive run writes in addition to audit_journal.
 --
 -- Role     howdah_admin
 create or replace view howdah.archive_incidents as

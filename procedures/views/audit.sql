@@ -1,10 +1,10 @@
 -- audit_destinations, audit_messages, audit_journal, audit_incidents, audit_acts, audit_locks, audit_cursors,
--- audit_workers: what an auditor reads, in types every JDBC client knows.
+-- audit_workers: what an auditor reads, in types that every JDBC client knows.
 --
 -- Role     howdah_auditor howdah_admin
 --
--- place is where a row lies in its table: conditions on it (place >= '(1000,0)') let several connections read a view in
--- parts, each block by one.
+-- place is where a row lies in its table. Conditions on it (place >= '(1000,0)') let several connections read a view in
+-- parts, each block once.
 create or replace view howdah.audit_destinations as
 select d.id as destination_id, d.name as queue, d.kind, d.is_system, d.journal_level, d.journal_level_at, d.created_at,
     d.dropped_at, case when d.dispose_at < 1000000 and d.backout_count <> 'volatile' then d.dispose_at
@@ -14,15 +14,15 @@ select d.id as destination_id, d.name as queue, d.kind, d.is_system, d.journal_l
     howdah.now() - least(e.journal_retention_days,
         e.incident_retention_days) * interval '24 hours' as incidents_kept_from,
     d.count_by, d.backout_count,
-    -- The transaction that wrote the row last, with the epoch that xmin lacks: as the policy is now it has been since.
+    -- The transaction that wrote the row last, with the epoch that xmin lacks: the policy has not changed since.
     x.next - (x.next - d.xmin::text::bigint) % 4294967296 as policy_xid,
     current_setting('max_connections')::integer as max_connections
 from howdah.destinations d
 cross join howdah.engine e
 cross join (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as next) x
 cross join (
-    -- When one session's process is killed the server empties UNLOGGED tables and begins anew, in the same life, with
-    -- all statistics reset.
+    -- When one session's process is killed, the server empties UNLOGGED tables and starts anew within the same life,
+    -- with all statistics reset.
     select greatest(pg_postmaster_start_time(), least(b.stats_reset, a.stats_reset, w.stats_reset)) as server_started_at
     from pg_stat_bgwriter b cross join pg_stat_archiver a cross join pg_stat_wal w
 ) b
@@ -44,7 +44,7 @@ select g.message_id, g.destination_id, d.name as queue, g.state, 9 - g.rank as p
     case when g.dead_at is not null then g.conversation_id::text end as conversation_id,
     case when g.dead_at is not null then coalesce(g.headers ->> 'JMSXGroupID',
         g.conversation_id::text) end as group_key,
-    -- Where its send may be on record with a digest of its content (howdah._digest).
+    -- its send may be on record with a digest of its content (howdah._digest)
     case when h.journal_level = 'full' or h.journal_level_at > h.created_at then encode(substr(sha256(
         convert_to(row(e.digest_secret, nullif(g.headers - array['originalExpiration', 'originalDeliveryMode',
             'dlqDeliveryFailureCause'], '{}'),
@@ -114,7 +114,7 @@ select p.incident_id, p.message_id, p.destination_id, d.name as queue, p.stage::
     p.error_class, p.error_text, p.sqlstate, p.worker, p.duration_ms, p.recorded_at, p.recorded_by,
     p.conversation_id::text as conversation_id, p.fingerprint, p.xid, p.ctid as place, p.dispose_at,
     p.message_group as group_key, p.uncounted, p.due_at,
-    -- As howdah._seal.
+    -- as howdah._seal
     p.digest = substr(sha256(convert_to(
         row(e.digest_secret, p.message_id, extract(epoch from p.recorded_at), p.error_class, p.error_text,
             p.sqlstate)::text, 'UTF8')), 1, 16) as unchanged
