@@ -630,7 +630,7 @@ begin
     if not found then
         raise exception using errcode = 'HD001', message = 'the queue of the listener was dropped just now';
     end if;
-    loop  -- numbers begin anew when they are used up, and some may be in use
+    loop  -- ids start again when they are used up, and some may be in use
         insert into howdah.listeners (name, destination_id, kind, max_sessions, stop_on_failure, sequential_failures,
             created_at, created_by)
         values (p_listener.name, p_listener.destination_id, p_listener.kind, p_listener.max_sessions,
@@ -639,7 +639,7 @@ begin
         returning id into v_id;
         exit when v_id is not null or exists (select from howdah.listeners l where l.name = p_listener.name);
     end loop;
-    delete from howdah.listener_marks m where m.listener_id = v_id;  -- of one that had the number before
+    delete from howdah.listener_marks m where m.listener_id = v_id;  -- marks of a listener that had this id before
     return v_id is not null;
 end
 $$;
@@ -1655,13 +1655,13 @@ $_$;
 
 ALTER FUNCTION howdah._call_poison_procedure(p_not name, p_schema text, p_function text, p_message howdah.message, p_incidents jsonb) OWNER TO howdah_nobody;
 
-COMMENT ON FUNCTION howdah._call_poison_procedure(p_not name, p_schema text, p_function text, p_message howdah.message, p_incidents jsonb) IS 'call a poison procedure without rights.';
+COMMENT ON FUNCTION howdah._call_poison_procedure(p_not name, p_schema text, p_function text, p_message howdah.message, p_incidents jsonb) IS 'call a poison procedure without any rights.';
 
 CREATE FUNCTION howdah._caller() RETURNS text
     LANGUAGE sql STABLE
     AS $$ select coalesce(nullif(pg_catalog.current_setting('role'), 'none'), session_user::text) $$;
 
-COMMENT ON FUNCTION howdah._caller() IS 'the role on whose behalf a function of ours was called.';
+COMMENT ON FUNCTION howdah._caller() IS 'the role on whose behalf one of our functions was called.';
 
 CREATE FUNCTION howdah._caller_is_granted(p_role text) RETURNS boolean
     LANGUAGE plpgsql STABLE
@@ -1671,7 +1671,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._caller_is_granted(p_role text) IS 'howdah._is_member of the caller, for a superuser.';
+COMMENT ON FUNCTION howdah._caller_is_granted(p_role text) IS 'howdah._is_member for the caller, if that is a superuser.';
 
 CREATE FUNCTION howdah._check_all_here() RETURNS void
     LANGUAGE plpgsql STABLE
@@ -1751,7 +1751,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_cluster() IS 'refuse to read or write by transaction numbers of another cluster, after a restore.';
+COMMENT ON FUNCTION howdah._check_cluster() IS 'refuse to read or write by another cluster''s transaction ids after a restore.';
 
 CREATE FUNCTION howdah._check_consumer(p_destination howdah.destinations, p_consumer bigint, p_now timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
@@ -1860,7 +1860,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_grant(p_verb text, p_role text) IS 'refuse what cannot be granted.';
+COMMENT ON FUNCTION howdah._check_grant(p_verb text, p_role text) IS 'refuse a right that cannot be granted.';
 
 CREATE FUNCTION howdah._check_hardened(p_queue howdah.destinations) RETURNS void
     LANGUAGE plpgsql
@@ -1984,7 +1984,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah._check_name(p_name text) IS 'refuse what cannot be the name of a destination.';
+COMMENT ON FUNCTION howdah._check_name(p_name text) IS 'refuse a text that cannot be the name of a destination.';
 
 CREATE FUNCTION howdah._check_no_consumer(p_subscription howdah.destinations) RETURNS void
     LANGUAGE plpgsql
@@ -2412,7 +2412,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_temporary(p_destination howdah.destinations, p_verb text) IS 'refuse what may not be done with a temporary queue.';
+COMMENT ON FUNCTION howdah._check_temporary(p_destination howdah.destinations, p_verb text) IS 'refuse what is not allowed with a temporary queue.';
 
 CREATE FUNCTION howdah._check_together(p_queues text[], p_leases bigint[], p_length integer) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
@@ -2467,7 +2467,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._check_verb(p_verb text) IS 'refuse what is no verb of a right.';
+COMMENT ON FUNCTION howdah._check_verb(p_verb text) IS 'refuse a word that is no verb of a right.';
 
 CREATE FUNCTION howdah._check_wildcard(p_pattern text) RETURNS void
     LANGUAGE plpgsql IMMUTABLE
@@ -2930,7 +2930,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._clear_temporary(p_id integer) IS 'throw away what lies in a temporary queue that is gone; nobody is left to read it.';
+COMMENT ON FUNCTION howdah._clear_temporary(p_id integer) IS 'discard the messages of a temporary queue that is gone; nobody is left to read them.';
 
 CREATE FUNCTION howdah._close_dead(p_destination_id integer, p_now timestamp with time zone, p_but integer DEFAULT NULL::integer) RETURNS bigint
     LANGUAGE plpgsql
@@ -3034,7 +3034,7 @@ CREATE FUNCTION howdah._connection_lives(p_queue howdah.temporary_queues) RETURN
     where p_queue.connection is not null
 $$;
 
-COMMENT ON FUNCTION howdah._connection_lives(p_queue howdah.temporary_queues) IS 'whether the connection that a temporary queue belongs to is there.';
+COMMENT ON FUNCTION howdah._connection_lives(p_queue howdah.temporary_queues) IS 'whether the connection that a temporary queue belongs to still exists.';
 
 CREATE FUNCTION howdah._consume_published(p_destination howdah.destinations, p_message_ids bigint[]) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -3129,7 +3129,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._copy_grants() IS 'keep the copies in howdah.destinations of who may send and receive, which every call reads.';
+COMMENT ON FUNCTION howdah._copy_grants() IS 'keep the lists in howdah.destinations of who may send and receive, which every call reads.';
 
 CREATE FUNCTION howdah._copy_grants_of(p_destination_id integer) RETURNS void
     LANGUAGE sql
@@ -3146,7 +3146,7 @@ CREATE FUNCTION howdah._copy_grants_of(p_destination_id integer) RETURNS void
     where d.id = p_destination_id
 $$;
 
-COMMENT ON FUNCTION howdah._copy_grants_of(p_destination_id integer) IS 'keep the copies of howdah._copy_grants for one destination.';
+COMMENT ON FUNCTION howdah._copy_grants_of(p_destination_id integer) IS 'keep the lists of howdah._copy_grants for one destination.';
 
 CREATE FUNCTION howdah._copy_rights(p_subscription_id integer, p_topics integer[], p_by_wildcard boolean) RETURNS void
     LANGUAGE sql
@@ -3550,7 +3550,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._destination(p_name text, p_verb text) IS 'the destination of that name, if the caller may use it so.';
+COMMENT ON FUNCTION howdah._destination(p_name text, p_verb text) IS 'the destination with a given name, if the caller has a right to it.';
 
 CREATE FUNCTION howdah._destination_name(p_id integer) RETURNS text
     LANGUAGE sql STABLE
@@ -3726,7 +3726,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._drop_prepared(p_but jsonb[]) IS 'drop the session''s prepared statements but for those that howdah._left_in_session() told of before.';
+COMMENT ON FUNCTION howdah._drop_prepared(p_but jsonb[]) IS 'drop the session''s prepared statements, except those that howdah._left_in_session() reported before.';
 
 CREATE FUNCTION howdah._drop_sequences(p_destination howdah.destinations) RETURNS void
     LANGUAGE plpgsql
@@ -3773,7 +3773,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._drop_temporary(p_queue howdah.temporary_queues) IS 'end a temporary queue; its number waits for its next use.';
+COMMENT ON FUNCTION howdah._drop_temporary(p_queue howdah.temporary_queues) IS 'end a temporary queue, whose number then waits for its next use.';
 
 CREATE FUNCTION howdah._empty_destination(p_destination howdah.destinations, p_reason text) RETURNS bigint
     LANGUAGE plpgsql
@@ -3821,7 +3821,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._empty_destination(p_destination howdah.destinations, p_reason text) IS 'discard every message of a destination that no transaction (and, when purged, no lease) holds.';
+COMMENT ON FUNCTION howdah._empty_destination(p_destination howdah.destinations, p_reason text) IS 'discard every message of a destination that no transaction holds (nor, in a purge, a lease).';
 
 CREATE FUNCTION howdah._empty_slot(p_slot integer) RETURNS bigint
     LANGUAGE plpgsql
@@ -4069,7 +4069,7 @@ CREATE FUNCTION howdah._engine_option(p_key text) RETURNS text
         else p_key end
 $$;
 
-COMMENT ON FUNCTION howdah._engine_option(p_key text) IS 'our name of an engine''s property, of which Sun ONE MQ''s or WebSphere''s may be given.';
+COMMENT ON FUNCTION howdah._engine_option(p_key text) IS 'our name of an engine''s property, given by our name or that of Sun ONE MQ or WebSphere.';
 
 CREATE FUNCTION howdah._ensure_advisory() RETURNS void
     LANGUAGE plpgsql
@@ -4105,9 +4105,10 @@ begin
     loop
         v_target := howdah._new_destination(v_name);
         v_target.is_system := v_name in ('SYSTEM.DEAD.LETTER.QUEUE', '_SYSTEM.Advisory');
-        -- Those are everybody's, whoever happens to need one first.
+        -- These belong to everybody, whoever needs one first.
         v_target.persistent := p_destination.persistent or v_target.is_system;
-        -- What the engine itself puts there is on record like any send, else an audit could not tell it from a forgery.
+        -- What the engine itself puts there is recorded like any send; otherwise an audit could not tell it from a
+        -- forgery.
         v_target.journal_level := case when v_target.is_system then 'full' else v_target.journal_level end;
         if v_name = '_SYSTEM.Advisory' then
             v_target.default_time_to_live_ms := 7 * 86400000;
@@ -4120,7 +4121,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._ensure_targets(p_destination howdah.destinations) IS 'create the queues that a policy''s fixed names need, where they are missing.';
+COMMENT ON FUNCTION howdah._ensure_targets(p_destination howdah.destinations) IS 'create missing queues that a policy uses under fixed names.';
 
 CREATE FUNCTION howdah._estimate(p_destination_id integer) RETURNS TABLE(origin_id integer, live bigint, parked bigint, oldest_sent_at timestamp with time zone)
     LANGUAGE plpgsql STABLE
@@ -4989,13 +4990,13 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._free_temporary() IS 'one of the temporary queues that ended, which no transaction uses any more.';
+COMMENT ON FUNCTION howdah._free_temporary() IS 'an ended temporary queue that no transaction uses any more.';
 
 CREATE FUNCTION howdah._from_microseconds(p_microseconds bigint) RETURNS timestamp with time zone
     LANGUAGE sql STABLE
     AS $$ select timestamptz 'epoch' + least(p_microseconds, 9000000000000000000) * interval '1 microsecond' $$;
 
-COMMENT ON FUNCTION howdah._from_microseconds(p_microseconds bigint) IS 'the time that a hint remembers.';
+COMMENT ON FUNCTION howdah._from_microseconds(p_microseconds bigint) IS 'the time that a hint holds.';
 
 CREATE FUNCTION howdah._generation() RETURNS bigint
     LANGUAGE sql
@@ -5130,7 +5131,7 @@ CREATE FUNCTION howdah._has_old_snapshot() RETURNS boolean
     LANGUAGE sql STABLE
     AS $$ select current_setting('transaction_isolation') in ('repeatable read', 'serializable') $$;
 
-COMMENT ON FUNCTION howdah._has_old_snapshot() IS 'whether the transaction keeps one snapshot, so that it may not see what others have committed since.';
+COMMENT ON FUNCTION howdah._has_old_snapshot() IS 'whether the transaction keeps one snapshot, and so may not see what others have committed since.';
 
 CREATE FUNCTION howdah._has_right(p_destination_id integer, p_verb text) RETURNS boolean
     LANGUAGE sql STABLE
@@ -5140,7 +5141,7 @@ CREATE FUNCTION howdah._has_right(p_destination_id integer, p_verb text) RETURNS
                      and howdah._has_role(g.role_name))
 $$;
 
-COMMENT ON FUNCTION howdah._has_right(p_destination_id integer, p_verb text) IS 'whether the caller may use a destination so.';
+COMMENT ON FUNCTION howdah._has_right(p_destination_id integer, p_verb text) IS 'whether the caller has a right to a destination.';
 
 CREATE FUNCTION howdah._has_role(p_role text) RETURNS boolean
     LANGUAGE sql
@@ -5150,7 +5151,7 @@ CREATE FUNCTION howdah._has_role(p_role text) RETURNS boolean
         and howdah._refuse_maintenance()
 $$;
 
-COMMENT ON FUNCTION howdah._has_role(p_role text) IS 'whether the caller has the rights of a role by grants, be it only its own name.';
+COMMENT ON FUNCTION howdah._has_role(p_role text) IS 'whether the caller is a role, or has its rights by grants.';
 
 CREATE FUNCTION howdah._has_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint) RETURNS boolean
     LANGUAGE plpgsql
@@ -5187,7 +5188,7 @@ CREATE FUNCTION howdah._hint(p_sequence regclass) RETURNS bigint
     LANGUAGE sql
     AS $$ select coalesce(pg_sequence_last_value(p_sequence), 0) $$;
 
-COMMENT ON FUNCTION howdah._hint(p_sequence regclass) IS 'what a hint remembers.';
+COMMENT ON FUNCTION howdah._hint(p_sequence regclass) IS 'the value of a hint.';
 
 CREATE FUNCTION howdah._history(p_topic_id integer, p_since timestamp with time zone, p_upto pg_snapshot DEFAULT NULL::pg_snapshot) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, nonpersistent boolean)
     LANGUAGE sql
@@ -5222,7 +5223,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._hold_temporary(p_destination howdah.destinations) IS 'keep a temporary queue''s number from its next use until this transaction, which sends, has ended.';
+COMMENT ON FUNCTION howdah._hold_temporary(p_destination howdah.destinations) IS 'keep a temporary queue''s number from its next use until this sending transaction ends.';
 
 CREATE FUNCTION howdah._hold_tickets(p_id integer, p_shift integer, p_first bigint, p_last bigint) RETURNS void
     LANGUAGE plpgsql
@@ -5249,7 +5250,7 @@ CREATE FUNCTION howdah._holds_messages(p_destination_id integer) RETURNS boolean
                      and (p.boot is null or p.boot = pg_postmaster_start_time()))
 $$;
 
-COMMENT ON FUNCTION howdah._holds_messages(p_destination_id integer) IS 'whether any message lies in the destination, expired ones included.';
+COMMENT ON FUNCTION howdah._holds_messages(p_destination_id integer) IS 'whether a destination holds any message, including expired ones.';
 
 CREATE FUNCTION howdah._in_doubt(p_destination_id integer, p_seconds integer) RETURNS TABLE(attempt_id uuid, message_id bigint, stage smallint, begun_at timestamp with time zone, backend integer)
     LANGUAGE sql
@@ -5513,7 +5514,7 @@ CREATE FUNCTION howdah._is_member(p_role text, p_of text) RETURNS boolean
     AS $$
 begin
     if current_setting('server_version_num')::integer >= 160000 then
-        -- The usual way, at a tenth of the price. A statement of its own, for older servers have no such column.
+        -- The usual way costs a tenth. It is a statement of its own, because older servers have no such column.
         if exists (
             select from pg_auth_members m
             where m.member = to_regrole(quote_ident(p_role)) and m.roleid = to_regrole(quote_ident(p_of))
@@ -5536,7 +5537,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._is_member(p_role text, p_of text) IS 'whether a role is another one or has its rights by grants; neither need exist any more.';
+COMMENT ON FUNCTION howdah._is_member(p_role text, p_of text) IS 'whether a role is another role or has its rights by grants; neither need exist any more.';
 
 CREATE FUNCTION howdah._is_nonpersistent(p_slot integer, p_topic integer, p_from xid8) RETURNS boolean
     LANGUAGE plpgsql
@@ -5580,7 +5581,7 @@ CREATE FUNCTION howdah._is_overdue(p_search bigint, p_pace bigint) RETURNS boole
     LANGUAGE sql IMMUTABLE
     AS $$ select (p_pace - (coalesce(p_search, 0) & 1048575)) & 1048575 between 5 and 1046575 $$;
 
-COMMENT ON FUNCTION howdah._is_overdue(p_search bigint, p_pace bigint) IS 'whether a step of a search has been due for 5 ms or more: nobody receives in quick succession.';
+COMMENT ON FUNCTION howdah._is_overdue(p_search bigint, p_pace bigint) IS 'whether a step of a search has been due for 5 ms or more, because nobody receives in quick succession.';
 
 CREATE FUNCTION howdah._is_own_session(p_consumer integer) RETURNS boolean
     LANGUAGE sql
@@ -5626,7 +5627,7 @@ CREATE FUNCTION howdah._is_readable(p_at timestamp with time zone) RETURNS boole
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$ select p_at between timestamptz '1970-01-01 00:00:00+00' and timestamptz '9999-12-31 00:00:00+00' $$;
 
-COMMENT ON FUNCTION howdah._is_readable(p_at timestamp with time zone) IS 'whether a time is one that every client can read, in whatever time zone.';
+COMMENT ON FUNCTION howdah._is_readable(p_at timestamp with time zone) IS 'whether every client can read a time, in any time zone.';
 
 CREATE FUNCTION howdah._is_strict(p_destination_id integer) RETURNS boolean
     LANGUAGE sql STABLE
@@ -5916,7 +5917,7 @@ CREATE FUNCTION howdah._latch(p_name text) RETURNS void
     LANGUAGE sql
     AS $$ select from howdah.latches l where l.name = p_name for update $$;
 
-COMMENT ON FUNCTION howdah._latch(p_name text) IS 'take one of the engine''s own locks until the transaction ends, and wait for whoever has it.';
+COMMENT ON FUNCTION howdah._latch(p_name text) IS 'take one of the engine''s own locks until the transaction ends, and wait for its holder.';
 
 CREATE FUNCTION howdah._lay_down(p_destination_id integer, p_lease bigint, p_message_ids bigint[], p_until timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql
@@ -6040,7 +6041,7 @@ CREATE FUNCTION howdah._leave_topics(p_queue_id integer) RETURNS void
     from gone g where t.destination_id = g.topic_id
 $$;
 
-COMMENT ON FUNCTION howdah._leave_topics(p_queue_id integer) IS 'bridge no topic to a queue any more.';
+COMMENT ON FUNCTION howdah._leave_topics(p_queue_id integer) IS 'remove all bridges to a queue.';
 
 CREATE FUNCTION howdah._left_in_session() RETURNS SETOF jsonb
     LANGUAGE sql
@@ -6050,7 +6051,7 @@ CREATE FUNCTION howdah._left_in_session() RETURNS SETOF jsonb
     select jsonb_build_array('cursor', c.name, c.statement, c.creation_time) from pg_cursors c where c.is_holdable
 $$;
 
-COMMENT ON FUNCTION howdah._left_in_session() IS 'the prepared statements and the cursors WITH HOLD of the session, which outlive its transaction.';
+COMMENT ON FUNCTION howdah._left_in_session() IS 'the session''s prepared statements and cursors WITH HOLD, which outlive its transaction.';
 
 CREATE FUNCTION howdah._listener(p_name text, p_verb text) RETURNS howdah.listeners
     LANGUAGE plpgsql
@@ -6069,7 +6070,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._listener(p_name text, p_verb text) IS 'the listener of that name, if the caller may use its queue so.';
+COMMENT ON FUNCTION howdah._listener(p_name text, p_verb text) IS 'the listener with a given name, if the caller has a right to its queue.';
 
 CREATE FUNCTION howdah._listener_failed(p_listener_id integer, p_failures integer, p_incident_id bigint) RETURNS text
     LANGUAGE plpgsql
@@ -6111,7 +6112,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._listener_failed(p_listener_id integer, p_failures integer, p_incident_id bigint) IS 'count failures of a listener and stop it at its limit.';
+COMMENT ON FUNCTION howdah._listener_failed(p_listener_id integer, p_failures integer, p_incident_id bigint) IS 'count failures of a listener, and stop it at its limit.';
 
 CREATE FUNCTION howdah._listener_failures(p_listener howdah.listeners) RETURNS integer
     LANGUAGE sql STABLE
@@ -6150,7 +6151,7 @@ CREATE FUNCTION howdah._listener_warning(p_listener howdah.listeners) RETURNS te
       and d.dispose_at < 1000000 and howdah._listener_limit(p_listener) <= d.dispose_at
 $$;
 
-COMMENT ON FUNCTION howdah._listener_warning(p_listener howdah.listeners) IS 'what is wrong with a listener''s limit beside its queue''s.';
+COMMENT ON FUNCTION howdah._listener_warning(p_listener howdah.listeners) IS 'what is wrong with a listener''s limit compared with its queue''s.';
 
 CREATE FUNCTION howdah._locate(p_subscription howdah.subscriptions, p_ack howdah.acks, p_seqs bigint[]) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, nonpersistent boolean, message_id bigint, done boolean, wanted boolean)
     LANGUAGE sql
@@ -6668,7 +6669,7 @@ CREATE FUNCTION howdah._microseconds(p_at timestamp with time zone) RETURNS bigi
     LANGUAGE sql STABLE
     AS $$ select (extract(epoch from p_at) * 1000000)::bigint $$;
 
-COMMENT ON FUNCTION howdah._microseconds(p_at timestamp with time zone) IS 'a time as a hint remembers it.';
+COMMENT ON FUNCTION howdah._microseconds(p_at timestamp with time zone) IS 'a time in the form that a hint holds.';
 
 CREATE FUNCTION howdah._milliseconds(p_length interval) RETURNS bigint
     LANGUAGE sql IMMUTABLE
@@ -6688,7 +6689,7 @@ CREATE FUNCTION howdah._most_specific(p_name text) RETURNS text
     limit 1
 $$;
 
-COMMENT ON FUNCTION howdah._most_specific(p_name text) IS 'the pattern that holds for a name.';
+COMMENT ON FUNCTION howdah._most_specific(p_name text) IS 'the pattern that applies to a name.';
 
 CREATE FUNCTION howdah._move(p_source howdah.destinations, p_target howdah.destinations, p_message_ids bigint[], p_max bigint, p_reason text) RETURNS bigint
     LANGUAGE plpgsql
@@ -6856,7 +6857,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._new_hint(p_name text) IS 'make a sequence that serves as memory outside transactions: never bloated, seen by all at once.';
+COMMENT ON FUNCTION howdah._new_hint(p_name text) IS 'create a sequence that serves as memory outside transactions: it never bloats, and everybody sees it at once.';
 
 CREATE FUNCTION howdah._new_listener(p_name text, p_destination howdah.destinations, p_options jsonb) RETURNS howdah.listeners
     LANGUAGE plpgsql
@@ -6944,7 +6945,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._new_positions(p_id integer) IS 'make the sequence of a new destination''s positions.';
+COMMENT ON FUNCTION howdah._new_positions(p_id integer) IS 'create the sequence of a new destination''s positions.';
 
 CREATE FUNCTION howdah._new_temporary() RETURNS howdah.temporary_queues
     LANGUAGE plpgsql
@@ -6972,7 +6973,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._new_temporary() IS 'make the destination of a temporary queue, with its sequences.';
+COMMENT ON FUNCTION howdah._new_temporary() IS 'create the destination of a temporary queue, with its sequences.';
 
 CREATE FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way integer, p_want integer, p_drawn boolean, OUT positions bigint[], OUT locked boolean) RETURNS record
     LANGUAGE plpgsql
@@ -7644,7 +7645,7 @@ CREATE FUNCTION howdah._pace(p_clock timestamp with time zone) RETURNS bigint
     LANGUAGE sql STABLE
     AS $$ select (date_part('epoch', p_clock) * 1000)::bigint $$;
 
-COMMENT ON FUNCTION howdah._pace(p_clock timestamp with time zone) IS 'the time in which the steps of a search are paced.';
+COMMENT ON FUNCTION howdah._pace(p_clock timestamp with time zone) IS 'the clock by which the steps of a search are timed.';
 
 CREATE FUNCTION howdah._page(p_subscription howdah.subscriptions, p_ack howdah.acks, p_slots integer[], p_after xid8, p_after_seq bigint, p_to xid8, p_upto pg_snapshot, p_limit integer) RETURNS TABLE(xid xid8, seq bigint, sent_at timestamp with time zone, expires_at timestamp with time zone, destination_id integer, rank smallint, is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid, client_id text, nonpersistent boolean, message_id bigint, done boolean, wanted boolean)
     LANGUAGE plpgsql ROWS 100
@@ -8149,7 +8150,7 @@ CREATE FUNCTION howdah._poison_procedure_version(p_name text) RETURNS text
       and p.proargtypes[0] = 'howdah.message'::regtype and p.proargtypes[1] = 'jsonb'::regtype
 $$;
 
-COMMENT ON FUNCTION howdah._poison_procedure_version(p_name text) IS 'which version of a poison procedure the catalogue has.';
+COMMENT ON FUNCTION howdah._poison_procedure_version(p_name text) IS 'the version of a poison procedure in the catalog.';
 
 CREATE FUNCTION howdah._policy_for(p_name text) RETURNS jsonb
     LANGUAGE sql STABLE
@@ -8167,7 +8168,7 @@ CREATE FUNCTION howdah._policy_for(p_name text) RETURNS jsonb
     limit 1
 $$;
 
-COMMENT ON FUNCTION howdah._policy_for(p_name text) IS 'the options that the policies by wildcard give to a new queue.';
+COMMENT ON FUNCTION howdah._policy_for(p_name text) IS 'the options that wildcard policies give to a new queue.';
 
 CREATE FUNCTION howdah._positions(p_destination_id integer, p_message_id bigint) RETURNS bigint[]
     LANGUAGE plpgsql STABLE
@@ -8409,7 +8410,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._queue(p_name text, p_verb text) IS 'a destination that holds messages, a queue or a subscription, if the caller may use it so.';
+COMMENT ON FUNCTION howdah._queue(p_name text, p_verb text) IS 'a destination that holds messages, a queue or a subscription, if the caller has a right to it.';
 
 CREATE FUNCTION howdah._queue_for_look_up(p_queue text) RETURNS howdah.destinations
     LANGUAGE plpgsql
@@ -9114,7 +9115,7 @@ exception when insufficient_privilege then
 end
 $$;
 
-COMMENT ON FUNCTION howdah._refuse_maintenance() IS 'refuse a call out of ANALYZE, VACUUM, REINDEX, CREATE INDEX, CLUSTER or REFRESH MATERIALIZED VIEW.';
+COMMENT ON FUNCTION howdah._refuse_maintenance() IS 'refuse a call from ANALYZE, VACUUM, REINDEX, CREATE INDEX, CLUSTER or REFRESH MATERIALIZED VIEW.';
 
 CREATE FUNCTION howdah._release_audit(p_epoch bigint) RETURNS void
     LANGUAGE plpgsql
@@ -9140,7 +9141,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._remember(p_search regclass, p_back bigint, p_begun timestamp with time zone, p_found boolean) IS 'note how far a search came, and when its next step is due.';
+COMMENT ON FUNCTION howdah._remember(p_search regclass, p_back bigint, p_begun timestamp with time zone, p_found boolean) IS 'record how far a search came, and when its next step is due.';
 
 CREATE FUNCTION howdah._remove(p_message howdah.msgs, p_place text) RETURNS void
     LANGUAGE plpgsql
@@ -9616,7 +9617,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._run_poison_procedure(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) IS 'have a queue''s own function deal with a message at its limit.';
+COMMENT ON FUNCTION howdah._run_poison_procedure(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) IS 'let a queue''s own function deal with a message at its limit.';
 
 CREATE FUNCTION howdah._same_ring(p_truncations bigint) RETURNS boolean
     LANGUAGE plpgsql STABLE
@@ -11103,7 +11104,7 @@ CREATE FUNCTION howdah._session_settings() RETURNS jsonb
     LANGUAGE sql
     AS $$ select jsonb_object_agg(s.name, s.setting) from pg_settings s where s.name !~ '^howdah[.]' $$;
 
-COMMENT ON FUNCTION howdah._session_settings() IS 'the session''s settings as they are now, but for those that Howdah''s functions make themselves.';
+COMMENT ON FUNCTION howdah._session_settings() IS 'the session''s current settings, except those that Howdah''s functions make.';
 
 CREATE FUNCTION howdah._set_aside(p_destination_id integer, p_message_id bigint) RETURNS void
     LANGUAGE plpgsql
@@ -11186,7 +11187,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._set_persistent() IS 'have sends to every queue and topic store persistent messages, or none, as the engine and each of them says now.';
+COMMENT ON FUNCTION howdah._set_persistent() IS 'make sends to every queue and topic store persistent messages or not, as the engine and each of them now say.';
 
 CREATE FUNCTION howdah._set_room(p_destination_id integer) RETURNS void
     LANGUAGE plpgsql
@@ -11366,7 +11367,7 @@ CREATE FUNCTION howdah._share_latch(p_name text) RETURNS void
     LANGUAGE sql
     AS $$ select from howdah.latches l where l.name = p_name for share $$;
 
-COMMENT ON FUNCTION howdah._share_latch(p_name text) IS 'share one of the engine''s own locks until the transaction ends, and wait for who has it alone.';
+COMMENT ON FUNCTION howdah._share_latch(p_name text) IS 'share one of the engine''s own locks until the transaction ends, and wait for an exclusive holder.';
 
 CREATE FUNCTION howdah._shares_reached(p_shares integer[], p_messages bigint, p_message_limit bigint, p_bytes bigint, p_byte_limit bigint) RETURNS integer
     LANGUAGE sql IMMUTABLE
@@ -11459,7 +11460,7 @@ CREATE FUNCTION howdah._span(p_length interval) RETURNS interval
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$ select interval '1 second' * extract(epoch from p_length)::float8 $$;
 
-COMMENT ON FUNCTION howdah._span(p_length interval) IS 'a length of time as so many seconds, which are as many in every time zone.';
+COMMENT ON FUNCTION howdah._span(p_length interval) IS 'an interval as seconds, which are the same in every time zone.';
 
 CREATE FUNCTION howdah._stamped(p_headers jsonb, p_user text) RETURNS jsonb
     LANGUAGE sql IMMUTABLE
@@ -12343,7 +12344,7 @@ CREATE FUNCTION howdah._utc(p_at timestamp with time zone) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$ select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"') $$;
 
-COMMENT ON FUNCTION howdah._utc(p_at timestamp with time zone) IS 'a time as text for JSON, whatever time zone and style the session has.';
+COMMENT ON FUNCTION howdah._utc(p_at timestamp with time zone) IS 'a time as text for JSON, whatever the session''s time zone and style.';
 
 CREATE FUNCTION howdah._verdict(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) RETURNS text
     LANGUAGE sql IMMUTABLE
@@ -13013,7 +13014,7 @@ begin
         'orange_threshold', 'red_threshold'] then
         perform howdah._close_room('howdah.system_room');
         perform howdah._set_room(d.id) from howdah.destinations d
-        -- ended ones are used again
+        -- ended temporary queues are used again
         where d.dropped_at is null or exists (select from howdah.temporary_queues t where t.destination_id = d.id);
     end if;
     if v_options ? 'persistent' then
@@ -13041,7 +13042,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.alter_listener(listener text, options jsonb) IS 'change options of a listener; the next receive and the next failure heed them.';
+COMMENT ON FUNCTION howdah.alter_listener(listener text, options jsonb) IS 'change options of a listener, with effect from the next receive and the next failure.';
 
 CREATE FUNCTION howdah.alter_queue(queue text, options jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -13100,7 +13101,7 @@ begin
     perform howdah._copy_grants_of(v_new.id) where options ? 'stamp_user';
     perform howdah._set_room(v_new.id);
     if v_new.main_rank >= 0 then
-        -- what lies there is still found if the queue has no main lane now
+        -- messages there are still found if the queue has no main lane now
         perform howdah._open_lane(v_new.id, v_new.main_rank, 2);
     end if;
     perform howdah._note_special(v_new);
@@ -13108,7 +13109,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.alter_queue(queue text, options jsonb) IS 'change options of a queue; the next call that needs them sees them.';
+COMMENT ON FUNCTION howdah.alter_queue(queue text, options jsonb) IS 'change options of a queue, with effect from the next call that needs them.';
 
 CREATE FUNCTION howdah.alter_topic(topic text, options jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -13252,7 +13253,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.begin_attempts_as(listener text, max_messages integer, attempt_id uuid) IS 'put attempts on record as howdah.begin_attempts, but none if the listener is stopped or busy.';
+COMMENT ON FUNCTION howdah.begin_attempts_as(listener text, max_messages integer, attempt_id uuid) IS 'record attempts as howdah.begin_attempts does, but none if the listener is stopped or busy.';
 
 CREATE FUNCTION howdah.begin_copy(body_type text DEFAULT 'text'::text) RETURNS regclass
     LANGUAGE plpgsql SECURITY DEFINER
@@ -13714,7 +13715,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.close_connection() IS 'end the caller''s connection: its temporary queues are dropped, with what lies in them.';
+COMMENT ON FUNCTION howdah.close_connection() IS 'close the caller''s connection, and drop its temporary queues with their messages.';
 
 CREATE FUNCTION howdah.close_consumer(consumer bigint) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -13820,7 +13821,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.create_listener(listener text, queue text, options jsonb) IS 'create a listener, running.';
+COMMENT ON FUNCTION howdah.create_listener(listener text, queue text, options jsonb) IS 'create a listener that runs.';
 
 CREATE FUNCTION howdah.create_queue(queue text, options jsonb DEFAULT '{}'::jsonb) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -13934,7 +13935,7 @@ CREATE FUNCTION howdah.default_options(preset text DEFAULT 'howdah'::text) RETUR
     where k.owner = 'queue'
 $$;
 
-COMMENT ON FUNCTION howdah.default_options(preset text) IS 'every option of a queue that is created with a preset and nothing else.';
+COMMENT ON FUNCTION howdah.default_options(preset text) IS 'all options of a queue that is created with a preset and nothing else.';
 
 CREATE FUNCTION howdah.delay_until(at timestamp with time zone) RETURNS interval
     LANGUAGE plpgsql SECURITY DEFINER
@@ -14007,7 +14008,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.drop_policy(pattern text) IS 'forget the options of a wildcard; queues keep what they have.';
+COMMENT ON FUNCTION howdah.drop_policy(pattern text) IS 'delete the options of a wildcard; queues keep the options that they have.';
 
 CREATE FUNCTION howdah.drop_queue(queue text, force boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -14037,7 +14038,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.drop_queue(queue text, force boolean) IS 'drop a queue; one that holds messages only when forced.';
+COMMENT ON FUNCTION howdah.drop_queue(queue text, force boolean) IS 'drop a queue; force also drops one that holds messages.';
 
 CREATE FUNCTION howdah.drop_temporary_queue(queue text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -14065,7 +14066,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.drop_temporary_queue(queue text) IS 'drop a temporary queue of the caller''s connection, with what lies in it.';
+COMMENT ON FUNCTION howdah.drop_temporary_queue(queue text) IS 'drop a temporary queue of the caller''s connection with its messages.';
 
 CREATE FUNCTION howdah.drop_topic(topic text, force boolean DEFAULT false) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -14194,7 +14195,7 @@ declare
 begin
     select l.* into v_listener from howdah.listeners l where l.name = listener;
     if not found then
-        -- If another worker was quicker, its row is the one that counts.
+        -- If another worker was faster, its row counts.
         perform howdah._add_listener(v_wanted);
         select l.* into v_listener from howdah.listeners l where l.name = listener;
     end if;
@@ -14208,7 +14209,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.ensure_listener(listener text, queue text, options jsonb) IS 'create a listener unless it exists; one that exists keeps its options.';
+COMMENT ON FUNCTION howdah.ensure_listener(listener text, queue text, options jsonb) IS 'create a listener unless it exists; an existing one keeps its options.';
 
 CREATE FUNCTION howdah.extend(queue text, lease bigint, duration interval DEFAULT '00:00:30'::interval, message_ids bigint[] DEFAULT NULL::bigint[]) RETURNS timestamp with time zone
     LANGUAGE plpgsql SECURITY DEFINER
@@ -14392,7 +14393,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.grant_queue(queue text, verb text, role text) IS 'allow a role and its members something at a queue.';
+COMMENT ON FUNCTION howdah.grant_queue(queue text, verb text, role text) IS 'grant a role and its members a right at a queue.';
 
 CREATE FUNCTION howdah.handed(queue text, lease bigint, message_ids bigint[] DEFAULT NULL::bigint[]) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -14444,7 +14445,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.handled_as(listener text) IS 'a message that the listener received was handled: count its failures from 0 again.';
+COMMENT ON FUNCTION howdah.handled_as(listener text) IS 'record that a message received by the listener was handled, and count its failures from 0 again.';
 
 CREATE FUNCTION howdah.heartbeat(worker_id uuid, in_hand jsonb DEFAULT '{}'::jsonb) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -14595,7 +14596,7 @@ CREATE FUNCTION howdah.keep_connection() RETURNS bigint
     where t.connection = current_setting('howdah.connection', true) and t.boot = pg_postmaster_start_time()
 $$;
 
-COMMENT ON FUNCTION howdah.keep_connection() IS 'say that the caller''s connection lives, though it receives nothing.';
+COMMENT ON FUNCTION howdah.keep_connection() IS 'report that the caller''s connection lives, though it receives nothing.';
 
 CREATE FUNCTION howdah.last_acked_id(ack_id integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -14978,7 +14979,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.list_grants(queue text) IS 'who may do what at a queue.';
+COMMENT ON FUNCTION howdah.list_grants(queue text) IS 'list who may do what at a queue.';
 
 CREATE FUNCTION howdah.list_leases(queue text) RETURNS TABLE(lease bigint, messages bigint, leased_until timestamp with time zone)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -15021,7 +15022,7 @@ CREATE FUNCTION howdah.list_listeners(listener text DEFAULT NULL::text) RETURNS 
     order by l.name
 $$;
 
-COMMENT ON FUNCTION howdah.list_listeners(listener text) IS 'every listener, or that one, with its options, counter and status, by name.';
+COMMENT ON FUNCTION howdah.list_listeners(listener text) IS 'list all listeners, or one, with options, counter and status, by name.';
 
 CREATE FUNCTION howdah.list_poison(queue text DEFAULT NULL::text, origin text DEFAULT NULL::text, error_class text DEFAULT NULL::text, fingerprint text DEFAULT NULL::text, older_than timestamp with time zone DEFAULT NULL::timestamp with time zone, newer_than timestamp with time zone DEFAULT NULL::timestamp with time zone, max_rows integer DEFAULT 100, after bigint DEFAULT NULL::bigint, selector text DEFAULT NULL::text) RETURNS TABLE(message_id bigint, exception_queue text, origin_queue text, dead_at timestamp with time zone, dead_reason text, failures bigint, last_incident_id bigint, last_error_class text, last_error_text text, last_sqlstate text, last_fingerprint text, priority integer, sent_at timestamp with time zone, content_type text, headers jsonb, due_at timestamp with time zone, "position" bigint)
     LANGUAGE plpgsql SECURITY DEFINER
@@ -15056,7 +15057,7 @@ CREATE FUNCTION howdah.list_policies() RETURNS TABLE(pattern text, options jsonb
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$ select p.pattern, p.options, p.set_at, p.set_by from howdah.destination_policies p order by p.pattern $$;
 
-COMMENT ON FUNCTION howdah.list_policies() IS 'the options by wildcard.';
+COMMENT ON FUNCTION howdah.list_policies() IS 'list the wildcard policies.';
 
 CREATE FUNCTION howdah.list_queues(temporary boolean DEFAULT false) RETURNS TABLE(queue text, is_system boolean, sending_paused boolean, receiving_paused boolean, max_failed_deliveries integer, exception_mode text, exception_queue text, redelivery_delay_ms bigint, blocked_retry_ms bigint, max_message_bytes bigint, default_priority integer, default_time_to_live_ms bigint, journal_level text, created_at timestamp with time zone, created_by text)
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -15073,7 +15074,7 @@ CREATE FUNCTION howdah.list_queues(temporary boolean DEFAULT false) RETURNS TABL
     order by d.name
 $$;
 
-COMMENT ON FUNCTION howdah.list_queues(temporary boolean) IS 'every queue with its options, by name.';
+COMMENT ON FUNCTION howdah.list_queues(temporary boolean) IS 'list all queues with their main options, by name.';
 
 CREATE FUNCTION howdah.list_schedules(queue text DEFAULT NULL::text, all_states boolean DEFAULT false) RETURNS TABLE(schedule_id bigint, name text, queue_name text, state text, cron text, time_zone text, period interval, remaining integer, next_at timestamp with time zone, starts_at timestamp with time zone, ends_at timestamp with time zone, catch_up boolean, misfire_grace interval, fired bigint, missed bigint, last_fired_at timestamp with time zone, last_error text, parent_id bigint, message_type text, correlation_id text, created_at timestamp with time zone, created_by text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -16020,7 +16021,7 @@ CREATE FUNCTION howdah.now() RETURNS timestamp with time zone
     LANGUAGE sql PARALLEL SAFE
     AS $$ select clock_timestamp() $$;
 
-COMMENT ON FUNCTION howdah.now() IS 'the only clock of Howdah, the time at the call and not at the start of the transaction.';
+COMMENT ON FUNCTION howdah.now() IS 'Howdah''s only clock: the time of the call, not of the transaction''s start.';
 
 CREATE FUNCTION howdah.open_consumer(queue text, exclusive boolean DEFAULT false, priority integer DEFAULT 0, own_session boolean DEFAULT false, timeout interval DEFAULT '00:01:00'::interval) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -16129,7 +16130,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.pause(queue text, sending boolean, receiving boolean) IS 'stop sending to a queue, receiving from it, or both (the default).';
+COMMENT ON FUNCTION howdah.pause(queue text, sending boolean, receiving boolean) IS 'pause sending to a queue, receiving from it, or both (the default).';
 
 CREATE FUNCTION howdah.pause_schedule(schedule_id bigint) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -16280,7 +16281,7 @@ CREATE FUNCTION howdah.presets() RETURNS TABLE(option text, howdah jsonb, websph
     from jsonb_each(howdah._preset('websphere')) o order by o.key
 $$;
 
-COMMENT ON FUNCTION howdah.presets() IS 'the presets side by side.';
+COMMENT ON FUNCTION howdah.presets() IS 'compare the presets.';
 
 CREATE FUNCTION howdah.purge_queue(queue text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -16305,7 +16306,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.purge_queue(queue text) IS 'discard every message of a queue that nobody is receiving just now.';
+COMMENT ON FUNCTION howdah.purge_queue(queue text) IS 'discard every message of a queue that nobody is receiving at the moment.';
 
 CREATE FUNCTION howdah.queue_options(queue text) RETURNS jsonb
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -16322,14 +16323,15 @@ begin
             coalesce(quote_literal(left(queue, 250)), 'NULL')),
             hint = 'Create it with howdah.create_queue(name), or see howdah.list_queues().';
     end if;
-    v_destination.max_message_bytes := v_destination.own_max_message_bytes;  -- what holds is howdah.list_queues'
+    -- howdah.list_queues shows the values in effect
+    v_destination.max_message_bytes := v_destination.own_max_message_bytes;
     v_destination.persistent := v_destination.own_persistent;
     return (select jsonb_object_agg(k.key, to_jsonb(v_destination) -> k.key) from howdah._option_kinds() k
         where k.owner = 'queue');
 end
 $$;
 
-COMMENT ON FUNCTION howdah.queue_options(queue text) IS 'every option of a queue with its value.';
+COMMENT ON FUNCTION howdah.queue_options(queue text) IS 'all options of a queue with their values.';
 
 CREATE FUNCTION howdah.queue_stats(queue text DEFAULT NULL::text) RETURNS TABLE(queue_name text, live bigint, in_hand bigint, parked bigint, dead bigint, enqueued bigint, dequeued bigint, consumed bigint, expired bigint, discarded bigint, moved_out bigint, moved_in bigint, lost bigint, consumers integer, oldest_age interval, exact boolean, figures_age interval, audited_at timestamp with time zone, audit_verdict text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -16971,7 +16973,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.receive_as(listener text, max_messages integer, consumer bigint) IS 'take messages as howdah.receive, but none if the listener is stopped or busy.';
+COMMENT ON FUNCTION howdah.receive_as(listener text, max_messages integer, consumer bigint) IS 'take messages as howdah.receive does, but none if the listener is stopped or busy.';
 
 CREATE FUNCTION howdah.receive_attempt(queue text, attempt_id uuid) RETURNS SETOF howdah.message
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17073,7 +17075,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.receive_attempt_as(listener text, attempt_id uuid) IS 'take the message of an attempt as howdah.receive_attempt, but not if the listener is stopped or busy.';
+COMMENT ON FUNCTION howdah.receive_attempt_as(listener text, attempt_id uuid) IS 'take the message of an attempt as howdah.receive_attempt does, but not if the listener is stopped or busy.';
 
 CREATE FUNCTION howdah.receive_correlated(queue text, correlation_id text, max_messages integer DEFAULT 1) RETURNS SETOF howdah.message
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17269,7 +17271,7 @@ declare
     v_listener howdah.listeners := howdah._listener(listener, 'receive');
     v_last bigint;
 begin
-    -- Before any message's lock, so that two such calls cannot deadlock.
+    -- before any message's lock, so that two such calls cannot deadlock
     perform from howdah.listeners l where l.id = v_listener.id for no key update;
     v_last := coalesce(pg_sequence_last_value(pg_get_serial_sequence('howdah.poison_details', 'incident_id')::regclass),
         0);
@@ -17796,7 +17798,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.resume(queue text, sending boolean, receiving boolean) IS 'allow sending to a queue, receiving from it, or both (the default) again.';
+COMMENT ON FUNCTION howdah.resume(queue text, sending boolean, receiving boolean) IS 'resume sending to a queue, receiving from it, or both (the default).';
 
 CREATE FUNCTION howdah.resume_listener(listener text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17817,7 +17819,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.resume_listener(listener text) IS 'let a stopped listener receive again; its counter goes on from where it is.';
+COMMENT ON FUNCTION howdah.resume_listener(listener text) IS 'let a stopped listener receive again; its counter continues.';
 
 CREATE FUNCTION howdah.resume_schedule(schedule_id bigint) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -17902,7 +17904,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.revoke_queue(queue text, verb text, role text) IS 'take such a right back.';
+COMMENT ON FUNCTION howdah.revoke_queue(queue text, verb text, role text) IS 'revoke a right at a queue.';
 
 CREATE FUNCTION howdah.schedule(queue text, body bytea, cron text DEFAULT NULL::text, period interval DEFAULT NULL::interval, repeat integer DEFAULT NULL::integer, starts_at timestamp with time zone DEFAULT NULL::timestamp with time zone, ends_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, name text DEFAULT NULL::text, time_zone text DEFAULT 'UTC'::text, catch_up boolean DEFAULT NULL::boolean, misfire_grace interval DEFAULT NULL::interval, headers jsonb DEFAULT NULL::jsonb, priority integer DEFAULT NULL::integer, correlation_id text DEFAULT NULL::text, reply_to text DEFAULT NULL::text, message_type text DEFAULT NULL::text, conversation_id uuid DEFAULT NULL::uuid, time_to_live interval DEFAULT NULL::interval, delivery_mode text DEFAULT 'persistent'::text, content_type text DEFAULT 'application/octet-stream'::text) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -18336,7 +18338,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah.set_connection(connection text, local boolean) IS 'say which connection of a client this session, or transaction, belongs to.';
+COMMENT ON FUNCTION howdah.set_connection(connection text, local boolean) IS 'set the client connection to which this session, or transaction, belongs.';
 
 CREATE FUNCTION howdah.set_policy(pattern text, options jsonb, apply boolean DEFAULT true) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
@@ -18379,7 +18381,7 @@ begin
 end
 $_$;
 
-COMMENT ON FUNCTION howdah.set_policy(pattern text, options jsonb, apply boolean) IS 'options for all queues whose names match a wildcard.';
+COMMENT ON FUNCTION howdah.set_policy(pattern text, options jsonb, apply boolean) IS 'set options for all queues whose names match a wildcard.';
 
 CREATE FUNCTION howdah.set_storage(options jsonb, tables text[] DEFAULT NULL::text[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -18479,7 +18481,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah.stop_listener(listener text, reason text) IS 'let a listener receive nothing more until it is resumed.';
+COMMENT ON FUNCTION howdah.stop_listener(listener text, reason text) IS 'stop a listener until it is resumed.';
 
 CREATE FUNCTION howdah.subscribe(topic text, name text DEFAULT NULL::text, client_id text DEFAULT ''::text, selector text DEFAULT NULL::text, shared boolean DEFAULT false, durable boolean DEFAULT true, no_local boolean DEFAULT false, since timestamp with time zone DEFAULT NULL::timestamp with time zone, options jsonb DEFAULT '{}'::jsonb) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER

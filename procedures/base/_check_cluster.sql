@@ -1,9 +1,9 @@
--- howdah._check_cluster(): refuse to read or write by transaction numbers of another cluster, after a restore.
+-- howdah._check_cluster(): refuse to read or write by another cluster's transaction ids after a restore.
 --
 -- Raises   HD025 the database was restored into another cluster.
 -- Role     internal
 --
--- Looked at once after each start of the server: pg_control_system() reads a file.
+-- It is checked once after each start of the server, because pg_control_system() reads a file.
 create or replace function howdah._check_cluster() returns void
 language plpgsql volatile
 as $$

@@ -3,7 +3,7 @@
 -- Returns  boolean.
 -- Role     internal
 --
--- Parts between dots: * stands for one part, > at the end for the rest, or for nothing more.
+-- Names are parts between dots. * stands for one part; > at the end stands for the rest, or for nothing more.
 create or replace function howdah._matches_wildcard(p_name text, p_pattern text) returns boolean
 language sql immutable
 as $$

@@ -1,13 +1,15 @@
--- howdah._refuse_maintenance(): refuse a call out of ANALYZE, VACUUM, REINDEX, CREATE INDEX, CLUSTER or REFRESH
+-- howdah._refuse_maintenance(): refuse a call from ANALYZE, VACUUM, REINDEX, CREATE INDEX, CLUSTER or REFRESH
 -- MATERIALIZED VIEW.
 --
 -- Returns  true.
--- Raises   HD010 it is one.
+-- Raises   HD010 the call comes from such a command.
 -- Role     internal
 --
--- There PostgreSQL runs the code of a table's owner, who is not the session's role; it says so to none, but forbids
--- some statements. UNLISTEN is the cheapest of them: it does nothing in a session that never listened. One that has
--- cannot PREPARE TRANSACTION afterwards; to undo it, by a subtransaction, would cost every call 2 microseconds.
+-- In these commands, PostgreSQL runs the code of a table's owner, who is not the session's role. It does not say so,
+-- but it forbids some statements. UNLISTEN is the cheapest of them: it does nothing in a session that never listened.
+--
+-- A session that has listened cannot PREPARE TRANSACTION afterwards. Undoing that by a subtransaction would cost every
+-- call 2 microseconds.
 create or replace function howdah._refuse_maintenance() returns boolean
 language plpgsql volatile
 as $$

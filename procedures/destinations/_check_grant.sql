@@ -1,4 +1,4 @@
--- howdah._check_grant(p_verb, p_role): refuse what cannot be granted.
+-- howdah._check_grant(p_verb, p_role): refuse a right that cannot be granted.
 --
 -- Raises   HD005 no such verb or role.
 -- Role     internal

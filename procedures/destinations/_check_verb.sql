@@ -1,4 +1,4 @@
--- howdah._check_verb(p_verb): refuse what is no verb of a right.
+-- howdah._check_verb(p_verb): refuse a word that is no verb of a right.
 --
 -- Raises   HD005 no such verb.
 -- Role     internal

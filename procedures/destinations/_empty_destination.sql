@@ -1,7 +1,7 @@
--- howdah._empty_destination(p_destination, p_reason): discard every message of a destination that no transaction (and,
--- when purged, no lease) holds.
+-- howdah._empty_destination(p_destination, p_reason): discard every message of a destination that no transaction holds
+-- (nor, in a purge, a lease).
 --
--- Returns  their number (bigint).
+-- Returns  the number of messages (bigint).
 -- Role     internal
 create or replace function howdah._empty_destination(p_destination howdah.destinations, p_reason text) returns bigint
 language plpgsql volatile

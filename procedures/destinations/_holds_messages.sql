@@ -1,4 +1,4 @@
--- howdah._holds_messages(p_destination_id): whether any message lies in the destination, expired ones included.
+-- howdah._holds_messages(p_destination_id): whether a destination holds any message, including expired ones.
 --
 -- Returns  boolean.
 -- Role     internal

@@ -1,10 +1,10 @@
--- howdah._most_specific(p_name): the pattern that holds for a name.
+-- howdah._most_specific(p_name): the pattern that applies to a name.
 --
 -- Returns  text; NULL if none does.
 -- Role     internal
 --
--- Part by part a name before *, and * before >, as ActiveMQ's DestinationMap has it: ASCII has them in the order >
--- after *, so the patterns are compared as arrays of 0, 1 and 2.
+-- Part by part, a name precedes *, and * precedes >, as in ActiveMQ's DestinationMap. ASCII has > after *, so the
+-- patterns are compared as arrays of 0, 1 and 2.
 create or replace function howdah._most_specific(p_name text) returns text
 language sql stable
 as $$

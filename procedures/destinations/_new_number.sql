@@ -4,9 +4,9 @@
 -- Raises   HD002 all numbers are taken.
 -- Role     internal
 --
--- A number drawn by a transaction that rolled back was never anybody's: once the sequence has reached its end, such
--- numbers are searched for. The advisory lock passes by those that open transactions have drawn. The catalog shows at
--- once what another has just committed.
+-- A number drawn by a transaction that rolled back never belonged to anybody. Once the sequence has reached its end,
+-- such numbers are searched for. The advisory lock skips numbers that open transactions have drawn. The catalog shows
+-- at once what another transaction has just committed.
 create or replace function howdah._new_number() returns integer
 language plpgsql volatile
 as $$

@@ -1,6 +1,6 @@
--- howdah._policy_for(p_name): the options that the policies by wildcard give to a new queue.
+-- howdah._policy_for(p_name): the options that wildcard policies give to a new queue.
 --
--- Returns  jsonb, {} if none does. What dead messages go to by that policy keeps its own.
+-- Returns  jsonb; {} if there are none. A queue to which that policy sends dead messages keeps its own.
 -- Role     internal
 create or replace function howdah._policy_for(p_name text) returns jsonb
 language sql stable

@@ -1,9 +1,9 @@
--- howdah._set_persistent(): have sends to every queue and topic store persistent messages, or none, as the engine and
--- each of them says now.
+-- howdah._set_persistent(): make sends to every queue and topic store persistent messages or not, as the engine and
+-- each of them now say.
 --
 -- Role     internal
 --
--- As howdah.alter_queue for one. What lies there stays what it is, and is still found.
+-- It does what howdah.alter_queue does for one. Messages already there stay what they are, and are still found.
 create or replace function howdah._set_persistent() returns void
 language plpgsql volatile
 as $$

@@ -1,18 +1,21 @@
 -- howdah.alter_engine(options): change properties of the whole engine.
 --
--- Raises   HD003 a name is none; HD004 unknown or wrong option.
+-- Raises   HD003 an option names an invalid destination; HD004 unknown or wrong option.
 -- Role     howdah_admin
 --
--- options is a JSON object; howdah.engine_options() shows each with its value, and docs/operations.md says what each
--- does. Those not named stay. Sun ONE MQ's names, such as imq.system.max_count and imq.transaction.autorollback, and
--- WebSphere's sib.processor.blockedRetryTimeout are understood too.
+-- options is a JSON object. howdah.engine_options() lists each option with its value, and docs/operations.md says what
+-- each does. Options that are not named stay. Names of Sun ONE MQ, such as imq.system.max_count and
+-- imq.transaction.autorollback, are also accepted, and so is WebSphere's sib.processor.blockedRetryTimeout.
 --
--- Limits: max_count, messages at most in all queues and subscriptions. max_size, bytes of their bodies at most, a
--- number or a text with the unit b, k or m, such as "10k" (10,240). max_message_bytes, in the same units: the largest
--- body that any queue or topic takes, whatever its own option says. persistent false: every message sent from now on is
--- non-persistent, whatever its sender, queue or topic says, and the server's next restart loses it. 0 and -1: no limit.
--- yellow_threshold, orange_threshold and red_threshold are percents of these; orange_delay_ms is how long who sends 50
--- messages waits in orange.
+-- Limits: max_count is the largest number of messages in all queues and subscriptions. max_size is the largest total of
+-- bytes of their bodies: a number, or a text with the unit b, k or m, such as "10k" (10,240). max_message_bytes, in the
+-- same units, is the largest body that any queue or topic takes, whatever its own option says. 0 and -1 mean no limit.
+--
+-- yellow_threshold, orange_threshold and red_threshold are percentages of these limits. orange_delay_ms is how long a
+-- sender of 50 messages waits in orange.
+--
+-- persistent false: every message sent from now on is non-persistent, whatever its sender, queue or topic says. The
+-- server's next restart loses it.
 create or replace function howdah.alter_engine(options jsonb) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -53,7 +56,7 @@ begin
         'orange_threshold', 'red_threshold'] then
         perform howdah._close_room('howdah.system_room');
         perform howdah._set_room(d.id) from howdah.destinations d
-        -- ended ones are used again
+        -- ended temporary queues are used again
         where d.dropped_at is null or exists (select from howdah.temporary_queues t where t.destination_id = d.id);
     end if;
     if v_options ? 'persistent' then

@@ -1,4 +1,4 @@
--- howdah.alter_queue(queue, options): change options of a queue; the next call that needs them sees them.
+-- howdah.alter_queue(queue, options): change options of a queue, with effect from the next call that needs them.
 --
 -- Raises   HD001 no such queue; HD002 no room for a dead-letter queue that the options need; HD003 bad exception_queue;
 --          HD004 unknown or wrong option; HD010 not allowed; HD012 the queue belongs to the engine.
@@ -59,7 +59,7 @@ begin
     perform howdah._copy_grants_of(v_new.id) where options ? 'stamp_user';
     perform howdah._set_room(v_new.id);
     if v_new.main_rank >= 0 then
-        -- what lies there is still found if the queue has no main lane now
+        -- messages there are still found if the queue has no main lane now
         perform howdah._open_lane(v_new.id, v_new.main_rank, 2);
     end if;
     perform howdah._note_special(v_new);

@@ -5,9 +5,9 @@
 --          is full.
 -- Role     howdah_admin
 --
--- options is a JSON object; howdah.queue_options shows every option with its value, and docs/poison.md says what those
--- of the poison policy mean. {"preset": "activemq"} sets all of a policy; options beside it win. What is not given
--- comes from the most specific policy by wildcard (howdah.set_policy), else from the preset howdah.
+-- options is a JSON object. howdah.queue_options lists every option with its value, and docs/poison.md explains those
+-- of the poison policy. {"preset": "activemq"} sets a whole policy; options beside it override it. Options that are not
+-- given come from the most specific wildcard policy (howdah.set_policy), or else from the preset howdah.
 create or replace function howdah.create_queue(queue text, options jsonb default '{}') returns integer
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -1,6 +1,6 @@
--- howdah.list_grants(queue): who may do what at a queue.
+-- howdah.list_grants(queue): list who may do what at a queue.
 --
--- Returns  one row a right, those of roles that are gone included (howdah.check_server names them).
+-- Returns  one row per right, including those of roles that no longer exist (howdah.check_server names them).
 -- Raises   HD001 no such queue; HD010 not allowed.
 -- Role     howdah_admin
 create or replace function howdah.list_grants(queue text) returns table (verb text, role text)

@@ -1,6 +1,6 @@
--- howdah.list_policies(): the options by wildcard.
+-- howdah.list_policies(): list the wildcard policies.
 --
--- Returns  one row a pattern.
+-- Returns  one row per pattern.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.list_policies() returns table (
     pattern text, options jsonb, set_at timestamptz, set_by text

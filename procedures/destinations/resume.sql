@@ -1,10 +1,10 @@
--- howdah.resume(queue, sending, receiving): allow sending to a queue, receiving from it, or both (the default) again.
+-- howdah.resume(queue, sending, receiving): resume sending to a queue, receiving from it, or both (the default).
 --
 -- Raises   HD001 no such queue; HD010 not allowed; HD012 it belongs to the engine.
 -- Role     howdah_admin
 --
--- false leaves that side as it is. Receiving from a queue that was disabled is enabled again, and failures in a row
--- count anew.
+-- false leaves that side as it is. Resuming receiving also enables a queue that failures in a row disabled, and
+-- restarts their count.
 create or replace function howdah.resume(
     queue text, sending boolean default true, receiving boolean default true
 ) returns void

@@ -1,14 +1,15 @@
--- howdah.set_policy(pattern, options, apply): options for all queues whose names match a wildcard.
+-- howdah.set_policy(pattern, options, apply): set options for all queues whose names match a wildcard.
 --
 -- Returns  how many existing queues were changed (bigint).
--- Raises   HD003 the pattern is not one; HD004 unknown or wrong option; HD001, HD002, HD010, HD012 as
+-- Raises   HD003 the pattern is no wildcard; HD004 unknown or wrong option; HD001, HD002, HD010, HD012 as
 --          howdah.alter_queue.
 -- Role     howdah_admin
 --
--- As ActiveMQ's policy entries: names are parts between dots, * stands for one part, > at the end for the rest; the
--- most specific pattern holds alone. New queues take its options at their creation; with apply (the default) existing
--- queues for which it is the most specific one do so now, those of the engine excepted. Options given to create_queue
--- or alter_queue win.
+-- It works like ActiveMQ's policy entries. Names are parts between dots; * stands for one part, and > at the end for
+-- the rest. Only the most specific pattern applies.
+--
+-- New queues take its options when they are created. With apply (the default), existing queues for which it is the most
+-- specific pattern take them now, except the engine's own. Options given to create_queue or alter_queue override them.
 create or replace function howdah.set_policy(pattern text, options jsonb, apply boolean default true) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -1,8 +1,8 @@
--- howdah._listener_failed(p_listener_id, p_failures, p_incident_id): count failures of a listener and stop it at its
+-- howdah._listener_failed(p_listener_id, p_failures, p_incident_id): count failures of a listener, and stop it at its
 -- limit.
 --
--- Returns  its status (text) then; NULL if it was dropped. p_incident_id is the last of the failures, or NULL if there
---          are none.
+-- Returns  its status afterwards (text); NULL if it was dropped. p_incident_id is the last of the failures, or NULL if
+--          there are none.
 -- Role     internal
 create or replace function howdah._listener_failed(
     p_listener_id integer, p_failures integer, p_incident_id bigint

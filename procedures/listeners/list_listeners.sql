@@ -1,10 +1,10 @@
--- howdah.list_listeners(listener): every listener, or that one, with its options, counter and status, by name.
+-- howdah.list_listeners(listener): list all listeners, or one, with options, counter and status, by name.
 --
--- Returns  one row a listener; warning says if its limit contradicts the queue's.
--- Raises   HD010 called out of a maintenance command.
+-- Returns  one row per listener; warning says whether its limit contradicts the queue's.
+-- Raises   HD010 called from a maintenance command.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 --
--- stop_reason, which may quote an error, is shown to those who may browse the queue, as incidents are.
+-- stop_reason may quote an error. So it is shown, like incidents, only to roles that may browse the queue.
 create or replace function howdah.list_listeners(listener text default null) returns table (
     listener_name text, queue text, kind text, max_sessions integer, stop_on_failure boolean,
     sequential_failures integer, failures integer, status text, stopped_at timestamptz, stopped_by text,

@@ -1,14 +1,14 @@
 -- howdah.record_failures_as(listener, failures, in_hand): record failed deliveries of a listener, which may stop it.
 --
 -- Returns  message_id, incident_id, attempt and outcome of each, as howdah.record_failures, and the listener's status
---          then.
+--          afterwards.
 -- Raises   HD001 no such queue; HD005 failures is no JSON array of objects with a message_id; HD010 not allowed; HD020
 --          no such listener; HD022 as howdah.record_failure.
 -- Role     howdah_consumer howdah_admin
 --
--- Each failure adds 1 to the counter that all sessions of all processes share; at greatest(sequential_failures, 1) the
+-- Each failure adds 1 to a counter that all sessions of all processes share. At greatest(sequential_failures, 1) the
 -- listener stops, unless stop_on_failure is false. A failure whose failure_key was recorded before does not count
--- again, nor one that does not count for its message.
+-- again. Nor does one that does not count for its message.
 create or replace function howdah.record_failures_as(listener text, failures jsonb, in_hand boolean default false)
 returns table (message_id bigint, incident_id bigint, attempt integer, outcome text, listener_status text)
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
@@ -17,7 +17,7 @@ declare
     v_listener howdah.listeners := howdah._listener(listener, 'receive');
     v_last bigint;
 begin
-    -- Before any message's lock, so that two such calls cannot deadlock.
+    -- before any message's lock, so that two such calls cannot deadlock
     perform from howdah.listeners l where l.id = v_listener.id for no key update;
     v_last := coalesce(pg_sequence_last_value(pg_get_serial_sequence('howdah.poison_details', 'incident_id')::regclass),
         0);

@@ -1,8 +1,8 @@
 -- howdah._check_poison_procedure(p_name): refuse a function that cannot be a poison procedure, or that the caller may
 -- not set.
 --
--- Returns  the role that it belongs to (text).
--- Raises   HD004 it is not fit; HD010 the caller is no administrator of Howdah, or may not call it.
+-- Returns  the role that owns it (text).
+-- Raises   HD004 it is not suitable; HD010 the caller is no administrator of Howdah, or may not call it.
 -- Role     internal
 create or replace function howdah._check_poison_procedure(p_name text) returns text
 language plpgsql volatile

@@ -1,5 +1,5 @@
--- howdah._drop_prepared(p_but): drop the session's prepared statements but for those that howdah._left_in_session()
--- told of before.
+-- howdah._drop_prepared(p_but): drop the session's prepared statements, except those that howdah._left_in_session()
+-- reported before.
 --
 -- Role     internal
 create or replace function howdah._drop_prepared(p_but jsonb[]) returns void

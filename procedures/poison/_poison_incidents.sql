@@ -1,7 +1,7 @@
 -- howdah._poison_incidents(p_destination_id, p_message): the last hundred incidents of a message in its queue, first to
 -- last.
 --
--- Returns  jsonb, an array.
+-- Returns  jsonb: an array.
 -- Role     internal
 create or replace function howdah._poison_incidents(p_destination_id integer, p_message howdah.msgs) returns jsonb
 language sql volatile

@@ -1,10 +1,10 @@
 -- howdah._poison_procedure_fault(p_name, p_owner): why a function cannot be a poison procedure.
 --
--- Returns  text; NULL: it can. p_owner: the role that it must belong to; NULL: any that is fit.
+-- Returns  text; NULL if it can. p_owner: the role that must own it; NULL: any suitable role.
 -- Role     internal
 --
--- A function with its invoker's rights would run with those of howdah._call_poison_procedure's owner, who is the one to
--- call it.
+-- A function with its invoker's rights would run with those of the owner of howdah._call_poison_procedure, who calls
+-- it.
 create or replace function howdah._poison_procedure_fault(p_name text, p_owner text) returns text
 language sql volatile
 as $$

@@ -4,9 +4,9 @@
 -- Returns  boolean.
 -- Role     internal
 --
--- A session calls what it has at hand, which may be older than the catalogue: it hears of changes when it takes a lock
--- that it has not yet, and in a transaction that received before it has all of them. pg_get_functiondef and
--- to_regprocedure show what it has at hand.
+-- A session calls its cached version, which may be older than the catalog's. It hears of changes when it takes a lock
+-- that it does not have yet; in a transaction that received before, it has them all. pg_get_functiondef and
+-- to_regprocedure show the cached version.
 create or replace function howdah._poison_procedure_is_definers(p_name text, p_oid oid) returns boolean
 language sql volatile
 as $$

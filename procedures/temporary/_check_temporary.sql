@@ -1,11 +1,11 @@
--- howdah._check_temporary(p_destination, p_verb): refuse what may not be done with a temporary queue.
+-- howdah._check_temporary(p_destination, p_verb): refuse what is not allowed with a temporary queue.
 --
--- Raises   HD001 it is gone, or its connection; HD010 it belongs to another connection, or administrators have no say
---          in it.
+-- Raises   HD001 it or its connection is gone; HD010 it belongs to another connection, or administrators have no right
+--          to it.
 -- Role     internal
 --
--- Sending is anybody's, receiving and browsing its own connection's. Who receives is noted as alive, and until the
--- transaction ends as an active consumer.
+-- Anybody may send; only its own connection may receive and browse. A receiver is recorded as alive, and as an active
+-- consumer until the transaction ends.
 create or replace function howdah._check_temporary(p_destination howdah.destinations, p_verb text) returns void
 language plpgsql volatile
 as $$

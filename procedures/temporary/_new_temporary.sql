@@ -1,7 +1,7 @@
--- howdah._new_temporary(): make the destination of a temporary queue, with its sequences.
+-- howdah._new_temporary(): create the destination of a temporary queue, with its sequences.
 --
 -- Returns  howdah.temporary_queues.
--- Raises   HD002 no room for one more queue, or 100,000 temporary ones.
+-- Raises   HD002 no room for another queue, or there are 100,000 temporary ones.
 -- Role     internal
 create or replace function howdah._new_temporary() returns howdah.temporary_queues
 language plpgsql volatile

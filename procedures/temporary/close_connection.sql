@@ -1,7 +1,7 @@
--- howdah.close_connection(): end the caller's connection: its temporary queues are dropped, with what lies in them.
+-- howdah.close_connection(): close the caller's connection, and drop its temporary queues with their messages.
 --
--- Returns  how many there were (bigint).
--- Raises   HD010 called out of a maintenance command.
+-- Returns  how many queues were dropped (bigint).
+-- Raises   HD010 called from a maintenance command.
 -- Role     howdah_consumer howdah_admin
 --
 -- The session then belongs to no connection, and can serve another client.

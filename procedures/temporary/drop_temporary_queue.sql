@@ -1,7 +1,7 @@
--- howdah.drop_temporary_queue(queue): drop a temporary queue of the caller's connection, with what lies in it.
+-- howdah.drop_temporary_queue(queue): drop a temporary queue of the caller's connection with its messages.
 --
 -- Raises   HD001 no such queue; HD005 it is not temporary; HD010 it belongs to another connection; HD030 it has an
---          active consumer: a transaction that received from it is open, or a lease.
+--          active consumer: an open transaction that received from it, or a lease.
 -- Role     howdah_consumer howdah_admin
 create or replace function howdah.drop_temporary_queue(queue text) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
