@@ -412,7 +412,9 @@ begin
     if (length(p_name) <= 250 and length(p_holder) <= 1000 and p_seconds > 0 and p_seconds <= 3600) is not true then
         raise exception using errcode = 'HD005',
             message = 'a lock needs a name, a holder and a positive number of seconds',
-            hint = 'At most 250 and 1000 characters, and 3600 seconds: the holder renews it in time.';
+            hint =
+                'The name has at most 250 characters, the holder 1000, and seconds are at most 3600: the holder '
+                'renews the lock in time.';
     end if;
     v_epoch := howdah._keep_lock(p_name, p_holder, v_now, p_seconds);
     if v_epoch is not null then
@@ -1782,10 +1784,10 @@ CREATE FUNCTION howdah._check_creation() RETURNS void
 begin
     perform howdah._refuse_maintenance();
     if howdah._system_limited() and exists (select from howdah._resources() r where r.level = 3) then
-        raise exception using errcode = 'HD027', message = 'the engine is full, and so makes no queue or topic',
+        raise exception using errcode = 'HD027', message = 'the engine is full and creates no queue or topic',
             hint =
-                'Its resource state is red, see howdah.resource_state(); wait until messages are consumed, or raise '
-                'the limits.';
+                'Its resource state is red (howdah.resource_state()). Wait until messages are consumed, or raise the '
+                'limits.';
     end if;
 end
 $$;
@@ -1898,7 +1900,7 @@ begin
        or p_message_ids is null and p_done = 0
        or exists (select from unnest(p_message_ids) i(id) where i.id is null) then
         raise exception using errcode = 'HD026',
-            message = format('lease %s has not all of these messages of %s', coalesce(p_lease::text, 'NULL'),
+            message = format('lease %s does not have all of these messages of %s', coalesce(p_lease::text, 'NULL'),
                 quote_literal(p_destination.name)),
             hint =
                 'It ran out and others have received them, or they were acknowledged or given back before. Whoever '
@@ -1994,7 +1996,8 @@ begin
         raise exception using errcode = 'HD024', message = format('subscription %s has an open consumer',
             quote_literal(p_subscription.name)),
             hint =
-                'That one alone reads it, by its number, until it is closed; see howdah.list_consumers(subscription).';
+                'Only that consumer reads it, by its number, until it is closed; see '
+                'howdah.list_consumers(subscription).';
     end if;
 end
 $$;
@@ -3467,7 +3470,7 @@ begin
     if found then
         raise exception using errcode = 'HD005', message = format('a deduplication key has 1 to 250 characters, not %s',
             length(v_key)),
-            hint = 'Hash what is longer.';
+            hint = 'Hash a longer key.';
     end if;
     insert into howdah.deduplications as d (destination_id, key, message_id, forgotten_at)
     select p_destination.id, k.key, k.id, v_now + p_destination.deduplication_window_ms * interval '1 millisecond'
@@ -6957,7 +6960,7 @@ begin
     if (select count(*) >= 100000 from howdah.temporary_queues) then
         raise exception using errcode = 'HD002',
             message = 'there are 100,000 temporary queues, and none of them is free',
-            hint = 'End connections that need theirs no longer: howdah.close_connection().';
+            hint = 'Close connections that no longer need theirs: howdah.close_connection().';
     end if;
     v_destination.persistent := false;
     v_destination.journal_level := 'off';
@@ -7633,7 +7636,7 @@ begin
         raise exception using errcode = 'HD029',
             message = format('there is no schedule %s that role %s may change', coalesce(p_id::text, 'NULL'),
                 quote_ident(howdah._caller())),
-            hint = 'See howdah.list_schedules(). Its maker may, and who administers its queue.';
+            hint = 'See howdah.list_schedules(). Its creator and the administrators of its queue may change it.';
     end if;
     return v_schedule;
 end
@@ -8423,9 +8426,8 @@ begin
         raise exception using errcode = 'HD005', message = format('%s is read in its order only',
             quote_literal(p_queue)),
             hint =
-                'Messages of a subscription, or of a queue with strict_order, message_groups, another delivery_policy '
-                'than shared or an exclusive'
-                ' consumer, cannot be taken out of their order.';
+                'Messages cannot be taken out of order from a subscription, or from a queue with strict_order, '
+                'message_groups, an exclusive consumer, or a delivery_policy other than shared.';
     elsif v_queue.receiving_paused then
         perform howdah._check_disabled(v_queue.id);
         raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused',
@@ -9108,10 +9110,10 @@ begin
     return true;
 exception when insufficient_privilege then
     raise exception using errcode = 'HD010',
-        message = format('role %s uses no queue out of a maintenance command', quote_ident(howdah._caller())),
+        message = format('role %s cannot use Howdah from a maintenance command', quote_ident(howdah._caller())),
         hint =
-            'An index, a materialized view or a trigger calls Howdah: whose right it is cannot be told there. Call '
-            'Howdah from a statement of your own.';
+            'An index, a materialized view or a trigger calls Howdah, where nobody can tell whose rights apply. Call '
+            'Howdah in a statement of your own.';
 end
 $$;
 
@@ -9753,7 +9755,9 @@ begin
     if exists (select from unnest(v_number) n(text) where n.text !~ '^-?[0-9]{1,12}$')
        or v_number[3] !~ '^(-1|[0-9]{1,9}|1000000000)$' then
         raise exception using errcode = 'HD005', message = 'AMQ_SCHEDULED_DELAY, _PERIOD and _REPEAT are whole numbers',
-            hint = 'Milliseconds; and so many deliveries after the first, -1 for ever.';
+            hint =
+                'Delay and period are in milliseconds; repeat is the number of deliveries after the first, -1 for no '
+                'end.';
     end if;
     v_delay := nullif(v_number[1]::bigint, 0) * interval '1 millisecond';
     v_period := nullif(v_number[2]::bigint, 0) * interval '1 millisecond';
@@ -12106,7 +12110,7 @@ begin
     from howdah._record_failure(p_destination, p_failure, p_in_hand) r;
     if outcome = 'unproved' then
         raise exception using errcode = 'HD022',
-            message = format('no attempt at message %s of queue %s is on record that could have failed',
+            message = format('there is no recorded attempt at message %s of queue %s that could have failed',
                 p_failure ->> 'message_id', quote_literal(p_destination.name)),
             hint =
                 'The queue is hardened. Give the attempt of howdah.begin_attempts as failure_key, or call from the '
@@ -12916,7 +12920,7 @@ begin
     elsif (v_last.lease, v_last.rank, v_last.seq) < (v_first.lease, v_first.rank, v_first.seq) then
         raise exception using errcode = 'HD005',
             message = format('message %s was delivered before message %s', last_message_id, first_message_id),
-            hint = 'Give the message that was delivered first first.';
+            hint = 'Give the message that was delivered earlier as first_message_id.';
     end if;
     for v_lease in
         select h.lease, array_agg(h.message_id) as ids
@@ -13143,7 +13147,9 @@ begin
     if exists (select from howdah.archive_runs r where r.archive_id = v_archive) then
         if anew is not true then
             raise exception using errcode = 'HD005', message = 'this database has an archive already',
-                hint = 'Give its folder, see howdah archive list, or say new to begin another in an empty one.';
+                hint =
+                    'Give its folder (howdah archive list shows it), or begin another archive in an empty folder '
+                    '(anew => true, or --new).';
         end if;
         v_archive := null;
     end if;
@@ -13302,8 +13308,8 @@ begin
             quote_ident(howdah._caller())),
             hint = 'Ask for membership in the administrators'' role.';
     elsif break_lock.name is null then
-        raise exception using errcode = 'HD005', message = 'a lock that is to be broken needs a name',
-            hint = 'howdah.audit_locks shows those that were taken.';
+        raise exception using errcode = 'HD005', message = 'the name of the lock to break cannot be NULL',
+            hint = 'howdah.audit_locks shows the locks that were taken.';
     end if;
     select l.* into v_lock from howdah.lock l
     where l.name = break_lock.name and l.holder is not null and l.expires_at > howdah.now() for no key update;
@@ -13470,7 +13476,7 @@ begin
     if v_done < v_wanted or exists (select from unnest(message_ids) i(id) where i.id is null) then
         raise exception using errcode = 'HD013',
             message = format('not all of these messages wait for their time in queue %s', quote_literal(queue)),
-            hint = 'See howdah.list_delayed(queue). What is due belongs to the consumers.';
+            hint = 'See howdah.list_delayed(queue). Messages that are due can no longer be cancelled.';
     end if;
     return v_done;
 end
@@ -13562,18 +13568,18 @@ begin
     if since ->> 'system' is distinct from (select c.system_identifier::text from pg_control_system() c) then
         raise exception using errcode = 'HD037',
             message = 'the offset was made in another cluster, whose transaction numbers mean nothing here',
-            hint = 'After a restore begin anew, with a new checkpoint.';
+            hint = 'After a restore, start again with a new checkpoint.';
     end if;
     if pg_snapshot_xmax(v_since) > pg_snapshot_xmax(pg_current_snapshot()) then
         raise exception using errcode = 'HD037', message = 'the offset lies ahead of this database, which was set back',
-            hint = 'What was read may not be here any more. Begin anew, with a new checkpoint.';
+            hint = 'What was read may no longer be here. Start again with a new checkpoint.';
     end if;
     if fail_on_loss and v_dropped > (since ->> 'dropped')::bigint
        and v_dropped >= pg_snapshot_xmin(v_since)::text::bigint then
         raise exception using errcode = 'HD036', message = 'retention dropped rows of the journal that were not read',
             hint =
-                'Go on without them by failOnDataLoss=false, or begin anew; keep more by '
-                'engine.journal_retention_days, or read more often.';
+                'Continue without them with failOnDataLoss=false, or start again. To keep more, raise '
+                'engine.journal_retention_days; or read more often.';
     end if;
 end
 $$;
@@ -14337,7 +14343,7 @@ declare
 begin
     if plans is null or jsonb_typeof(plans) <> 'array' or (max_schedules between 1 and 100000) is not true then
         raise exception using errcode = 'HD005', message = 'plans must be a JSON array, max_schedules 1 to 100000',
-            hint = 'Leave them out to fire what has a period.';
+            hint = 'Leave both out to fire only schedules with a period.';
     end if;
     begin
         if exists (select from jsonb_to_recordset(plans) p(schedule_id bigint, was timestamptz, times timestamptz[],
@@ -14533,11 +14539,11 @@ begin
     exception when invalid_text_representation then
         raise exception using errcode = 'HD005', message = format('%s is no place in the journal',
             quote_literal(starting)),
-            hint = 'Say earliest, latest or a snapshot, as pg_current_snapshot() gives it.';
+            hint = 'Give earliest, latest or a snapshot in the form of pg_current_snapshot().';
     end;
     if v_snapshot is null then
         raise exception using errcode = 'HD005', message = 'starting is NULL',
-            hint = 'Say earliest, latest or a snapshot.';
+            hint = 'Give earliest, latest or a snapshot.';
     end if;
     if pg_snapshot_xmax(v_snapshot) > pg_snapshot_xmax(pg_current_snapshot()) then
         raise exception using errcode = 'HD037', message = format('snapshot %s lies ahead of this database',
@@ -14565,7 +14571,7 @@ declare
 begin
     if partitions is null or partitions < 1 or partitions > 10000 then
         raise exception using errcode = 'HD005', message = 'partitions must be 1 to 10,000',
-            hint = 'As many connections read at once.';
+            hint = 'This many connections read at once.';
     end if;
     return query
     with cuts as (
@@ -15853,7 +15859,7 @@ begin
     if seconds is null or seconds < 60 or seconds > 1000000000 then
         raise exception using errcode = 'HD005',
             message = format('seconds must be 60 or more, not %s', coalesce(seconds::text, 'NULL')),
-            hint = 'A worker is heard of every two seconds; one that is busy may miss some.';
+            hint = 'A worker reports every two seconds; a busy one may miss some reports.';
     end if;
     delete from howdah.workers w where w.heartbeat_at < howdah.now() - seconds * interval '1 second';
     get diagnostics v_count = row_count;
@@ -17172,11 +17178,11 @@ begin
         perform snapshot::pg_snapshot;
     exception when invalid_text_representation then
         raise exception using errcode = 'HD005', message = format('%s is no snapshot', quote_literal(snapshot)),
-            hint = 'It is as pg_current_snapshot() gives it.';
+            hint = 'It has the form of pg_current_snapshot().';
     end;
     if pg_snapshot_xmax(snapshot::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot()) then
-        raise exception using errcode = 'HD005', message = format('the snapshot %s is one of the future', snapshot),
-            hint = 'It is as pg_current_snapshot() gave it to the audit, in this cluster.';
+        raise exception using errcode = 'HD005', message = format('the snapshot %s lies in the future', snapshot),
+            hint = 'It is what pg_current_snapshot() returned to the audit in this cluster.';
     end if;
     if snapshot is not null and taken_at is not null then
         -- NULL stands for what is missing or no number. The sum is computed only if each has the form of a whole
@@ -17761,7 +17767,7 @@ begin
     if found and again is not true then
         raise exception using errcode = 'HD005', message = format('message %s was restored before, as %s', message_id,
             v_restored),
-            hint = 'Say again to send it once more.';
+            hint = 'Pass again as true to send it once more.';
     end if;
     v_restored := howdah._send_to(v_destination, body, is_text,
         coalesce(properties ->> 'content_type', 'application/octet-stream'),
@@ -19044,7 +19050,7 @@ CREATE VIEW howdah.activemq_msgs AS
          OFFSET 0) d ON ((d.id = m.destination_id)))
      CROSS JOIN howdah.engine e);
 
-COMMENT ON VIEW howdah.activemq_msgs IS 'Messages of queues until they are acknowledged, ready, parked or leased, and stored ones of topics, with the columns of ActiveMQ''s ACTIVEMQ_MSGS.';
+COMMENT ON VIEW howdah.activemq_msgs IS 'Messages of queues (ready, parked or leased) until they are acknowledged, and stored messages of topics, with the columns of ActiveMQ''s ACTIVEMQ_MSGS.';
 
 CREATE TABLE howdah.ahead_leases (
     lease_id bigint NOT NULL,
@@ -19545,7 +19551,7 @@ CREATE VIEW howdah.audit_cursors AS
           ORDER BY k.n DESC
          LIMIT 1) c);
 
-COMMENT ON VIEW howdah.audit_cursors IS 'What each subscription has passed of each topic, and of each priority if it is prioritised: messages of transactions before passed_before but for those in passed_not, and of xid those up to seq.';
+COMMENT ON VIEW howdah.audit_cursors IS 'What each subscription has passed in each topic, and in each priority if it is prioritized: messages of transactions before passed_before except those in passed_not, and messages of xid up to seq.';
 
 CREATE TABLE howdah.journal (
     at timestamp with time zone NOT NULL,
@@ -19636,7 +19642,7 @@ CREATE VIEW howdah.audit_destinations AS
              JOIN pg_class c ON ((c.oid = i.inhrelid)))
           WHERE ((i.inhparent = ('howdah.journal'::regclass)::oid) AND (c.relname ~ '^journal_[0-9]{4}w[0-9]{2}$'::text))) k);
 
-COMMENT ON VIEW howdah.audit_destinations IS 'Every destination there ever was, dropped ones included. Of what happened before journal_kept_from no record is left; of incidents and acts before incidents_kept_from some may be gone.';
+COMMENT ON VIEW howdah.audit_destinations IS 'Every destination that ever existed, including dropped ones. No record is left of what happened before journal_kept_from; some incidents and acts before incidents_kept_from may be gone.';
 
 CREATE VIEW howdah.audit_journal AS
  SELECT j.at,
@@ -19723,7 +19729,7 @@ CREATE VIEW howdah.audit_locks AS
    FROM (howdah.lock l
      FULL JOIN howdah.lock_epochs e ON ((e.name = l.name)));
 
-COMMENT ON VIEW howdah.audit_locks IS 'The changes of holder of each named lease (epoch NULL: none is recorded) beside its present state.';
+COMMENT ON VIEW howdah.audit_locks IS 'Each change of holder of each named lease (epoch NULL: none is recorded), with its present state.';
 
 CREATE VIEW howdah.audit_messages AS
  SELECT g.message_id,
@@ -19866,7 +19872,7 @@ CREATE VIEW howdah.audit_messages AS
                    FROM howdah.bodies b
                   WHERE (b.message_id = g.message_id))) AS body) w);
 
-COMMENT ON VIEW howdah.audit_messages IS 'Every message present, by state: live, parked or dead; of dead ones their conversation and group.';
+COMMENT ON VIEW howdah.audit_messages IS 'Every message present, by state (live, parked or dead); dead ones with their conversation and group.';
 
 CREATE TABLE howdah.poison_log (
     log_id bigint NOT NULL,
@@ -20093,7 +20099,7 @@ CREATE VIEW howdah.audit_workers AS
     array_to_string(handling_counts, ','::text) AS handling_counts
    FROM howdah.worker_figures f;
 
-COMMENT ON VIEW howdah.audit_workers IS 'What workers recorded of their own work, a row a worker, queue and minute at most. Consumers in plain SQL are not in it.';
+COMMENT ON VIEW howdah.audit_workers IS 'What workers recorded of their own work, at most one row per worker, queue and minute. Consumers in plain SQL are not included.';
 
 CREATE TABLE howdah.backlog_counts (
     id smallint NOT NULL,

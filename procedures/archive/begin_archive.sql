@@ -19,7 +19,9 @@ begin
     if exists (select from howdah.archive_runs r where r.archive_id = v_archive) then
         if anew is not true then
             raise exception using errcode = 'HD005', message = 'this database has an archive already',
-                hint = 'Give its folder, see howdah archive list, or say new to begin another in an empty one.';
+                hint =
+                    'Give its folder (howdah archive list shows it), or begin another archive in an empty folder '
+                    '(anew => true, or --new).';
         end if;
         v_archive := null;
     end if;

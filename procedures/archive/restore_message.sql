@@ -61,7 +61,7 @@ begin
     if found and again is not true then
         raise exception using errcode = 'HD005', message = format('message %s was restored before, as %s', message_id,
             v_restored),
-            hint = 'Say again to send it once more.';
+            hint = 'Pass again as true to send it once more.';
     end if;
     v_restored := howdah._send_to(v_destination, body, is_text,
         coalesce(properties ->> 'content_type', 'application/octet-stream'),

@@ -51,11 +51,11 @@ begin
         perform snapshot::pg_snapshot;
     exception when invalid_text_representation then
         raise exception using errcode = 'HD005', message = format('%s is no snapshot', quote_literal(snapshot)),
-            hint = 'It is as pg_current_snapshot() gives it.';
+            hint = 'It has the form of pg_current_snapshot().';
     end;
     if pg_snapshot_xmax(snapshot::pg_snapshot) > pg_snapshot_xmax(pg_current_snapshot()) then
-        raise exception using errcode = 'HD005', message = format('the snapshot %s is one of the future', snapshot),
-            hint = 'It is as pg_current_snapshot() gave it to the audit, in this cluster.';
+        raise exception using errcode = 'HD005', message = format('the snapshot %s lies in the future', snapshot),
+            hint = 'It is what pg_current_snapshot() returned to the audit in this cluster.';
     end if;
     if snapshot is not null and taken_at is not null then
         -- NULL stands for what is missing or no number. The sum is computed only if each has the form of a whole

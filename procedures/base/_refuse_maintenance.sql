@@ -18,9 +18,9 @@ begin
     return true;
 exception when insufficient_privilege then
     raise exception using errcode = 'HD010',
-        message = format('role %s uses no queue out of a maintenance command', quote_ident(howdah._caller())),
+        message = format('role %s cannot use Howdah from a maintenance command', quote_ident(howdah._caller())),
         hint =
-            'An index, a materialized view or a trigger calls Howdah: whose right it is cannot be told there. Call '
-            'Howdah from a statement of your own.';
+            'An index, a materialized view or a trigger calls Howdah, where nobody can tell whose rights apply. Call '
+            'Howdah in a statement of your own.';
 end
 $$;

@@ -14,7 +14,7 @@ begin
     from howdah._record_failure(p_destination, p_failure, p_in_hand) r;
     if outcome = 'unproved' then
         raise exception using errcode = 'HD022',
-            message = format('no attempt at message %s of queue %s is on record that could have failed',
+            message = format('there is no recorded attempt at message %s of queue %s that could have failed',
                 p_failure ->> 'message_id', quote_literal(p_destination.name)),
             hint =
                 'The queue is hardened. Give the attempt of howdah.begin_attempts as failure_key, or call from the '

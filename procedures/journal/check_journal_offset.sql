@@ -19,18 +19,18 @@ begin
     if since ->> 'system' is distinct from (select c.system_identifier::text from pg_control_system() c) then
         raise exception using errcode = 'HD037',
             message = 'the offset was made in another cluster, whose transaction numbers mean nothing here',
-            hint = 'After a restore begin anew, with a new checkpoint.';
+            hint = 'After a restore, start again with a new checkpoint.';
     end if;
     if pg_snapshot_xmax(v_since) > pg_snapshot_xmax(pg_current_snapshot()) then
         raise exception using errcode = 'HD037', message = 'the offset lies ahead of this database, which was set back',
-            hint = 'What was read may not be here any more. Begin anew, with a new checkpoint.';
+            hint = 'What was read may no longer be here. Start again with a new checkpoint.';
     end if;
     if fail_on_loss and v_dropped > (since ->> 'dropped')::bigint
        and v_dropped >= pg_snapshot_xmin(v_since)::text::bigint then
         raise exception using errcode = 'HD036', message = 'retention dropped rows of the journal that were not read',
             hint =
-                'Go on without them by failOnDataLoss=false, or begin anew; keep more by '
-                'engine.journal_retention_days, or read more often.';
+                'Continue without them with failOnDataLoss=false, or start again. To keep more, raise '
+                'engine.journal_retention_days; or read more often.';
     end if;
 end
 $$;

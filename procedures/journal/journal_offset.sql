@@ -21,11 +21,11 @@ begin
     exception when invalid_text_representation then
         raise exception using errcode = 'HD005', message = format('%s is no place in the journal',
             quote_literal(starting)),
-            hint = 'Say earliest, latest or a snapshot, as pg_current_snapshot() gives it.';
+            hint = 'Give earliest, latest or a snapshot in the form of pg_current_snapshot().';
     end;
     if v_snapshot is null then
         raise exception using errcode = 'HD005', message = 'starting is NULL',
-            hint = 'Say earliest, latest or a snapshot.';
+            hint = 'Give earliest, latest or a snapshot.';
     end if;
     if pg_snapshot_xmax(v_snapshot) > pg_snapshot_xmax(pg_current_snapshot()) then
         raise exception using errcode = 'HD037', message = format('snapshot %s lies ahead of this database',

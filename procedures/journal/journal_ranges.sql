@@ -15,7 +15,7 @@ declare
 begin
     if partitions is null or partitions < 1 or partitions > 10000 then
         raise exception using errcode = 'HD005', message = 'partitions must be 1 to 10,000',
-            hint = 'As many connections read at once.';
+            hint = 'This many connections read at once.';
     end if;
     return query
     with cuts as (

@@ -15,7 +15,7 @@ begin
        or p_message_ids is null and p_done = 0
        or exists (select from unnest(p_message_ids) i(id) where i.id is null) then
         raise exception using errcode = 'HD026',
-            message = format('lease %s has not all of these messages of %s', coalesce(p_lease::text, 'NULL'),
+            message = format('lease %s does not have all of these messages of %s', coalesce(p_lease::text, 'NULL'),
                 quote_literal(p_destination.name)),
             hint =
                 'It ran out and others have received them, or they were acknowledged or given back before. Whoever '

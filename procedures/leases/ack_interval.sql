@@ -27,7 +27,7 @@ begin
     elsif (v_last.lease, v_last.rank, v_last.seq) < (v_first.lease, v_first.rank, v_first.seq) then
         raise exception using errcode = 'HD005',
             message = format('message %s was delivered before message %s', last_message_id, first_message_id),
-            hint = 'Give the message that was delivered first first.';
+            hint = 'Give the message that was delivered earlier as first_message_id.';
     end if;
     for v_lease in
         select h.lease, array_agg(h.message_id) as ids

@@ -20,7 +20,7 @@ begin
     if seconds is null or seconds < 60 or seconds > 1000000000 then
         raise exception using errcode = 'HD005',
             message = format('seconds must be 60 or more, not %s', coalesce(seconds::text, 'NULL')),
-            hint = 'A worker is heard of every two seconds; one that is busy may miss some.';
+            hint = 'A worker reports every two seconds; a busy one may miss some reports.';
     end if;
     delete from howdah.workers w where w.heartbeat_at < howdah.now() - seconds * interval '1 second';
     get diagnostics v_count = row_count;

@@ -15,9 +15,8 @@ begin
         raise exception using errcode = 'HD005', message = format('%s is read in its order only',
             quote_literal(p_queue)),
             hint =
-                'Messages of a subscription, or of a queue with strict_order, message_groups, another delivery_policy '
-                'than shared or an exclusive'
-                ' consumer, cannot be taken out of their order.';
+                'Messages cannot be taken out of order from a subscription, or from a queue with strict_order, '
+                'message_groups, an exclusive consumer, or a delivery_policy other than shared.';
     elsif v_queue.receiving_paused then
         perform howdah._check_disabled(v_queue.id);
         raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused',

@@ -16,7 +16,9 @@ begin
     if (length(p_name) <= 250 and length(p_holder) <= 1000 and p_seconds > 0 and p_seconds <= 3600) is not true then
         raise exception using errcode = 'HD005',
             message = 'a lock needs a name, a holder and a positive number of seconds',
-            hint = 'At most 250 and 1000 characters, and 3600 seconds: the holder renews it in time.';
+            hint =
+                'The name has at most 250 characters, the holder 1000, and seconds are at most 3600: the holder '
+                'renews the lock in time.';
     end if;
     v_epoch := howdah._keep_lock(p_name, p_holder, v_now, p_seconds);
     if v_epoch is not null then

@@ -20,8 +20,8 @@ begin
             quote_ident(howdah._caller())),
             hint = 'Ask for membership in the administrators'' role.';
     elsif break_lock.name is null then
-        raise exception using errcode = 'HD005', message = 'a lock that is to be broken needs a name',
-            hint = 'howdah.audit_locks shows those that were taken.';
+        raise exception using errcode = 'HD005', message = 'the name of the lock to break cannot be NULL',
+            hint = 'howdah.audit_locks shows the locks that were taken.';
     end if;
     select l.* into v_lock from howdah.lock l
     where l.name = break_lock.name and l.holder is not null and l.expires_at > howdah.now() for no key update;

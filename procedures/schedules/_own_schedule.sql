@@ -15,7 +15,7 @@ begin
         raise exception using errcode = 'HD029',
             message = format('there is no schedule %s that role %s may change', coalesce(p_id::text, 'NULL'),
                 quote_ident(howdah._caller())),
-            hint = 'See howdah.list_schedules(). Its maker may, and who administers its queue.';
+            hint = 'See howdah.list_schedules(). Its creator and the administrators of its queue may change it.';
     end if;
     return v_schedule;
 end

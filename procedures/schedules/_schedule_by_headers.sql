@@ -29,7 +29,9 @@ begin
     if exists (select from unnest(v_number) n(text) where n.text !~ '^-?[0-9]{1,12}$')
        or v_number[3] !~ '^(-1|[0-9]{1,9}|1000000000)$' then
         raise exception using errcode = 'HD005', message = 'AMQ_SCHEDULED_DELAY, _PERIOD and _REPEAT are whole numbers',
-            hint = 'Milliseconds; and so many deliveries after the first, -1 for ever.';
+            hint =
+                'Delay and period are in milliseconds; repeat is the number of deliveries after the first, -1 for no '
+                'end.';
     end if;
     v_delay := nullif(v_number[1]::bigint, 0) * interval '1 millisecond';
     v_period := nullif(v_number[2]::bigint, 0) * interval '1 millisecond';

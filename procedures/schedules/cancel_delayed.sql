@@ -28,7 +28,7 @@ begin
     if v_done < v_wanted or exists (select from unnest(message_ids) i(id) where i.id is null) then
         raise exception using errcode = 'HD013',
             message = format('not all of these messages wait for their time in queue %s', quote_literal(queue)),
-            hint = 'See howdah.list_delayed(queue). What is due belongs to the consumers.';
+            hint = 'See howdah.list_delayed(queue). Messages that are due can no longer be cancelled.';
     end if;
     return v_done;
 end

@@ -30,7 +30,7 @@ declare
 begin
     if plans is null or jsonb_typeof(plans) <> 'array' or (max_schedules between 1 and 100000) is not true then
         raise exception using errcode = 'HD005', message = 'plans must be a JSON array, max_schedules 1 to 100000',
-            hint = 'Leave them out to fire what has a period.';
+            hint = 'Leave both out to fire only schedules with a period.';
     end if;
     begin
         if exists (select from jsonb_to_recordset(plans) p(schedule_id bigint, was timestamptz, times timestamptz[],

@@ -23,7 +23,7 @@ begin
     if found then
         raise exception using errcode = 'HD005', message = format('a deduplication key has 1 to 250 characters, not %s',
             length(v_key)),
-            hint = 'Hash what is longer.';
+            hint = 'Hash a longer key.';
     end if;
     insert into howdah.deduplications as d (destination_id, key, message_id, forgotten_at)
     select p_destination.id, k.key, k.id, v_now + p_destination.deduplication_window_ms * interval '1 millisecond'

@@ -10,7 +10,8 @@ begin
         raise exception using errcode = 'HD024', message = format('subscription %s has an open consumer',
             quote_literal(p_subscription.name)),
             hint =
-                'That one alone reads it, by its number, until it is closed; see howdah.list_consumers(subscription).';
+                'Only that consumer reads it, by its number, until it is closed; see '
+                'howdah.list_consumers(subscription).';
     end if;
 end
 $$;

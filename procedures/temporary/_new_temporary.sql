@@ -13,7 +13,7 @@ begin
     if (select count(*) >= 100000 from howdah.temporary_queues) then
         raise exception using errcode = 'HD002',
             message = 'there are 100,000 temporary queues, and none of them is free',
-            hint = 'End connections that need theirs no longer: howdah.close_connection().';
+            hint = 'Close connections that no longer need theirs: howdah.close_connection().';
     end if;
     v_destination.persistent := false;
     v_destination.journal_level := 'off';

@@ -42,8 +42,8 @@ join (select s.id, s.kind, s.name, howdah.may_browse(s.id) as shown from howdah.
 cross join howdah.engine e;
 
 comment on view howdah.activemq_msgs is
-    'Messages of queues until they are acknowledged, ready, parked or leased, and stored ones of topics, with the '
-    'columns of ActiveMQ''s ACTIVEMQ_MSGS.';
+    'Messages of queues (ready, parked or leased) until they are acknowledged, and stored messages of topics, with '
+    'the columns of ActiveMQ''s ACTIVEMQ_MSGS.';
 
 create or replace view howdah.activemq_acks as
 select 'topic://' || d.name as container,

@@ -32,8 +32,8 @@ cross join (
     where i.inhparent = 'howdah.journal'::regclass and c.relname ~ '^journal_[0-9]{4}w[0-9]{2}$'
 ) k;
 comment on view howdah.audit_destinations is
-    'Every destination there ever was, dropped ones included. Of what happened before journal_kept_from no record is '
-    'left; of incidents and acts before incidents_kept_from some may be gone.';
+    'Every destination that ever existed, including dropped ones. No record is left of what happened before '
+    'journal_kept_from; some incidents and acts before incidents_kept_from may be gone.';
 
 create or replace view howdah.audit_messages as
 select g.message_id, g.destination_id, d.name as queue, g.state, 9 - g.rank as priority, g.nonpersistent, g.sent_at,
@@ -83,7 +83,7 @@ cross join howdah.engine e
 cross join lateral (select coalesce(g.body, (select b.body from howdah.bodies b
     where b.message_id = g.message_id)) as body) w;
 comment on view howdah.audit_messages is
-    'Every message present, by state: live, parked or dead; of dead ones their conversation and group.';
+    'Every message present, by state (live, parked or dead); dead ones with their conversation and group.';
 
 create or replace view howdah.audit_journal as
 select j.at, j.destination_id, d.name as queue, j.event, i.message_id, j.nonpersistent, j.other_destination_id,
@@ -138,7 +138,7 @@ select l.name, e.id, e.epoch, e.holder, e.acquired_at, e.xid, l.epoch as present
 from howdah.lock l
 full join howdah.lock_epochs e on e.name = l.name;
 comment on view howdah.audit_locks is
-    'The changes of holder of each named lease (epoch NULL: none is recorded) beside its present state.';
+    'Each change of holder of each named lease (epoch NULL: none is recorded), with its present state.';
 
 create or replace view howdah.audit_cursors as
 select d.id as destination_id, d.name as queue, a.destination_id as topic_id, a.priority::integer as priority,
@@ -151,8 +151,8 @@ join howdah.subscriptions s on s.destination_id = a.subscription_id
 join howdah.destinations d on d.id = s.destination_id and d.dropped_at is null
 cross join lateral (select k.* from howdah.ack_cursors k where k.ack_id = a.id order by k.n desc limit 1) c;
 comment on view howdah.audit_cursors is
-    'What each subscription has passed of each topic, and of each priority if it is prioritised: messages of '
-    'transactions before passed_before but for those in passed_not, and of xid those up to seq.';
+    'What each subscription has passed in each topic, and in each priority if it is prioritized: messages of '
+    'transactions before passed_before except those in passed_not, and messages of xid up to seq.';
 
 create or replace view howdah.audit_poison_log as
 select l.log_id, l.logged_at, l.outcome, l.message_id, l.destination_id, d.name as queue, l.dead_reason as reason,
@@ -168,5 +168,5 @@ select f.figure_id, f.worker, f.queue, f.listener, f.from_at, f.until_at, f.hand
     array_to_string(f.handling_counts, ',') as handling_counts
 from howdah.worker_figures f;
 comment on view howdah.audit_workers is
-    'What workers recorded of their own work, a row a worker, queue and minute at most. Consumers in plain SQL are '
-    'not in it.';
+    'What workers recorded of their own work, at most one row per worker, queue and minute. Consumers in plain SQL '
+    'are not included.';
