@@ -12469,8 +12469,8 @@ begin
             v_keys := v_keys || v_state.taken;
             v_new := v_new || v_state.firsts;
             -- Some groups of this page were not tried, because as many were tried as are wanted, and some of those are
-            -- held up. If the walk has all the groups that it may, and others consumed what it saw of them here, later
-            -- pages may hold more of them.
+            -- held up. If the walk has all its groups, and others consumed what it saw of them here, later pages may
+            -- hold more of them.
             continue when not v_state.through and not v_full and cardinality(v_keys) < p_want;
         end if;
         exit when cardinality(v_keys) >= p_want or v_page.seq is null or v_full and cardinality(v_keys) > 0;
@@ -16815,7 +16815,7 @@ begin
                    and pg_sequence_last_value(v_queue.failing) is null then
                     -- Nobody ever took these messages (xmax = 0), so no failures need to be counted. The index gives
                     -- them in order. The range condition is for PostgreSQL up to 16, which may use the array only as a
-                    -- filter and read the dead rows of the whole lane.
+                    -- filter. It would then read the dead rows of the whole lane.
                     return query
                     with taken as materialized (
                         delete from howdah.msgs m

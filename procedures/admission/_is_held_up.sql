@@ -2,7 +2,8 @@
 -- cannot be taken.
 --
 -- Returns  boolean; true if a message is leased, delayed or blocked. Also true if it is due, but another open
---          transaction has it in hand to acknowledge it, give it back, extend its lease or retry it.
+--          transaction has it in hand. That transaction acknowledges it, gives it back, extends its lease or retries
+--          it.
 -- Role     internal
 --
 -- The caller has the turn. A message in hand is recognised by its row lock, which this call tries and releases. The

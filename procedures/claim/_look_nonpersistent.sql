@@ -3,8 +3,9 @@
 -- Returns  their row identifiers (tid[]), locked; NULL or empty if none were found.
 -- Role     internal
 --
--- It looks from the beginning while that takes under half a millisecond. If dead rows make it slower twice in a row, it
--- looks from the lane's head (howdah._look_from_head). A head of 1 records the first slow look, which may be chance.
+-- It looks from the beginning while that takes under half a millisecond, plus 6 us for each message found. If dead rows
+-- make it slower twice in a row, it looks from the lane's head (howdah._look_from_head). A head of 1 records the first
+-- slow look, which may be chance.
 --
 -- Of the looks that found nothing else, one in a hundred tries the beginning again, and returns to it if that is fast.
 create or replace function howdah._look_nonpersistent(p_lane howdah.lanes, p_want integer, p_all boolean) returns tid[]

@@ -1,6 +1,6 @@
 -- howdah._policy_for(p_name): the options that wildcard policies give to a new queue.
 --
--- Returns  jsonb; {} if there are none. A queue to which that policy sends dead messages keeps its own.
+-- Returns  jsonb; {} if there are none. A queue to which that policy sends dead messages keeps its own dead messages.
 -- Role     internal
 create or replace function howdah._policy_for(p_name text) returns jsonb
 language sql stable

@@ -7,8 +7,8 @@
 -- With any behaviour, it waits up to a second for open transactions if only their uncommitted messages stand in the
 -- way. Two senders that wait for each other are both told that the queue is full.
 --
--- From a limit of 1,024 messages or 1 MiB on, it removes a 128th of the limit more than needed, so that not every
--- message needs a count. p_rank is the highest rank of the messages: 9 minus the lowest priority.
+-- From a limit of 1,024 messages or 1 MiB on, it removes a 128th of the limit more than needed. So not every message
+-- needs a count. p_rank is the highest rank of the messages: 9 minus the lowest priority.
 create or replace function howdah._make_room(
     p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer
 ) returns boolean

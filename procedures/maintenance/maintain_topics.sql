@@ -9,9 +9,9 @@
 -- table is closed once no transaction that wrote to it is open, prepared ones included. Such transactions hold its
 -- lock, so everything in it is then committed.
 --
--- A table is emptied by TRUNCATE when no subscription, retention or recovery policy needs any of it, or needs so little
--- that it can be carried on. If the next table in turn is not empty, the ring stands still, and howdah.check_server()
--- says for whom.
+-- A table is emptied by TRUNCATE when no subscription, retention or recovery policy needs any of it. That also happens
+-- if they need so little that it can be carried on. If the next table in turn is not empty, the ring stands still, and
+-- howdah.check_server() says for whom.
 create or replace function howdah.maintain_topics(lock_epoch bigint default null) returns text
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set lock_timeout = '50ms'
 as $$

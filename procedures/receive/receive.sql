@@ -20,7 +20,8 @@
 -- may be a wildcard, JOBS.* or JOBS.>: all matching queues that the caller may receive from.
 --
 -- It does not wait. An empty result means that this call found nothing. If a rollback returned a message far behind the
--- place where others receive, several more calls may be needed to find it. docs/decisions/0006 says how many.
+-- place where others receive, several more calls may be needed to find it. docs/decisions/0006 says how long that
+-- takes.
 create or replace function howdah.receive(
     queue text, max_messages integer default 1, hold boolean default false, selector text default null,
     consumer bigint default null
@@ -361,7 +362,7 @@ begin
                    and pg_sequence_last_value(v_queue.failing) is null then
                     -- Nobody ever took these messages (xmax = 0), so no failures need to be counted. The index gives
                     -- them in order. The range condition is for PostgreSQL up to 16, which may use the array only as a
-                    -- filter and read the dead rows of the whole lane.
+                    -- filter. It would then read the dead rows of the whole lane.
                     return query
                     with taken as materialized (
                         delete from howdah.msgs m

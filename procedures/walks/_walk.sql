@@ -79,8 +79,8 @@ begin
             v_keys := v_keys || v_state.taken;
             v_new := v_new || v_state.firsts;
             -- Some groups of this page were not tried, because as many were tried as are wanted, and some of those are
-            -- held up. If the walk has all the groups that it may, and others consumed what it saw of them here, later
-            -- pages may hold more of them.
+            -- held up. If the walk has all its groups, and others consumed what it saw of them here, later pages may
+            -- hold more of them.
             continue when not v_state.through and not v_full and cardinality(v_keys) < p_want;
         end if;
         exit when cardinality(v_keys) >= p_want or v_page.seq is null or v_full and cardinality(v_keys) > 0;
