@@ -851,17 +851,17 @@ begin
         else d.own_max_message_bytes end, default_priority = v_destination.default_priority,
         default_time_to_live_ms = v_destination.default_time_to_live_ms,
         deduplication_window_ms = v_destination.deduplication_window_ms, own_persistent = v_destination.persistent,
-        stamp_user = v_destination.stamp_user,
-        persistent = v_destination.persistent and (select e.persistent from howdah.engine e),
+        stamp_user = v_destination.stamp_user, persistent = v_destination.persistent
+        and (select e.persistent from howdah.engine e),
         journal_level = v_destination.journal_level,
         journal_level_at = case when d.journal_level <> v_destination.journal_level then howdah.now()
             else d.journal_level_at end
     where d.id = p_topic_id;
     update howdah.topics t
     set retain_ms = v_new.retain_ms, retain_bytes = v_new.retain_bytes, recovery = v_new.recovery,
-        recovery_amount = v_new.recovery_amount,
-        recovery_selector = v_new.recovery_selector, backlog_limit = v_new.backlog_limit,
-        backlog_age_ms = v_new.backlog_age_ms, backlog_action = v_new.backlog_action,
+        recovery_amount = v_new.recovery_amount, recovery_selector = v_new.recovery_selector,
+        backlog_limit = v_new.backlog_limit, backlog_age_ms = v_new.backlog_age_ms,
+        backlog_action = v_new.backlog_action,
         refused_for = case when v_new.backlog_action = 'refuse' then t.refused_for end
     where t.destination_id = p_topic_id;
     perform howdah._copy_grants_of(p_topic_id) where p_options ? 'stamp_user';
@@ -2782,8 +2782,7 @@ begin
                     where p.wanted and not p.done and p.n not in (select u.n from taken u)
                 )
                 select t.taken, t.taken = v_left as filled, t.seqs, t.xids, t.modes, t.messages,
-                    (select count(*) from page) as seen,
-                    (select p.xid from page p where p.n = v_size) as last_xid,
+                    (select count(*) from page) as seen, (select p.xid from page p where p.n = v_size) as last_xid,
                     (select p.seq from page p where p.n = v_size) as last_seq,
                     (select count(*) from page p where (p.done or not p.wanted)
                         and (p.n < (select o.n from others o)) is not false) as passed,
@@ -2794,8 +2793,8 @@ begin
                     array_agg(u.nonpersistent) as modes,
                         array_agg(row(u.message_id, p_name, case when u.is_text then convert_from(u.body, 'UTF8') end,
                             case when not u.is_text then u.body end, u.content_type, u.headers, 9 - u.rank,
-                            u.correlation_id, u.reply_to, u.message_type,
-                            u.conversation_id, case when u.nonpersistent then 'non-persistent' else 'persistent' end,
+                            u.correlation_id, u.reply_to, u.message_type, u.conversation_id,
+                            case when u.nonpersistent then 'non-persistent' else 'persistent' end,
                             u.sent_at, u.expires_at, 1, false, u.seq, 0, v_topic, null,
                             null)::howdah.message) as messages
                     from taken u
@@ -2841,9 +2840,9 @@ begin
                             perform howdah._note_done(p_ack.id, array[u.seq], array[u.xid])
                             from unnest(v_page.seqs, v_page.xids) u(seq, xid) where u.seq = any (v_ended);
                             perform howdah._dispose_published(p_destination, m.message_id, m.sent_at, m.expires_at,
-                                (9 - m.priority)::smallint, m.body is not null,
-                                m.content_type, coalesce(m.bytes, convert_to(m.body, 'UTF8')), m.headers,
-                                m.correlation_id, m.reply_to, m.message_type, m.conversation_id,
+                                (9 - m.priority)::smallint, m.body is not null, m.content_type,
+                                coalesce(m.bytes, convert_to(m.body, 'UTF8')), m.headers, m.correlation_id, m.reply_to,
+                                m.message_type, m.conversation_id,
                                 m.delivery_mode = 'non-persistent', v_now)
                             from unnest(v_page.messages) m where m."position" = any (v_ended);
                             v_gone := v_gone || v_ended;
@@ -2851,8 +2850,7 @@ begin
                         return query
                         select m.message_id, m.queue, m.body, m.bytes, m.content_type, m.headers, m.priority,
                             m.correlation_id, m.reply_to, m.message_type, m.conversation_id, m.delivery_mode, m.sent_at,
-                            m.expires_at,
-                            1 + coalesce(v_failures[array_position(v_failed, m.message_id)], 0),
+                            m.expires_at, 1 + coalesce(v_failures[array_position(v_failed, m.message_id)], 0),
                             array_position(v_failed, m.message_id) is not null, m."position", m.stage, m.origin_queue,
                             m.dead_reason, m.dead_at
                         from unnest(v_page.messages) m where m."position" <> all (v_gone);
@@ -4940,8 +4938,8 @@ begin
         where v_selected is null or u.n = any (v_selected);
         if v_wanted.bodies is not null then
             perform howdah._send_batch(v_bridge.queue, v_wanted.bodies, p_is_text, p_content_type, v_wanted.headers,
-                v_wanted.priorities,
-                v_wanted.correlation_ids, v_wanted.message_types, v_wanted.conversation_ids, p_reply_to, p_time_to_live,
+                v_wanted.priorities, v_wanted.correlation_ids, v_wanted.message_types, v_wanted.conversation_ids,
+                p_reply_to, p_time_to_live,
                 null, case when p_nonpersistent then 'non-persistent' else 'persistent' end, p_notify);
         end if;
     end loop;
@@ -6448,8 +6446,7 @@ begin
         v_waited := extract(epoch from clock_timestamp() - v_begun) * 1000;
         if v_removes and (v_taken.verdict = 'full' or v_waited >= 1000) then
             if not howdah._evict(
-                p_destination,
-                greatest(v_taken.over_messages, (v_taken.verdict = 'open')::integer)
+                p_destination, greatest(v_taken.over_messages, (v_taken.verdict = 'open')::integer)
                     + case when v_taken.over_messages > 0 and p_destination.message_limit >= 1024
                            then p_destination.message_limit >> 7 else 0 end,
                 v_taken.over_bytes
@@ -6645,8 +6642,8 @@ begin
         loop
             v_rows := 0;
             for xid, seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers,
-                correlation_id, reply_to,
-                message_type, conversation_id, client_id, nonpersistent, message_id, done, wanted in
+                correlation_id, reply_to, message_type, conversation_id, client_id, nonpersistent, message_id, done,
+                wanted in
                 select p.* from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid,
                     v_segment.from_seq, v_segment.to_xid, p_upto, 1000) p
             loop
@@ -8253,8 +8250,8 @@ begin
     while v_topic.stored and cardinality(p_bodies) > 0 loop
         v_generation := howdah._generation();
         perform howdah._store_published(v_generation % 3 + case when p_nonpersistent then 3 else 0 end, p_topic, v_seqs,
-            v_now, v_expires_at, p_is_text,
-            p_content_type, p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types,
+            v_now, v_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities, p_correlation_ids,
+            p_reply_to, p_message_types,
             p_conversation_ids);
         exit when v_generation = howdah._generation();
         perform howdah._unpublish(v_generation, p_topic.id, v_seqs);
@@ -8366,8 +8363,7 @@ CREATE FUNCTION howdah._published_rows(p_topic howdah.destinations, p_seqs bigin
     LANGUAGE sql STABLE
     AS $$
     select b.seq, p_now, p_expires_at, p_topic.id, (9 - coalesce(b.priority, p_topic.default_priority))::smallint,
-        p_is_text, p_content_type,
-        b.body, b.headers, b.correlation_id, p_reply_to, b.message_type, b.conversation_id,
+        p_is_text, p_content_type, b.body, b.headers, b.correlation_id, p_reply_to, b.message_type, b.conversation_id,
         nullif(current_setting('howdah.client_id', true), '')
     from unnest(p_seqs, p_bodies, p_headers, p_priorities, p_correlation_ids, p_message_types, p_conversation_ids)
         b(seq, body, headers, priority, correlation_id, message_type, conversation_id)
@@ -8516,14 +8512,13 @@ begin
             )
             select c.message_id, p_name, case when c.is_text then convert_from(c.body, 'UTF8') end,
                 case when not c.is_text then c.body end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
-                c.reply_to,
-                c.message_type, c.conversation_id,
+                c.reply_to, c.message_type, c.conversation_id,
                 case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at, c.expires_at,
                 c.failures + 1, c.failures > 0, c.seq, 0, v_topic, null::text, null::timestamptz
             from counted c
             where not c.ended or howdah._dispose_published(p_destination, c.message_id, c.sent_at, c.expires_at, c.rank,
-                c.is_text,
-                c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type, c.conversation_id,
+                c.is_text, c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type,
+                c.conversation_id,
                 c.nonpersistent, v_now);
             get diagnostics v_taken = row_count;
             p_want := p_want - v_taken;
@@ -8594,10 +8589,9 @@ begin
     select c.message_id, p_name, case when c.is_text
         then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
         case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end, c.content_type, c.headers,
-        9 - c.rank,
-        c.correlation_id, c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at, c.expires_at, 1,
-        false, c.seq,
-        c.stage::integer, case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
+        9 - c.rank, c.correlation_id, c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at,
+        c.expires_at, 1, false, c.seq, c.stage::integer,
+        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
         c.dead_reason, c.dead_at
     from taken c
     where (c.expires_at > p_now) is not false or howdah._dispose(p_lane.destination_id,
@@ -8932,8 +8926,8 @@ begin
     end if;
     v_now := howdah.now();
     insert into howdah.poison_details as i (message_id, recorded_at, destination_id, attempt, duration_ms, stage,
-        outcome,
-        conversation_id, message_group, failure_key, error_class, error_text, sqlstate, traceback, worker, recorded_by,
+        outcome, conversation_id, message_group, failure_key, error_class, error_text, sqlstate, traceback, worker,
+        recorded_by,
         details, rejected, uncounted, delay_ms, due_at, fingerprint, digest, dispose_at)
     values (v_failure.message_id, v_now, p_destination.id, attempt, v_failure.duration_ms, v_stage, outcome,
         v_conversation, v_group, v_failure.failure_key, v_failure.error_class, v_failure.error_text, v_failure.sqlstate,
@@ -9082,8 +9076,8 @@ begin
         order by k.seq
     loop
         perform howdah._put(howdah._own_copy(v_destination, v_row.message_id, v_row.sent_at, v_row.expires_at,
-            v_row.rank, v_row.is_text,
-            v_row.content_type, v_row.body, v_row.headers, v_row.correlation_id, v_row.reply_to, v_row.message_type,
+            v_row.rank, v_row.is_text, v_row.content_type, v_row.body, v_row.headers, v_row.correlation_id,
+            v_row.reply_to, v_row.message_type,
             v_row.conversation_id),
             v_row.nonpersistent, false);
     end loop;
@@ -9196,9 +9190,8 @@ begin
             destination_id, origin_id, rank, stage, is_text, content_type, body, headers, correlation_id, reply_to,
             message_type, conversation_id, dead_reason)
         select howdah.now(), p_outcome, m.seq, m.message_id, m.sent_at, m.expires_at, howdah.now(), m.destination_id,
-            m.origin_id, m.rank, m.stage,
-            m.is_text, m.content_type, coalesce(m.body, howdah._body(m.message_id)), m.headers, m.correlation_id,
-            m.reply_to, m.message_type, m.conversation_id, p_reason
+            m.origin_id, m.rank, m.stage, m.is_text, m.content_type, coalesce(m.body, howdah._body(m.message_id)),
+            m.headers, m.correlation_id, m.reply_to, m.message_type, m.conversation_id, p_reason
         from (select (p_message).*) m;
     end if;
     if p_destination.log_queue is not null and (p_message.headers ? 'logged_queue') is not true then
@@ -9440,9 +9433,8 @@ CREATE FUNCTION howdah._run_nonpersistent_0(p_name text, p_topic_name text, p_to
     AS $$
     select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
         case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
-        t.message_type,
-        t.conversation_id, 'non-persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0, p_topic_name,
-        null::text, null::timestamptz
+        t.message_type, t.conversation_id, 'non-persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
+        p_topic_name, null::text, null::timestamptz
     from howdah.topic_nonpersistent_0 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
@@ -9458,9 +9450,8 @@ CREATE FUNCTION howdah._run_nonpersistent_1(p_name text, p_topic_name text, p_to
     AS $$
     select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
         case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
-        t.message_type,
-        t.conversation_id, 'non-persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0, p_topic_name,
-        null::text, null::timestamptz
+        t.message_type, t.conversation_id, 'non-persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
+        p_topic_name, null::text, null::timestamptz
     from howdah.topic_nonpersistent_1 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
@@ -9476,9 +9467,8 @@ CREATE FUNCTION howdah._run_nonpersistent_2(p_name text, p_topic_name text, p_to
     AS $$
     select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
         case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
-        t.message_type,
-        t.conversation_id, 'non-persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0, p_topic_name,
-        null::text, null::timestamptz
+        t.message_type, t.conversation_id, 'non-persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
+        p_topic_name, null::text, null::timestamptz
     from howdah.topic_nonpersistent_2 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
@@ -9494,9 +9484,8 @@ CREATE FUNCTION howdah._run_persistent_0(p_name text, p_topic_name text, p_topic
     AS $$
     select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
         case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
-        t.message_type,
-        t.conversation_id, 'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0, p_topic_name, null::text,
-        null::timestamptz
+        t.message_type, t.conversation_id, 'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
+        p_topic_name, null::text, null::timestamptz
     from howdah.topic_msgs_0 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
@@ -9511,9 +9500,8 @@ CREATE FUNCTION howdah._run_persistent_1(p_name text, p_topic_name text, p_topic
     AS $$
     select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
         case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
-        t.message_type,
-        t.conversation_id, 'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0, p_topic_name, null::text,
-        null::timestamptz
+        t.message_type, t.conversation_id, 'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
+        p_topic_name, null::text, null::timestamptz
     from howdah.topic_msgs_1 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
@@ -9528,9 +9516,8 @@ CREATE FUNCTION howdah._run_persistent_2(p_name text, p_topic_name text, p_topic
     AS $$
     select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
         case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
-        t.message_type,
-        t.conversation_id, 'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0, p_topic_name, null::text,
-        null::timestamptz
+        t.message_type, t.conversation_id, 'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
+        p_topic_name, null::text, null::timestamptz
     from howdah.topic_msgs_2 t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
       and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
@@ -9690,8 +9677,8 @@ begin
     if v_once and v_destination.kind = 'queue' and p_name is null then
         return howdah._send_to(v_destination, p_body, p_is_text, p_content_type,
             case when v_destination.stamp_user then howdah._stamped(p_headers, howdah._caller()) else p_headers end,
-            p_priority, p_correlation_id, p_reply_to,
-            p_message_type, p_conversation_id, p_time_to_live, greatest(v_first - v_now, interval '0'), p_delivery_mode,
+            p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live,
+            greatest(v_first - v_now, interval '0'), p_delivery_mode,
             true, null);
     end if;
     v_row.id := nextval(v_destination.positions) * 1000000 + v_destination.id;
@@ -9776,8 +9763,8 @@ begin
         v_repeat := null;
     end if;
     return howdah._schedule(p_queue, p_body, p_is_text, v_cron, v_period, v_repeat, null, null, v_delay, null, 'UTC',
-        null, null,
-        v_headers, p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live,
+        null, null, v_headers, p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id,
+        p_time_to_live,
         p_delivery_mode, p_content_type);
 end
 $_$;
@@ -10739,8 +10726,8 @@ begin
     v_destination := howdah._destination(p_queue, 'send');
     return howdah._send_to(v_destination, p_body, p_is_text, p_content_type,
         case when v_destination.stamp_user then howdah._stamped(p_headers, howdah._caller()) else p_headers end,
-        p_priority, p_correlation_id,
-        p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay, p_delivery_mode, p_notify,
+        p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay,
+        p_delivery_mode, p_notify,
         p_deduplication_key);
 end
 $$;
@@ -10797,8 +10784,8 @@ begin
             from unnest(p_bodies, p_priorities) b(body, priority)));
     if p_destination.kind = 'topic' then
         return howdah._publish(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
-            p_correlation_ids, p_message_types,
-            p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_delivery_mode = 'non-persistent', p_notify,
+            p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay,
+            p_delivery_mode = 'non-persistent', p_notify,
             p_seqs);
     end if;
 
@@ -11031,8 +11018,8 @@ begin
     where b.id = b.first;
     if v_new.seqs is not null then
         perform howdah._send_batch(p_destination, v_new.bodies, p_is_text, p_content_type, v_new.headers,
-            v_new.priorities, v_new.correlation_ids,
-            v_new.message_types, v_new.conversation_ids, p_reply_to, p_time_to_live, p_delay, p_delivery_mode, p_notify,
+            v_new.priorities, v_new.correlation_ids, v_new.message_types, v_new.conversation_ids, p_reply_to,
+            p_time_to_live, p_delay, p_delivery_mode, p_notify,
             null, v_new.seqs);
     end if;
     return v_first;
@@ -11064,9 +11051,8 @@ begin
         9 - coalesce(p_priority, v_destination.default_priority));
     if v_destination.kind = 'topic' then
         return (howdah._publish(v_destination, array[p_body], p_is_text, p_content_type, array[p_headers],
-            array[p_priority], array[p_correlation_id],
-            array[p_message_type], array[p_conversation_id], p_reply_to, p_time_to_live, p_delay,
-            p_delivery_mode = 'non-persistent', p_notify,
+            array[p_priority], array[p_correlation_id], array[p_message_type], array[p_conversation_id], p_reply_to,
+            p_time_to_live, p_delay, p_delivery_mode = 'non-persistent', p_notify,
             case when p_deduplication_key is not null then array[v_message.seq] end, p_user))[1];
     end if;
     v_nonpersistent := p_delivery_mode = 'non-persistent' or not v_destination.persistent;
@@ -11671,9 +11657,8 @@ CREATE FUNCTION howdah._stream_nonpersistent_0(p_name text, p_topic_name text, p
     AS $$
     select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
         case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
-        r.message_type,
-        r.conversation_id, 'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name,
-        null::text, null::timestamptz
+        r.message_type, r.conversation_id, 'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
+        p_topic_name, null::text, null::timestamptz
     from howdah._nonpersistent_0(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
@@ -11684,9 +11669,8 @@ CREATE FUNCTION howdah._stream_nonpersistent_1(p_name text, p_topic_name text, p
     AS $$
     select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
         case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
-        r.message_type,
-        r.conversation_id, 'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name,
-        null::text, null::timestamptz
+        r.message_type, r.conversation_id, 'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
+        p_topic_name, null::text, null::timestamptz
     from howdah._nonpersistent_1(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
@@ -11697,9 +11681,8 @@ CREATE FUNCTION howdah._stream_nonpersistent_2(p_name text, p_topic_name text, p
     AS $$
     select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
         case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
-        r.message_type,
-        r.conversation_id, 'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name,
-        null::text, null::timestamptz
+        r.message_type, r.conversation_id, 'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
+        p_topic_name, null::text, null::timestamptz
     from howdah._nonpersistent_2(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
@@ -11710,9 +11693,8 @@ CREATE FUNCTION howdah._stream_persistent_0(p_name text, p_topic_name text, p_to
     AS $$
     select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
         case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
-        r.message_type,
-        r.conversation_id, 'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name, null::text,
-        null::timestamptz
+        r.message_type, r.conversation_id, 'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
+        p_topic_name, null::text, null::timestamptz
     from howdah._persistent_0(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
@@ -11723,9 +11705,8 @@ CREATE FUNCTION howdah._stream_persistent_1(p_name text, p_topic_name text, p_to
     AS $$
     select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
         case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
-        r.message_type,
-        r.conversation_id, 'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name, null::text,
-        null::timestamptz
+        r.message_type, r.conversation_id, 'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
+        p_topic_name, null::text, null::timestamptz
     from howdah._persistent_1(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
@@ -11736,9 +11717,8 @@ CREATE FUNCTION howdah._stream_persistent_2(p_name text, p_topic_name text, p_to
     AS $$
     select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
         case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
-        r.message_type,
-        r.conversation_id, 'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name, null::text,
-        null::timestamptz
+        r.message_type, r.conversation_id, 'persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
+        p_topic_name, null::text, null::timestamptz
     from howdah._persistent_2(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 
@@ -13005,9 +12985,8 @@ begin
     end if;
     update howdah.engine e set persistent = v_engine.persistent, max_count = v_engine.max_count,
         max_bytes = v_engine.max_bytes, max_message_bytes = v_engine.max_message_bytes,
-        yellow_threshold = v_engine.yellow_threshold,
-        orange_threshold = v_engine.orange_threshold, red_threshold = v_engine.red_threshold,
-        orange_delay_ms = v_engine.orange_delay_ms,
+        yellow_threshold = v_engine.yellow_threshold, orange_threshold = v_engine.orange_threshold,
+        red_threshold = v_engine.red_threshold, orange_delay_ms = v_engine.orange_delay_ms,
         default_blocked_retry_ms = v_engine.default_blocked_retry_ms,
         redelivered_optimization = v_engine.redelivered_optimization,
         expiration_interval_seconds = v_engine.expiration_interval_seconds, autorollback = v_engine.autorollback,
@@ -13088,15 +13067,13 @@ begin
         poison_procedure_owner = v_new.poison_procedure_owner, quarantine_ms = v_new.quarantine_ms,
         quarantine_times = v_new.quarantine_times, error_reply = v_new.error_reply,
         notify_admin = v_new.notify_admin, notify_events = v_new.notify_events, clean_incidents = v_new.clean_incidents,
-        poison_handling = v_new.poison_handling,
-        disable_after = v_new.disable_after, own_max_message_bytes = v_new.own_max_message_bytes,
-        message_limit = v_new.message_limit,
+        poison_handling = v_new.poison_handling, disable_after = v_new.disable_after,
+        own_max_message_bytes = v_new.own_max_message_bytes, message_limit = v_new.message_limit,
         byte_limit = v_new.byte_limit, limit_behaviour = v_new.limit_behaviour, send_timeout_ms = v_new.send_timeout_ms,
         deduplication_window_ms = v_new.deduplication_window_ms, default_priority = v_new.default_priority,
         default_time_to_live_ms = v_new.default_time_to_live_ms, journal_level = v_new.journal_level,
         journal_level_at = v_new.journal_level_at, persistent = v_new.persistent, own_persistent = v_new.own_persistent,
-        stamp_user = v_new.stamp_user,
-        message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
+        stamp_user = v_new.stamp_user, message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
         groups_at = case when (v_new.message_groups, v_new.delivery_policy) = (d.message_groups, d.delivery_policy)
             then d.groups_at else howdah.now() end,
         main_rank = case when v_new.persistent = d.persistent then d.main_rank
@@ -14308,12 +14285,12 @@ begin
             hint = 'Another archiver was faster, or the database was restored; see howdah archive list.';
     end if;
     insert into howdah.archive_runs (archive_id, run, lock_epoch, snapshot, system_identifier, journal_rows,
-        journal_checksum,
-        incident_rows, incident_checksum, message_rows, message_checksum, journal_kept_from, manifest, path, started_at,
+        journal_checksum, incident_rows, incident_checksum, message_rows, message_checksum, journal_kept_from, manifest,
+        path, started_at,
         finished_at)
     values (archive, run, lock_epoch, v_snapshot, v_engine.system_identifier, v_new.journal_rows,
-        v_new.journal_checksum,
-        v_new.incident_rows, v_new.incident_checksum, v_new.message_rows, v_new.message_checksum,
+        v_new.journal_checksum, v_new.incident_rows, v_new.incident_checksum, v_new.message_rows,
+        v_new.message_checksum,
         v_new.journal_kept_from, v_new.manifest, v_new.path, v_new.started_at, howdah.now());
     insert into howdah.archived_messages (message_id, destination_id, origin_id, stage)
     select k.message_id, k.destination_id, coalesce(k.origin_id, 0), k.stage
@@ -15095,9 +15072,8 @@ begin
     end if;
     return query
     select s.id, s.name, d.name, s.state, s.cron, s.time_zone, s.period_ms * interval '1 millisecond', s.remaining,
-        s.next_at, s.starts_at,
-        s.ends_at, s.catch_up, s.misfire_grace_ms * interval '1 millisecond', s.fired, s.missed, s.last_fired_at,
-        s.last_error, s.parent_id, s.message_type, s.correlation_id, s.created_at, s.created_by
+        s.next_at, s.starts_at, s.ends_at, s.catch_up, s.misfire_grace_ms * interval '1 millisecond', s.fired, s.missed,
+        s.last_fired_at, s.last_error, s.parent_id, s.message_type, s.correlation_id, s.created_at, s.created_by
     from howdah.schedules s join howdah.destinations d on d.id = s.destination_id
     where (queue is null or d.name = queue and d.dropped_at is null)
       and (all_states or s.state in ('active', 'paused', 'failed'))
@@ -15143,8 +15119,7 @@ begin
     end if;
     return query
     select d.name, s.topic, s.client_id, s.name, s.durable, s.shared, s.no_local, s.prioritized, s.selector,
-        d.receiving_paused,
-        coalesce(l.behind, 0)::bigint, coalesce(howdah.now() - l.oldest, interval '0'),
+        d.receiving_paused, coalesce(l.behind, 0)::bigint, coalesce(howdah.now() - l.oldest, interval '0'),
         coalesce(l.delivered, 0)::bigint,
         (select count(*) from howdah.msgs m where m.destination_id = d.id) + (select count(*) from howdah.parked p
             where p.destination_id = d.id and (p.boot is null or p.boot = pg_postmaster_start_time()))
@@ -15191,8 +15166,7 @@ CREATE FUNCTION howdah.list_transactions() RETURNS TABLE(gid text, transaction b
     SET search_path TO 'pg_catalog', 'howdah', 'pg_temp'
     AS $$
     select x.gid, x.transaction::text::bigint, x.prepared, x.owner::text, howdah.now() - x.prepared,
-        x.gid like 'howdah:%',
-        x.prepared < pg_postmaster_start_time(), e.autorollback and x.gid like 'howdah:%'
+        x.gid like 'howdah:%', x.prepared < pg_postmaster_start_time(), e.autorollback and x.gid like 'howdah:%'
         and x.prepared < pg_postmaster_start_time(), format('commit prepared %L', x.gid),
         format('rollback prepared %L', x.gid)
     from pg_prepared_xacts x cross join howdah.engine e
@@ -16831,10 +16805,9 @@ begin
                     select c.message_id, queue, case
                         when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
                         case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end,
-                        c.content_type, c.headers, 9 - c.rank, c.correlation_id,
-                        c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at, c.expires_at, 1, false,
-                        c.seq,
-                        c.stage::integer, case when c.origin_id is not null
+                        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to, c.message_type,
+                        c.conversation_id, 'persistent', c.sent_at, c.expires_at, 1, false,
+                        c.seq, c.stage::integer, case when c.origin_id is not null
                             then howdah._destination_name(c.origin_id) end,
                         c.dead_reason, c.dead_at
                     from taken c
@@ -16872,9 +16845,9 @@ begin
                     select c.message_id, queue, case
                         when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
                         case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end,
-                        c.content_type, c.headers, 9 - c.rank, c.correlation_id,
-                        c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at, c.expires_at,
-                        c.failures + 1, c.failures > 0, c.seq, c.stage::integer,
+                        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to, c.message_type,
+                        c.conversation_id, 'persistent', c.sent_at, c.expires_at, c.failures + 1, c.failures > 0, c.seq,
+                        c.stage::integer,
                         case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
                         c.dead_reason, c.dead_at
                     from claimed c
@@ -17920,8 +17893,8 @@ declare
     v_id bigint;
 begin
     v_id := howdah._schedule(queue, body, false, cron, period, repeat, starts_at, ends_at, delay, name, time_zone,
-        catch_up, misfire_grace,
-        headers, priority, correlation_id, reply_to, message_type, conversation_id, time_to_live, delivery_mode,
+        catch_up, misfire_grace, headers, priority, correlation_id, reply_to, message_type, conversation_id,
+        time_to_live, delivery_mode,
         content_type);
     return case when name is null then v_id else howdah._name_schedule(v_id, name) end;
 end
@@ -17937,8 +17910,8 @@ declare
     v_id bigint;
 begin
     v_id := howdah._schedule(queue, convert_to(body::text, 'UTF8'), true, cron, period, repeat, starts_at, ends_at,
-        delay, name, time_zone,
-        catch_up, misfire_grace, headers, priority, correlation_id, reply_to, message_type, conversation_id,
+        delay, name, time_zone, catch_up, misfire_grace, headers, priority, correlation_id, reply_to, message_type,
+        conversation_id,
         time_to_live, delivery_mode, content_type);
     return case when name is null then v_id else howdah._name_schedule(v_id, name) end;
 end
@@ -17954,8 +17927,8 @@ declare
     v_id bigint;
 begin
     v_id := howdah._schedule(queue, convert_to(body, 'UTF8'), true, cron, period, repeat, starts_at, ends_at, delay,
-        name, time_zone,
-        catch_up, misfire_grace, headers, priority, correlation_id, reply_to, message_type, conversation_id,
+        name, time_zone, catch_up, misfire_grace, headers, priority, correlation_id, reply_to, message_type,
+        conversation_id,
         time_to_live, delivery_mode, content_type);
     return case when name is null then v_id else howdah._name_schedule(v_id, name) end;
 end
@@ -18115,9 +18088,8 @@ begin
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
             content_type, body, correlation_id, reply_to, message_type, conversation_id)
         select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
-            d.main_rank,
-            0, true, send.content_type, convert_to(send.body::text, 'UTF8'), send.correlation_id, send.reply_to,
-            send.message_type, null::uuid
+            d.main_rank, 0, true, send.content_type, convert_to(send.body::text, 'UTF8'), send.correlation_id,
+            send.reply_to, send.message_type, null::uuid
         from (
             select c.id, c.main_rank, c.default_time_to_live_ms,
             case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
@@ -18174,8 +18146,7 @@ begin
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
             content_type, body, correlation_id, reply_to, message_type, conversation_id)
         select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
-            d.main_rank,
-            0, true, send.content_type, convert_to(send.body, 'UTF8'), send.correlation_id, send.reply_to,
+            d.main_rank, 0, true, send.content_type, convert_to(send.body, 'UTF8'), send.correlation_id, send.reply_to,
             send.message_type, null::uuid
         from (
             select c.id, c.main_rank, c.default_time_to_live_ms,
@@ -18604,9 +18575,8 @@ begin
     return query
     select h.seq * 1000000 + h.destination_id, topic, case when h.is_text then convert_from(h.body, 'UTF8') end,
         case when not h.is_text then h.body end, h.content_type, h.headers, 9 - h.rank, h.correlation_id, h.reply_to,
-        h.message_type,
-        h.conversation_id, case when h.nonpersistent then 'non-persistent' else 'persistent' end, h.sent_at,
-        h.expires_at, 1, false, h.seq, 0, null::text, null::text, null::timestamptz
+        h.message_type, h.conversation_id, case when h.nonpersistent then 'non-persistent' else 'persistent' end,
+        h.sent_at, h.expires_at, 1, false, h.seq, 0, null::text, null::text, null::timestamptz
     from howdah._history(v_id, since) h order by h.seq limit max_messages;
 end
 $$;

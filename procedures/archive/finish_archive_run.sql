@@ -57,12 +57,12 @@ begin
             hint = 'Another archiver was faster, or the database was restored; see howdah archive list.';
     end if;
     insert into howdah.archive_runs (archive_id, run, lock_epoch, snapshot, system_identifier, journal_rows,
-        journal_checksum,
-        incident_rows, incident_checksum, message_rows, message_checksum, journal_kept_from, manifest, path, started_at,
+        journal_checksum, incident_rows, incident_checksum, message_rows, message_checksum, journal_kept_from, manifest,
+        path, started_at,
         finished_at)
     values (archive, run, lock_epoch, v_snapshot, v_engine.system_identifier, v_new.journal_rows,
-        v_new.journal_checksum,
-        v_new.incident_rows, v_new.incident_checksum, v_new.message_rows, v_new.message_checksum,
+        v_new.journal_checksum, v_new.incident_rows, v_new.incident_checksum, v_new.message_rows,
+        v_new.message_checksum,
         v_new.journal_kept_from, v_new.manifest, v_new.path, v_new.started_at, howdah.now());
     insert into howdah.archived_messages (message_id, destination_id, origin_id, stage)
     select k.message_id, k.destination_id, coalesce(k.origin_id, 0), k.stage

@@ -6,8 +6,7 @@
 -- Role     howdah_admin howdah_auditor
 create or replace function howdah.list_archive_runs() returns table (
     archive_id uuid, run integer, current boolean, same_cluster boolean, snapshot text, journal_rows bigint,
-    journal_checksum text,
-    incident_rows bigint, incident_checksum text, message_rows bigint, message_checksum text,
+    journal_checksum text, incident_rows bigint, incident_checksum text, message_rows bigint, message_checksum text,
     journal_kept_from timestamptz, manifest text, path text, started_at timestamptz, finished_at timestamptz,
     verified_at timestamptz, damage text
 )

@@ -14,8 +14,7 @@
 -- and counts failures like any other.
 create or replace function howdah.restore_message(
     queue text, archive uuid, run integer, message_id bigint, body bytea, is_text boolean,
-    properties jsonb default '{}',
-    again boolean default false
+    properties jsonb default '{}', again boolean default false
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

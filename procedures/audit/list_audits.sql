@@ -7,9 +7,8 @@
 -- Role     howdah_auditor howdah_admin howdah_browser
 create or replace function howdah.list_audits(max_runs integer, made boolean, before bigint) returns table (
     run_id bigint, started_at timestamptz, finished_at timestamptz, taken_at timestamptz, snapshot text, severity text,
-    exit_code integer,
-    errors bigint, warnings bigint, rows_read bigint, queues jsonb, rules jsonb, reason text, version text, output text,
-    recorded_by text
+    exit_code integer, errors bigint, warnings bigint, rows_read bigint, queues jsonb, rules jsonb, reason text,
+    version text, output text, recorded_by text
 )
 language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -35,9 +34,8 @@ $$;
 
 create or replace function howdah.list_audits(max_runs integer default 20, made boolean default false) returns table (
     run_id bigint, started_at timestamptz, finished_at timestamptz, taken_at timestamptz, snapshot text, severity text,
-    exit_code integer,
-    errors bigint, warnings bigint, rows_read bigint, queues jsonb, rules jsonb, reason text, version text, output text,
-    recorded_by text
+    exit_code integer, errors bigint, warnings bigint, rows_read bigint, queues jsonb, rules jsonb, reason text,
+    version text, output text, recorded_by text
 )
 language sql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

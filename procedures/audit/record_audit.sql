@@ -13,10 +13,9 @@
 -- reason says why.
 create or replace function howdah.record_audit(
     started_at timestamptz, exit_code integer, severity text, taken_at timestamptz default null,
-    snapshot text default null,
-    errors bigint default 0, warnings bigint default 0, rows_read bigint default 0, queues jsonb default '[]',
-    rules jsonb default '[]', reason text default null, version text default null, output text default null,
-    lock_epoch bigint default null
+    snapshot text default null, errors bigint default 0, warnings bigint default 0, rows_read bigint default 0,
+    queues jsonb default '[]', rules jsonb default '[]', reason text default null, version text default null,
+    output text default null, lock_epoch bigint default null
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -10,8 +10,7 @@
 -- messages.
 create or replace function howdah._claim(
     p_lane howdah.lanes, p_want integer, p_now timestamptz, p_hold boolean, p_positions bigint[], p_locked boolean,
-    p_all boolean,
-    p_walk howdah.walk
+    p_all boolean, p_walk howdah.walk
 ) returns setof howdah.claimed
 language plpgsql volatile
 as $$

@@ -43,9 +43,8 @@ begin
     end if;
     update howdah.engine e set persistent = v_engine.persistent, max_count = v_engine.max_count,
         max_bytes = v_engine.max_bytes, max_message_bytes = v_engine.max_message_bytes,
-        yellow_threshold = v_engine.yellow_threshold,
-        orange_threshold = v_engine.orange_threshold, red_threshold = v_engine.red_threshold,
-        orange_delay_ms = v_engine.orange_delay_ms,
+        yellow_threshold = v_engine.yellow_threshold, orange_threshold = v_engine.orange_threshold,
+        red_threshold = v_engine.red_threshold, orange_delay_ms = v_engine.orange_delay_ms,
         default_blocked_retry_ms = v_engine.default_blocked_retry_ms,
         redelivered_optimization = v_engine.redelivered_optimization,
         expiration_interval_seconds = v_engine.expiration_interval_seconds, autorollback = v_engine.autorollback,

@@ -42,15 +42,13 @@ begin
         poison_procedure_owner = v_new.poison_procedure_owner, quarantine_ms = v_new.quarantine_ms,
         quarantine_times = v_new.quarantine_times, error_reply = v_new.error_reply,
         notify_admin = v_new.notify_admin, notify_events = v_new.notify_events, clean_incidents = v_new.clean_incidents,
-        poison_handling = v_new.poison_handling,
-        disable_after = v_new.disable_after, own_max_message_bytes = v_new.own_max_message_bytes,
-        message_limit = v_new.message_limit,
+        poison_handling = v_new.poison_handling, disable_after = v_new.disable_after,
+        own_max_message_bytes = v_new.own_max_message_bytes, message_limit = v_new.message_limit,
         byte_limit = v_new.byte_limit, limit_behaviour = v_new.limit_behaviour, send_timeout_ms = v_new.send_timeout_ms,
         deduplication_window_ms = v_new.deduplication_window_ms, default_priority = v_new.default_priority,
         default_time_to_live_ms = v_new.default_time_to_live_ms, journal_level = v_new.journal_level,
         journal_level_at = v_new.journal_level_at, persistent = v_new.persistent, own_persistent = v_new.own_persistent,
-        stamp_user = v_new.stamp_user,
-        message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
+        stamp_user = v_new.stamp_user, message_groups = v_new.message_groups, delivery_policy = v_new.delivery_policy,
         groups_at = case when (v_new.message_groups, v_new.delivery_policy) = (d.message_groups, d.delivery_policy)
             then d.groups_at else howdah.now() end,
         main_rank = case when v_new.persistent = d.persistent then d.main_rank

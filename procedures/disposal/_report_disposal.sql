@@ -19,9 +19,8 @@ begin
             destination_id, origin_id, rank, stage, is_text, content_type, body, headers, correlation_id, reply_to,
             message_type, conversation_id, dead_reason)
         select howdah.now(), p_outcome, m.seq, m.message_id, m.sent_at, m.expires_at, howdah.now(), m.destination_id,
-            m.origin_id, m.rank, m.stage,
-            m.is_text, m.content_type, coalesce(m.body, howdah._body(m.message_id)), m.headers, m.correlation_id,
-            m.reply_to, m.message_type, m.conversation_id, p_reason
+            m.origin_id, m.rank, m.stage, m.is_text, m.content_type, coalesce(m.body, howdah._body(m.message_id)),
+            m.headers, m.correlation_id, m.reply_to, m.message_type, m.conversation_id, p_reason
         from (select (p_message).*) m;
     end if;
     if p_destination.log_queue is not null and (p_message.headers ? 'logged_queue') is not true then

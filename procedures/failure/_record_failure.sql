@@ -128,8 +128,8 @@ begin
     end if;
     v_now := howdah.now();
     insert into howdah.poison_details as i (message_id, recorded_at, destination_id, attempt, duration_ms, stage,
-        outcome,
-        conversation_id, message_group, failure_key, error_class, error_text, sqlstate, traceback, worker, recorded_by,
+        outcome, conversation_id, message_group, failure_key, error_class, error_text, sqlstate, traceback, worker,
+        recorded_by,
         details, rejected, uncounted, delay_ms, due_at, fingerprint, digest, dispose_at)
     values (v_failure.message_id, v_now, p_destination.id, attempt, v_failure.duration_ms, v_stage, outcome,
         v_conversation, v_group, v_failure.failure_key, v_failure.error_class, v_failure.error_text, v_failure.sqlstate,

@@ -11,9 +11,9 @@
 -- dead messages: at most max_messages, the longest dead first. These leave out messages in somebody's hands.
 create or replace function howdah.discard(
     queue text, message_ids bigint[] default null, reason text default null, origin text default null,
-    error_class text default null,
-    fingerprint text default null, older_than timestamptz default null, newer_than timestamptz default null,
-    selector text default null, max_messages bigint default null, dry_run boolean default false
+    error_class text default null, fingerprint text default null, older_than timestamptz default null,
+    newer_than timestamptz default null, selector text default null, max_messages bigint default null,
+    dry_run boolean default false
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah,
     pg_temp set plan_cache_mode = force_custom_plan

@@ -20,10 +20,9 @@
 -- call howdah.nack; or it has gone from a hardened queue without its attempt.
 create or replace function howdah.record_failure(
     queue text, message_id bigint, error_text text default null, error_class text default null,
-    sqlstate text default null,
-    traceback text default null, duration_ms integer default null, worker text default null,
-    failure_key uuid default null,
-    details jsonb default null, priority integer default null, "position" bigint default null,
+    sqlstate text default null, traceback text default null, duration_ms integer default null, worker text default null,
+    failure_key uuid default null, details jsonb default null, priority integer default null,
+    "position" bigint default null,
     stage integer default null, delay interval default null, reject boolean default false
 ) returns table (incident_id bigint, attempt integer, outcome text)
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

@@ -17,8 +17,7 @@
 -- With hold, a group gives one message: consuming some and leaving others would break the order.
 create or replace function howdah._claim_groups(
     p_lane howdah.lanes, p_walk howdah.walk, p_keys bigint[], p_groups text[], p_seqs integer[], p_want integer,
-    p_now timestamptz,
-    p_more boolean, inout mine text[], inout refused text[], out taken bigint[], out firsts bigint[],
+    p_now timestamptz, p_more boolean, inout mine text[], inout refused text[], out taken bigint[], out firsts bigint[],
     out full_up boolean, out through boolean
 ) returns record
 language plpgsql volatile

@@ -3,9 +3,9 @@
 --
 -- Returns  origin_id and the number of messages. A row without origin says when that was counted; NULL: now.
 -- Role     internal
-create or replace function howdah._dead_by_origin(
-    p_destination_id integer
-) returns table (origin_id integer, dead bigint, as_of timestamptz)
+create or replace function howdah._dead_by_origin(p_destination_id integer) returns table (
+    origin_id integer, dead bigint, as_of timestamptz
+)
 language plpgsql stable
 as $$
 declare

@@ -12,8 +12,7 @@
 -- redelivered; the rest comes back unchanged.
 create or replace function howdah.end_leases(
     queue text, leases bigint[], delivered bigint[] default '{}', error_text text default null,
-    error_class text default null,
-    message_ids bigint[] default null
+    error_class text default null, message_ids bigint[] default null
 ) returns table (message_id bigint, attempt integer, outcome text)
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
 as $$

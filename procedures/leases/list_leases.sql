@@ -4,9 +4,9 @@
 --          somebody receives its messages.
 -- Raises   HD001 no such queue; HD010 not allowed.
 -- Role     howdah_admin howdah_consumer howdah_browser
-create or replace function howdah.list_leases(
-    queue text
-) returns table (lease bigint, messages bigint, leased_until timestamptz)
+create or replace function howdah.list_leases(queue text) returns table (
+    lease bigint, messages bigint, leased_until timestamptz
+)
 language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare

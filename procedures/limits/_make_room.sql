@@ -36,8 +36,7 @@ begin
         v_waited := extract(epoch from clock_timestamp() - v_begun) * 1000;
         if v_removes and (v_taken.verdict = 'full' or v_waited >= 1000) then
             if not howdah._evict(
-                p_destination,
-                greatest(v_taken.over_messages, (v_taken.verdict = 'open')::integer)
+                p_destination, greatest(v_taken.over_messages, (v_taken.verdict = 'open')::integer)
                     + case when v_taken.over_messages > 0 and p_destination.message_limit >= 1024
                            then p_destination.message_limit >> 7 else 0 end,
                 v_taken.over_bytes

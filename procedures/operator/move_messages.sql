@@ -15,10 +15,9 @@
 -- messages go to the end of the target.
 create or replace function howdah.move_messages(
     queue text, message_ids bigint[] default null, target text default null, reason text default null,
-    origin text default null,
-    error_class text default null, fingerprint text default null, older_than timestamptz default null,
-    newer_than timestamptz default null, selector text default null, max_messages bigint default null,
-    dry_run boolean default false
+    origin text default null, error_class text default null, fingerprint text default null,
+    older_than timestamptz default null, newer_than timestamptz default null, selector text default null,
+    max_messages bigint default null, dry_run boolean default false
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off

@@ -8,9 +8,8 @@
 -- JMSXUserID could pass it.
 create or replace function howdah._forward_to_bridges(
     p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[],
-    p_priorities integer[],
-    p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text,
-    p_time_to_live interval, p_nonpersistent boolean, p_notify boolean, p_user text
+    p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[],
+    p_reply_to text, p_time_to_live interval, p_nonpersistent boolean, p_notify boolean, p_user text
 ) returns void
 language plpgsql volatile
 as $$
@@ -55,8 +54,8 @@ begin
         where v_selected is null or u.n = any (v_selected);
         if v_wanted.bodies is not null then
             perform howdah._send_batch(v_bridge.queue, v_wanted.bodies, p_is_text, p_content_type, v_wanted.headers,
-                v_wanted.priorities,
-                v_wanted.correlation_ids, v_wanted.message_types, v_wanted.conversation_ids, p_reply_to, p_time_to_live,
+                v_wanted.priorities, v_wanted.correlation_ids, v_wanted.message_types, v_wanted.conversation_ids,
+                p_reply_to, p_time_to_live,
                 null, case when p_nonpersistent then 'non-persistent' else 'persistent' end, p_notify);
         end if;
     end loop;

@@ -9,10 +9,9 @@
 -- caller has drawn. p_user is the sender with whom a bridge's queue stamps the message; NULL means the caller.
 create or replace function howdah._publish(
     p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[],
-    p_priorities integer[],
-    p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text,
-    p_time_to_live interval, p_delay interval, p_nonpersistent boolean, p_notify boolean, p_seqs bigint[] default null,
-    p_user text default null
+    p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[],
+    p_reply_to text, p_time_to_live interval, p_delay interval, p_nonpersistent boolean, p_notify boolean,
+    p_seqs bigint[] default null, p_user text default null
 ) returns bigint[]
 language plpgsql volatile
 as $$
@@ -41,8 +40,8 @@ begin
     while v_topic.stored and cardinality(p_bodies) > 0 loop
         v_generation := howdah._generation();
         perform howdah._store_published(v_generation % 3 + case when p_nonpersistent then 3 else 0 end, p_topic, v_seqs,
-            v_now, v_expires_at, p_is_text,
-            p_content_type, p_bodies, p_headers, p_priorities, p_correlation_ids, p_reply_to, p_message_types,
+            v_now, v_expires_at, p_is_text, p_content_type, p_bodies, p_headers, p_priorities, p_correlation_ids,
+            p_reply_to, p_message_types,
             p_conversation_ids);
         exit when v_generation = howdah._generation();
         perform howdah._unpublish(v_generation, p_topic.id, v_seqs);

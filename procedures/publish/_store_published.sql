@@ -6,9 +6,8 @@
 -- so that no other table is locked.
 create or replace function howdah._store_published(
     p_table bigint, p_topic howdah.destinations, p_seqs bigint[], p_now timestamptz, p_expires_at timestamptz,
-    p_is_text boolean,
-    p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[],
-    p_reply_to text, p_message_types text[], p_conversation_ids uuid[]
+    p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[],
+    p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]
 ) returns void
 language plpgsql volatile
 as $$

@@ -378,10 +378,9 @@ begin
                     select c.message_id, queue, case
                         when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
                         case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end,
-                        c.content_type, c.headers, 9 - c.rank, c.correlation_id,
-                        c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at, c.expires_at, 1, false,
-                        c.seq,
-                        c.stage::integer, case when c.origin_id is not null
+                        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to, c.message_type,
+                        c.conversation_id, 'persistent', c.sent_at, c.expires_at, 1, false,
+                        c.seq, c.stage::integer, case when c.origin_id is not null
                             then howdah._destination_name(c.origin_id) end,
                         c.dead_reason, c.dead_at
                     from taken c
@@ -419,9 +418,9 @@ begin
                     select c.message_id, queue, case
                         when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
                         case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end,
-                        c.content_type, c.headers, 9 - c.rank, c.correlation_id,
-                        c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at, c.expires_at,
-                        c.failures + 1, c.failures > 0, c.seq, c.stage::integer,
+                        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to, c.message_type,
+                        c.conversation_id, 'persistent', c.sent_at, c.expires_at, c.failures + 1, c.failures > 0, c.seq,
+                        c.stage::integer,
                         case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
                         c.dead_reason, c.dead_at
                     from claimed c

@@ -9,9 +9,8 @@ create or replace function howdah._rows_N(
     p_now timestamptz, p_limit bigint
 ) returns table (
     xid xid8, seq bigint, sent_at timestamptz, expires_at timestamptz, destination_id integer, rank smallint,
-    is_text boolean,
-    content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text,
-    conversation_id uuid, client_id text, nonpersistent boolean
+    is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text,
+    message_type text, conversation_id uuid, client_id text, nonpersistent boolean
 )
 language sql stable
 as $$

@@ -5,9 +5,9 @@
 --
 -- A message is needed if a subscription has not read it, the topic's retention keeps it, or its recovery policy keeps
 -- it for late subscribers. Over 10,000, not all are returned: nobody needs to know which.
-create or replace function howdah._still_needed(
-    p_slot integer
-) returns table (destination_id integer, xid xid8, seq bigint)
+create or replace function howdah._still_needed(p_slot integer) returns table (
+    destination_id integer, xid xid8, seq bigint
+)
 language plpgsql volatile
 as $$
 declare

@@ -16,8 +16,7 @@ create or replace function howdah.list_transactions() returns table (
 language sql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
     select x.gid, x.transaction::text::bigint, x.prepared, x.owner::text, howdah.now() - x.prepared,
-        x.gid like 'howdah:%',
-        x.prepared < pg_postmaster_start_time(), e.autorollback and x.gid like 'howdah:%'
+        x.gid like 'howdah:%', x.prepared < pg_postmaster_start_time(), e.autorollback and x.gid like 'howdah:%'
         and x.prepared < pg_postmaster_start_time(), format('commit prepared %L', x.gid),
         format('rollback prepared %L', x.gid)
     from pg_prepared_xacts x cross join howdah.engine e

@@ -5,11 +5,9 @@
 -- Role     internal
 create or replace function howdah._schedule(
     p_queue text, p_body bytea, p_is_text boolean, p_cron text, p_period interval, p_repeat integer,
-    p_starts_at timestamptz,
-    p_ends_at timestamptz, p_delay interval, p_name text, p_time_zone text, p_catch_up boolean,
-    p_misfire_grace interval, p_headers jsonb,
-    p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid,
-    p_time_to_live interval, p_delivery_mode text, p_content_type text
+    p_starts_at timestamptz, p_ends_at timestamptz, p_delay interval, p_name text, p_time_zone text, p_catch_up boolean,
+    p_misfire_grace interval, p_headers jsonb, p_priority integer, p_correlation_id text, p_reply_to text,
+    p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_delivery_mode text, p_content_type text
 ) returns bigint
 language plpgsql volatile
 as $$
@@ -31,8 +29,8 @@ begin
     if v_once and v_destination.kind = 'queue' and p_name is null then
         return howdah._send_to(v_destination, p_body, p_is_text, p_content_type,
             case when v_destination.stamp_user then howdah._stamped(p_headers, howdah._caller()) else p_headers end,
-            p_priority, p_correlation_id, p_reply_to,
-            p_message_type, p_conversation_id, p_time_to_live, greatest(v_first - v_now, interval '0'), p_delivery_mode,
+            p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live,
+            greatest(v_first - v_now, interval '0'), p_delivery_mode,
             true, null);
     end if;
     v_row.id := nextval(v_destination.positions) * 1000000 + v_destination.id;

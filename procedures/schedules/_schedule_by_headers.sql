@@ -50,8 +50,8 @@ begin
         v_repeat := null;
     end if;
     return howdah._schedule(p_queue, p_body, p_is_text, v_cron, v_period, v_repeat, null, null, v_delay, null, 'UTC',
-        null, null,
-        v_headers, p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live,
+        null, null, v_headers, p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id,
+        p_time_to_live,
         p_delivery_mode, p_content_type);
 end
 $$;

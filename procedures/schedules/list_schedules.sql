@@ -12,11 +12,9 @@ create or replace function howdah.list_schedules(
     queue text default null, all_states boolean default false
 ) returns table (
     schedule_id bigint, name text, queue_name text, state text, cron text, time_zone text, period interval,
-    remaining integer,
-    next_at timestamptz, starts_at timestamptz, ends_at timestamptz, catch_up boolean, misfire_grace interval,
-    fired bigint,
-    missed bigint, last_fired_at timestamptz, last_error text, parent_id bigint, message_type text, correlation_id text,
-    created_at timestamptz, created_by text
+    remaining integer, next_at timestamptz, starts_at timestamptz, ends_at timestamptz, catch_up boolean,
+    misfire_grace interval, fired bigint, missed bigint, last_fired_at timestamptz, last_error text, parent_id bigint,
+    message_type text, correlation_id text, created_at timestamptz, created_by text
 )
 language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -29,9 +27,8 @@ begin
     end if;
     return query
     select s.id, s.name, d.name, s.state, s.cron, s.time_zone, s.period_ms * interval '1 millisecond', s.remaining,
-        s.next_at, s.starts_at,
-        s.ends_at, s.catch_up, s.misfire_grace_ms * interval '1 millisecond', s.fired, s.missed, s.last_fired_at,
-        s.last_error, s.parent_id, s.message_type, s.correlation_id, s.created_at, s.created_by
+        s.next_at, s.starts_at, s.ends_at, s.catch_up, s.misfire_grace_ms * interval '1 millisecond', s.fired, s.missed,
+        s.last_fired_at, s.last_error, s.parent_id, s.message_type, s.correlation_id, s.created_at, s.created_by
     from howdah.schedules s join howdah.destinations d on d.id = s.destination_id
     where (queue is null or d.name = queue and d.dropped_at is null)
       and (all_states or s.state in ('active', 'paused', 'failed'))

@@ -28,13 +28,11 @@
 create or replace function howdah.schedule(
     queue text, body text, cron text default null, period interval default null, repeat integer default null,
     starts_at timestamptz default null, ends_at timestamptz default null, delay interval default null,
-    name text default null,
-    time_zone text default 'UTC', catch_up boolean default null, misfire_grace interval default null,
-    headers jsonb default null,
+    name text default null, time_zone text default 'UTC', catch_up boolean default null,
+    misfire_grace interval default null, headers jsonb default null,
     priority integer default null, correlation_id text default null, reply_to text default null,
-    message_type text default null,
-    conversation_id uuid default null, time_to_live interval default null, delivery_mode text default 'persistent',
-    content_type text default 'text/plain'
+    message_type text default null, conversation_id uuid default null, time_to_live interval default null,
+    delivery_mode text default 'persistent', content_type text default 'text/plain'
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -42,8 +40,8 @@ declare
     v_id bigint;
 begin
     v_id := howdah._schedule(queue, convert_to(body, 'UTF8'), true, cron, period, repeat, starts_at, ends_at, delay,
-        name, time_zone,
-        catch_up, misfire_grace, headers, priority, correlation_id, reply_to, message_type, conversation_id,
+        name, time_zone, catch_up, misfire_grace, headers, priority, correlation_id, reply_to, message_type,
+        conversation_id,
         time_to_live, delivery_mode, content_type);
     return case when name is null then v_id else howdah._name_schedule(v_id, name) end;
 end
@@ -52,13 +50,11 @@ $$;
 create or replace function howdah.schedule(
     queue text, body jsonb, cron text default null, period interval default null, repeat integer default null,
     starts_at timestamptz default null, ends_at timestamptz default null, delay interval default null,
-    name text default null,
-    time_zone text default 'UTC', catch_up boolean default null, misfire_grace interval default null,
-    headers jsonb default null,
+    name text default null, time_zone text default 'UTC', catch_up boolean default null,
+    misfire_grace interval default null, headers jsonb default null,
     priority integer default null, correlation_id text default null, reply_to text default null,
-    message_type text default null,
-    conversation_id uuid default null, time_to_live interval default null, delivery_mode text default 'persistent',
-    content_type text default 'application/json'
+    message_type text default null, conversation_id uuid default null, time_to_live interval default null,
+    delivery_mode text default 'persistent', content_type text default 'application/json'
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -66,8 +62,8 @@ declare
     v_id bigint;
 begin
     v_id := howdah._schedule(queue, convert_to(body::text, 'UTF8'), true, cron, period, repeat, starts_at, ends_at,
-        delay, name, time_zone,
-        catch_up, misfire_grace, headers, priority, correlation_id, reply_to, message_type, conversation_id,
+        delay, name, time_zone, catch_up, misfire_grace, headers, priority, correlation_id, reply_to, message_type,
+        conversation_id,
         time_to_live, delivery_mode, content_type);
     return case when name is null then v_id else howdah._name_schedule(v_id, name) end;
 end
@@ -76,13 +72,11 @@ $$;
 create or replace function howdah.schedule(
     queue text, body bytea, cron text default null, period interval default null, repeat integer default null,
     starts_at timestamptz default null, ends_at timestamptz default null, delay interval default null,
-    name text default null,
-    time_zone text default 'UTC', catch_up boolean default null, misfire_grace interval default null,
-    headers jsonb default null,
+    name text default null, time_zone text default 'UTC', catch_up boolean default null,
+    misfire_grace interval default null, headers jsonb default null,
     priority integer default null, correlation_id text default null, reply_to text default null,
-    message_type text default null,
-    conversation_id uuid default null, time_to_live interval default null, delivery_mode text default 'persistent',
-    content_type text default 'application/octet-stream'
+    message_type text default null, conversation_id uuid default null, time_to_live interval default null,
+    delivery_mode text default 'persistent', content_type text default 'application/octet-stream'
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -90,8 +84,8 @@ declare
     v_id bigint;
 begin
     v_id := howdah._schedule(queue, body, false, cron, period, repeat, starts_at, ends_at, delay, name, time_zone,
-        catch_up, misfire_grace,
-        headers, priority, correlation_id, reply_to, message_type, conversation_id, time_to_live, delivery_mode,
+        catch_up, misfire_grace, headers, priority, correlation_id, reply_to, message_type, conversation_id,
+        time_to_live, delivery_mode,
         content_type);
     return case when name is null then v_id else howdah._name_schedule(v_id, name) end;
 end

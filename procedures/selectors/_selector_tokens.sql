@@ -8,9 +8,9 @@
 --
 -- A name consists of letters, digits, _ and $, as in Java. Outside ASCII, every character counts except spaces and
 -- punctuation.
-create or replace function howdah._selector_tokens(
-    p_selector text
-) returns table ("position" integer, kind text, value text)
+create or replace function howdah._selector_tokens(p_selector text) returns table (
+    "position" integer, kind text, value text
+)
 language plpgsql immutable
 as $$
 declare

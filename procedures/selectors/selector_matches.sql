@@ -8,8 +8,8 @@
 -- Role     everybody
 create or replace function howdah.selector_matches(
     selector text, headers jsonb, priority integer default 4, correlation_id text default null,
-    message_type text default null,
-    message_id bigint default null, sent_at timestamptz default null, delivery_mode text default 'persistent'
+    message_type text default null, message_id bigint default null, sent_at timestamptz default null,
+    delivery_mode text default 'persistent'
 ) returns boolean
 language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -27,8 +27,8 @@ begin
     v_destination := howdah._destination(p_queue, 'send');
     return howdah._send_to(v_destination, p_body, p_is_text, p_content_type,
         case when v_destination.stamp_user then howdah._stamped(p_headers, howdah._caller()) else p_headers end,
-        p_priority, p_correlation_id,
-        p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay, p_delivery_mode, p_notify,
+        p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay,
+        p_delivery_mode, p_notify,
         p_deduplication_key);
 end
 $$;

@@ -9,8 +9,7 @@
 create or replace function howdah._send_batch(
     p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[],
     p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[],
-    p_reply_to text,
-    p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean,
+    p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean,
     p_deduplication_keys text[] default null, p_seqs bigint[] default null
 ) returns bigint[]
 language plpgsql volatile
@@ -62,8 +61,8 @@ begin
             from unnest(p_bodies, p_priorities) b(body, priority)));
     if p_destination.kind = 'topic' then
         return howdah._publish(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
-            p_correlation_ids, p_message_types,
-            p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_delivery_mode = 'non-persistent', p_notify,
+            p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay,
+            p_delivery_mode = 'non-persistent', p_notify,
             p_seqs);
     end if;
 

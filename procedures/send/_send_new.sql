@@ -32,8 +32,8 @@ begin
     where b.id = b.first;
     if v_new.seqs is not null then
         perform howdah._send_batch(p_destination, v_new.bodies, p_is_text, p_content_type, v_new.headers,
-            v_new.priorities, v_new.correlation_ids,
-            v_new.message_types, v_new.conversation_ids, p_reply_to, p_time_to_live, p_delay, p_delivery_mode, p_notify,
+            v_new.priorities, v_new.correlation_ids, v_new.message_types, v_new.conversation_ids, p_reply_to,
+            p_time_to_live, p_delay, p_delivery_mode, p_notify,
             null, v_new.seqs);
     end if;
     return v_first;

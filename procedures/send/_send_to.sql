@@ -34,9 +34,8 @@ begin
         9 - coalesce(p_priority, v_destination.default_priority));
     if v_destination.kind = 'topic' then
         return (howdah._publish(v_destination, array[p_body], p_is_text, p_content_type, array[p_headers],
-            array[p_priority], array[p_correlation_id],
-            array[p_message_type], array[p_conversation_id], p_reply_to, p_time_to_live, p_delay,
-            p_delivery_mode = 'non-persistent', p_notify,
+            array[p_priority], array[p_correlation_id], array[p_message_type], array[p_conversation_id], p_reply_to,
+            p_time_to_live, p_delay, p_delivery_mode = 'non-persistent', p_notify,
             case when p_deduplication_key is not null then array[v_message.seq] end, p_user))[1];
     end if;
     v_nonpersistent := p_delivery_mode = 'non-persistent' or not v_destination.persistent;

@@ -10,8 +10,7 @@
 -- commits together with the work that it reports.
 create or replace function howdah.respond(
     reply_to text, body text, correlation_id text default null, headers jsonb default null,
-    message_type text default null,
-    time_to_live interval default null, delivery_mode text default 'non-persistent',
+    message_type text default null, time_to_live interval default null, delivery_mode text default 'non-persistent',
     content_type text default 'text/plain'
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
@@ -25,8 +24,7 @@ $$;
 
 create or replace function howdah.respond(
     reply_to text, body jsonb, correlation_id text default null, headers jsonb default null,
-    message_type text default null,
-    time_to_live interval default null, delivery_mode text default 'non-persistent',
+    message_type text default null, time_to_live interval default null, delivery_mode text default 'non-persistent',
     content_type text default 'application/json'
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
@@ -40,8 +38,7 @@ $$;
 
 create or replace function howdah.respond(
     reply_to text, body bytea, correlation_id text default null, headers jsonb default null,
-    message_type text default null,
-    time_to_live interval default null, delivery_mode text default 'non-persistent',
+    message_type text default null, time_to_live interval default null, delivery_mode text default 'non-persistent',
     content_type text default 'application/octet-stream'
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

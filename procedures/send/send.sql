@@ -53,8 +53,7 @@ begin
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
             content_type, body, correlation_id, reply_to, message_type, conversation_id)
         select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
-            d.main_rank,
-            0, true, send.content_type, convert_to(send.body, 'UTF8'), send.correlation_id, send.reply_to,
+            d.main_rank, 0, true, send.content_type, convert_to(send.body, 'UTF8'), send.correlation_id, send.reply_to,
             send.message_type, null::uuid
         from (
             select c.id, c.main_rank, c.default_time_to_live_ms,
@@ -113,9 +112,8 @@ begin
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
             content_type, body, correlation_id, reply_to, message_type, conversation_id)
         select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
-            d.main_rank,
-            0, true, send.content_type, convert_to(send.body::text, 'UTF8'), send.correlation_id, send.reply_to,
-            send.message_type, null::uuid
+            d.main_rank, 0, true, send.content_type, convert_to(send.body::text, 'UTF8'), send.correlation_id,
+            send.reply_to, send.message_type, null::uuid
         from (
             select c.id, c.main_rank, c.default_time_to_live_ms,
             case when pg_current_xact_id() is not null then nextval(c.positions) end as seq

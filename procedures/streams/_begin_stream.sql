@@ -14,9 +14,8 @@
 create or replace function howdah._begin_stream(
     p_name text, p_hold boolean, p_plain boolean, p_consumer bigint,
     out destination howdah.destinations, out subscription howdah.subscriptions, out slot integer,
-    out nonpersistent boolean,
-    out topic_id integer, out topic text, out ack_cursor howdah.ack_cursors, out done pg_snapshot, out late xid8,
-    out upto pg_snapshot, out ring bigint, out moment timestamptz
+    out nonpersistent boolean, out topic_id integer, out topic text, out ack_cursor howdah.ack_cursors,
+    out done pg_snapshot, out late xid8, out upto pg_snapshot, out ring bigint, out moment timestamptz
 ) returns record
 language plpgsql volatile
 as $$

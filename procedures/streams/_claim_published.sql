@@ -59,8 +59,7 @@ begin
                     where p.wanted and not p.done and p.n not in (select u.n from taken u)
                 )
                 select t.taken, t.taken = v_left as filled, t.seqs, t.xids, t.modes, t.messages,
-                    (select count(*) from page) as seen,
-                    (select p.xid from page p where p.n = v_size) as last_xid,
+                    (select count(*) from page) as seen, (select p.xid from page p where p.n = v_size) as last_xid,
                     (select p.seq from page p where p.n = v_size) as last_seq,
                     (select count(*) from page p where (p.done or not p.wanted)
                         and (p.n < (select o.n from others o)) is not false) as passed,
@@ -71,8 +70,8 @@ begin
                     array_agg(u.nonpersistent) as modes,
                         array_agg(row(u.message_id, p_name, case when u.is_text then convert_from(u.body, 'UTF8') end,
                             case when not u.is_text then u.body end, u.content_type, u.headers, 9 - u.rank,
-                            u.correlation_id, u.reply_to, u.message_type,
-                            u.conversation_id, case when u.nonpersistent then 'non-persistent' else 'persistent' end,
+                            u.correlation_id, u.reply_to, u.message_type, u.conversation_id,
+                            case when u.nonpersistent then 'non-persistent' else 'persistent' end,
                             u.sent_at, u.expires_at, 1, false, u.seq, 0, v_topic, null,
                             null)::howdah.message) as messages
                     from taken u
@@ -118,9 +117,9 @@ begin
                             perform howdah._note_done(p_ack.id, array[u.seq], array[u.xid])
                             from unnest(v_page.seqs, v_page.xids) u(seq, xid) where u.seq = any (v_ended);
                             perform howdah._dispose_published(p_destination, m.message_id, m.sent_at, m.expires_at,
-                                (9 - m.priority)::smallint, m.body is not null,
-                                m.content_type, coalesce(m.bytes, convert_to(m.body, 'UTF8')), m.headers,
-                                m.correlation_id, m.reply_to, m.message_type, m.conversation_id,
+                                (9 - m.priority)::smallint, m.body is not null, m.content_type,
+                                coalesce(m.bytes, convert_to(m.body, 'UTF8')), m.headers, m.correlation_id, m.reply_to,
+                                m.message_type, m.conversation_id,
                                 m.delivery_mode = 'non-persistent', v_now)
                             from unnest(v_page.messages) m where m."position" = any (v_ended);
                             v_gone := v_gone || v_ended;
@@ -128,8 +127,7 @@ begin
                         return query
                         select m.message_id, m.queue, m.body, m.bytes, m.content_type, m.headers, m.priority,
                             m.correlation_id, m.reply_to, m.message_type, m.conversation_id, m.delivery_mode, m.sent_at,
-                            m.expires_at,
-                            1 + coalesce(v_failures[array_position(v_failed, m.message_id)], 0),
+                            m.expires_at, 1 + coalesce(v_failures[array_position(v_failed, m.message_id)], 0),
                             array_position(v_failed, m.message_id) is not null, m."position", m.stage, m.origin_queue,
                             m.dead_reason, m.dead_at
                         from unnest(v_page.messages) m where m."position" <> all (v_gone);

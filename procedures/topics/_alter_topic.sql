@@ -29,17 +29,17 @@ begin
         else d.own_max_message_bytes end, default_priority = v_destination.default_priority,
         default_time_to_live_ms = v_destination.default_time_to_live_ms,
         deduplication_window_ms = v_destination.deduplication_window_ms, own_persistent = v_destination.persistent,
-        stamp_user = v_destination.stamp_user,
-        persistent = v_destination.persistent and (select e.persistent from howdah.engine e),
+        stamp_user = v_destination.stamp_user, persistent = v_destination.persistent
+        and (select e.persistent from howdah.engine e),
         journal_level = v_destination.journal_level,
         journal_level_at = case when d.journal_level <> v_destination.journal_level then howdah.now()
             else d.journal_level_at end
     where d.id = p_topic_id;
     update howdah.topics t
     set retain_ms = v_new.retain_ms, retain_bytes = v_new.retain_bytes, recovery = v_new.recovery,
-        recovery_amount = v_new.recovery_amount,
-        recovery_selector = v_new.recovery_selector, backlog_limit = v_new.backlog_limit,
-        backlog_age_ms = v_new.backlog_age_ms, backlog_action = v_new.backlog_action,
+        recovery_amount = v_new.recovery_amount, recovery_selector = v_new.recovery_selector,
+        backlog_limit = v_new.backlog_limit, backlog_age_ms = v_new.backlog_age_ms,
+        backlog_action = v_new.backlog_action,
         refused_for = case when v_new.backlog_action = 'refuse' then t.refused_for end
     where t.destination_id = p_topic_id;
     perform howdah._copy_grants_of(p_topic_id) where p_options ? 'stamp_user';

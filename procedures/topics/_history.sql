@@ -6,9 +6,8 @@
 create or replace function howdah._history(p_topic_id integer, p_since timestamptz, p_upto pg_snapshot default null)
 returns table (
     xid xid8, seq bigint, sent_at timestamptz, expires_at timestamptz, destination_id integer, rank smallint,
-    is_text boolean,
-    content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text,
-    conversation_id uuid, client_id text, nonpersistent boolean
+    is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text,
+    message_type text, conversation_id uuid, client_id text, nonpersistent boolean
 )
 language sql volatile
 as $$

@@ -5,9 +5,9 @@
 -- Role     internal
 --
 -- It reads one message, however many there are.
-create or replace function howdah._lag(
-    p_ack howdah.acks
-) returns table (behind bigint, oldest timestamptz, delivered bigint)
+create or replace function howdah._lag(p_ack howdah.acks) returns table (
+    behind bigint, oldest timestamptz, delivered bigint
+)
 language plpgsql volatile
 as $$
 declare

@@ -8,9 +8,8 @@
 -- Role     howdah_admin howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.list_subscriptions(topic text default null) returns table (
     subscription text, topic_name text, client_id text, name text, durable boolean, shared boolean, no_local boolean,
-    prioritized boolean,
-    selector text, paused boolean, behind bigint, behind_for interval, delivered bigint, set_aside bigint,
-    silent_for interval, created_at timestamptz, created_by text
+    prioritized boolean, selector text, paused boolean, behind bigint, behind_for interval, delivered bigint,
+    set_aside bigint, silent_for interval, created_at timestamptz, created_by text
 )
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -26,8 +25,7 @@ begin
     end if;
     return query
     select d.name, s.topic, s.client_id, s.name, s.durable, s.shared, s.no_local, s.prioritized, s.selector,
-        d.receiving_paused,
-        coalesce(l.behind, 0)::bigint, coalesce(howdah.now() - l.oldest, interval '0'),
+        d.receiving_paused, coalesce(l.behind, 0)::bigint, coalesce(howdah.now() - l.oldest, interval '0'),
         coalesce(l.delivered, 0)::bigint,
         (select count(*) from howdah.msgs m where m.destination_id = d.id) + (select count(*) from howdah.parked p
             where p.destination_id = d.id and (p.boot is null or p.boot = pg_postmaster_start_time()))

@@ -27,9 +27,8 @@
 -- exception_prefix are for administrators.
 create or replace function howdah.subscribe(
     topic text, name text default null, client_id text default '', selector text default null,
-    shared boolean default false,
-    durable boolean default true, no_local boolean default false, since timestamptz default null,
-    options jsonb default '{}'
+    shared boolean default false, durable boolean default true, no_local boolean default false,
+    since timestamptz default null, options jsonb default '{}'
 ) returns text
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

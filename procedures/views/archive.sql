@@ -3,10 +3,9 @@
 -- Role     howdah_admin
 create or replace view howdah.archive_incidents as
 select p.traceback, p.details::text as details, p.failure_key::text as failure_key, p.fingerprint as cause, p.boot,
-    p.rejected, p.delay_ms,
-    p.uncounted, p.message_group, a.incident_id, a.message_id, a.destination_id, a.queue, a.stage, a.attempt, a.outcome,
-    a.error_class, a.error_text,
-    a.sqlstate, a.worker, a.duration_ms, a.recorded_at, a.recorded_by, a.conversation_id, a.fingerprint, a.xid, a.place,
+    p.rejected, p.delay_ms, p.uncounted, p.message_group, a.incident_id, a.message_id, a.destination_id, a.queue,
+    a.stage, a.attempt, a.outcome, a.error_class, a.error_text, a.sqlstate, a.worker, a.duration_ms, a.recorded_at,
+    a.recorded_by, a.conversation_id, a.fingerprint, a.xid, a.place,
     a.dispose_at, a.group_key, a.due_at, a.unchanged
 from howdah.audit_incidents a
 join howdah.poison_details p on p.incident_id = a.incident_id;
@@ -15,8 +14,7 @@ comment on view howdah.archive_incidents is 'Every failed delivery with all that
 create or replace view howdah.archive_messages as
 select g.message_id, g.destination_id, d.name as queue, g.stage::integer as stage, g.origin_id, o.name as origin_queue,
     9 - g.rank as priority, g.nonpersistent, g.sent_at, g.expires_at, g.dead_at, g.dead_reason, g.is_text,
-    g.content_type,
-    g.headers::text as headers, g.correlation_id, g.reply_to, g.message_type,
+    g.content_type, g.headers::text as headers, g.correlation_id, g.reply_to, g.message_type,
     g.conversation_id::text as conversation_id, coalesce(g.body,
         (select b.body from howdah.bodies b where b.message_id = g.message_id)) as body,
     exists (

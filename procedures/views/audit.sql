@@ -142,8 +142,7 @@ comment on view howdah.audit_locks is
 
 create or replace view howdah.audit_cursors as
 select d.id as destination_id, d.name as queue, a.destination_id as topic_id, a.priority::integer as priority,
-    d.created_at,
-    s.selector is null and not s.no_local as gets_all, c.xid::text::bigint as xid, c.seq,
+    d.created_at, s.selector is null and not s.no_local as gets_all, c.xid::text::bigint as xid, c.seq,
     pg_snapshot_xmax(c.snapshot)::text::bigint as passed_before,
     (select string_agg(x.x::text, ',') from pg_snapshot_xip(c.snapshot) x(x)) as passed_not
 from howdah.acks a
@@ -156,8 +155,8 @@ comment on view howdah.audit_cursors is
 
 create or replace view howdah.audit_poison_log as
 select l.log_id, l.logged_at, l.outcome, l.message_id, l.destination_id, d.name as queue, l.dead_reason as reason,
-    9 - l.rank as priority,
-    l.sent_at, l.content_type, case when l.is_text then convert_from(l.body, 'UTF8') end as body_text, l.body,
+    9 - l.rank as priority, l.sent_at, l.content_type,
+    case when l.is_text then convert_from(l.body, 'UTF8') end as body_text, l.body,
     l.headers::text as headers, l.correlation_id, l.message_type, l.conversation_id::text as conversation_id
 from howdah.poison_log l
 join howdah.destinations d on d.id = l.destination_id;
