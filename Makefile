@@ -9,7 +9,7 @@ SHIPPED := $(notdir $(wildcard src/howdah/*))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-rest chaos check lint format docs baseline schema bench bench-full bench-compare wheel clean
+.PHONY: help demo test test-all test-rest chaos check lint format sync docs baseline schema bench bench-full bench-compare wheel clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,8 +72,12 @@ format: $(VENV)/.dev ## Put the code in its format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-docs: $(VENV)/.dev ## Write docs/sql-api.md from the procedures' headers
+sync: $(VENV)/.dev ## Write the synchronous engine from engine/aio (tools/make_sync.py says which files)
+	$(BIN)/python tools/make_sync.py
+
+docs: $(VENV)/.dev ## Write docs/sql-api.md from the procedures' headers, and docs/conformance from catalogue and marks
 	$(BIN)/python -m howdah.procedures.reference > docs/sql-api.md
+	$(BIN)/python tools/conformance.py
 
 baseline: $(VENV)/.dev ## Render the tables in schema/ into the baseline migration, until it is released
 	$(BIN)/python tools/baseline.py

@@ -7,8 +7,8 @@ from functools import reduce
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from . import rules_altered, rules_delivery, rules_incidents, rules_ledger, rules_locks, rules_time, rules_topics
-from .rule import FINDING, Evidence, Rule
+from .rules import altered, delivery, incidents, ledger, locks, time, topics
+from .rules.rule import FINDING, Evidence, Rule
 from .since import unexplained_since
 
 SAMPLES = 5
@@ -20,13 +20,13 @@ def _since_last_audit(evidence: Evidence) -> DataFrame | None:
 
 
 RULES = (
-    *rules_ledger.RULES,
-    *rules_delivery.RULES,
-    *rules_topics.RULES,
-    *rules_altered.RULES,
-    *rules_incidents.RULES,
-    *rules_locks.RULES,
-    *rules_time.RULES,
+    *ledger.RULES,
+    *delivery.RULES,
+    *topics.RULES,
+    *altered.RULES,
+    *incidents.RULES,
+    *locks.RULES,
+    *time.RULES,
     Rule(
         "since_last_audit",
         "error",

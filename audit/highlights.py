@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .page_parts import clean, duration
+from .page.parts import clean, duration
 from .reports.forecast import DRAINS, EMPTY, UNFED
 from .reports.latency import EXACT
 from .reports.shown import Shown

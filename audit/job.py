@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
@@ -29,7 +29,7 @@ from .read import COLUMNS, read_view
 from .reports import make_reports
 from .reports.shown import shown
 from .result import AuditResult, Hour, Queue, RuleResult
-from .rule import Evidence, facts_of
+from .rules.rule import Evidence, facts_of
 from .session import spark_session
 from .since import Previous
 from .snapshot import exported
@@ -45,6 +45,20 @@ FOLDERS = {
     "audit_workers": "workers",
 }
 """Where each view lies under the output folder; identity, hours and rules lie beside them."""
+
+
+class AuditOptions(TypedDict, total=False):
+    """As of ``run_audit``, for who passes them on."""
+
+    output: Path | None
+    master: str
+    partitions: int
+    jdbc_jar: Path | str | None
+    spark: SparkSession | None
+    page: Path | None
+    bucket_seconds: int | None
+    archive: Path | None
+    on_stage: Callable[[str], None]
 
 
 def run_audit(

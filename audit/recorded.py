@@ -8,17 +8,17 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, Unpack
 
 import psycopg
 
-from ..engine.audits import Audits
+from ..engine.admin.audits import Audits
 from ..engine.calls import Call
+from ..engine.database.runner import run
 from ..engine.errors import HowdahError
-from ..engine.runner import run
 from .database import opened
 from .errors import AuditError
-from .job import run_audit
+from .job import AuditOptions, run_audit
 from .result import AuditResult
 from .since import Previous
 
@@ -40,7 +40,7 @@ def by_errors(result: AuditResult) -> int:
 
 
 def run_recorded(
-    dsn: str, holder: str, *, code_of: Callable[[AuditResult], int] = by_errors, **options: Any
+    dsn: str, holder: str, *, code_of: Callable[[AuditResult], int] = by_errors, **options: Unpack[AuditOptions]
 ) -> AuditResult:
     """As run_audit, for the role howdah_auditor; the result, or the failure, stands in audit_runs.
 

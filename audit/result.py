@@ -10,7 +10,7 @@ from typing import Any
 
 from .checks import SAMPLES
 from .origin import Origin
-from .rule import Rule
+from .rules.rule import Rule
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,9 @@ from pyspark.sql.types import (
 )
 
 from ..engine.calls import Call
+from ..engine.calls.journal import Offset, check_journal_offset, journal_offset, journal_ranges, next_journal_offset
+from ..engine.database.runner import run
 from ..engine.errors import ConnectionLost, translated
-from ..engine.journal import Offset, check_journal_offset, journal_offset, journal_ranges, next_journal_offset
-from ..engine.runner import run
 from .database import opened
 from .errors import AuditError
 from .stream_options import Options

@@ -11,12 +11,12 @@ from typing import Any
 import psycopg
 
 from ..engine import Incident, Message, calls
-from ..engine.runner import run
+from ..engine.database.runner import run
 from ..workers import App, Transaction
+from ..workers.batch_mode import Way
 from ..workers.delivery import Delivery
 from ..workers.guard import HandlerConnection
-from ..workers.hands import Hands
-from ..workers.ways import Way
+from ..workers.in_hand import Hands
 from .bench import QUEUE, Bench, opened
 from .place import SCHEMA
 from .record import OURS

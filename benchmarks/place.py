@@ -17,7 +17,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from ..engine import HowdahError
 from ..engine.embedded import EmbeddedServer
-from ..engine.embedded_programs import packaged_bin
+from ..engine.embedded.programs import packaged_bin
 from ..migrations import migrate
 from ..text.dsn import canonical
 

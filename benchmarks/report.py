@@ -8,7 +8,8 @@ from typing import Any
 
 from ..plots import Curve, draw
 from .record import OURS, Record, Result
-from .rows import ROWS, Row, lines
+from .row import Row
+from .rows import ROWS, lines
 from .show import figure, reached, verdict
 
 STYLE = """

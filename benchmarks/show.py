@@ -6,7 +6,8 @@ from rich.console import Console
 from rich.table import Table
 
 from .record import OURS, Record
-from .rows import ALONE, Line, Row, lines
+from .row import ALONE, Row
+from .rows import Line, lines
 
 
 def figure(value: float, unit: str) -> str:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from . import topics
 from .bench import Bench
 from .record import OURS
-
-if TYPE_CHECKING:
-    from .clients import Peers
 
 ROW = "stream"
 TICK = 10_000
@@ -40,6 +37,13 @@ def ours(bench: Bench, where: str, events: int, tick: int, each: int) -> list[di
     """One subscriber of a topic."""
     with bench.database() as dsn:
         return [topics.stream(dsn, where, events, tick, each)]
+
+
+class Peers(Protocol):
+    """The other queues, as a row knows them that is measured with some of them."""
+
+    def each(self, action: str, turn: int) -> None:
+        """One repetition of every peer that can do it."""
 
 
 def measure(bench: Bench, peers: Peers) -> None:

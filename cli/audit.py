@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
 import typer
 
@@ -20,6 +20,7 @@ from .common import BUSY, FAILED, NOT_READY, OK, Dsn, Json, connected, one_line,
 
 if TYPE_CHECKING:
     from ..audit import AuditResult
+    from ..audit.job import AuditOptions
 
 WARNED = 6
 """There are warnings, no errors, and --fail-on is warning."""
@@ -143,7 +144,7 @@ def code_of(result: AuditResult, fail_on: str) -> int:
     return WARNED if warned and fail_on == "warning" else OK
 
 
-def _audited(dsn: str, holder: str | None, record: bool, fail_on: str, **options: Any) -> AuditResult:
+def _audited(dsn: str, holder: str | None, record: bool, fail_on: str, **options: Unpack[AuditOptions]) -> AuditResult:
     """The result of run_audit with these options. Ends the program where there is none."""
     try:
         from .. import audit as audits
@@ -153,12 +154,13 @@ def _audited(dsn: str, holder: str | None, record: bool, fail_on: str, **options
         raise HowdahError("the audit needs Spark, which is not installed", how_to_install("audit")) from error
     try:
         with progress.working("beginning the audit") as stage:
+            options["on_stage"] = stage
             if not record:
-                return audits.run_audit(dsn, on_stage=stage, **options)
+                return audits.run_audit(dsn, **options)
             with _ending_in_order():
                 holder = holder or f"{socket.gethostname()}:{os.getpid()}"
                 code = partial(code_of, fail_on=fail_on)
-                return audits.run_recorded(dsn, holder, code_of=code, on_stage=stage, **options)
+                return audits.run_recorded(dsn, holder, code_of=code, **options)
     except audits.AnotherAudit as error:
         output.complain(str(error))
         raise typer.Exit(BUSY) from error

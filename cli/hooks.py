@@ -21,7 +21,7 @@ File = Annotated[
 @app.command("check")
 def check(file: File) -> None:
     """Check the file and the environment variables that it names; nobody is told anything."""
-    from ..workers.hook_config import load_hooks
+    from ..workers.hooks.config import load_hooks
 
     configuration = load_hooks(file, os.environ)
     for hook in configuration.hooks:
@@ -42,8 +42,8 @@ def run(
 ) -> None:
     """Call the hooks of each event until SIGTERM, which finishes what is in hand."""
     from ..engine.errors import NoSuchQueue
-    from ..workers.hook_config import load_hooks
-    from ..workers.hooks import TARGET, VARIABLE
+    from ..workers.hooks.config import load_hooks
+    from ..workers.hooks.handler import TARGET, VARIABLE
 
     configuration = load_hooks(file, os.environ)
     dsn = resolve_dsn(dsn)

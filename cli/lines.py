@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 from uuid import UUID
 
-from ..engine.bodies import Body
+from ..engine.calls.bodies import Body
 from ..engine.errors import BadArgument
 from .output import is_json
 

@@ -20,7 +20,6 @@ from . import (
     listener,
     migrate,
     output,
-    poison,
     queue,
     receive,
     schedule,
@@ -35,6 +34,7 @@ from . import (
 )
 from .common import EXIT_CODES, INTERRUPTED, OK, describe
 from .demo.command import demo
+from .poison import command as poison
 
 app = typer.Typer(
     name="howdah",

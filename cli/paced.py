@@ -14,7 +14,7 @@ from . import output
 
 if TYPE_CHECKING:
     from ..engine import Admin
-    from ..engine.operator import Which
+    from ..engine.calls.poison import Which
 
 #: Batches a second at most; a slower rate replays message by message.
 BATCHES_A_SECOND = 10

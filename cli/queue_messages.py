@@ -8,7 +8,7 @@ import typer
 
 from . import output, tables
 from .common import Dsn, Json, Queue, Role, Wide, Yes, confirm, connected
-from .poison_options import DryRun, Reason
+from .poison.options import DryRun, Reason
 
 DELAYED_COLUMNS = tables.Columns(
     {

@@ -12,6 +12,7 @@ from .common import Dsn, Json, Queue, Role, Wide, transaction
 
 if TYPE_CHECKING:
     from ..engine import Message
+    from ..engine.calls.options import BrowserOptions
 
 BROWSE_COLUMNS = tables.Columns(
     {
@@ -73,7 +74,12 @@ def browse(
         raise typer.BadParameter(f"{number} is not 1 or more", param_hint="--number")
     from ..engine import Browser
 
-    which = {"selector": selector, "correlation_id": correlation_id, "only_id": message_id, "after": _place(after)}
+    which: BrowserOptions = {
+        "selector": selector,
+        "correlation_id": correlation_id,
+        "only_id": message_id,
+        "after": _place(after),
+    }
     with transaction(dsn, role) as session:
         messages = list(islice(Browser(session, queue, min(number, PAGE), **which), number))
     if as_json:

@@ -91,7 +91,7 @@ def send(
         "reply_to": reply_to,
         "content_type": content_type,
     }
-    common = {
+    common: dict[str, Any] = {
         "time_to_live": ttl,
         "delay": delay,
         "delivery_mode": "non-persistent" if non_persistent else None,

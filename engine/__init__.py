@@ -2,27 +2,31 @@
 
 ``connect`` gives a Connection, its ``session()`` the verbs. ``Session(connection)`` works in the application's own
 psycopg or SQLAlchemy transaction, ``aio`` is the same for asyncio.
+
+The wings, from the bottom: ``errors``; ``calls``, the door to SQL; ``database``, what runs a call, and ``handling``, what an
+application's function may do; ``admin`` and ``sending``; ``sessions``; ``jms``, which receives ahead; ``aio``. ``embedded``
+is a PostgreSQL of one's own.
 """
 
 from __future__ import annotations
 
-from .ack_consumer import AckConsumer
-from .ack_session import AckSession
 from .admin import Admin
-from .bodies import Body
 from .calls import Call, Incident
+from .calls.bodies import Body
+from .calls.message import Message
+from .calls.typed_map import TypedMap, TypedStream
 from .connection import Connection
 from .errors import HowdahError, is_innocent
 from .factory import ConnectionFactory, connect
-from .holding import Delivery
-from .message import Message
-from .modes import AckMode, AckType
-from .outcomes import Reject, Retry
-from .prefetch import Prefetch
-from .producer import Browser, Consumer, Producer
+from .handling.outcomes import Reject, Retry
+from .jms.consumer import AckConsumer
+from .jms.holding import Delivery
+from .jms.modes import AckMode, AckType
+from .jms.prefetch import Prefetch
+from .jms.session import AckSession
 from .requests import Requestor
-from .session import Session
-from .typed_map import TypedMap, TypedStream
+from .sessions.producer import Browser, Consumer, Producer
+from .sessions.session import Session
 
 __all__ = [
     "AckConsumer",

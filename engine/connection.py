@@ -6,37 +6,39 @@ import threading
 from collections.abc import Iterable
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar, Unpack
 from weakref import WeakSet
 
 from psycopg_pool import ConnectionPool
 
 from . import calls
-from .ack_session import AckSession
 from .admin import Admin
-from .archives import Archives
-from .audits import Audits
-from .bodies import Body
+from .admin.archives import Archives
+from .admin.audits import Audits
+from .admin.schedules import Schedules
+from .admin.transactions import Transactions
 from .calls import Call, Incident
-from .client_id import ClaimedClientId
+from .calls.bodies import Body
+from .calls.message import Message
+from .calls.options import SendOptions
+from .database.client_id import ClaimedClientId
+from .database.loans import Loans, PgConnection
+from .database.runner import run
+from .database.waking import Waking
 from .errors import IllegalState
-from .failure import recording
-from .keeper import Keeper
-from .leases import Leases
-from .loans import Loans, PgConnection
-from .message import Message
-from .modes import AckMode, mode_of
-from .outcomes import Rule
-from .prefetch import Prefetch
-from .runner import run
-from .schedules import Schedules
-from .sender import Sender
-from .session import Session
-from .transactions import Transactions
-from .waking import Waking
-from .windowed import WINDOW_DEFAULT, OnComplete, WindowedProducer
+from .handling.failure import recording
+from .handling.outcomes import Rule
+from .jms.keeper import Keeper
+from .jms.modes import AckMode, mode_of
+from .jms.prefetch import Prefetch
+from .jms.session import AckSession
+from .sending.sender import Sender
+from .sending.windowed import WINDOW_DEFAULT, OnComplete, WindowedProducer
+from .sessions.leases import Leases
+from .sessions.session import Session
 
 T = TypeVar("T")
+S = TypeVar("S", Session, AckSession)
 
 
 class Connection:
@@ -68,8 +70,7 @@ class Connection:
         self._claim = client_id
         self._running = threading.Event()
         self._closed = False
-        self._sessions: set[Session] = set()
-        self._ack_sessions: set[AckSession] = set()
+        self._sessions: set[Session | AckSession] = set()
         self._sender = Sender(self._loans)
         self._producers: WeakSet[WindowedProducer] = WeakSet()
         self._lock = threading.Lock()
@@ -105,7 +106,9 @@ class Connection:
         Raises CannotConnect if none came free or the server does not answer.
         """
         self._check_open()
-        session = Session.owning(self, self._loans, transacted=transacted)
+        return self._opened(Session.owning(self, self._loans, transacted=transacted))
+
+    def _opened(self, session: S) -> S:
         with self._lock:
             self._sessions.add(session)
             closed = self._closed
@@ -114,31 +117,25 @@ class Connection:
             self._check_open()
         return session
 
-    def forget(self, session: Session) -> None:
+    def forget(self, session: object) -> None:
         """A session was closed."""
-        with self._lock:
-            self._sessions.discard(session)
+        if isinstance(session, AckSession):
+            self.keeper.discard(session)
+        if isinstance(session, Session | AckSession):
+            with self._lock:
+                self._sessions.discard(session)
 
-    def create_session(self, *, transacted: bool = False, mode: int = AckMode.AUTO) -> AckSession:
+    def jms_session(self, *, transacted: bool = False, mode: int = AckMode.AUTO) -> AckSession:
         """A session with an acknowledge mode, whose consumers receive ahead; transacted: its mode is SESSION_TRANSACTED.
 
         Raises BadArgument for what is no mode, and for SESSION_TRANSACTED without a transaction.
         """
         self._check_open()
-        session = AckSession(self, mode_of(transacted, mode))
-        with self._lock:
-            self._ack_sessions.add(session)
-            closed = self._closed
-        if closed:  # by another thread, in between
-            session.close()
-            self._check_open()
-        return session
-
-    def forget_acks(self, session: AckSession) -> None:
-        """A session with an acknowledge mode was closed."""
-        self.keeper.discard(session)
-        with self._lock:
-            self._ack_sessions.discard(session)
+        chosen = mode_of(transacted, mode)
+        transaction = self.session() if chosen is AckMode.SESSION_TRANSACTED else None
+        return self._opened(
+            AckSession(self, chosen, keeper=self.keeper, prefetch=self.prefetch, transaction=transaction)
+        )
 
     @property
     def admin(self) -> Admin:
@@ -183,11 +180,11 @@ class Connection:
         finally:
             self._loans.give_back(connection)
 
-    def send(self, queue: str, body: Body, **options: Any) -> int:
+    def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
         """Send one message in a transaction of its own; when this returns, the message is stored durably."""
         return self.call(calls.send(queue, body, **options))
 
-    def send_async(self, queue: str, body: Body, **options: Any) -> Future[int]:
+    def send_async(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> Future[int]:
         """Send one message without waiting for the database; the future has its number, or the error.
 
         Messages go in the order of these calls, each in a transaction of its own. ``close`` sends what is left; what a
@@ -195,7 +192,7 @@ class Connection:
         """
         return self._sender.submit(lambda: calls.send(queue, body, **options))
 
-    def producer(
+    def windowed_producer(
         self,
         queue: str | None = None,
         *,
@@ -236,7 +233,8 @@ class Connection:
             if self._closed:
                 return
             self._closed = True
-            sessions: list[AckSession | Session] = [*self._ack_sessions, *self._sessions]
+            # Those with an acknowledge mode first: they have others beneath.
+            sessions = sorted(self._sessions, key=lambda session: isinstance(session, Session))
         for session in sessions:
             session.close()
         self.keeper.stop()

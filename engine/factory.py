@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict, Unpack
 from urllib.parse import parse_qsl
 
 import psycopg
@@ -13,12 +13,12 @@ from psycopg.conninfo import make_conninfo
 from psycopg_pool import ConnectionPool
 
 from ..text.dsn import BadDsnError, canonical, read
-from .client_id import ClaimedClientId
 from .connection import Connection
+from .database.client_id import ClaimedClientId
+from .database.loans import PgConnection
+from .database.waking import KEEPALIVES
 from .errors import CHECK_DSN, BadArgument, CannotConnect, cannot_connect, translated
-from .loans import PgConnection
-from .prefetch import Prefetch
-from .waking import KEEPALIVES
+from .jms.prefetch import Prefetch
 
 MAXIMUM_REDELIVERIES = "jms.redeliveryPolicy.maximumRedeliveries"
 
@@ -179,14 +179,31 @@ def _alone(conninfo: str, configure: Callable[[PgConnection], None] | None) -> P
     return connection
 
 
+class ConnectSettings(TypedDict, total=False):
+    """As of ``connect``."""
+
+    min_size: int
+    max_size: int
+    timeout: float
+    role: str | None
+    prepare: bool
+    max_redeliveries: int | None
+    prefetch: Prefetch | None
+    lease_duration: float
+    client_id: str | None
+
+
 class ConnectionFactory:
     """Settings for connections that are created stopped, as JMS has it."""
 
     def __init__(
-        self, dsn: str | None = None, user: str | None = None, password: str | None = None, **settings: Any
+        self,
+        dsn: str | None = None,
+        user: str | None = None,
+        password: str | None = None,
+        **settings: Unpack[ConnectSettings],
     ) -> None:
-        """Without a DSN, HOWDAH_DSN or the embedded server's; settings: min_size, max_size, timeout, role, prepare,
-        max_redeliveries, prefetch, lease_duration, client_id."""
+        """Without a DSN, HOWDAH_DSN or the embedded server's; settings as of ``connect``."""
         self._dsn = dsn
         self._account = {name: value for name, value in (("user", user), ("password", password)) if value is not None}
         self._settings = settings
@@ -196,4 +213,5 @@ class ConnectionFactory:
         dsn, limit = _redelivery_policy(self._dsn, self._settings.get("max_redeliveries"))
         if self._account:
             dsn = make_conninfo(complete(dsn, self._settings.get("timeout", 30)), **self._account)
-        return connect(dsn, started=False, **self._settings | {"max_redeliveries": limit})
+        settings: ConnectSettings = {**self._settings, "max_redeliveries": limit}
+        return connect(dsn, started=False, **settings)

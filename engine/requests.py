@@ -8,16 +8,19 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack
 
 import psycopg
 
-from . import calls, temporary
-from .bodies import Body
+from . import calls
+from .calls import temporary
+from .calls.bodies import Body
+from .calls.message import Message
+from .calls.options import RequestOptions
+from .database.threads import Background
+from .database.waiting import Idle
 from .errors import BadArgument, ConnectionLost, HowdahError, IllegalState, NoReply
-from .message import Message
-from .session import Session
-from .waiting import Idle
+from .sessions.session import Session
 
 if TYPE_CHECKING:
     from .connection import Connection
@@ -80,12 +83,20 @@ class Requestor:
         self._inbox: _Inbox | None = None
         self._closed = False
 
-    def request(self, body: Body, timeout: float | None = 30, *, queue: str | None = None, **options: Any) -> Message:
+    def request(
+        self,
+        body: Body,
+        timeout: float | None = 30,
+        *,
+        queue: str | None = None,
+        correlation_id: str | None = None,
+        **options: Unpack[RequestOptions],
+    ) -> Message:
         """Send a request and wait for its answer; options as in ``calls.send``.
 
         Raises NoReply after ``timeout`` seconds (None: no limit); an answer that comes later is dropped.
         """
-        correlation_id, future = self._submit(body, queue, options)
+        correlation_id, future = self._submit(body, queue, correlation_id, options)
         try:
             return future.result(timeout)
         except FutureTimeout as error:
@@ -93,9 +104,16 @@ class Requestor:
         finally:
             self._outstanding.forget(correlation_id)
 
-    def submit(self, body: Body, *, queue: str | None = None, **options: Any) -> Future[Message]:
+    def submit(
+        self,
+        body: Body,
+        *,
+        queue: str | None = None,
+        correlation_id: str | None = None,
+        **options: Unpack[RequestOptions],
+    ) -> Future[Message]:
         """Send a request; its answer comes in the future, whenever it comes."""
-        return self._submit(body, queue, options)[1]
+        return self._submit(body, queue, correlation_id, options)[1]
 
     @property
     def reply_to(self) -> str:
@@ -107,11 +125,13 @@ class Requestor:
         """Answers that came when nobody waited for them any more."""
         return self._outstanding.late
 
-    def _submit(self, body: Body, queue: str | None, options: dict[str, Any]) -> tuple[str, Future[Message]]:
+    def _submit(
+        self, body: Body, queue: str | None, correlation_id: str | None, options: RequestOptions
+    ) -> tuple[str, Future[Message]]:
         target = self.queue if queue is None else queue
         if target is None:
             raise BadArgument("this requestor has no queue of its own", "Name one: request(body, queue=…).")
-        correlation_id = options.pop("correlation_id", None) or uuid.uuid4().hex
+        correlation_id = correlation_id or uuid.uuid4().hex
         future: Future[Message] = Future()
         inbox = self._open()
         self._outstanding.add(correlation_id, future)
@@ -161,13 +181,13 @@ class Requestor:
         self.close()
 
 
-class _Inbox(threading.Thread):
+class _Inbox(Background):
     """Receives from one temporary queue until it is stopped, or its connection is lost."""
 
     def __init__(
         self, connection: Connection, answered: Callable[[Message], None], lost: Callable[[BaseException], None]
     ) -> None:
-        super().__init__(name="howdah-requestor", daemon=True)
+        super().__init__("howdah-requestor", self._receive)
         self._answered = answered
         self._lost = lost
         self._stopping = False
@@ -194,7 +214,7 @@ class _Inbox(threading.Thread):
             self._session.call(temporary.set_connection(self._token, local=True))
             return self._session.call(call)
 
-    def run(self) -> None:
+    def _receive(self) -> None:
         """Hand over what comes."""
         error: BaseException = ConnectionLost("the connection that waits for answers was lost")
         try:

@@ -35,7 +35,7 @@ PAGES = {
     "selectors": ("selectors", "consumers"),
     "topics": ("topics",),
     "send": ("producers", "request-reply", "limits"),
-    "receive": ("consumers", "request-reply", "poison"),
+    "receive": ("consumers", "request-reply", "hardened-queues"),
     "consumers": ("consumers",),
     "leases": ("leases", "sessions"),
     "schedules": ("scheduling",),

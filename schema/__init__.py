@@ -7,7 +7,7 @@ from .archive import archive_restores, archive_runs, archived_messages, maintena
 from .audits import audit_runs, audit_verdicts
 from .base import SCHEMA, metadata
 from .consumers import consumer_leases, consumers, group_owners, selections
-from .destinations import FAILING, NAME_LENGTH_MAX, destination_grants, destinations, lanes
+from .destinations import FAILING, NAME_LENGTH_MAX, destination_grants, destinations
 from .failures import (
     attempts,
     ended_conversations,
@@ -18,6 +18,7 @@ from .failures import (
     untaken_attempts,
 )
 from .journal import EVENTS, backlog_counts, backlog_figures, dead_figures, journal, journal_totals
+from .lanes import lanes
 from .listeners import listener_marks, listeners
 from .messages import ahead_leases, deduplications, handed, msgs, msgs_nonpersistent, parked
 from .policies import destination_policies

@@ -14,16 +14,16 @@ from typing import Literal, Self
 import psycopg
 
 from ..engine import Admin, HowdahError, Incident
+from ..engine.admin.schedules import Schedules
+from ..engine.database.runner import run
 from ..engine.errors import NoSuchMessage
-from ..engine.runner import run
-from ..engine.schedules import Schedules
 from ..workers import App
 from ..workers.asynchronous import close_loop
 from ..workers.deliveries import deliveries_of, is_empty
 from ..workers.delivery import Delivery
 from ..workers.endpoint import endpoints_of
 from ..workers.guard import HandlerConnection
-from ..workers.hands import Hands
+from ..workers.in_hand import Hands
 from ..workers.recorder import Failures, Recorder
 from ..workers.subscriptions import subscribers_of
 from .handling import NAME, testing_limits

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..engine import Admin, Message, Session
-from ..engine.failure import failure_of, is_blamed
-from ..engine.runner import run
-from ..engine.schedules import Schedules
+from ..engine.admin.schedules import Schedules
+from ..engine.database.runner import run
+from ..engine.handling.failure import failure_of, is_blamed
 from ..workers import App, AppError, Transaction
 from ..workers.app import Handler
 from ..workers.asynchronous import close_loop

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from ..engine import Body, Message
-from ..engine.bodies import encode, json_text
+from ..engine.calls.bodies import encode, json_text
 
 _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 _CONTENT_TYPES = {"text": "text/plain", "bytea": "application/octet-stream", "jsonb": "application/json"}

@@ -192,8 +192,7 @@ def empty_server(pytestconfig: pytest.Config) -> EmbeddedServer:
     """A server that was made and stopped, for copies: a copy costs a tenth of making one."""
     with _prepared(pytestconfig.stash[PREPARED], "empty") as (embedded, missing):
         if missing:
-            with psycopg.connect(embedded.start().dsn, autocommit=True) as admin:
-                databases.make_log_in_cheap(admin)
+            embedded.start()
             embedded.stop()
     return embedded
 

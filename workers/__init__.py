@@ -1,16 +1,17 @@
 """The runtime: an App's handlers run in sessions (threads) of worker processes, watched by a supervisor.
 
 The way of a message: ``loop`` polls, ``delivery`` receives, handles and commits or rolls back and records the failure
-outside; ``hands`` tells the ``supervisor`` what a killed process held.
+outside; ``in_hand`` tells the ``supervisor`` what a killed process held.
 """
 
 from __future__ import annotations
 
 from ..engine import Message, Reject, Retry
-from ..engine.outcomes import Rule
-from .app import App, AppError, Transaction, load
+from ..engine.handling.outcomes import Rule
+from .app import App, AppError, load
 from .limits import HandlerTimeout
 from .supervisor import Supervisor
+from .transaction import Transaction
 
 __all__ = [
     "App",

@@ -9,20 +9,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import wraps
-from typing import Any
+from typing import Any, Unpack
 
-from psycopg.pq import TransactionStatus
-
-from ..engine import Body, Call, HowdahError, Message, Session
-from ..engine.errors import BadArgument, ConnectionLost
-from ..engine.outcomes import Rule, Rules
-from ..engine.schedules import schedule
-from ..engine.topics import Subscription, subscription_name
+from ..engine import Body, Call, HowdahError, Message
+from ..engine.calls.admin_options import ListenerOptions, SubscriptionOptions
+from ..engine.calls.options import ScheduleOptions
+from ..engine.calls.schedules import schedule
+from ..engine.calls.topics import Subscription, subscription_name
+from ..engine.errors import BadArgument
+from ..engine.handling.outcomes import Rule, Rules
 from .asynchronous import runnable
-from .guard import HandlerConnection
-
-# A plain number: looked at after each handler, and the driver's enumeration would be made of it each time.
-_OPEN = int(TransactionStatus.INTRANS)
+from .transaction import Transaction
 
 
 class AppError(HowdahError):
@@ -31,46 +28,6 @@ class AppError(HowdahError):
 
 class UnknownMessageType(HowdahError):
     """No handler is registered for a message of this type in its queue."""
-
-
-class RollbackOnly(HowdahError):
-    """The handler asked for its transaction to be rolled back."""
-
-
-class Transaction:
-    """The open transaction that a message was received in; what a handler does here commits with its consumption."""
-
-    def __init__(self, connection: HandlerConnection, worker: str) -> None:
-        #: psycopg's connection, for the application's own statements. Commit is the worker's.
-        self.connection = connection
-        #: Howdah's verbs in the same transaction: a message sent here is sent if this one is consumed.
-        self.session = Session(connection)
-        #: Name of the session that handles the message, unique among those alive.
-        self.worker = worker
-        self.rollback_only = False
-
-    def set_rollback_only(self) -> None:
-        """Roll back when the handler returns, and count it as a failed delivery."""
-        self.rollback_only = True
-
-    def check(self) -> None:
-        """Whether this can be committed after the handler returned. Raises RollbackOnly, or ConnectionLost."""
-        connection = self.connection
-        if connection.pgconn.transaction_status == _OPEN and not self.rollback_only and not connection.rolled_back:
-            return
-        if self.rollback_only:
-            raise RollbackOnly("the handler set its transaction to roll back only")
-        if connection.closed and connection.broken:
-            raise ConnectionLost("the connection was lost while the handler ran")
-        if connection.closed:
-            raise RollbackOnly("the handler closed its worker's connection", "It is not the handler's to close.")
-        if connection.is_over:
-            raise RollbackOnly("the handler ended the transaction itself", "Leave commit and rollback to the worker.")
-        if connection.info.transaction_status is TransactionStatus.INERROR:
-            raise RollbackOnly(
-                "a statement failed, and the handler returned as if it had not",
-                "Wrap statements that may fail: with transaction.connection.transaction(): …",
-            ) from connection.last_error
 
 
 Handler = Callable[[Message, Transaction], Any]
@@ -82,7 +39,7 @@ class Listener:
     """The listener that a queue is received through, and the options it is made with if it does not exist."""
 
     name: str
-    options: dict[str, bool | int]
+    options: ListenerOptions
 
 
 @dataclass
@@ -176,15 +133,13 @@ class App:
             raise AppError(f"batch must be 1 to 10000, not {batch}")
         if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit > 0):
             raise AppError(f"time_limit must be a number of seconds above 0, not {time_limit!r}")
-        options = {
-            name: value
-            for name, value in (
-                ("max_sessions", max_sessions),
-                ("stop_on_failure", stop_on_failure),
-                ("sequential_failures", sequential_failures),
-            )
-            if value is not None
-        }
+        options: ListenerOptions = {}
+        if max_sessions is not None:
+            options["max_sessions"] = max_sessions
+        if stop_on_failure is not None:
+            options["stop_on_failure"] = stop_on_failure
+        if sequential_failures is not None:
+            options["sequential_failures"] = sequential_failures
         if listener is None and options:
             raise AppError(f"{', '.join(options)} without a listener", "Name one: @app.handler(queue, listener=…).")
         if listener is not None and batch not in (None, 1):
@@ -218,7 +173,7 @@ class App:
 
         return register
 
-    def schedule(self, queue: str, body: Body, *, name: str, **options: Any) -> None:
+    def schedule(self, queue: str, body: Body, *, name: str, **options: Unpack[ScheduleOptions]) -> None:
         """Have a message sent by the clock; options as of ``connection.schedules.add``: cron and time_zone, period, repeat.
 
         Workers make it when they start; the same definition again changes nothing, another one takes its place. They need the
@@ -250,7 +205,7 @@ class App:
         sequential_failures: int | None = None,
         rules: Iterable[Rule] = (),
         time_limit: float | None = None,
-        **options: Any,
+        **options: Unpack[SubscriptionOptions],
     ) -> Callable[[Handler], Handler]:
         """Register the decorated function for a subscription to a topic, or to a wildcard of topics.
 

@@ -15,7 +15,7 @@ from functools import partial, wraps
 from typing import Any
 
 from ..engine import HowdahError, Message
-from ..engine.functions import check_ran, kind_of
+from ..engine.handling.functions import check_ran, kind_of
 from .guard import HandlerConnection
 
 

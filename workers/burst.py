@@ -18,6 +18,10 @@ from .guard import HandlerConnection
 # Between what was received and what handlers do: a statement of theirs that fails then undoes no more than their work.
 # Without a savepoint PostgreSQL would let the messages go at once, before the failure is recorded.
 SAVE = b"savepoint howdah_handler"
+# One round trip for each message, where psycopg's nested transactions need two.
+SAVE_NEXT = b"release savepoint howdah_handler; savepoint howdah_handler"
+UNDO = b"rollback to savepoint howdah_handler"
+DONE = b"release savepoint howdah_handler"
 
 
 class Burst:
@@ -26,26 +30,26 @@ class Burst:
     #: Of a hardened queue: the attempt that was put on record for what was received last.
     attempt_id: UUID | None = None
 
-    def __init__(self, connection: HandlerConnection, queue: str, consumer: int | None = None) -> None:
+    def __init__(
+        self, connection: HandlerConnection, queue: str, consumer: int | None = None, listener: str | None = None
+    ) -> None:
+        """listener: through which the queue is received."""
         self._connection = connection
         self._queue = queue
         self._consumer = consumer
+        self._listener = listener
         # Of the driver's kind and not of the connection's, which is for handlers and refuses to commit.
         self._committing, self._cursor = psycopg.Cursor(connection), psycopg.Cursor(connection)
         self._receiving = psycopg.Cursor(connection)
         #: Whether the last ``receive`` committed the batch before, whatever else became of it.
         self.committed = False
 
-    def call(self, batch: int) -> calls.Call[list[Message]]:
-        """What receives the next messages."""
-        return calls.receive(self._queue, batch, consumer=self._consumer)
-
     def receive(self, batch: int, *, commit: bool) -> list[Message]:
         """Up to ``batch`` messages; with ``commit`` in a new transaction, after the end of this one.
 
         Raises the driver's error if committing failed, else Howdah's.
         """
-        call = self.call(batch)
+        call = calls.receive(self._queue, batch, consumer=self._consumer, listener=self._listener)
         if call.setup is not None:
             call.setup(self._receiving)
         self.committed = False

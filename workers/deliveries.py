@@ -9,13 +9,14 @@ from typing import Any
 import psycopg
 
 from ..engine import calls
-from ..engine.runner import run
-from ..engine.waiting import Idle
+from ..engine.database.runner import run
+from ..engine.database.waiting import Idle
 from .app import App
-from .delivery import Delivery, Record
+from .delivery import Delivery
 from .endpoint import Endpoint, EndpointDelivery
-from .hands import Hands
+from .in_hand import Hands
 from .limits import Limits
+from .recorder import Record
 from .subscriptions import ListenedSubscriptionDelivery, Subscriber, SubscriptionDelivery
 
 

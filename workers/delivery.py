@@ -9,47 +9,46 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
-from typing import Any
+from contextlib import suppress
+from typing import TypeVar
 from uuid import UUID
 
 import psycopg
 
-from ..engine import Incident, Message, calls, is_innocent
-from ..engine.errors import AttemptNeeded, ConsumerNotOpen
-from ..engine.failure import failure_of, is_blamed
-from ..engine.runner import run
-from ..engine.waiting import Idle
+from ..engine import Call, Message, calls, is_innocent
+from ..engine.database.runner import run
+from ..engine.database.waiting import Idle
+from ..engine.errors import AttemptNeeded, ConsumerNotOpen, ConsumerRefused
+from ..engine.sessions.seat import Seat
 from . import events
-from .app import Binding, Handler, Transaction
-from .burst import SAVE, Burst
+from .app import Binding
+from .batch_mode import APART_MAX, Blamed, Done, Way
+from .burst import DONE, SAVE, SAVE_NEXT, UNDO, Burst
+from .calling import Calling
 from .figures import Tally
 from .guard import HandlerConnection
-from .hands import Hands
 from .hardened import HardenedBurst
+from .in_hand import Hands
 from .limits import Limits
-from .logs import IN_HAND, InHand
+from .logs import IN_HAND
 from .pace import Pace
-from .recorder import Failures
-from .seat import Seat
-from .ways import Blamed, Done, Way
+from .recorder import Record
+from .transaction import Transaction
 
-Record = Callable[[str, Failures, bool], list[Incident]]
-"""Records failures of a queue on another connection; the last argument: the messages are still in this session's hands."""
+T = TypeVar("T")
 
-# One round trip for each message, where psycopg's nested transactions need two.
-SAVE_NEXT = b"release savepoint howdah_handler; savepoint howdah_handler"
-UNDO = b"rollback to savepoint howdah_handler"
-DONE = b"release savepoint howdah_handler"
-APART_MAX = 60
-"""Messages at most in a batch with savepoints: a transaction of over 64 subtransactions slows every snapshot down."""
 
+SEAT_SECONDS = 10.0
+"""A session that is silent for so long, and in no transaction, is taken for gone. An idle one asks several times a second."""
 BURST_SECONDS = 0.1
 """After so long the session's other queues have their turn."""
 
 
 class Delivery:
     """Delivers one queue's messages to its handlers over one connection, one batch at a time."""
+
+    #: The listener that the queue is received through; None: straight from the queue.
+    _listener: str | None = None
 
     def __init__(
         self,
@@ -74,21 +73,23 @@ class Delivery:
         self._stopping = stopping
         self._pace = Pace(binding.batch)
         self._idle = idle
-        #: None where no handler has a time limit: then they are called without more ado.
-        self._limits = limits if limits is not None and (binding.time_limits or limits.default is not None) else None
         self._way = Way.TOGETHER
         self._singly_left = 0
-        #: Of a hardened queue: the attempt that is on record for the message in hand.
-        self._attempt_id: UUID | None = None
-        self._in_hand = InHand()
-        self._seat = Seat(binding.queue)
+        self._connection: HandlerConnection | None = None
+        self._seat = Seat(self._alone, binding.queue, SEAT_SECONDS)
         #: What is counted of the queue; handled and failed by whoever runs the delivery.
         self.tally = Tally(binding.queue, None if binding.listener is None else binding.listener.name)
+        self._calling = Calling(
+            binding, queue_index, worker=worker, hands=hands, slot=slot, limits=limits, tally=self.tally
+        )
+        #: Calls the handler. Raises Blamed if the message is to blame, else the error that is not the message's fault.
+        self._handle: Callable[[Message, Transaction], None] = self._calling.call
 
     def run_once(self, connection: HandlerConnection) -> Done:
         """Deliver what is there, for a tenth of a second or so. Raises what blames no message, if nothing was consumed."""
         connection.watch()
-        IN_HAND.set(self._in_hand)
+        self._connection = connection
+        IN_HAND.set(self._calling.in_hand)
         ask = self._idle.ask(self._binding.queue) if self._idle is not None else None
         if self._idle is not None and ask is not None:
             with connection.transaction():
@@ -101,17 +102,35 @@ class Delivery:
             self._way = Way.HARDENED
             return self._together(connection)
         except ConsumerNotOpen:
-            return self._together(connection) if self._seat.take(connection) else Done()
+            return self._together(connection) if self._is_seated() else Done()
         finally:
             self._hands.hold(self._slot, self._queue_index, 0)
 
     def leave(self, connection: HandlerConnection) -> None:
         """The session ends: what it has opened for the queue is closed."""
-        self._seat.leave(connection)
+        self._connection = connection
+        if not connection.closed:
+            self._seat.leave()
+
+    def _is_seated(self) -> bool:
+        """Open a consumer. False: the queue takes a single one, and has it."""
+        try:
+            return self._seat.take() is not None
+        except ConsumerRefused:
+            self._seat.lost()
+            return False
+
+    def _alone(self, call: Call[T]) -> T:
+        """Run a call in a transaction of its own."""
+        assert self._connection is not None
+        with self._connection.transaction():
+            return run(self._connection, call)
 
     def _together(self, connection: HandlerConnection) -> Done:
         """Batch after batch, until one comes empty, something fails, or it has lasted long enough."""
-        way, done, burst = self._way, Done(), self._burst(connection)
+        way, done = self._way, Done()
+        kind = HardenedBurst if way is Way.HARDENED else Burst
+        burst = kind(connection, self._binding.queue, self._seat.number, self._listener)
         messages: list[Message] = []
         to_settle: list[Message] = []
         counted = False
@@ -123,7 +142,7 @@ class Delivery:
                     asked = time.monotonic()
                     messages = self._next(burst, messages, done)
                     if messages and self._stopping():
-                        messages, given_up = [], self._attempt_id
+                        messages, given_up = [], self._calling.attempt_id
                         raise psycopg.Rollback
                     transaction = Transaction(connection, self._worker)
                     for message in messages:
@@ -151,7 +170,7 @@ class Delivery:
             if messages and isinstance(error, psycopg.Error) and not is_innocent(error):
                 failed = self._commit_failed(connection, messages, error)
                 return Done(done.handled, failed.failed)
-            self._cancel(connection, self._attempt_id)
+            self._cancel(connection, self._calling.attempt_id)
             if len(messages) > 1 and not connection.closed:
                 # What a lock holds up, say, must not hold up the rest of its batch each time that it is tried again.
                 self._way = Way.APART
@@ -170,16 +189,12 @@ class Delivery:
             with connection.transaction():
                 run(connection, calls.cancel_attempt(self._binding.queue, attempt_id))
 
-    def _burst(self, connection: HandlerConnection) -> Burst:
-        kind = HardenedBurst if self._way is Way.HARDENED else Burst
-        return kind(connection, self._binding.queue, self._seat.number)
-
     def _next(self, burst: Burst, messages: list[Message], done: Done) -> list[Message]:
         """Commit the messages handled so far, if there are any, and receive the next; ``messages`` is empty then."""
         try:
             received = burst.receive(1 if self._way is Way.SINGLY else self._pace.batch, commit=bool(messages))
         finally:
-            self._attempt_id = burst.attempt_id
+            self._calling.attempt_id = burst.attempt_id
             if burst.committed:
                 self._committed(messages, done)
         return self._hold(received)
@@ -198,7 +213,8 @@ class Delivery:
         try:
             with connection.transaction():
                 batch = min(self._pace.batch, APART_MAX)
-                messages = self._hold(run(connection, self._receiving(batch)))
+                receiving = calls.receive(self._binding.queue, batch, locked=True, consumer=self._seat.number)
+                messages = self._hold(run(connection, receiving))
                 connection.execute(SAVE, prepare=False)
                 for message in messages:
                     try:
@@ -236,51 +252,11 @@ class Delivery:
             self._way = Way.TOGETHER
         return Done(len(handled), len(blamed), again)
 
-    def _receiving(self, batch: int) -> calls.Call[list[Message]]:
-        return calls.receive(self._binding.queue, batch, locked=True, consumer=self._seat.number)
-
     def _hold(self, messages: list[Message]) -> list[Message]:
         self._hands.hold(self._slot, self._queue_index, len(messages))
         if messages and self._idle is not None:
             self._idle.found()
         return messages
-
-    def _handle(self, message: Message, transaction: Transaction) -> None:
-        """Call the handler. Raises Blamed if the message is to blame, else the error that is not the message's fault."""
-        started = time.time()
-        self._hands.take(self._slot, self._queue_index, message, started, self._attempt_id)
-        called = time.perf_counter()
-        try:
-            self._in_hand.message = message
-            try:
-                handler = self._binding.handler_for(message)
-                if self._limits is None:
-                    handler(message, transaction)
-                else:
-                    self._call_limited(self._limits, handler, message, transaction)
-            finally:
-                self._in_hand.message = None
-                self.tally.call(time.perf_counter() - called)
-            transaction.check()
-        except BaseException as error:
-            if not is_blamed(error):
-                self._hands.leave(self._slot)
-                raise
-            raise Blamed(message, self._failure(message, error, started)) from error
-        self._hands.leave(self._slot)
-
-    def _call_limited(self, limits: Limits, handler: Handler, message: Message, transaction: Transaction) -> None:
-        """Call the handler within its time limit, if it has one. Raises HandlerTimeout, and whatever the handler raises."""
-        limit = self._binding.time_limit_for(message)
-        with limits.watched(self._slot, transaction.connection, limit) or nullcontext():
-            handler(message, transaction)
-
-    def _failure(self, message: Message, error: BaseException, started: float) -> dict[str, Any]:
-        return failure_of(message, error, self._binding.rules_for(message)) | {
-            "duration_ms": max(0, round((time.time() - started) * 1000)),
-            "worker": self._worker,
-            "failure_key": str(self._hands.key(self._slot)),
-        }
 
     def _count(self, blamed: list[Blamed], *, in_hand: bool) -> list[Message]:
         """Record failures on another connection; only then does the supervisor stop watching over the message.
@@ -310,8 +286,8 @@ class Delivery:
             self._way, self._singly_left = Way.SINGLY, len(messages)
             return Done()
         now = time.time()
-        self._hands.take(self._slot, self._queue_index, messages[0], now, self._attempt_id)
-        self._count([Blamed(messages[0], self._failure(messages[0], error, now))], in_hand=False)
+        self._hands.take(self._slot, self._queue_index, messages[0], now, self._calling.attempt_id)
+        self._count([Blamed(messages[0], self._calling.failure(messages[0], error, now))], in_hand=False)
         self._count_singly(1)
         return Done(0, 1)
 

@@ -8,8 +8,8 @@ from typing import Any
 import psycopg
 
 from ..engine import Admin, HowdahError, calls, is_innocent
+from ..engine.database.runner import run
 from ..engine.errors import NoSuchQueue
-from ..engine.runner import run
 from . import events
 from .app import App
 

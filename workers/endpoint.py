@@ -10,19 +10,17 @@ import threading
 import time
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 import psycopg
 
-from ..engine import Admin, HowdahError, Message, calls, listening
-from ..engine.runner import run
+from ..engine import Admin, HowdahError, Message, calls
+from ..engine.database.runner import run
 from . import events
-from .app import App, Listener, Transaction
-from .burst import Burst
+from .app import App, Listener
+from .batch_mode import Done
 from .delivery import Delivery
 from .guard import HandlerConnection
-from .hardened import HardenedBurst
-from .ways import Done, Way
+from .transaction import Transaction
 
 LOOK_SECONDS = 1.0
 """How often a process asks for the status of a listener that gives it nothing."""
@@ -90,41 +88,15 @@ def endpoints_of(app: App, worker: str) -> dict[str, Endpoint]:
     }
 
 
-class EndpointBurst(Burst):
-    """Receives through a listener."""
-
-    def __init__(self, connection: HandlerConnection, queue: str, listener: str, consumer: int | None) -> None:
-        super().__init__(connection, queue, consumer)
-        self._listener = listener
-
-    def call(self, batch: int) -> calls.Call[list[Message]]:
-        """What receives the next message."""
-        return listening.receive_as(self._listener, batch, self._consumer)
-
-
-class HardenedEndpointBurst(HardenedBurst):
-    """The same from a hardened queue."""
-
-    def __init__(self, connection: HandlerConnection, queue: str, listener: str) -> None:
-        super().__init__(connection, queue)
-        self._listener = listener
-
-    def begin(self) -> calls.Call[list[calls.Attempt]]:
-        """What puts the next attempt on record."""
-        return listening.begin_attempts_as(self._listener)
-
-    def take(self, attempt_id: UUID) -> calls.Call[list[Message]]:
-        """What takes the message of an attempt."""
-        return listening.receive_attempt_as(self._listener, attempt_id)
-
-
 class EndpointDelivery(Delivery):
     """Delivers the messages of a queue that has a listener."""
 
     def __init__(self, endpoint: Endpoint, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._endpoint = endpoint
-        self._handled_as = listening.handled_as(endpoint.name)
+        self._listener = endpoint.name
+        self._handled_as = calls.handled_as(endpoint.name)
+        self._handle = self._call
 
     def run_once(self, connection: HandlerConnection) -> Done:
         """As Delivery's. Raises HowdahError while the listener cannot be had."""
@@ -134,11 +106,6 @@ class EndpointDelivery(Delivery):
             self._endpoint.look(connection, at_once=done.failed > 0)
         return done
 
-    def _burst(self, connection: HandlerConnection) -> Burst:
-        if self._way is Way.HARDENED:
-            return HardenedEndpointBurst(connection, self._binding.queue, self._endpoint.name)
-        return EndpointBurst(connection, self._binding.queue, self._endpoint.name, self._seat.number)
-
-    def _handle(self, message: Message, transaction: Transaction) -> None:
-        super()._handle(message, transaction)
+    def _call(self, message: Message, transaction: Transaction) -> None:
+        self._calling.call(message, transaction)
         run(transaction.connection, self._handled_as)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from uuid import UUID
-
 import psycopg
 
 from ..engine import Message, calls
+from ..engine.database.runner import run
 from ..engine.errors import translate
-from ..engine.runner import run
 from .burst import SAVE, Burst
 
 
@@ -25,7 +23,7 @@ class HardenedBurst(Burst):
         self.attempt_id = None
         # The handler's transaction may be another one by default; this one has to see what others have begun.
         self._cursor.execute(b"set transaction isolation level read committed", prepare=False)
-        attempts = run(self._connection, self.begin())
+        attempts = run(self._connection, calls.begin_attempts(self._queue, listener=self._listener))
         try:
             self._committing.execute(b"commit", prepare=False)
             self._cursor.execute(b"begin", prepare=False)
@@ -34,15 +32,8 @@ class HardenedBurst(Burst):
         messages: list[Message] = []
         if attempts:
             self.attempt_id = attempts[0].attempt_id
-            messages = run(self._connection, self.take(self.attempt_id))
+            taking = calls.receive_attempt(self._queue, self.attempt_id, listener=self._listener)
+            messages = run(self._connection, taking)
         self._cursor.execute(SAVE, prepare=False)
         self._connection.watch()
         return messages
-
-    def begin(self) -> calls.Call[list[calls.Attempt]]:
-        """What puts the next attempt on record."""
-        return calls.begin_attempts(self._queue)
-
-    def take(self, attempt_id: UUID) -> calls.Call[list[Message]]:
-        """What takes the message of an attempt."""
-        return calls.receive_attempt(self._queue, attempt_id)

@@ -11,8 +11,8 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from ..engine import HowdahError, is_innocent
-from ..engine.waiting import Idle
-from ..engine.waking import Waking
+from ..engine.database.waiting import Idle
+from ..engine.database.waking import Waking
 from . import events
 from .app import App
 from .asynchronous import close_loop
@@ -22,7 +22,7 @@ from .delivery import Delivery
 from .endpoint import Endpoint, endpoints_of
 from .figures import Tally
 from .guard import HandlerConnection
-from .hands import Hands
+from .in_hand import Hands
 from .limits import Limits
 from .recorder import RETRY_SECONDS_MAX, RETRY_SECONDS_MIN, Recorder
 from .subscriptions import Subscriber, subscribers_of

@@ -15,8 +15,8 @@ import psycopg
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from ..engine import Admin, Call, HowdahError
-from ..engine.runner import run
-from ..engine.transactions import Transactions
+from ..engine.admin.transactions import Transactions
+from ..engine.database.runner import run
 from . import events
 
 LOCK = "maintenance"

@@ -16,13 +16,13 @@ import time
 from pathlib import Path
 from types import FrameType
 
-from ..engine.waking import Waking
+from ..engine.database.waking import Waking
 from ..text.dsn import shown
 from . import events, logs
 from .app import App, AppError, load
 from .endpoint import endpoints_of
 from .figures import Figures
-from .hands import Hands
+from .in_hand import Hands
 from .limits import GRACE_SECONDS, Limits
 from .loop import SessionLoop
 from .maintenance import Maintenance

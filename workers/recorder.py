@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import psycopg
 
-from ..engine import Call, HowdahError, Incident, calls, is_innocent, listening
+from ..engine import HowdahError, Incident, calls, is_innocent
+from ..engine.database.runner import run
 from ..engine.errors import NoSuchAttempt, NoSuchListener
-from ..engine.runner import run
 from . import events
 from .backoff import Backoff
 
 Failures = list[dict[str, Any]]
+Record = Callable[[str, Failures, bool], list[Incident]]
+"""Records failures of a queue on another connection; the last argument: the messages are still in this session's hands."""
 
 RETRY_SECONDS_MIN = 0.05
 RETRY_SECONDS_MAX = 5.0
@@ -50,7 +52,9 @@ class Recorder:
         listener = self._listeners.get(queue)
         while True:
             try:
-                incidents = run(self._connect(), _recording(queue, listener, failures, in_hand))
+                incidents = run(
+                    self._connect(), calls.record_failures(queue, failures, in_hand=in_hand, listener=listener)
+                )
                 break
             except NoSuchListener:  # dropped: its queue's failures are what counts, until it is made again
                 listener = None
@@ -90,9 +94,3 @@ class Recorder:
         for incident in incidents:
             error = errors[incident.message_id].splitlines()[0][:200]
             events.failure_recorded(self._worker, queue, incident.message_id, incident.attempt, incident.outcome, error)
-
-
-def _recording(queue: str, listener: str | None, failures: Failures, in_hand: bool) -> Call[list[Incident]]:
-    if listener is None:
-        return calls.record_failures(queue, failures, in_hand=in_hand)
-    return listening.record_failures_as(listener, failures, in_hand=in_hand)

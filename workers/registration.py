@@ -13,12 +13,12 @@ from typing import Any
 import psycopg
 
 from ..engine import Admin, HowdahError, calls
+from ..engine.database.runner import run
 from ..engine.errors import NoSuchQueue, UnknownWorker
-from ..engine.runner import run
 from . import events
 from .backoff import Backoff
 from .figures import Figures
-from .hands import Hands
+from .in_hand import Hands
 
 HEARTBEAT_SECONDS = 2.0
 

@@ -14,9 +14,9 @@ from typing import Any
 import psycopg
 
 from ..engine import Call, HowdahError
+from ..engine.admin.schedules import Schedules
+from ..engine.database.runner import run
 from ..engine.errors import ConnectionLost
-from ..engine.runner import run
-from ..engine.schedules import Schedules
 from . import events
 from .backoff import Backoff
 from .cron import plan

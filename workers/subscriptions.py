@@ -10,14 +10,14 @@ import threading
 import time
 from typing import Any
 
+from ..engine.calls.topics import Subscription
+from ..engine.database.runner import run
 from ..engine.errors import NoSuchListener, NoSuchQueue, SubscriptionInUse
-from ..engine.runner import run
-from ..engine.topics import Subscription
 from .app import App
+from .batch_mode import Done
 from .delivery import Delivery
 from .endpoint import EndpointDelivery
 from .guard import HandlerConnection
-from .ways import Done
 
 STANDBY_SECONDS = 0.5
 """How long a session leaves an unshared subscription alone that another process reads."""

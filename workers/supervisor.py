@@ -23,7 +23,7 @@ from . import events
 from .app import App, load
 from .backoff import Backoff
 from .emptiness import Emptiness
-from .hands import Hand, Hands
+from .in_hand import Hand, Hands
 from .limits import GRACE_SECONDS
 from .recorder import Recorder
 from .selection import select

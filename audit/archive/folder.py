@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from ...engine.archives import ArchiveIdentity, ArchiveRun
+from ...engine.calls.archives import ArchiveIdentity, ArchiveRun
 from ..errors import AuditError
 
 IDENTITY = "archive.json"

@@ -12,8 +12,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from ...engine.archives import ArchiveRun, Archives
-from ...engine.runner import run as run_call
+from ...engine.admin.archives import Archives
+from ...engine.calls.archives import ArchiveRun
+from ...engine.database.runner import run as run_call
 from ..errors import AuditError
 from ..read import COLUMNS, View
 from ..snapshot import Snapshot

@@ -15,7 +15,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from ...engine.archives import ArchiveRun, Archives
+from ...engine.admin.archives import Archives
+from ...engine.calls.archives import ArchiveRun
 from ..errors import AuditError, reason
 from ..session import spark_session
 from .folder import ArchiveFolder

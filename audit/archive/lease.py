@@ -12,8 +12,8 @@ from contextlib import contextmanager, suppress
 import psycopg
 
 from ...engine import Admin, HowdahError
-from ...engine.archives import Archives
-from ...engine.runner import run
+from ...engine.admin.archives import Archives
+from ...engine.database.runner import run
 from ..database import opened
 from ..errors import AuditError
 

@@ -9,7 +9,8 @@ from typing import Any
 import pyarrow
 import pyarrow.dataset
 
-from ...engine.archives import ArchiveRun, Archives
+from ...engine.admin.archives import Archives
+from ...engine.calls.archives import ArchiveRun
 from ..errors import AuditError
 from .folder import ArchiveFolder, hash_of
 from .parts import MESSAGES

@@ -12,7 +12,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
-from ...engine.archives import ArchiveRun
+from ...engine.calls.archives import ArchiveRun
 from ..errors import AuditError, reason
 from ..session import spark_session
 from .folder import ArchiveFolder

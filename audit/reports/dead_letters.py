@@ -7,7 +7,7 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from ..rules_incidents import LIMIT_REASON, REJECTED_REASON
+from ..rules.incidents import LIMIT_REASON, REJECTED_REASON
 from .kept import Kept, with_names
 
 COLUMNS = ("destination_id", "queue", "bucket_at", "ends_at", "came_in", "went_out", "messages")

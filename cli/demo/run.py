@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from ...engine import Session, connect
-from ...engine.topics import subscription_name
+from ...engine.calls.topics import subscription_name
 from ...workers import Supervisor
 from . import stage
 from .flights import QUEUE, SUBSCRIPTIONS, TELL, TOPIC, Expected, read

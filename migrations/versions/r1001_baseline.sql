@@ -525,24 +525,6 @@ COMMENT ON COLUMN howdah.destinations.groups_at IS 'When message_groups or deliv
 COMMENT ON COLUMN howdah.destinations.notify_events IS 'True: dead messages and stopped listeners are announced by NOTIFY, on the channel howdah_events.';
 COMMENT ON COLUMN howdah.destinations.stamp_user IS 'True: each message sent here gets the role of its sender in the header JMSXUserID.';
 
-CREATE TABLE howdah.lanes (
-    id BIGINT GENERATED ALWAYS AS IDENTITY,
-    destination_id INTEGER NOT NULL,
-    rank SMALLINT NOT NULL,
-    place SMALLINT NOT NULL,
-    head REGCLASS,
-    search REGCLASS,
-    CONSTRAINT pk_lanes PRIMARY KEY (id)
-);
-CREATE INDEX ix_lanes_destination ON howdah.lanes (destination_id, rank, place);
-COMMENT ON TABLE howdah.lanes IS 'Where receives look for messages besides the main lane: one row for each other priority and place in use. Senders only insert, in the transaction of the first such message. Several rows for one lane do no harm.';
-COMMENT ON COLUMN howdah.lanes.id IS 'Number of the lane, part of its sequences'' names.';
-COMMENT ON COLUMN howdah.lanes.destination_id IS 'The destination.';
-COMMENT ON COLUMN howdah.lanes.rank IS '9 minus the priority of its messages.';
-COMMENT ON COLUMN howdah.lanes.place IS 'Where its messages lie: 0 parked, 1 msgs_nonpersistent, 2 msgs.';
-COMMENT ON COLUMN howdah.lanes.head IS 'A sequence, a hint: the position behind which claims look. NULL: none; claims start at the beginning.';
-COMMENT ON COLUMN howdah.lanes.search IS 'A sequence, a hint: how far the search behind the head is, times 2^20, and when its next step is due, in ms.';
-
 CREATE TABLE howdah.poison_details (
     incident_id BIGINT GENERATED ALWAYS AS IDENTITY,
     message_id BIGINT NOT NULL,
@@ -747,6 +729,24 @@ COMMENT ON COLUMN howdah.quarantines.message_id IS 'The message that was put int
 COMMENT ON COLUMN howdah.quarantines.destination_id IS 'The destination that it is in.';
 COMMENT ON COLUMN howdah.quarantines.stage IS 'The message''s stage before.';
 COMMENT ON COLUMN howdah.quarantines.at IS 'When it was put there.';
+
+CREATE TABLE howdah.lanes (
+    id BIGINT GENERATED ALWAYS AS IDENTITY,
+    destination_id INTEGER NOT NULL,
+    rank SMALLINT NOT NULL,
+    place SMALLINT NOT NULL,
+    head REGCLASS,
+    search REGCLASS,
+    CONSTRAINT pk_lanes PRIMARY KEY (id)
+);
+CREATE INDEX ix_lanes_destination ON howdah.lanes (destination_id, rank, place);
+COMMENT ON TABLE howdah.lanes IS 'Where receives look for messages besides the main lane: one row for each other priority and place in use. Senders only insert, in the transaction of the first such message. Several rows for one lane do no harm.';
+COMMENT ON COLUMN howdah.lanes.id IS 'Number of the lane, part of its sequences'' names.';
+COMMENT ON COLUMN howdah.lanes.destination_id IS 'The destination.';
+COMMENT ON COLUMN howdah.lanes.rank IS '9 minus the priority of its messages.';
+COMMENT ON COLUMN howdah.lanes.place IS 'Where its messages lie: 0 parked, 1 msgs_nonpersistent, 2 msgs.';
+COMMENT ON COLUMN howdah.lanes.head IS 'A sequence, a hint: the position behind which claims look. NULL: none; claims start at the beginning.';
+COMMENT ON COLUMN howdah.lanes.search IS 'A sequence, a hint: how far the search behind the head is, times 2^20, and when its next step is due, in ms.';
 
 CREATE TABLE howdah.listener_marks (
     id BIGINT GENERATED ALWAYS AS IDENTITY,

@@ -23,7 +23,7 @@ from howdah.audit.headline import Headline, headline
 from howdah.audit.highlights import highlights
 from howdah.audit.origin import Origin
 from howdah.audit.page import unproved, write_page
-from howdah.audit.page_parts import ROWS_MAX, clean, duration
+from howdah.audit.page.parts import ROWS_MAX, clean, duration
 from howdah.audit.reports.forecast import GROWS
 from howdah.audit.reports.shown import OTHERS, Shown
 from howdah.cli.audit import code_of
@@ -394,7 +394,7 @@ def test_real_traffic_is_reported_and_its_parquet_lies_beside_the_page(
 
 
 def test_the_evidence_breaks_where_the_screen_is_narrow_and_is_not_cut_off() -> None:
-    style = (Path(howdah_audit.__file__).parent / "page.css").read_text(encoding="utf-8")
+    style = (Path(howdah_audit.__file__).parent / "page" / "page.css").read_text(encoding="utf-8")
     # 64 hexadecimal digits have no place to break; "anywhere" alone makes the cell's narrowest width less than them.
     assert ".facts td { overflow-wrap: anywhere; }" in style
 

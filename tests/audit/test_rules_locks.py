@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from howdah.audit.rule import Evidence
-from howdah.audit.rules_locks import RULES
+from howdah.audit.rules.locks import RULES
+from howdah.audit.rules.rule import Evidence
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

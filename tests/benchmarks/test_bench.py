@@ -26,7 +26,8 @@ from howdah.benchmarks.peers.with_pgq import Pgq
 from howdah.benchmarks.place import Place, url
 from howdah.benchmarks.record import OURS, Record
 from howdah.benchmarks.report import write
-from howdah.benchmarks.rows import KEYS, ROWS, Line, Row, lines
+from howdah.benchmarks.row import Row
+from howdah.benchmarks.rows import KEYS, ROWS, Line, lines
 from howdah.benchmarks.servers import redis
 from howdah.benchmarks.show import reached, verdict
 from howdah.benchmarks.size import TINY

@@ -24,7 +24,7 @@ from howdah.benchmarks.place import Place
 from howdah.cli.main import _command
 from howdah.engine import ConnectionFactory, HowdahError, connect
 from howdah.engine.aio import connect_async
-from howdah.engine.waking import Waking
+from howdah.engine.database.waking import Waking
 from howdah.migrations import migrate, state
 from howdah.text.dsn import BadDsnError, read
 from howdah.text.extras import how_to_install

@@ -7,7 +7,7 @@ import pytest
 from rare_looks import look_rarely
 
 from howdah.engine import Connection, connect
-from howdah.engine.waiting import Idle
+from howdah.engine.database.waiting import Idle
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ def test_a_listener_gets_what_receive_would(connection: Connection, orders: str,
     for n in range(20):
         connection.send(orders, {"n": n}, priority=n % 3)
     received: list[tuple[object, int]] = []
-    with connection.create_session(mode=mode) as session:
+    with connection.jms_session(mode=mode) as session:
         consumer = session.consumer(orders, prefetch=40)
         while (message := consumer.receive_nowait()) is not None:
             received.append((message.data, message.priority))
@@ -57,7 +57,7 @@ def test_before_start_and_after_stop_nothing_comes_and_the_time_of_receive_runs(
         connection.send(orders, "a")
         connection.send(orders, "b")
         connection.send(orders, "c")
-        session = connection.create_session()
+        session = connection.jms_session()
         consumer = session.consumer(orders)
         began = time.monotonic()
         assert consumer.receive(0.2) is None
@@ -90,7 +90,7 @@ def test_listeners_of_one_session_never_overlap(connection: Connection, orders: 
         seen.append(message.message_id)
         running.release()
 
-    with connection.create_session() as session:
+    with connection.jms_session() as session:
         for queue in (orders, orders, "bills"):
             session.consumer(queue, prefetch=3).listener = listener
         wait_until(lambda: len(seen) == 20)
@@ -110,7 +110,7 @@ def test_after_an_error_of_its_listener_a_client_gets_the_next_message(
         if len(seen) == 1:
             raise ValueError("no")
 
-    with connection.create_session(transacted=mode == 0, mode=mode) as session:
+    with connection.jms_session(transacted=mode == 0, mode=mode) as session:
         session.consumer(orders).listener = listener
         wait_until(lambda: len(seen) == 2)
         assert seen == sent
@@ -123,7 +123,7 @@ def test_a_listener_of_a_transacted_session_commits_and_rolls_back_itself(
 ) -> None:
     sent = [connection.send(orders, str(n)) for n in range(4)]
     seen: list[tuple[int, int]] = []
-    with connection.create_session(transacted=True) as session:
+    with connection.jms_session(transacted=True) as session:
 
         def listener(message: Delivery) -> None:
             seen.append((message.message_id, message.delivery_count))
@@ -147,7 +147,7 @@ def test_closing_waits_for_the_message_in_hand_and_acknowledges_it(connection: C
         started.set()
         assert go_on.wait(20)
 
-    session = connection.create_session()
+    session = connection.jms_session()
     session.consumer(orders).listener = listener
     assert started.wait(20)
     closing = threading.Thread(target=session.close)
@@ -162,7 +162,7 @@ def test_closing_waits_for_the_message_in_hand_and_acknowledges_it(connection: C
 
 def test_a_listener_may_close_its_own_session(connection: Connection, orders: str, db: Db) -> None:
     sent = [connection.send(orders, str(n)) for n in range(3)]
-    session = connection.create_session()
+    session = connection.jms_session()
     session.consumer(orders).listener = lambda message: session.close()
     wait_until(lambda: session.closed)
     wait_until(lambda: one(db, "select count(*) from howdah.list_leases('orders')") == 0)
@@ -173,7 +173,7 @@ def test_a_listener_may_close_its_own_session(connection: Connection, orders: st
 def test_a_listener_may_close_its_consumer(connection: Connection, orders: str, db: Db, optimize: bool) -> None:
     sent = [connection.send(orders, str(n)) for n in range(3)]
     seen: list[int] = []
-    with connection.create_session() as session:
+    with connection.jms_session() as session:
         consumer = session.consumer(orders, prefetch=10, optimize_acknowledge=optimize)
 
         def listener(message: Delivery) -> None:
@@ -191,7 +191,7 @@ def test_a_message_refused_by_a_listener_that_closed_its_consumer_is_somebody_el
     connection: Connection, orders: str, db: Db
 ) -> None:
     connection.send(orders, "x")
-    with connection.create_session() as session:
+    with connection.jms_session() as session:
         consumer = session.consumer(orders)
 
         def listener(message: Delivery) -> None:
@@ -208,7 +208,7 @@ def test_a_subscriber_of_a_session_hears_what_is_published_from_now_on_and_ends_
 ) -> None:
     connection.admin.create_topic("stocks")
     connection.send("stocks", "before")
-    with connection.create_session(mode=AckMode.CLIENT) as session:
+    with connection.jms_session(mode=AckMode.CLIENT) as session:
         everything = session.subscriber("stocks")
         some = session.subscriber("stocks", selector="price > 10")
         for price in (5, 15):
@@ -226,7 +226,7 @@ def test_closing_acknowledges_nothing_that_is_the_clients_or_the_transactions(
     connection: Connection, orders: str, db: Db, mode: AckMode
 ) -> None:
     sent = [connection.send(orders, str(n)) for n in range(4)]
-    session = connection.create_session(transacted=mode == 0, mode=mode)
+    session = connection.jms_session(transacted=mode == 0, mode=mode)
     consumer = session.consumer(orders, prefetch=10, optimize_acknowledge=mode in (AckMode.AUTO, AckMode.DUPS_OK))
     for _ in range(2):
         assert consumer.receive(5) is not None
@@ -247,7 +247,7 @@ def test_acknowledge_means_something_only_where_the_client_acknowledges(
     connection: Connection, orders: str, mode: AckMode
 ) -> None:
     connection.send(orders, "x")
-    with connection.create_session(mode=mode) as session:
+    with connection.jms_session(mode=mode) as session:
         message = session.consumer(orders, prefetch=4, optimize_acknowledge=not mode.by_client).receive(5)
         assert message is not None
         message.acknowledge()
@@ -257,7 +257,7 @@ def test_acknowledge_means_something_only_where_the_client_acknowledges(
 
 def test_a_closed_connection_ends_a_waiting_receive(dsn: str, orders: str) -> None:
     connection = connect(dsn)
-    consumer = connection.create_session().consumer(orders)
+    consumer = connection.jms_session().consumer(orders)
     results: list[Delivery | None] = []
     thread = threading.Thread(target=lambda: results.append(consumer.receive()))
     thread.start()
@@ -265,7 +265,7 @@ def test_a_closed_connection_ends_a_waiting_receive(dsn: str, orders: str) -> No
     thread.join(20)
     assert results == [None]
     with pytest.raises(IllegalState):
-        connection.create_session()
+        connection.jms_session()
 
 
 @pytest.mark.behaviour("IMQ-26")
@@ -273,14 +273,14 @@ def test_after_acknowledge_returned_a_crash_of_everything_brings_nothing_back(pr
     with connect(private_server.start().dsn) as connection:
         connection.admin.create_queue("orders")
         sent = [connection.send("orders", str(n)) for n in range(3)]
-        session = connection.create_session(mode=AckMode.INDIVIDUAL)
+        session = connection.jms_session(mode=AckMode.INDIVIDUAL)
         consumer = session.consumer("orders", prefetch=0)
         for _ in range(2):
             message = consumer.receive(5)
             assert message is not None
             message.acknowledge()
         private_server.stop("immediate")
-    with connect(private_server.start().dsn) as connection, connection.create_session() as session:
+    with connect(private_server.start().dsn) as connection, connection.jms_session() as session:
         consumer = session.consumer("orders")
         message = consumer.receive(5)
         assert message is not None
@@ -293,7 +293,7 @@ def test_an_acknowledgement_that_did_not_arrive_brings_the_message_again(
     connection: Connection, orders: str, db: Db
 ) -> None:
     sent = connection.send(orders, "x")
-    with connection.create_session(transacted=True) as session:
+    with connection.jms_session(transacted=True) as session:
         consumer = session.consumer(orders)
         assert consumer.receive(5) is not None
         db.execute("select pg_terminate_backend(%s, 5000)", (session.connection.info.backend_pid,))
@@ -310,7 +310,7 @@ def test_a_transacted_session_that_lost_its_connection_rolls_back_and_goes_on(
     connection: Connection, orders: str, db: Db
 ) -> None:
     sent = connection.send(orders, "x")
-    with connection.create_session(transacted=True) as session:
+    with connection.jms_session(transacted=True) as session:
         consumer = session.consumer(orders)
         assert consumer.receive(5) is not None
         session.send(orders, "never sent")
@@ -329,7 +329,7 @@ def test_a_transacted_session_that_lost_its_connection_rolls_back_and_goes_on(
 @pytest.mark.behaviour("IMQ-123")
 def test_without_a_receiving_consumer_nothing_leaves_the_table(connection: Connection, orders: str, db: Db) -> None:
     sent = [connection.send(orders, str(n)) for n in range(3)]
-    with connection.create_session() as session:
+    with connection.jms_session() as session:
         session.consumer(orders)
         session.send(orders, "more")
         assert column(db, READY)[:3] == sent
@@ -341,7 +341,7 @@ def test_a_session_goes_on_after_the_server_was_away(private_server: EmbeddedSer
         connection.admin.create_queue("orders")
         sent = [connection.send("orders", str(n)) for n in range(3)]
         seen: list[int] = []
-        session = connection.create_session()
+        session = connection.jms_session()
         session.consumer("orders", prefetch=2).listener = lambda message: seen.append(message.message_id)
         wait_until(lambda: len(seen) == 3)
         private_server.stop("immediate")
@@ -370,6 +370,6 @@ def test_listener_threads_and_keeper_end_with_the_connection(dsn: str, orders: s
         return {t.name for t in threading.enumerate() if t.name in ("howdah-keeper", "howdah-ack-session")}
 
     with connect(dsn) as connection:
-        connection.create_session().consumer(orders).listener = lambda message: None
+        connection.jms_session().consumer(orders).listener = lambda message: None
         assert ours() == {"howdah-keeper", "howdah-ack-session"}
     assert ours() == set()

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from psycopg.types.json import Jsonb
@@ -68,18 +68,18 @@ def test_modes_and_kinds_of_acknowledgement_have_their_numbers(connection: Conne
         "EXPIRED": 6,
     }
     for mode in range(1, 5):
-        with connection.create_session(mode=mode) as session:
+        with connection.jms_session(mode=mode) as session:
             assert session.mode == mode
 
 
 @pytest.mark.behaviour("AMQ-102")
 def test_a_mode_is_fixed_and_transacted_sessions_alone_have_theirs(connection: Connection, orders: str) -> None:
-    with connection.create_session(transacted=True, mode=AckMode.CLIENT) as session:
+    with connection.jms_session(transacted=True, mode=AckMode.CLIENT) as session:
         assert session.mode is AckMode.SESSION_TRANSACTED
     for wrong in (AckMode.SESSION_TRANSACTED, 5, -1):
         with pytest.raises(BadArgument):
-            connection.create_session(mode=wrong)
-    with connection.create_session() as session:
+            connection.jms_session(mode=wrong)
+    with connection.jms_session() as session:
         consumer = session.consumer(orders)
         consumer.listener = lambda message: None
         with pytest.raises(IllegalState, match="listener"):
@@ -87,14 +87,14 @@ def test_a_mode_is_fixed_and_transacted_sessions_alone_have_theirs(connection: C
         for verb in (session.commit, session.rollback):
             with pytest.raises(IllegalState):
                 verb()
-    with connection.create_session(transacted=True) as session, pytest.raises(IllegalState):
+    with connection.jms_session(transacted=True) as session, pytest.raises(IllegalState):
         session.recover()
 
 
 KILLED_AFTER_RECEIVING = """
 import os, signal
 from howdah.engine import connect
-assert connect().create_session().consumer("orders", prefetch=100).receive(5)
+assert connect().jms_session().consumer("orders", prefetch=100).receive(5)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -110,7 +110,7 @@ def test_auto_has_acknowledged_before_receive_returns_and_a_death_after_it_bring
     assert consumed(db) == sent[:1]
     assert leased(db) == 2
     clock.advance(61)
-    with connection.create_session() as session:
+    with connection.jms_session() as session:
         consumer = session.consumer(orders)
         again = [consumer.receive(5), consumer.receive(5)]
         assert [message and message.message_id for message in again] == sent[1:]
@@ -122,7 +122,7 @@ def test_closing_after_an_automatic_acknowledgement_gives_back_what_was_ahead_un
     connection: Connection, orders: str, db: Db
 ) -> None:
     sent = send(connection, orders, 3)
-    with connection.create_session() as session:
+    with connection.jms_session() as session:
         assert numbers(take(session, orders, 1)) == sent[:1]
         assert leased(db) == 2
     assert column(db, READY) == sent[1:]
@@ -141,7 +141,7 @@ def test_auto_acknowledges_after_the_listener_and_delivers_again_what_it_refused
         if len(seen) == 1:
             raise ValueError("no")
 
-    with connection.create_session() as session:
+    with connection.jms_session() as session:
         session.consumer(orders, prefetch=10).listener = listener
         wait_until(lambda: len(consumed(db)) == 2)
         # The listener's thread counts when the server has answered.
@@ -153,10 +153,10 @@ def test_auto_acknowledges_after_the_listener_and_delivers_again_what_it_refused
 @pytest.mark.behaviour("AMQ-90")
 def test_client_acknowledges_nothing_until_it_says_so(connection: Connection, orders: str, db: Db) -> None:
     sent = send(connection, orders, 3)
-    with connection.create_session(mode=AckMode.CLIENT) as session:
+    with connection.jms_session(mode=AckMode.CLIENT) as session:
         take(session, orders, 2)
         assert consumed(db) == []
-    with connection.create_session(mode=AckMode.CLIENT) as session:
+    with connection.jms_session(mode=AckMode.CLIENT) as session:
         again = take(session, orders, 3)
         assert numbers(again) == sent
         assert [message.redelivered for message in again] == [True, True, False]
@@ -171,7 +171,7 @@ def test_acknowledging_a_message_acknowledges_all_that_the_session_delivered(
 ) -> None:
     connection.admin.create_queue("other")
     sent = send(connection, orders, 2) + send(connection, "other", 2)
-    with connection.create_session(mode=AckMode.CLIENT) as session:
+    with connection.jms_session(mode=AckMode.CLIENT) as session:
         first = take(session, orders, 2)
         take(session, "other", 1)
         first[0].acknowledge()
@@ -184,7 +184,7 @@ def test_acknowledging_a_message_acknowledges_all_that_the_session_delivered(
 @pytest.mark.behaviour("AMQ-92")
 def test_a_consumer_acknowledges_its_own_only(connection: Connection, orders: str, db: Db) -> None:
     sent = send(connection, orders, 4)
-    with connection.create_session(mode=AckMode.CLIENT) as session:
+    with connection.jms_session(mode=AckMode.CLIENT) as session:
         one_, two = session.consumer(orders, prefetch=0), session.consumer(orders, prefetch=0)
         for consumer in (one_, two, one_, two):
             assert consumer.receive(5) is not None
@@ -197,7 +197,7 @@ def test_a_consumer_acknowledges_its_own_only(connection: Connection, orders: st
 @pytest.mark.behaviour("AMQ-100")
 def test_individual_acknowledges_just_this_message_in_any_order(connection: Connection, orders: str, db: Db) -> None:
     sent = send(connection, orders, 3)
-    with connection.create_session(mode=AckMode.INDIVIDUAL) as session:
+    with connection.jms_session(mode=AckMode.INDIVIDUAL) as session:
         messages = take(session, orders, 3)
         messages[2].acknowledge()
         assert consumed(db) == sent[2:]
@@ -214,7 +214,7 @@ def test_a_transaction_acknowledges_all_that_it_received_or_nothing(
     connection: Connection, orders: str, db: Db
 ) -> None:
     sent = send(connection, orders, 4)
-    with connection.create_session(transacted=True) as session:
+    with connection.jms_session(transacted=True) as session:
         consumer = session.consumer(orders, prefetch=10, optimize_acknowledge=True)
         for _ in range(3):
             assert consumer.receive(5) is not None
@@ -238,7 +238,7 @@ def test_a_session_that_dies_after_two_of_three_has_consumed_none(
     sent = send(connection, orders, 3)
     vanish(dsn, lambda session: take(session, orders, 2), transacted=True)
     clock.advance(61)
-    with connection.create_session(transacted=True) as session:
+    with connection.jms_session(transacted=True) as session:
         assert numbers(take(session, orders, 3)) == sent
         session.commit()
     assert consumed(db) == sent
@@ -247,7 +247,7 @@ def test_a_session_that_dies_after_two_of_three_has_consumed_none(
 def vanish(dsn: str, use: Callable[[AckSession], object], **how: object) -> None:
     """Have a session do something and vanish without a word, as if its process were killed."""
     connection = connect(dsn)
-    session = connection.create_session(**how)  # type: ignore[arg-type]
+    session = connection.jms_session(**how)  # type: ignore[arg-type]
     use(session)
     connection.keeper.stop()
     connection.pool.close()
@@ -259,7 +259,7 @@ def test_a_commit_that_the_database_refuses_is_rolled_back_and_redelivered(
 ) -> None:
     db.execute("create table paid (id int primary key deferrable initially deferred)")
     sent = send(connection, orders, 2)
-    with connection.create_session(transacted=True) as session:
+    with connection.jms_session(transacted=True) as session:
         consumer = session.consumer(orders, prefetch=10)
         message = consumer.receive(5)
         session.connection.execute("insert into paid values (1), (1)")
@@ -278,7 +278,7 @@ def test_a_commit_that_the_database_refuses_is_rolled_back_and_redelivered(
 
 
 def test_a_commit_after_a_failed_statement_is_no_success(connection: Connection, orders: str) -> None:
-    with connection.create_session(transacted=True) as session:
+    with connection.jms_session(transacted=True) as session:
         with pytest.raises(Exception, match="division"):
             session.connection.execute("select 1/0")
         with pytest.raises(TransactionRolledBack):
@@ -296,7 +296,7 @@ def test_a_rollback_delivers_what_was_processed_again_first_and_leaves_the_rest_
 ) -> None:
     one(db, "select howdah.alter_queue(%s, %s)", (orders, Jsonb(options)))
     sent = send(connection, orders, 10)
-    with connection.create_session(transacted=True) as session, connection.create_session() as other:
+    with connection.jms_session(transacted=True) as session, connection.jms_session() as other:
         consumer = session.consumer(orders, prefetch=10)
         for _ in range(2):
             assert consumer.receive(5) is not None
@@ -315,7 +315,7 @@ def test_a_message_rolled_back_again_and_again_counts_it(
     one(db, "select howdah.alter_queue(%s, jsonb_build_object('preset', %s::text))", (orders, preset))
     connection.send(orders, "x")
     redeliveries = []
-    with connection.create_session(transacted=True) as session:
+    with connection.jms_session(transacted=True) as session:
         consumer = session.consumer(orders)
         for _ in range(5):
             message = consumer.receive(5)
@@ -328,20 +328,20 @@ def test_a_message_rolled_back_again_and_again_counts_it(
 @pytest.mark.behaviour("AMQ-116")
 @pytest.mark.parametrize("backout_count", ["volatile", "recorded"])
 def test_a_rollback_counts_for_the_session_and_by_the_queues_backout_count_for_the_sessions_after_it(
-    dsn: str, connection: Connection, orders: str, db: Db, backout_count: str
+    dsn: str, connection: Connection, orders: str, db: Db, backout_count: Literal["volatile", "recorded"]
 ) -> None:
     connection.admin.alter_queue(orders, backout_count=backout_count)
     connection.send(orders, "x")
     connection.send(orders, "behind it")
     counts = []
-    with connection.create_session(transacted=True) as session:
+    with connection.jms_session(transacted=True) as session:
         consumer = session.consumer(orders, prefetch=2)
         for _ in range(2):
             message = consumer.receive(5)
             assert message is not None
             counts.append(message.delivery_count - 1)
             session.rollback()
-    with connect(dsn) as later, later.create_session(transacted=True) as session:
+    with connect(dsn) as later, later.jms_session(transacted=True) as session:
         consumer = session.consumer(orders, prefetch=2)
         messages = [consumer.receive(5) for _ in range(2)]
         counts += [message.delivery_count - 1 for message in messages if message is not None]
@@ -350,7 +350,7 @@ def test_a_rollback_counts_for_the_session_and_by_the_queues_backout_count_for_t
     )
     # As after the server's next start: a volatile count does not outlive it, the others do.
     db.execute("update howdah.poison_details set boot = boot - interval '1 hour'")
-    with connection.create_session(transacted=True) as session:
+    with connection.jms_session(transacted=True) as session:
         message = session.consumer(orders).receive(5)
         assert message is not None
         assert message.delivery_count == (1 if backout_count == "volatile" else 4), (

@@ -44,7 +44,7 @@ class Schedule:
         prefetch = Prefetch(optimize_acknowledge=dice.random() < 0.5, optimize_timeout=3600)
         connection = connect(self._dsn, prefetch=prefetch, max_size=4)
         mode = dice.choice(list(AckMode))
-        session = connection.create_session(transacted=mode == 0, mode=mode)
+        session = connection.jms_session(transacted=mode == 0, mode=mode)
         consumers = [session.consumer("q", prefetch=dice.choice([1, 3, 10])) for _ in range(dice.choice([1, 2]))]
         self.clients.append(Client(connection, session, consumers))
 
@@ -130,7 +130,7 @@ class Schedule:
             client.session.close()
             client.connection.close()
         self._clock.advance(3600)
-        with connect(dsn) as connection, connection.create_session() as session:
+        with connect(dsn) as connection, connection.jms_session() as session:
             consumer = session.consumer("q", prefetch=100)
             while (message := consumer.receive(0)) is not None:
                 self.consume([message.message_id])

@@ -33,7 +33,7 @@ def test_groups_stick_to_the_session_that_has_them(
     connection: Connection, db: Db, queue: str, mode: AckMode, prefetch: int
 ) -> None:
     send(connection, "a", "b", "a")
-    with connection.create_session(mode=mode) as one_, connection.create_session(mode=mode) as other:
+    with connection.jms_session(mode=mode) as one_, connection.jms_session(mode=mode) as other:
         first, second = one_.consumer(queue, prefetch=prefetch), other.consumer(queue, prefetch=prefetch)
         message = first.receive(5)
         assert message is not None
@@ -52,14 +52,14 @@ def test_groups_stick_to_the_session_that_has_them(
 @pytest.mark.parametrize("queue", [{"message_groups": "none"}], indirect=True)
 def test_a_queue_that_does_not_ask_for_consumers_has_none_open(connection: Connection, db: Db, queue: str) -> None:
     send(connection, "a")
-    with connection.create_session() as session:
+    with connection.jms_session() as session:
         assert session.consumer(queue).receive(5) is not None
         assert column(db, OPEN) == []
 
 
 @pytest.mark.parametrize("queue", [{"delivery_policy": "failover"}], indirect=True)
 def test_the_next_session_takes_over_when_the_first_one_closes(connection: Connection, db: Db, queue: str) -> None:
-    with connection.create_session() as first, connection.create_session() as second:
+    with connection.jms_session() as first, connection.jms_session() as second:
         active, waiting = first.consumer(queue, prefetch=1), second.consumer(queue, prefetch=1)
         assert (active.receive_nowait(), waiting.receive_nowait()) == (None, None)
         send(connection, "a", "a", "a")
@@ -76,9 +76,9 @@ def test_a_second_session_is_refused_where_one_may_receive_until_that_is_gone(
     connection: Connection, queue: str
 ) -> None:
     send(connection, "a", "a")
-    with connection.create_session() as second:
+    with connection.jms_session() as second:
         waiting = second.consumer(queue, prefetch=1)
-        with connection.create_session() as first:
+        with connection.jms_session() as first:
             assert first.consumer(queue, prefetch=1).receive(5) is not None
             with pytest.raises(ConsumerRefused):
                 waiting.receive_nowait()
@@ -87,7 +87,7 @@ def test_a_second_session_is_refused_where_one_may_receive_until_that_is_gone(
 
 @pytest.mark.parametrize("queue", [{"delivery_policy": "round_robin"}], indirect=True)
 def test_sessions_get_messages_in_turn(connection: Connection, queue: str) -> None:
-    with connection.create_session() as first, connection.create_session() as second:
+    with connection.jms_session() as first, connection.jms_session() as second:
         consumers = [session.consumer(queue, prefetch=0) for session in (first, second)]
         assert [consumer.receive_nowait() for consumer in consumers] == [None, None]
         send(connection, *"abcdef")
@@ -101,7 +101,7 @@ def test_sessions_get_messages_in_turn(connection: Connection, queue: str) -> No
 @pytest.mark.parametrize("queue", [{}], indirect=True)
 @pytest.mark.parametrize("given", ["argument", "option"])
 def test_an_exclusive_consumer_has_the_queue_to_itself(connection: Connection, db: Db, queue: str, given: str) -> None:
-    with connection.create_session() as common, connection.create_session(mode=AckMode.CLIENT) as alone:
+    with connection.jms_session() as common, connection.jms_session(mode=AckMode.CLIENT) as alone:
         other = common.consumer(queue, prefetch=1)
         if given == "argument":
             exclusive = alone.consumer(queue, prefetch=1, exclusive=True, priority=3)
@@ -122,7 +122,7 @@ def test_an_exclusive_consumer_has_the_queue_to_itself(connection: Connection, d
 def test_wrong_options_of_a_consumer_are_refused_and_leave_none_open(
     connection: Connection, db: Db, queue: str
 ) -> None:
-    with connection.create_session() as session:
+    with connection.jms_session() as session:
         for wrong in ("consumer.exclusive=maybe", "consumer.priority=high", "consumer.priority=128"):
             with pytest.raises(BadArgument):
                 session.consumer(f"{queue}?{wrong}")
@@ -131,7 +131,7 @@ def test_wrong_options_of_a_consumer_are_refused_and_leave_none_open(
 
 @pytest.mark.parametrize("queue", [{"delivery_policy": "failover"}], indirect=True)
 def test_a_session_that_works_off_what_it_holds_keeps_its_place(dsn: str, db: Db, clock: Clock, queue: str) -> None:
-    with connect(dsn, lease_duration=30) as connection, connection.create_session() as session:
+    with connect(dsn, lease_duration=30) as connection, connection.jms_session() as session:
         busy = session.consumer(queue, prefetch=10)
         send(connection, "a", "a", "a")
         assert busy.receive(5) is not None
@@ -179,7 +179,7 @@ def test_an_unshared_subscription_takes_one_sessions_consumer_and_refuses_the_se
     connection: Connection, dsn: str, board: str, mode: AckMode
 ) -> None:
     def session(owner: Connection) -> AckSession:
-        return owner.create_session(transacted=mode is AckMode.SESSION_TRANSACTED, mode=mode)
+        return owner.jms_session(transacted=mode is AckMode.SESSION_TRANSACTED, mode=mode)
 
     with session(connection) as mine, connect(dsn) as elsewhere:
         consumer = mine.consumer(board, prefetch=3)
@@ -207,7 +207,7 @@ def test_an_unshared_subscription_takes_one_sessions_consumer_and_refuses_the_se
 def test_what_a_closed_consumer_delivered_keeps_its_subscription_until_it_is_acknowledged(
     connection: Connection, board: str
 ) -> None:
-    with connection.create_session(mode=AckMode.CLIENT) as session:
+    with connection.jms_session(mode=AckMode.CLIENT) as session:
         consumer = session.consumer(board)
         assert consumer.receive(5) is not None
         consumer.close()
@@ -220,7 +220,7 @@ def test_what_a_closed_consumer_delivered_keeps_its_subscription_until_it_is_ack
 def test_a_subscription_is_not_ended_while_a_sessions_consumer_of_it_is_open(
     connection: Connection, board: str
 ) -> None:
-    with connection.create_session() as session:
+    with connection.jms_session() as session:
         session.consumer(board)
         with pytest.raises(SubscriptionInUse):
             connection.admin.unsubscribe(board)
@@ -231,7 +231,7 @@ def test_any_number_of_sessions_consume_a_shared_subscription(connection: Connec
     connection.admin.create_topic("stocks")
     name = connection.admin.subscribe("stocks", "board", shared=True)
     sent = [connection.send("stocks", str(n)) for n in range(4)]
-    with connection.create_session() as one_session, connection.create_session() as other:
+    with connection.jms_session() as one_session, connection.jms_session() as other:
         consumers = [session.consumer(name, prefetch=1) for session in (one_session, other)]
         got = [consumer.receive(5) for _ in range(2) for consumer in consumers]
         assert sorted(message.message_id for message in got if message) == sent

@@ -37,11 +37,11 @@ def test_the_mode_decides_when_a_message_is_consumed(dsn: str, db: Db, orders: s
     send(db, "a", "b", "c", "d")
 
     async def scenario(connection: AsyncConnection) -> None:
-        async with await connection.create_session() as session:
+        async with await connection.jms_session() as session:
             assert session.mode is AckMode.AUTO
             consumer = await session.consumer(orders, prefetch=1)
             assert body(await consumer.receive(5)) == "a"
-        async with await connection.create_session(mode=AckMode.CLIENT) as session:
+        async with await connection.jms_session(mode=AckMode.CLIENT) as session:
             consumer = await session.consumer(orders, prefetch=2)
             assert [body(await consumer.receive(5)), body(await consumer.receive(5))] == ["b", "c"]
             await session.recover()
@@ -50,7 +50,7 @@ def test_the_mode_decides_when_a_message_is_consumed(dsn: str, db: Db, orders: s
             assert (again.body, again.delivery_count) == ("b", 2)
             await session.acknowledge()
             assert session.acks[AckType.STANDARD] == 1
-        async with await connection.create_session(mode=AckMode.INDIVIDUAL) as session:
+        async with await connection.jms_session(mode=AckMode.INDIVIDUAL) as session:
             consumer = await session.consumer(orders, prefetch=2)
             first, second = await consumer.receive(5), await consumer.receive(5)
             assert (body(first), body(second)) == ("c", "d")
@@ -65,7 +65,7 @@ def test_a_transacted_session_consumes_sends_and_writes_together(dsn: str, db: D
     send(db, "a", "b")
 
     async def scenario(connection: AsyncConnection) -> None:
-        async with await connection.create_session(transacted=True) as session:
+        async with await connection.jms_session(transacted=True) as session:
             consumer = await session.consumer(orders, prefetch=1)
             for attempt in (1, 2):
                 message = await consumer.receive(5)
@@ -87,7 +87,7 @@ def test_a_transacted_session_consumes_sends_and_writes_together(dsn: str, db: D
 
 def test_a_receive_waits_without_holding_up_the_loop_until_a_message_comes(dsn: str, db: Db, orders: str) -> None:
     async def scenario(connection: AsyncConnection) -> None:
-        sessions = [await connection.create_session() for _ in range(3)]
+        sessions = [await connection.jms_session() for _ in range(3)]
         consumers = [await session.consumer(orders, prefetch=1) for session in sessions]
         waiting = [asyncio.create_task(consumer.receive(20)) for consumer in consumers]
         for _ in range(5):
@@ -105,7 +105,7 @@ def test_messages_can_be_gone_through_until_the_session_is_closed(dsn: str, db: 
     send(db, *"abc")
 
     async def scenario(connection: AsyncConnection) -> None:
-        session = await connection.create_session()
+        session = await connection.jms_session()
         consumer = await session.consumer(orders)
         seen = []
 
@@ -134,7 +134,7 @@ def test_a_cancelled_receive_loses_no_message_and_changes_no_order(
     send(db, *bodies)
 
     async def scenario(connection: AsyncConnection) -> None:
-        async with await connection.create_session(mode=mode) as session:
+        async with await connection.jms_session(mode=mode) as session:
             consumer = await session.consumer(orders, prefetch=5 if mode is AckMode.AUTO else 100)
             seen: list[str | bytes | None] = []
             pause = 0.0
@@ -159,7 +159,7 @@ def test_a_cancelled_receive_loses_no_message_and_changes_no_order(
 
 def test_cancelling_a_long_receive_frees_the_session_at_once(dsn: str, db: Db, orders: str) -> None:
     async def scenario(connection: AsyncConnection) -> None:
-        async with await connection.create_session() as session:
+        async with await connection.jms_session() as session:
             consumer = await session.consumer(orders)
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(consumer.receive(), 0.05)
@@ -174,7 +174,7 @@ def test_prefetch_and_groups_are_as_in_other_sessions(dsn: str, db: Db) -> None:
     send(db, *"abcd")
 
     async def scenario(connection: AsyncConnection) -> None:
-        async with await connection.create_session(mode=AckMode.CLIENT) as session:
+        async with await connection.jms_session(mode=AckMode.CLIENT) as session:
             consumer = await session.consumer("orders")
             first = await consumer.receive(5)
             second = await consumer.receive(5)
@@ -198,14 +198,14 @@ def test_wrong_settings_are_refused(dsn: str, orders: str) -> None:
     async def scenario(connection: AsyncConnection) -> None:
         for wrong in ({"mode": 7}, {"mode": AckMode.SESSION_TRANSACTED}):
             with pytest.raises(BadArgument):
-                await connection.create_session(**wrong)
-        async with await connection.create_session() as session:
+                await connection.jms_session(**wrong)
+        async with await connection.jms_session() as session:
             with pytest.raises(BadArgument):
                 await session.consumer(orders, prefetch=-1)
             with pytest.raises(IllegalState):
                 await session.commit()
         with pytest.raises(IllegalState):
-            await AsyncConnection(connection.pool).create_session()
+            await AsyncConnection(connection.pool).jms_session()
 
     run(dsn, scenario)
     with pytest.raises(BadArgument):
@@ -217,7 +217,7 @@ def test_closing_the_connection_closes_its_sessions(dsn: str, db: Db, orders: st
 
     async def whole() -> None:
         async with connect_async(dsn) as connection:
-            session = await connection.create_session(mode=AckMode.CLIENT)
+            session = await connection.jms_session(mode=AckMode.CLIENT)
             consumer = await session.consumer(orders)
             assert body(await consumer.receive(5)) == "a"
             waiting = asyncio.create_task((await session.consumer(orders)).receive())

@@ -89,7 +89,7 @@ def test_a_waiting_receive_gets_a_message_sent_meanwhile_and_can_be_cancelled(ds
 def test_lost_connections_and_ones_that_cannot_be_had(dsn: str, db: Db, orders: str, dead_port: int) -> None:
     async def lose(session: AsyncSession) -> None:
         await session.send(orders, "x")
-        db.execute("select pg_terminate_backend(%s, 5000)", (session.connection.info.backend_pid,))  # type: ignore[union-attr]
+        db.execute("select pg_terminate_backend(%s, 5000)", (session.connection.info.backend_pid,))
 
     async def scenario() -> None:
         async with connect_async(dsn, max_size=1, timeout=1) as connection:

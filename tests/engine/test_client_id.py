@@ -40,7 +40,7 @@ def test_what_a_connection_publishes_and_subscribes_to_is_under_its_client_id(ds
         with connection.session() as session, session.transaction():
             session.send("prices", "session")
             assert session.subscriber("prices", no_local=True).queue.startswith("prices:shop:~")
-        producer = connection.producer("prices")
+        producer = connection.windowed_producer("prices")
         producer.send("windowed")
         producer.close()
         other.send("prices", "other")
@@ -49,8 +49,13 @@ def test_what_a_connection_publishes_and_subscribes_to_is_under_its_client_id(ds
     assert bodies(dsn, anybodys) == ["call", "async", "session", "windowed", "other"]
 
 
+@pytest.mark.behaviour("IMQ-133")
 def test_a_claimed_client_id_cannot_be_changed(dsn: str) -> None:
-    with connect(dsn, client_id="shop") as connection, connection.session() as session, pytest.raises(IllegalState):
+    with (
+        ConnectionFactory(dsn, client_id="shop").create_connection() as connection,
+        connection.session() as session,
+        pytest.raises(IllegalState),
+    ):
         session.set_client_id("desk")
 
 

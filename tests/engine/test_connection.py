@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
+from pathlib import Path
 
 import psycopg
 import psycopg_pool
@@ -159,6 +161,56 @@ def test_the_applications_own_pool_is_used_and_left_as_it_was(dsn: str, orders: 
         assert not pool.closed
     with pytest.raises(IllegalState):
         connect(pool=pool).send(orders, "x")
+
+
+@pytest.mark.behaviour("IMQ-10")
+def test_a_pool_grows_to_its_maximum_under_load_and_shrinks_to_its_minimum_when_idle(dsn: str, orders: str) -> None:
+    with (
+        psycopg_pool.ConnectionPool(dsn, min_size=1, max_size=4, max_idle=0.2, open=True) as pool,
+        connect(pool=pool) as connection,
+    ):
+        sessions = [connection.session() for _ in range(4)]
+        waiting = [threading.Thread(target=connection.send, args=(orders, "x")) for _ in range(16)]
+        for thread in waiting:
+            thread.start()
+        wait_until(lambda: pool.get_stats()["requests_waiting"] == 16)
+        assert pool.get_stats()["pool_size"] == 4
+        for session in sessions:
+            session.close()
+        for thread in waiting:
+            thread.join(20)
+        wait_until(lambda: pool.get_stats()["pool_size"] == 1)
+        with connection.session() as session, session.transaction():
+            assert len(session.receive(orders, 99)) == 16
+
+
+@pytest.mark.behaviour("IMQ-61")
+def test_a_port_that_says_nothing_is_given_up_after_the_configured_time(dsn: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        began = time.monotonic()
+        with pytest.raises(CannotConnect):
+            connect(make_conninfo(dsn, host="127.0.0.1", port=silent.getsockname()[1]), timeout=1).session()
+        assert 1 <= time.monotonic() - began < 20  # by default it is 30 seconds
+
+
+@pytest.mark.behaviour("IMQ-70")
+def test_a_file_supplies_the_password_if_nobody_else_may_read_it(
+    dsn: str, orders: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = conninfo_to_dict(dsn)
+    password = parts.pop("password", None)
+    if not password:
+        pytest.skip("this server asks for no password")
+    monkeypatch.delenv("PGPASSWORD", raising=False)
+    passfile = tmp_path / "passwords"
+    passfile.write_text(f"*:*:*:{parts['user']}:{password}\n")
+    passfile.chmod(0o600)
+    without = make_conninfo("", **{name: str(value) for name, value in parts.items()}, passfile=str(passfile))
+    with connect(without) as connection:
+        connection.send(orders, "x")
+    passfile.chmod(0o644)
+    with pytest.raises(CannotConnect, match="password"):
+        connect(without, timeout=3).session()
 
 
 def test_closing_while_sessions_are_made_leaves_none_behind(dsn: str, db: Db) -> None:

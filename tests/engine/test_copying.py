@@ -77,7 +77,7 @@ def test_wrong_use_of_a_load_is_refused_and_breaks_nothing(connection: Connectio
         with pytest.raises(BadArgument, match="colour is no column"):
             session.send_copy(orders, [], columns=["colour"])
         with pytest.raises(BadArgument, match="priorities is no option"):
-            session.send_copy(orders, [], priorities=[1])
+            session.send_copy(orders, [], priorities=[1])  # type: ignore[call-arg]
         for rows in ([], ["x"]):
             with pytest.raises(NoSuchQueue):
                 session.send_copy("nowhere", rows)

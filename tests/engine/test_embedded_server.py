@@ -13,14 +13,14 @@ from typing import LiteralString
 import psycopg
 import pytest
 
-from howdah.engine import embedded_layout, embedded_programs
 from howdah.engine.embedded import (
     EmbeddedServer,
     EmbeddedServerError,
     default_dsn,
     default_folder,
+    programs,
 )
-from howdah.engine.embedded_layout import NO_SUCH_PID, Layout, is_postmaster
+from howdah.engine.embedded.layout import NO_SUCH_PID, Layout, is_postmaster, own_folder
 from howdah.engine.errors import CannotConnect
 
 START = "import sys; from howdah.engine.embedded import EmbeddedServer as E; "
@@ -66,6 +66,7 @@ def test_a_first_start_gives_a_durable_utf8_server(server_folder: Path, version:
     assert ask(info.dsn, "select upper('é')") == "É"
 
 
+@pytest.mark.behaviour("IMQ-59")
 def test_both_doors_lead_in_and_both_ask_for_the_password(made_folder: Path) -> None:
     info = EmbeddedServer(made_folder).start()
 
@@ -76,6 +77,15 @@ def test_both_doors_lead_in_and_both_ask_for_the_password(made_folder: Path) -> 
         with pytest.raises(psycopg.OperationalError, match="password"):
             psycopg.connect(dsn.replace(password, "wrong"))
     assert password not in repr(info)
+
+
+@pytest.mark.behaviour("IMQ-60")
+def test_a_password_is_sent_by_scram_alone(made_folder: Path) -> None:
+    info = EmbeddedServer(made_folder).start()
+    with psycopg.connect(info.dsn) as connection:
+        methods = connection.execute("select distinct auth_method from pg_hba_file_rules").fetchall()
+    assert methods == [("scram-sha-256",)]
+    assert ask(info.dsn, "select rolpassword ^@ 'SCRAM-SHA-256$' from pg_authid where rolname = current_user") is True
 
 
 def test_nobody_else_can_read_what_lies_in_the_folder(server_folder: Path) -> None:
@@ -154,7 +164,7 @@ def test_a_port_lost_between_look_and_start_is_replaced(made_folder: Path, monke
     server.stop()
 
     with socket.create_server(("127.0.0.1", info.port)):
-        monkeypatch.setattr("howdah.engine.embedded.is_free", lambda port: True)
+        monkeypatch.setattr("howdah.engine.embedded.server.is_free", lambda port: True)
         again = server.start()
 
     assert again.port != info.port
@@ -306,7 +316,7 @@ def test_a_version_that_is_not_packaged_is_refused(server_folder: Path) -> None:
 
 
 def test_without_the_extra_the_error_says_what_to_install(server_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded_programs, "find_spec", lambda name: None)
+    monkeypatch.setattr(programs, "find_spec", lambda name: None)
 
     with pytest.raises(EmbeddedServerError, match=r"pip install '\.\[embedded\]' in a checkout"):
         EmbeddedServer(server_folder).start()
@@ -353,11 +363,11 @@ def test_as_root_programs_below_a_closed_folder_are_copied(
 ) -> None:
     closed = server_folder.parent / "closed"
     closed.mkdir(mode=0o700)
-    package = embedded_programs.package_folder()
+    package = programs.package_folder()
     for part in (package, package.with_name(f"{package.name}.libs")):
         subprocess.run(["cp", "-r", str(part), str(closed)], check=True)
-    monkeypatch.setattr(embedded_programs, "package_folder", lambda: closed / package.name)
-    monkeypatch.setattr(embedded_programs, "COPIES", server_folder.parent / "copies")
+    monkeypatch.setattr(programs, "package_folder", lambda: closed / package.name)
+    monkeypatch.setattr(programs, "COPIES", server_folder.parent / "copies")
 
     info = EmbeddedServer(server_folder).start()
 
@@ -406,4 +416,4 @@ def test_a_socket_folder_of_somebody_else_is_not_used(tmp_path: Path) -> None:
     link.symlink_to(tmp_path)
 
     for path in (open_to_all, link):
-        assert not embedded_layout.own_folder(path, os.geteuid(), os.getegid())
+        assert not own_folder(path, os.geteuid(), os.getegid())

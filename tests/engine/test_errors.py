@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import psycopg
 import pytest
 import sqlalchemy
 from support import Connect, Db, one, wait_until
 
-from howdah.engine import Connection, Session, calls, connect, errors, is_innocent, temporary
-from howdah.engine.failure import failure_of, sqlstate_of, storable
-from howdah.engine.journal import check_journal_offset, journal_offset
+from howdah.engine import Connection, Session, calls, connect, errors, is_innocent
+from howdah.engine.calls import temporary
+from howdah.engine.calls.journal import check_journal_offset, journal_offset
+from howdah.engine.handling.failure import failure_of, sqlstate_of, storable
 from howdah.procedures import FILES, source
 
 Act = Callable[[Connection], object]
@@ -110,7 +111,7 @@ RAISED: dict[str, tuple[Act, Act]] = {
     "HD001": (lambda c: None, lambda c: c.send("nowhere", "x")),
     "HD002": (lambda c: None, lambda c: c.admin.create_queue("orders")),
     "HD003": (lambda c: None, lambda c: c.admin.create_queue("x'; drop table howdah.msgs")),
-    "HD004": (lambda c: None, lambda c: c.admin.alter_queue("orders", colour="red")),
+    "HD004": (lambda c: None, lambda c: c.admin.alter_queue("orders", colour="red")),  # type: ignore[call-arg]
     "HD005": (lambda c: None, lambda c: c.send("orders", None)),  # type: ignore[arg-type]
     "HD006": (lambda c: None, lambda c: c.send("orders", "x", priority=10)),
     "HD007": (lambda c: c.admin.alter_queue("orders", max_message_bytes=1), lambda c: c.send("orders", "xx")),
@@ -123,7 +124,7 @@ RAISED: dict[str, tuple[Act, Act]] = {
     "HD014": (lambda c: None, lambda c: c.admin.release_lock("maintenance", 12345, "nobody")),
     "HD015": (lambda c: None, lambda c: c.admin.heartbeat(str(uuid4()), {})),
     "HD016": (disabled, lambda c: c.session().receive("orders")),
-    "HD017": (ended, lambda c: c.send("orders", "x", conversation_id=CONVERSATION)),
+    "HD017": (ended, lambda c: c.send("orders", "x", conversation_id=UUID(CONVERSATION))),
     "HD018": (filled, lambda c: c.send("orders", "x")),
     "HD027": (crowded, lambda c: c.send("orders", "x")),
     "HD019": (hardened, lambda c: c.session().receive("orders")),
@@ -195,6 +196,7 @@ def test_a_database_whose_howdah_is_older(connection: Connection, db: Db, orders
         connection.admin.list_workers()
 
 
+@pytest.mark.behaviour("IMQ-05")
 @pytest.mark.parametrize(
     ("role", "allowed"),
     [

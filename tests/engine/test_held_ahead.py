@@ -22,7 +22,7 @@ KILLED = """
 import os, signal
 from howdah.engine import Prefetch, connect
 connection = connect(prefetch=Prefetch(optimize_acknowledge=True, optimize_timeout=3600))
-consumer = connection.create_session().consumer("orders", prefetch=20)
+consumer = connection.jms_session().consumer("orders", prefetch=20)
 for _ in range(15):
     assert consumer.receive(5)
 os.kill(os.getpid(), signal.SIGKILL)
@@ -37,7 +37,7 @@ def test_what_a_killed_consumer_had_not_acknowledged_comes_again_to_another_as_r
     sent = send(connection, orders, 20)
     killed = subprocess.run([sys.executable, "-c", KILLED], env=os.environ | {"HOWDAH_DSN": dsn}, check=False)
     assert killed.returncode == -signal.SIGKILL
-    with connection.create_session() as session:
+    with connection.jms_session() as session:
         consumer = session.consumer(orders, prefetch=20)
         clock.advance(59)
         assert consumer.receive(0) is None
@@ -50,7 +50,7 @@ def test_what_a_killed_consumer_had_not_acknowledged_comes_again_to_another_as_r
 KILLED_BEFORE_ACKNOWLEDGING = """
 import os, signal
 from howdah.engine import AckMode, connect
-consumer = connect().create_session(mode=AckMode.CLIENT).consumer("orders", prefetch=3)
+consumer = connect().jms_session(mode=AckMode.CLIENT).consumer("orders", prefetch=3)
 for _ in range(2):
     assert consumer.receive(5).delivery_count == 1
 os.kill(os.getpid(), signal.SIGKILL)
@@ -66,7 +66,7 @@ def test_a_consumer_in_client_mode_killed_before_it_acknowledges_counts_for_ever
     killed = subprocess.run(command, env=os.environ | {"HOWDAH_DSN": dsn}, check=False)
     assert killed.returncode == -signal.SIGKILL
     clock.advance(61)
-    with connection.create_session(mode=AckMode.CLIENT) as session:
+    with connection.jms_session(mode=AckMode.CLIENT) as session:
         again = take(session.consumer(orders), 2)
         assert [(m.message_id, m.redelivered, m.delivery_count) for m in again] == [(n, True, 2) for n in sent]
         again[1].acknowledge()
@@ -76,7 +76,7 @@ def test_a_consumer_in_client_mode_killed_before_it_acknowledges_counts_for_ever
 KILLED_BEFORE_COMMIT = """
 import os, signal
 from howdah.engine import connect
-session = connect().create_session(transacted=True)
+session = connect().jms_session(transacted=True)
 consumer = session.consumer("orders", prefetch=3)
 for _ in range(2):
     assert consumer.receive(5).delivery_count == 1
@@ -95,7 +95,7 @@ def test_a_transacted_consumer_killed_before_its_commit_counts_for_every_other_o
     killed = subprocess.run(command, env=os.environ | {"HOWDAH_DSN": dsn}, check=False)
     assert killed.returncode == -signal.SIGKILL
     clock.advance(61)
-    with connect(dsn) as elsewhere, elsewhere.create_session(transacted=True) as session:
+    with connect(dsn) as elsewhere, elsewhere.jms_session(transacted=True) as session:
         again = take(session.consumer(orders), 3)
         assert [(m.message_id, m.redelivered, m.delivery_count) for m in again[:2]] == [(n, True, 2) for n in sent[:2]]
         session.commit()
@@ -111,7 +111,7 @@ def test_a_message_that_kills_its_consumers_reaches_its_limit_and_what_lay_behin
     for _ in range(3):
         vanish(dsn, lambda session: take(session.consumer("few", prefetch=100), 1), transacted=True)
         clock.advance(61)
-    with connection.create_session(transacted=True) as session:
+    with connection.jms_session(transacted=True) as session:
         rest = take(session.consumer("few"), 9)
         assert ids(rest) == sent[1:]
         assert [(m.redelivered, m.delivery_count) for m in rest] == [(True, 4)] * 9
@@ -134,14 +134,14 @@ def test_what_a_dead_session_had_in_hand_counts(
     sent = send(connection, "few", 30)
     vanish(dsn, use, mode=mode)
     clock.advance(61)
-    with connection.create_session() as session:
+    with connection.jms_session() as session:
         rest = take(session.consumer("few"), 24 - len(dead))
         assert ids(rest) == [sent[n] for n in range(6, 30) if n - 6 not in dead]
 
 
 def test_leases_are_renewed_while_the_session_lives(connection: Connection, orders: str, clock: Clock) -> None:
     sent = send(connection, orders, 3)
-    with connection.create_session(mode=AckMode.CLIENT) as session, connection.create_session() as other:
+    with connection.jms_session(mode=AckMode.CLIENT) as session, connection.jms_session() as other:
         consumer = session.consumer(orders)
         messages = take(consumer, 1)
         for _ in range(5):
@@ -163,7 +163,7 @@ def test_renewing_all_the_time_disturbs_nobody(connection: Connection, orders: s
             connection.keeper.beat()
 
     renewing = threading.Thread(target=renew)
-    with connection.create_session(transacted=mode == 0, mode=mode) as session:
+    with connection.jms_session(transacted=mode == 0, mode=mode) as session:
         consumer = session.consumer(orders, prefetch=30)
         renewing.start()
         try:
@@ -184,7 +184,7 @@ def test_renewing_all_the_time_disturbs_nobody(connection: Connection, orders: s
 def test_the_thread_that_renews_runs_by_itself(dsn: str, orders: str, db: Db) -> None:
     with connect(dsn, lease_duration=3) as connection:  # a beat comes each second, and may be late by two
         send(connection, orders, 1)
-        with connection.create_session(mode=AckMode.CLIENT) as session:
+        with connection.jms_session(mode=AckMode.CLIENT) as session:
             take(session.consumer(orders), 1)
             ends = "select leased_until from howdah.list_leases('orders')"
             first = one(db, ends)
@@ -193,7 +193,7 @@ def test_the_thread_that_renews_runs_by_itself(dsn: str, orders: str, db: Db) ->
 
 def test_a_lost_lease_is_no_silent_success(connection: Connection, orders: str, clock: Clock, db: Db) -> None:
     sent = send(connection, orders, 4)
-    with connection.create_session(mode=AckMode.CLIENT) as session, connection.create_session() as other:
+    with connection.jms_session(mode=AckMode.CLIENT) as session, connection.jms_session() as other:
         consumer = session.consumer(orders, prefetch=3)
         mine = take(consumer, 2)
         clock.advance(61)
@@ -212,7 +212,7 @@ def test_what_the_keeper_found_lost_is_no_silent_success_either(
     connection: Connection, orders: str, clock: Clock
 ) -> None:
     sent = send(connection, orders, 4)
-    with connection.create_session(mode=AckMode.CLIENT) as session, connection.create_session() as other:
+    with connection.jms_session(mode=AckMode.CLIENT) as session, connection.jms_session() as other:
         mine = take(session.consumer(orders, prefetch=2), 1)
         clock.advance(61)
         assert ids(take(other.consumer(orders, prefetch=0), 2)) == sent[:2]
@@ -227,7 +227,7 @@ def test_a_process_that_was_stopped_for_longer_than_its_leases_delivers_nothing_
     connection: Connection, orders: str
 ) -> None:
     send(connection, orders, 3)
-    with connection.create_session(mode=AckMode.CLIENT) as session:
+    with connection.jms_session(mode=AckMode.CLIENT) as session:
         consumer = session.consumer(orders)
         take(consumer, 1)
         consumer.holding.renewed(time.monotonic() - 0.001)  # as if it had been
@@ -237,7 +237,7 @@ def test_a_process_that_was_stopped_for_longer_than_its_leases_delivers_nothing_
 
 def test_auto_skips_what_it_has_lost(connection: Connection, orders: str, clock: Clock) -> None:
     sent = send(connection, orders, 3)
-    with connection.create_session() as session, connection.create_session() as other:
+    with connection.jms_session() as session, connection.jms_session() as other:
         consumer = session.consumer(orders, prefetch=3)
         assert ids(take(consumer, 1)) == sent[:1]
         clock.advance(61)
@@ -255,11 +255,11 @@ def test_a_message_that_expires_while_it_waits_ahead_is_not_delivered(
         def now(cls, tz: tzinfo | None = None) -> Self:
             return cls.fromtimestamp(clock.now.timestamp(), tz)
 
-    monkeypatch.setattr("howdah.engine.holding.datetime", Here)
+    monkeypatch.setattr("howdah.engine.jms.holding.datetime", Here)
     connection.send(orders, "a")
     expiring = connection.send(orders, "b", time_to_live=10)
     connection.send(orders, "c")
-    with connection.create_session() as session:
+    with connection.jms_session() as session:
         consumer = session.consumer(orders)
         assert [m.body for m in take(consumer, 1)] == ["a"]
         clock.advance(11)
@@ -273,7 +273,7 @@ def test_closing_a_consumer_gives_back_what_it_held_ahead_and_leaves_what_it_del
     connection: Connection, orders: str, db: Db
 ) -> None:
     sent = send(connection, orders, 5)
-    with connection.create_session(mode=AckMode.CLIENT) as session:
+    with connection.jms_session(mode=AckMode.CLIENT) as session:
         consumer = session.consumer(orders, prefetch=10)
         take(consumer, 2)
         consumer.close()
@@ -283,7 +283,7 @@ def test_closing_a_consumer_gives_back_what_it_held_ahead_and_leaves_what_it_del
         session.acknowledge()
         assert held(db) == 0
     assert column(db, READY) == sent[2:]
-    with connection.create_session(transacted=True) as session:
+    with connection.jms_session(transacted=True) as session:
         consumer = session.consumer(orders, prefetch=10)
         take(consumer, 1)
         consumer.close()
@@ -293,7 +293,7 @@ def test_closing_a_consumer_gives_back_what_it_held_ahead_and_leaves_what_it_del
 
 def test_recover_begins_again_with_the_first_unacknowledged(connection: Connection, orders: str) -> None:
     sent = send(connection, orders, 4)
-    with connection.create_session(mode=AckMode.CLIENT) as session:
+    with connection.jms_session(mode=AckMode.CLIENT) as session:
         consumer = session.consumer(orders, prefetch=10)
         take(consumer, 1)
         session.acknowledge()
@@ -307,7 +307,7 @@ def test_recover_begins_again_with_the_first_unacknowledged(connection: Connecti
 def test_a_message_at_its_limit_does_not_come_again(connection: Connection, db: Db) -> None:
     connection.admin.create_queue("few", max_failed_deliveries=2)
     sent = send(connection, "few", 2)
-    with connection.create_session(transacted=True) as session:
+    with connection.jms_session(transacted=True) as session:
         consumer = session.consumer("few")
         for _ in range(2):
             assert ids(take(consumer, 1)) == sent[:1]

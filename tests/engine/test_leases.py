@@ -64,8 +64,8 @@ def test_leases_are_awaited_in_asyncio(dsn: str, connection: Connection, orders:
     async def consume() -> int:
         async with connect_async(dsn) as own:
             lease = await own.leases.lease(orders)
-            done: int = await own.leases.ack(lease)
-            return done
+            assert lease is not None
+            return await own.leases.ack(lease)
 
     assert asyncio.run(consume()) == 1
 

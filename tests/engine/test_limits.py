@@ -57,7 +57,7 @@ def test_the_engines_limits_are_set_and_shown(connection: Connection, orders: st
     assert connection.admin.engine_options()["red_threshold"] == 100
     assert connection.admin.queue_options(orders)["limit_behaviour"] == "reject"
     with pytest.raises(BadOption):
-        connection.admin.alter_engine(colour="red")
+        connection.admin.alter_engine(colour="red")  # type: ignore[call-arg]
 
 
 @pytest.mark.behaviour("IMQ-44")

@@ -141,6 +141,7 @@ def test_errors_that_blame_no_message_are_retried_without_an_incident(
     assert connection.admin.incidents(orders) == []
 
 
+@pytest.mark.behaviour("IMQ-132")
 def test_a_listener_goes_on_after_its_connection_was_lost(connection: Connection, db: Db, orders: str) -> None:
     seen: list[Any] = []
     in_hand, go_on = threading.Event(), threading.Event()

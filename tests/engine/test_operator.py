@@ -8,8 +8,8 @@ from support import SYSTEM, Db, one
 
 from howdah.engine import Admin
 from howdah.engine.aio import connect_async
+from howdah.engine.database.runner import run
 from howdah.engine.errors import BadArgument, NoSuchMessage
-from howdah.engine.runner import run
 
 
 @pytest.fixture
@@ -97,6 +97,7 @@ def test_the_same_verbs_for_asyncio(dsn: str, dead: list[int]) -> None:
         async with connect_async(dsn, max_size=1) as connection:
             assert [row["message_id"] for row in await connection.admin.list_poison()] == dead
             found = await connection.admin.poison_message(dead[0])
+            assert found is not None
             assert found.state == "dead"
             assert await connection.admin.replay(SYSTEM, origin="q") == 2
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from urllib.parse import urlencode
 
 import pytest
@@ -10,7 +12,8 @@ from ahead_support import OPTIMIZED, READY, consumed, held, ids, send, take, van
 from psycopg.conninfo import conninfo_to_dict
 from support import Clock, Db, column, one, wait_until
 
-from howdah.engine import AckMode, AckSession, AckType, Connection, Prefetch, connect, runner
+from howdah.engine import AckMode, AckSession, AckType, Connection, Prefetch, connect
+from howdah.engine.database import runner
 from howdah.engine.errors import BadArgument, InvalidSelector
 
 
@@ -45,7 +48,7 @@ def test_an_optimised_consumer_acknowledges_at_65_percent_of_its_prefetch(
     eager: Connection, orders: str, db: Db, statements: list[str]
 ) -> None:
     send(eager, orders, 100)
-    with eager.create_session() as session:
+    with eager.jms_session() as session:
         consumer = session.consumer(orders, prefetch=100)
         take(consumer, 64)
         assert (acks(statements), held(db)) == (0, 100)
@@ -62,7 +65,7 @@ def test_an_optimised_consumer_acknowledges_at_65_percent_of_its_prefetch(
 def test_a_single_message_is_acknowledged_when_the_time_out_is_over(dsn: str, orders: str, db: Db) -> None:
     with connect(dsn, prefetch=Prefetch(optimize_acknowledge=True, optimize_timeout=0.2)) as connection:
         send(connection, orders, 2)
-        with connection.create_session() as session:
+        with connection.jms_session() as session:
             take(session.consumer(orders), 1)
             wait_until(lambda: session.acks == {AckType.STANDARD: 1})
             assert held(db) == 1
@@ -78,7 +81,7 @@ def test_the_option_of_a_destination_wins_over_the_connections_and_kinds_have_th
     options = "".join(f"&jms.prefetchPolicy.{kind}={size}" for kind, size in kinds.items())
     with connect(url + options + "&jms.optimizeAcknowledgeTimeOut=30000") as connection:
         connection.admin.create_queue("other")
-        with connection.create_session() as session:
+        with connection.jms_session() as session:
             assert session.consumer("other").prefetch == 12
             assert session.consumer(f"{orders}?consumer.prefetchSize=100").prefetch == 100
             assert session.consumer(f"{orders}?consumer.prefetchSize=100", prefetch=3).prefetch == 3
@@ -92,7 +95,7 @@ def test_the_option_of_a_destination_wins_over_the_connections_and_kinds_have_th
             for wrong in ("consumer.prefetchSize=x", "consumer.prefetchSize=-1", "consumer.color=red"):
                 with pytest.raises(BadArgument):
                     session.consumer(f"{orders}?{wrong}")
-    with connect(dsn) as connection, connection.create_session() as session:
+    with connect(dsn) as connection, connection.jms_session() as session:
         assert session.subscriber("stocks").prefetch == 32767, "unless told otherwise"
     with pytest.raises(BadArgument, match=r"jms\.what"):
         connect(f"{url}&jms.what=1")
@@ -100,7 +103,7 @@ def test_the_option_of_a_destination_wins_over_the_connections_and_kinds_have_th
 
 @pytest.mark.behaviour("AMQ-75")
 def test_optimised_acknowledgement_needs_a_prefetch(connection: Connection, orders: str) -> None:
-    with connection.create_session() as session:
+    with connection.jms_session() as session:
         with pytest.raises(BadArgument, match="above 0"):
             session.consumer(orders, prefetch=0, optimize_acknowledge=True)
         with pytest.raises(BadArgument, match="above 0"):
@@ -116,7 +119,7 @@ def test_without_prefetch_each_receive_takes_one_and_leaves_the_rest(
     connection: Connection, orders: str, mode: AckMode
 ) -> None:
     sent = send(connection, orders, 4)
-    with connection.create_session(mode=mode) as session, connection.create_session(mode=mode) as other:
+    with connection.jms_session(mode=mode) as session, connection.jms_session(mode=mode) as other:
         pull, another = session.consumer(orders, prefetch=0), other.consumer(orders, prefetch=0)
         assert ids(take(pull, 1) + take(another, 2) + take(pull, 1)) == sent
         assert pull.receive(0) is None
@@ -128,7 +131,7 @@ def test_what_is_held_ahead_is_nobody_elses_and_comes_without_a_statement(
     connection: Connection, orders: str, statements: list[str]
 ) -> None:
     sent = send(connection, orders, 12)
-    with connection.create_session(mode=AckMode.CLIENT) as session, connection.create_session() as other:
+    with connection.jms_session(mode=AckMode.CLIENT) as session, connection.jms_session() as other:
         consumer = session.consumer(orders, prefetch=10)
         first = take(consumer, 1)
         assert ids(take(other.consumer(orders), 2)) == sent[10:]
@@ -141,7 +144,7 @@ def test_what_is_held_ahead_is_nobody_elses_and_comes_without_a_statement(
 def test_a_consumer_with_a_selector_claims_nothing_else(connection: Connection, orders: str, prefetch: int) -> None:
     for price in (5, 15, 25):
         connection.send(orders, str(price), headers={"price": price})
-    with connection.create_session() as session:
+    with connection.jms_session() as session:
         consumer = session.consumer(orders, selector="price > 10", prefetch=prefetch)
         assert [message.body for message in take(consumer, 2)] == ["15", "25"]
         assert consumer.receive(0) is None
@@ -150,9 +153,29 @@ def test_a_consumer_with_a_selector_claims_nothing_else(connection: Connection, 
             session.consumer(orders, selector="price >")
 
 
+@pytest.mark.behaviour("IMQ-14")
+def test_fifty_consumers_share_four_database_connections(dsn: str, orders: str, db: Db) -> None:
+    backends = (
+        "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
+        " and backend_type = 'client backend'"
+    )
+    before = one(db, backends)
+    with connect(dsn, max_size=4) as connection, ExitStack() as stack:
+        sent = send(connection, orders, 50)
+        sessions = [stack.enter_context(connection.jms_session(mode=AckMode.CLIENT)) for _ in range(50)]
+        consumers = [session.consumer(orders, prefetch=0) for session in sessions]
+        with ThreadPoolExecutor(50) as threads:
+            received = list(threads.map(lambda consumer: take(consumer, 1)[0].message_id, consumers))
+        assert sorted(received) == sent
+        assert one(db, backends) - before <= 5, "four, and one that listens"
+        for session in sessions:
+            session.acknowledge()
+    assert len(column(db, READY)) == 0
+
+
 @pytest.mark.behaviour("AMQ-79")
 def test_a_listener_needs_a_prefetch(connection: Connection, orders: str) -> None:
-    with connection.create_session() as session:
+    with connection.jms_session() as session:
         consumer = session.consumer(orders, prefetch=0)
         with pytest.raises(BadArgument, match="prefetch size of zero"):
             consumer.listener = print
@@ -165,10 +188,10 @@ def test_optimised_acknowledgement_is_for_auto_sessions_only(
 ) -> None:
     send(eager, orders, 10)
     for mode in (AckMode.CLIENT, AckMode.INDIVIDUAL):
-        with eager.create_session(mode=mode) as session:
+        with eager.jms_session(mode=mode) as session:
             take(session.consumer(orders, prefetch=10), 10)
             assert acks(statements) == 0
-    with eager.create_session(transacted=True) as session:
+    with eager.jms_session(transacted=True) as session:
         take(session.consumer(orders, prefetch=10), 10)
         assert acks(statements) == 0
         session.commit()
@@ -178,7 +201,7 @@ def test_optimised_acknowledgement_is_for_auto_sessions_only(
 @pytest.mark.behaviour("AMQ-84")
 def test_a_consumer_holds_1000_ahead_unless_told_otherwise(connection: Connection, orders: str, db: Db) -> None:
     send(connection, orders, 1300)
-    with connection.create_session(transacted=True) as session:
+    with connection.jms_session(transacted=True) as session:
         consumer = session.consumer(orders)
         assert consumer.prefetch == 1000
         delivered = 0
@@ -194,7 +217,7 @@ def test_a_consumer_holds_1000_ahead_unless_told_otherwise(connection: Connectio
 def test_an_interval_touches_only_the_consumers_own(connection: Connection, orders: str, db: Db) -> None:
     sent = send(connection, orders, 9)
     mode = AckMode.CLIENT
-    with connection.create_session(mode=mode) as session, connection.create_session(mode=mode) as other:
+    with connection.jms_session(mode=mode) as session, connection.jms_session(mode=mode) as other:
         mine, theirs = session.consumer(orders, prefetch=0), other.consumer(orders, prefetch=0)
         messages = [take(consumer, 1)[0] for _ in range(4) for consumer in (mine, theirs)]
         own = messages[::2]
@@ -214,7 +237,7 @@ def test_half_a_prefetch_delivered_lets_the_window_grow_and_deletes_nothing(
     connection: Connection, orders: str, db: Db, statements: list[str]
 ) -> None:
     send(connection, orders, 200)
-    with connection.create_session(mode=AckMode.CLIENT) as session:
+    with connection.jms_session(mode=AckMode.CLIENT) as session:
         consumer = session.consumer(orders, prefetch=100)
         take(consumer, 49)
         assert (session.acks[AckType.DELIVERED], held(db)) == (0, 100)
@@ -230,7 +253,7 @@ def test_a_client_that_acknowledges_nothing_stalls_and_others_get_the_rest(
 ) -> None:
     connection.admin.alter_queue(orders, notify_admin=True)
     sent = send(connection, orders, 200)
-    with connection.create_session(mode=AckMode.CLIENT) as session, connection.create_session() as other:
+    with connection.jms_session(mode=AckMode.CLIENT) as session, connection.jms_session() as other:
         consumer = session.consumer(orders, prefetch=100)
         assert len(take(consumer, 150)) == 150
         assert not consumer.slow
@@ -253,7 +276,7 @@ def test_dups_ok_on_a_queue_acknowledges_as_auto_does(  # type: ignore[no-untype
     eager: Connection, orders: str, statements: list[str], prefetch, optimize, expected
 ) -> None:
     send(eager, orders, 70)
-    with eager.create_session(mode=AckMode.DUPS_OK) as session:
+    with eager.jms_session(mode=AckMode.DUPS_OK) as session:
         take(session.consumer(orders, prefetch=prefetch, optimize_acknowledge=optimize), 70)
         assert acks(statements) == expected
 
@@ -275,7 +298,7 @@ def test_dups_ok_on_a_topic_acknowledges_at_half_and_what_was_not_comes_again_af
 
     vanish(dsn, use, mode=AckMode.DUPS_OK)
     clock.advance(61)
-    with eager.create_session(mode=AckMode.DUPS_OK) as session:
+    with eager.jms_session(mode=AckMode.DUPS_OK) as session:
         assert ids(take(session.consumer("t::all"), 50)) == sent[50:]
 
 
@@ -286,7 +309,7 @@ def shared_out(
 
     Consumer n is done with a message after paces[n] ticks and asks then; arrivals[t] messages are sent at tick t.
     """
-    sessions = [connection.create_session() for _ in paces]
+    sessions = [connection.jms_session() for _ in paces]
     consumers = [session.consumer(queue, prefetch=prefetch) for session in sessions]
     counts, free_at, tick = [0] * len(paces), [0] * len(paces), 0
     while sum(counts) < sum(arrivals):
@@ -338,7 +361,7 @@ def test_no_handled_message_comes_again_with_a_prefetch_of_one_and_no_optimised_
     sent = send(connection, orders, 10)
     vanish(dsn, lambda session: take(session.consumer(orders, prefetch=prefetch, optimize_acknowledge=optimized), 5))
     clock.advance(61)
-    with connection.create_session() as session:
+    with connection.jms_session() as session:
         again = take(session.consumer(orders), 10 if optimized else 5)
         assert ids(again) == (sent if optimized else sent[5:])
         assert any(message.redelivered for message in again) is optimized

@@ -12,9 +12,10 @@ from contextlib import contextmanager
 import pytest
 from support import Db, column, one, wait_until
 
-from howdah.engine import Connection, Message, Requestor, Session, connect, temporary
+from howdah.engine import Connection, Message, Requestor, Session, connect
 from howdah.engine.aio import connect_async
-from howdah.engine.aio_requests import AsyncRequestor
+from howdah.engine.aio.requests import AsyncRequestor
+from howdah.engine.calls import temporary
 from howdah.engine.errors import BadArgument, ConnectionLost, IllegalState, NoReply, NoSuchQueue, QueueInUse
 
 TIMEOUT = 20

@@ -15,7 +15,7 @@ from support import Db, column, one
 
 from howdah.engine import ConnectionFactory, calls
 from howdah.engine.errors import HowdahError
-from howdah.engine.failure import sqlstate_of
+from howdah.engine.handling.failure import sqlstate_of
 
 
 class Client(Protocol):

@@ -12,8 +12,8 @@ import pytest
 from support import Connect, Db, column, one, wait_until, wait_until_blocked
 
 from howdah.engine import Connection, Message, Session, calls, connect
+from howdah.engine.database.waiting import Idle
 from howdah.engine.errors import ConnectionLost, IllegalState, NoSuchQueue
-from howdah.engine.waiting import Idle
 from howdah.procedures import FILES, source
 
 

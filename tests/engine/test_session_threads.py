@@ -28,7 +28,7 @@ def test_consumers_of_one_session_are_asked_by_a_thread_each_and_each_message_go
         sent = session.send_many(orders, [str(n) for n in range(40)])
         session.commit()
     both = threading.Barrier(2)
-    with connection.create_session(mode=mode) as acknowledging, ThreadPoolExecutor() as threads:
+    with connection.jms_session(mode=mode) as acknowledging, ThreadPoolExecutor() as threads:
         consumers = [acknowledging.consumer(orders, prefetch=4) for _ in range(2)]
 
         def work(consumer: AckConsumer) -> list[int]:
@@ -57,7 +57,7 @@ def test_where_the_client_acknowledges_a_consumer_settles_its_own_and_the_sessio
         )  # both are left two, however many one asks for ahead
         session.commit()
     both = threading.Barrier(2)
-    with connection.create_session(mode=AckMode.CLIENT) as acknowledging, ThreadPoolExecutor() as threads:
+    with connection.jms_session(mode=AckMode.CLIENT) as acknowledging, ThreadPoolExecutor() as threads:
         consumers = [acknowledging.consumer(orders, prefetch=2) for _ in range(2)]
 
         def work(consumer: AckConsumer) -> list[int]:
@@ -94,7 +94,7 @@ def test_where_the_client_acknowledges_a_consumer_settles_its_own_and_the_sessio
 
 def test_a_receive_that_waits_does_not_hold_up_the_sessions_other_consumer(connection: Connection, orders: str) -> None:
     connection.admin.create_queue("empty")
-    with connection.create_session() as session, ThreadPoolExecutor() as threads:
+    with connection.jms_session() as session, ThreadPoolExecutor() as threads:
         waits, asks = session.consumer("empty"), session.consumer(orders)
         waiting = threads.submit(waits.receive, PATIENCE)
         for n in range(5):
@@ -122,7 +122,7 @@ def test_listeners_of_one_session_take_turns_and_those_of_two_sessions_work_at_o
         message.acknowledge()
         seen.append(message.message_id)
 
-    with connection.create_session(mode=mode) as first, connection.create_session(mode=mode) as second:
+    with connection.jms_session(mode=mode) as first, connection.jms_session(mode=mode) as second:
         connection.stop()
         sent = [connection.send(orders, str(n)) for n in range(2)]
         for _ in range(2):

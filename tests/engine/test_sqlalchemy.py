@@ -189,6 +189,10 @@ def test_asyncio_commits_row_and_message_together(
             assert len(await session.receive(orders, 5)) == 2
             await own.commit()
             assert waiting(db, orders) == []
+            assert await session.send_stream(orders, ["s"]) == 1
+            assert await session.send_copy(orders, ["t"]) == 1
+            await own.commit()
+            assert waiting(db, orders) == ["s", "t"]
             with pytest.raises(NoSuchQueue):
                 await session.send("nowhere", "x")
             await own.rollback()

@@ -14,6 +14,8 @@ from support import SYSTEM, Clock, Connect, Db, one, wait_until
 
 from howdah.engine import Admin, Connection, Message, Session, connect
 from howdah.engine.aio import connect_async
+from howdah.engine.calls.topics import subscription_name
+from howdah.engine.database.waiting import Idle
 from howdah.engine.errors import (
     BadArgument,
     BadOption,
@@ -26,8 +28,6 @@ from howdah.engine.errors import (
     ReceivingPaused,
     SubscriptionInUse,
 )
-from howdah.engine.topics import subscription_name
-from howdah.engine.waiting import Idle
 
 
 @pytest.fixture
@@ -275,8 +275,8 @@ def test_what_cannot_be_is_refused(connection: Connection, prices: str) -> None:
     admin = connection.admin
     for error, act in (
         (QueueExists, lambda: admin.create_topic(prices)),
-        (BadOption, lambda: admin.alter_topic(prices, colour="red")),
-        (BadOption, lambda: admin.subscribe(prices, "a", colour="red")),
+        (BadOption, lambda: admin.alter_topic(prices, colour="red")),  # type: ignore[call-arg]
+        (BadOption, lambda: admin.subscribe(prices, "a", colour="red")),  # type: ignore[call-arg]
         (InvalidSelector, lambda: admin.subscribe(prices, "a", selector="x >")),
         (BadArgument, lambda: admin.subscribe(prices)),
         (NoSuchQueue, lambda: admin.subscribe("nowhere", "a")),

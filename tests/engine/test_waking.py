@@ -15,10 +15,10 @@ from support import Connect, Db, column, one, wait_until
 
 from howdah.engine import Connection, Message, Session
 from howdah.engine import connect as connect_engine
-from howdah.engine import waiting as waiting_module
 from howdah.engine.aio import connect_async
-from howdah.engine.waiting import Idle
-from howdah.engine.waking import Waking
+from howdah.engine.database import waiting as waiting_module
+from howdah.engine.database.waiting import Idle
+from howdah.engine.database.waking import Waking
 
 AWAITED = "select howdah._pace(clock_timestamp()) - (pg_sequence_last_value(waiting) >> 20) < 1500 from howdah.destinations where name = %s"
 LISTENERS = "select pid from pg_stat_activity where application_name = 'howdah waking' and datname = current_database()"

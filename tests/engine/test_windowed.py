@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 from support import Connect, Db, column, one, wait_until
 
-from howdah.engine import Connection, connect, windowed
+from howdah.engine import Connection, connect
 from howdah.engine.errors import (
     BadArgument,
     BadPriority,
@@ -21,7 +21,8 @@ from howdah.engine.errors import (
     IllegalState,
     QueueFull,
 )
-from howdah.engine.windowed import Sent
+from howdah.engine.sending import windowed
+from howdah.engine.sending.windowed import Sent
 
 TIMEOUT = 20
 STORED = "select count(*) from howdah.msgs"
@@ -45,7 +46,7 @@ def bodies(db: Db, queue: str) -> list[str]:
 def test_a_non_persistent_send_returns_while_the_tables_are_locked_and_a_persistent_one_of_the_same_producer_does_not(
     connection: Connection, db: Db, blocked: Db, orders: str
 ) -> None:
-    with connection.producer(orders) as producer, ThreadPoolExecutor() as threads:
+    with connection.windowed_producer(orders) as producer, ThreadPoolExecutor() as threads:
         try:
             sending = threads.submit(lambda: [producer.send("x", delivery_mode="non-persistent") for _ in range(10)])
             futures = sending.result(TIMEOUT)
@@ -62,7 +63,7 @@ def test_a_non_persistent_send_returns_while_the_tables_are_locked_and_a_persist
 
 @pytest.mark.behaviour("AMQ-39")
 def test_a_persistent_send_waits_for_its_commit(connection: Connection, db: Db, blocked: Db, orders: str) -> None:
-    with connection.producer(orders) as producer, ThreadPoolExecutor() as threads:
+    with connection.windowed_producer(orders) as producer, ThreadPoolExecutor() as threads:
         sending = threads.submit(producer.send, "x")
         time.sleep(0.2)
         assert not sending.done()
@@ -84,7 +85,7 @@ def test_the_eleventh_message_of_10_kib_waits_for_room_in_a_window_of_102400(
     connection: Connection, db: Db, blocked: Db, orders: str, mode: str
 ) -> None:
     with (
-        connection.producer(orders, window_bytes=102_400, asynchronous=True) as producer,
+        connection.windowed_producer(orders, window_bytes=102_400, asynchronous=True) as producer,
         ThreadPoolExecutor() as threads,
     ):
         for _ in range(10):
@@ -100,7 +101,7 @@ def test_the_eleventh_message_of_10_kib_waits_for_room_in_a_window_of_102400(
 
 
 def test_a_message_larger_than_the_window_goes_alone(connection: Connection, db: Db, orders: str) -> None:
-    with connection.producer(orders, window_bytes=10, asynchronous=True) as producer:
+    with connection.windowed_producer(orders, window_bytes=10, asynchronous=True) as producer:
         for body in ("x" * 100, b"y" * 100, {"n": 1}):
             producer.send(body)
     assert one(db, STORED) == 3
@@ -109,10 +110,10 @@ def test_a_message_larger_than_the_window_goes_alone(connection: Connection, db:
 @pytest.mark.behaviour("AMQ-41")
 def test_persistent_messages_that_nobody_waits_for_need_a_window(connection: Connection, orders: str) -> None:
     with pytest.raises(BadArgument, match="asynchronous"):
-        connection.producer(orders, asynchronous=True, window_bytes=0)
+        connection.windowed_producer(orders, asynchronous=True, window_bytes=0)
     with pytest.raises(BadArgument):
-        connection.producer(orders, window_bytes=-1)
-    with connection.producer(orders, window_bytes=0) as producer:
+        connection.windowed_producer(orders, window_bytes=-1)
+    with connection.windowed_producer(orders, window_bytes=0) as producer:
         producer.send("x")
 
 
@@ -122,14 +123,16 @@ def test_of_a_full_queue_the_sender_hears_and_nothing_is_lost_in_silence(
 ) -> None:
     connection.admin.alter_queue(orders, message_limit=5)
     heard: list[Sent] = []
-    with connection.producer(orders, asynchronous=True, window_bytes=100, on_complete=heard.append) as producer:
+    with connection.windowed_producer(
+        orders, asynchronous=True, window_bytes=100, on_complete=heard.append
+    ) as producer:
         for n in range(20):
             producer.send(f"m{n:02}")
     assert [sent.body for sent in heard] == [f"m{n:02}" for n in range(20)]
     refused = [str(sent.body) for sent in heard if isinstance(sent.error, QueueFull)]
     assert sorted([*refused, *bodies(db, orders)]) == [f"m{n:02}" for n in range(20)]
     assert len(refused) == 15
-    silent = connection.producer(orders, asynchronous=True)
+    silent = connection.windowed_producer(orders, asynchronous=True)
     silent.send("x")
     with pytest.raises(QueueFull):
         silent.flush()
@@ -146,19 +149,19 @@ def test_use_async_send_commits_many_persistent_messages_at_once_and_reports_fai
 ) -> None:
     """What raises the throughput: nobody waits for a commit, and what waits meanwhile is committed together."""
     commits = "select count(distinct xmin::text) from howdah.msgs"
-    with connection.producer(orders, asynchronous=True) as producer:
+    with connection.windowed_producer(orders, asynchronous=True) as producer:
         futures = [producer.send(f"m{n}") for n in range(400)]
         assert not any(future.done() for future in futures), "all are handed over, and none can be stored yet"
         blocked.execute("rollback")
     assert one(db, STORED) == 400
     assert one(db, commits) <= 2, "those that the lock was waited for with, and all the others"
     db.execute("delete from howdah.msgs")
-    with connection.producer(orders, asynchronous=False) as producer:
+    with connection.windowed_producer(orders, asynchronous=False) as producer:
         for n in range(20):
             producer.send(f"m{n}")
     assert one(db, commits) == 20
     heard: list[Sent] = []
-    with connection.producer(orders, asynchronous=True, on_complete=heard.append) as producer:
+    with connection.windowed_producer(orders, asynchronous=True, on_complete=heard.append) as producer:
         good, bad = producer.send("x"), producer.send("y", priority=11)
         assert isinstance(bad.exception(TIMEOUT), BadPriority)
         assert good.result() == heard[0].message_id
@@ -169,7 +172,7 @@ def test_one_bad_message_among_many_is_the_only_one_refused_and_order_is_kept(
     connection: Connection, db: Db, blocked: Db, orders: str
 ) -> None:
     heard: list[Sent] = []
-    with connection.producer(orders, asynchronous=True, on_complete=heard.append) as producer:
+    with connection.windowed_producer(orders, asynchronous=True, on_complete=heard.append) as producer:
         for n in range(100):  # most of them together, behind the lock
             producer.send(f"m{n:02}", priority=11 if n in (30, 60) else None, queue="none" if n == 90 else None)
         blocked.execute("rollback")
@@ -184,7 +187,7 @@ def test_one_bad_message_among_many_is_the_only_one_refused_and_order_is_kept(
 def test_a_killed_connection_is_told_to_all_whose_commit_is_not_known_and_the_next_send_has_another(
     connection: Connection, db: Db, blocked: Db, orders: str
 ) -> None:
-    with connection.producer(orders, asynchronous=True) as producer:
+    with connection.windowed_producer(orders, asynchronous=True) as producer:
         lost = producer.send("x")
         waiting = "select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
         wait_until(lambda: len(column(db, waiting)) == 1)
@@ -210,14 +213,14 @@ def test_a_listener_that_fails_or_waits_for_itself_stops_nothing(connection: Con
             producer.send("second")
         raise RuntimeError("of the listener's own")
 
-    with connection.producer(orders, asynchronous=True, window_bytes=1, on_complete=listener) as producer:
+    with connection.windowed_producer(orders, asynchronous=True, window_bytes=1, on_complete=listener) as producer:
         producer.send("first")
         wait_until(lambda: len(raised) == 4)
     assert bodies(db, orders) == ["first", "second"]
 
 
 def test_many_threads_share_one_and_closing_sends_what_is_left(connection: Connection, db: Db, orders: str) -> None:
-    producer = connection.producer(orders, asynchronous=True, window_bytes=1000)
+    producer = connection.windowed_producer(orders, asynchronous=True, window_bytes=1000)
 
     def send(number: int) -> None:
         for n in range(100):
@@ -238,7 +241,7 @@ def test_many_threads_share_one_and_closing_sends_what_is_left(connection: Conne
 
 
 def test_a_flush_that_takes_too_long_says_so(connection: Connection, blocked: Db, orders: str) -> None:
-    with connection.producer(asynchronous=True) as producer:
+    with connection.windowed_producer(asynchronous=True) as producer:
         with pytest.raises(BadArgument):
             producer.send("x")
         producer.send("x", queue=orders)
@@ -249,7 +252,7 @@ def test_a_flush_that_takes_too_long_says_so(connection: Connection, blocked: Db
 
 def test_an_idle_producer_gives_its_connection_back(dsn: str, orders: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(windowed, "IDLE_SECONDS", 0.05)
-    with connect(dsn, max_size=1, timeout=5) as connection, connection.producer(orders) as producer:
+    with connect(dsn, max_size=1, timeout=5) as connection, connection.windowed_producer(orders) as producer:
         for n in range(3):
             producer.send(f"m{n}")
             with connection.session() as session:
@@ -260,7 +263,7 @@ def test_where_no_connection_comes_all_who_wait_hear_of_it_once(dsn: str, orders
     with (
         connect(dsn, max_size=1, timeout=1) as connection,
         connection.session(),
-        connection.producer(orders, asynchronous=True) as producer,
+        connection.windowed_producer(orders, asynchronous=True) as producer,
     ):
         futures = [producer.send(f"m{n}") for n in range(1200)]  # more than three transactions
         assert all(isinstance(future.exception(TIMEOUT), CannotConnect) for future in futures)

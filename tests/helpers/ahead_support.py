@@ -46,7 +46,7 @@ def held(db: Db) -> int:
 def vanish(dsn: str, use: Callable[[AckSession], object], **how: object) -> None:
     """Have a session do something and vanish without a word, as if its process were killed."""
     connection = connect(dsn, prefetch=OPTIMIZED)
-    session = connection.create_session(**how)  # type: ignore[arg-type]
+    session = connection.jms_session(**how)  # type: ignore[arg-type]
     use(session)
     connection.keeper.stop()
     connection.pool.close()

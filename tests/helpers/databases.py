@@ -32,13 +32,6 @@ def drop(admin: psycopg.Connection, name: str) -> None:
     admin.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
 
 
-def make_log_in_cheap(admin: psycopg.Connection) -> None:
-    """Hash the user's password once, not 4,096 times: that would be 3 ms of each connection. Before PostgreSQL 16 there is no choice."""
-    if admin.info.server_version >= 160000:
-        admin.execute("set scram_iterations = 1")
-        admin.execute(sql.SQL("alter role current_user password {}").format(sql.Literal(admin.info.password)))
-
-
 def shrink(db: psycopg.Connection) -> None:
     """Rewrite the catalog of a template: an installation leaves it half dead, and every copy would take that along.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from howdah.engine import waiting
-from howdah.engine.waiting import Idle
+from howdah.engine.database import waiting
+from howdah.engine.database.waiting import Idle
 
 
 def look_rarely(monkeypatch: pytest.MonkeyPatch) -> set[Idle]:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import psycopg
 import pytest
-from support import Clock, Connect, Db, fail, one, receive
+from support import Clock, Connect, Db, fail, measured, one, receive
 
 LARGE = 100_000
 TABLES = ("msgs", "msgs_nonpersistent", "parked", "poison_details")
@@ -48,6 +49,35 @@ def test_a_call_reads_a_long_queue_by_its_key_though_its_plan_was_made_when_the_
         with counting(db):
             assert len(receive(db, n=count, verb=verb)) == count
             assert sequential(db) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.behaviour("AMQ-55")
+def test_a_receive_from_one_of_ten_thousand_queues_reads_its_own_messages_by_their_key(db: Db, dsn: str) -> None:
+    for first in range(0, 10_000, 500):
+        one(
+            db,
+            "select count(howdah.create_queue('many.' || n)) from generate_series(%s::int, %s) n",
+            (first, first + 499),
+        )
+    one(
+        db,
+        "select count(howdah.send_batch('many.' || n, array(select 'x' from generate_series(1, 10))))"
+        " from generate_series(0, 9999) n",
+    )
+    db.execute("vacuum analyze howdah.msgs")
+    pages = one(db, "select pg_relation_size('howdah.msgs') / current_setting('block_size')::int")
+    assert pages > 1000
+    # New, for the one that made them all remembers each.
+    with psycopg.connect(dsn, autocommit=True) as consumer:
+        for number in (1, 2, 3):
+            assert len(receive(consumer, f"many.{number}")) == 1
+        for number in (17, 5000, 9999):
+            with counting(consumer):
+                read = measured(consumer, f"select * from howdah.receive('many.{number}', 10)")
+                assert read["Actual Rows"] == 10
+                assert sequential(consumer) == {}
+                assert read["Buffers"] < 200, "of which its ten messages are a few"
 
 
 @pytest.mark.parametrize("analyzed", [True, False])

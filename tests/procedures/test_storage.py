@@ -36,6 +36,20 @@ def test_settings_of_the_hot_tables_are_applied_and_taken_back(db: Db, connect: 
     assert options(admin)["msgs"] == set_so
 
 
+@pytest.mark.behaviour("AMQ-58")
+def test_queues_lie_in_the_logged_and_the_unlogged_table_as_their_options_say(db: Db) -> None:
+    one(db, "select howdah.create_queue('safe')")
+    one(db, """select howdah.create_queue('fast', '{"persistent": false}')""")
+    sent = {queue: one(db, "select howdah.send(%s, 'x')", (queue,)) for queue in ("safe", "fast")}
+    for table, persistence, queue in (("msgs", "p", "safe"), ("msgs_nonpersistent", "u", "fast")):
+        assert (
+            one(db, "select relpersistence from pg_class where oid = %s::regclass", (f"howdah.{table}",)) == persistence
+        )
+        assert one(db, f"select message_id from howdah.{table}") == sent[queue]
+    for queue, number in sent.items():
+        assert one(db, "select message_id from howdah.receive(%s)", (queue,)) == number
+
+
 def test_wrong_settings_change_nothing(db: Db, connect: Connect) -> None:
     all_refused(
         db,

@@ -91,6 +91,30 @@ def test_unsubscribing_is_refused_while_it_is_read_and_final_afterwards(db: Db, 
     assert bodies(db, subscribe(db)) == []
 
 
+@pytest.mark.behaviour("IMQ-111")
+def test_a_subscription_that_one_session_ends_is_gone_for_every_other(db: Db, connect: Connect) -> None:
+    other = connect()
+    name = subscribe(db)
+    publish(db, "x")
+    assert bodies(other, name, verb="browse") == ["x"]
+    one(db, "select howdah.unsubscribe(%s)", (name,))
+    refused(other, "HD001", "select howdah.receive(%s)", (name,))
+    assert column(other, "select subscription from howdah.list_subscriptions()") == []
+
+
+@pytest.mark.behaviour("IMQ-112")
+def test_who_waits_too_long_for_a_subscription_gets_an_error_and_leaves_nothing_behind(
+    db: Db, connect: Connect
+) -> None:
+    holding = connect()
+    db.execute("set lock_timeout = '200 ms'")
+    with holding.transaction(force_rollback=True):
+        subscribe(holding)
+        refused(db, "55P03", "select howdah.subscribe('t', 's')")
+    assert column(db, "select subscription from howdah.list_subscriptions()") == []
+    assert bodies(db, subscribe(db)) == []
+
+
 @pytest.mark.parametrize("name", ["s.s_s-s", "1", "x" * 128])
 def test_names_of_jms_are_taken(db: Db, name: str) -> None:
     assert subscribe(db, name) == f"t::{name}"

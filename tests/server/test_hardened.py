@@ -21,7 +21,7 @@ from thinned import thinned
 from workers_support import APPS, HARDENED_STEPS, TABLES, Work
 
 from howdah.engine.embedded import EmbeddedServer
-from howdah.engine.embedded_layout import is_postmaster
+from howdah.engine.embedded.layout import is_postmaster
 
 PROGRAM = Path(__file__).parents[1] / "helpers" / "dying_consumer.py"
 LIMIT = 3

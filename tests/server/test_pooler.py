@@ -14,7 +14,7 @@ from howdah.audit import AuditError
 from howdah.audit.snapshot import exported
 from howdah.engine import Connection, Requestor, connect
 from howdah.engine.aio import connect_async
-from howdah.engine.aio_requests import AsyncRequestor
+from howdah.engine.aio.requests import AsyncRequestor
 
 TEMPORARY = "select queue from howdah.list_queues(true) where queue like '\\_TEMP%%'"
 TIMEOUT = 20
@@ -70,7 +70,7 @@ def test_a_producer_that_does_not_wait_sends_all(pooled: str, db: Db) -> None:
     one(db, "select howdah.create_queue('q')")
     with (
         connect(pooled, prepare=False) as connection,
-        connection.producer("q", asynchronous=True, window_bytes=1000) as producer,
+        connection.windowed_producer("q", asynchronous=True, window_bytes=1000) as producer,
     ):
         sent = [producer.send(f"m{n}") for n in range(200)]
     assert column(db, "select message_id from howdah.msgs order by seq") == [future.result() for future in sent]

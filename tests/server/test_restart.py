@@ -1,5 +1,8 @@
 """What a restart, a crash and a killed backend leave, on a server of the test's own."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
@@ -63,6 +66,34 @@ def test_of_ten_messages_sent_in_alternating_modes_five_survive_a_restart_clean_
         assert [m.body for m in receive(db)] == ["new"]
         if mode == "fast":
             assert one(db, "select lost from howdah.queue_stats('q')") == 5
+
+
+@pytest.mark.behaviour("IMQ-50")
+def test_after_a_crash_nothing_is_delivered_before_everything_can_be(private_server: EmbeddedServer) -> None:
+    with open_db(private_server) as db:
+        one(db, "select howdah.create_queue('q')")
+        sent = one(db, "select howdah.send_batch('q', array_fill(repeat('x', 1000), array[5000]))")
+        dsn = private_server.start().socket_dsn  # who asks for a port again and again can take it
+    private_server.stop("immediate")
+    refusals: list[psycopg.OperationalError] = []
+
+    def first_connection() -> Db | None:
+        while len(refusals) < 5000:
+            try:
+                return psycopg.connect(dsn, autocommit=True)
+            except psycopg.OperationalError as error:
+                refusals.append(error)
+                time.sleep(0.005)
+        return None
+
+    with ThreadPoolExecutor(1) as pool:
+        connecting = pool.submit(first_connection)
+        wait_until(lambda: refusals)
+        private_server.start()
+        consumer = connecting.result(60)
+    assert consumer is not None
+    with consumer:
+        assert column(consumer, "select message_id from howdah.receive('q', 10000)") == sent
 
 
 @pytest.mark.behaviour("IMQ-22")

@@ -15,7 +15,7 @@ from psycopg.conninfo import make_conninfo
 from support import Db, Server, column, identifier, one, refused
 
 from howdah.engine.embedded import EmbeddedServer, EmbeddedServerError
-from howdah.engine.embedded_programs import Account
+from howdah.engine.embedded.programs import Account
 from howdah.migrations import migrate
 
 #: What each subscription has not read when the database is dumped, by the bodies of the messages.

@@ -134,6 +134,7 @@ def test_what_a_producers_transaction_has_sent_lies_in_the_servers_pages_and_is_
 
 
 @pytest.mark.behaviour("AMQ-104")
+@pytest.mark.behaviour("SIB-06")
 @pytest.mark.behaviour("AMQ-105")
 @pytest.mark.parametrize("destination", ["q", "t"])
 def test_messages_of_both_delivery_modes_come_with_the_commit_and_not_with_a_rollback(

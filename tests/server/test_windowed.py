@@ -10,7 +10,7 @@ from support import column, one, wait_until
 from howdah.engine import connect
 from howdah.engine.embedded import EmbeddedServer
 from howdah.engine.errors import ConnectionLost
-from howdah.engine.windowed import Sent
+from howdah.engine.sending.windowed import Sent
 
 
 def test_what_was_confirmed_before_a_crash_is_there_once_and_the_rest_is_reported(
@@ -19,7 +19,9 @@ def test_what_was_confirmed_before_a_crash_is_there_once_and_the_rest_is_reporte
     heard: list[Sent] = []
     with connect(private_server.start().dsn, timeout=2) as connection:
         connection.admin.create_queue("q")
-        with connection.producer("q", asynchronous=True, window_bytes=4096, on_complete=heard.append) as producer:
+        with connection.windowed_producer(
+            "q", asynchronous=True, window_bytes=4096, on_complete=heard.append
+        ) as producer:
 
             def send() -> None:
                 for n in range(100_000):

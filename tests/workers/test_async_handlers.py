@@ -21,7 +21,7 @@ from howdah.engine.errors import BadArgument
 from howdah.testing import drain, make_message, run_handler
 from howdah.workers import App, AppError, Message, Reject, Retry, Transaction
 from howdah.workers.asynchronous import TasksLeft
-from howdah.workers.hands import Hands
+from howdah.workers.in_hand import Hands
 from howdah.workers.limits import HandlerTimeout, Limits
 from howdah.workers.logs import IN_HAND
 from howdah.workers.loop import SessionLoop

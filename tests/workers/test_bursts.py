@@ -14,12 +14,12 @@ from support import Clock, Connect, Db, column, one
 from workers_support import Work
 
 from howdah.engine import Incident, Message, calls
+from howdah.engine.database.runner import run
 from howdah.engine.errors import ReceivingPaused
-from howdah.engine.runner import run
 from howdah.workers import App, Retry, Transaction, delivery
 from howdah.workers.delivery import Delivery
 from howdah.workers.guard import HandlerConnection
-from howdah.workers.hands import Hands
+from howdah.workers.in_hand import Hands
 from howdah.workers.pace import BATCH_FIRST, BATCH_MAX, Pace
 
 Act = Callable[[Message, Transaction], None]

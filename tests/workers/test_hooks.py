@@ -17,9 +17,9 @@ from workers_support import StartWorkers
 
 from howdah.engine import Connection, Reject, Retry, connect
 from howdah.workers import AppError, Transaction
-from howdah.workers.hook_config import Configuration, load_hooks
-from howdah.workers.hook_text import Template
-from howdah.workers.hooks import TARGET, Hooks
+from howdah.workers.hooks.config import Configuration, load_hooks
+from howdah.workers.hooks.handler import TARGET, Hooks
+from howdah.workers.hooks.text import Template
 
 QUEUE = "advisories"
 EVENT = {

@@ -18,7 +18,7 @@ from howdah.engine import Message
 from howdah.workers import App, AppError, Transaction
 from howdah.workers.endpoint import EndpointDelivery, endpoints_of
 from howdah.workers.guard import HandlerConnection
-from howdah.workers.hands import Hands
+from howdah.workers.in_hand import Hands
 from howdah.workers.recorder import Recorder
 
 APP = "workapp:listening"

@@ -3,6 +3,7 @@
 import json
 import logging
 import logging.config
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,11 +23,20 @@ def logging_as_it_was() -> Iterator[None]:
     root, factory, hook = logging.getLogger(), logging.getLogRecordFactory(), sys.excepthook
     handlers, level, own = list(root.handlers), root.level, logging.getLogger("howdah").level
     yield
+    for handler in root.handlers:
+        if handler not in handlers:
+            handler.close()
     root.handlers[:], sys.excepthook = handlers, hook
     root.setLevel(level)
     logging.getLogger("howdah").setLevel(own)
     logging.setLogRecordFactory(factory)
     logging.captureWarnings(False)
+
+
+def say_all() -> None:
+    """One line of each level, as the worker says them."""
+    for level in ("DEBUG", "INFO", "WARNING", "ERROR"):
+        logging.getLogger("howdah.worker").log(logging.getLevelNamesMapping()[level], "said as %s", level)
 
 
 def test_the_applications_lines_are_shown_with_logger_message_queue_and_correlation_id(
@@ -103,6 +113,53 @@ def test_a_file_configures_logging(kind: str, jobs: Work, start: StartWorkers, t
         f"INFO work {message_id} in a thread with context",
         "INFO None None in a plain thread",
     ]
+
+
+@pytest.mark.behaviour("IMQ-72")
+@pytest.mark.behaviour("IMQ-73")
+@pytest.mark.usefixtures("logging_as_it_was")
+@pytest.mark.parametrize(
+    ("level", "shown"),
+    [("ERROR", ["ERROR"]), ("WARNING", ["WARNING", "ERROR"]), ("INFO", ["INFO", "WARNING", "ERROR"])],
+)
+def test_a_level_shows_itself_and_what_is_more_severe(level: str, shown: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    logs.configure(as_json=True, level=level, path=path)
+    say_all()
+    assert [json.loads(line)["level"].upper() for line in path.read_text().splitlines()] == shown
+
+
+@pytest.mark.behaviour("IMQ-74")
+@pytest.mark.behaviour("IMQ-75")
+@pytest.mark.behaviour("IMQ-76")
+@pytest.mark.usefixtures("logging_as_it_was")
+def test_console_file_and_syslog_each_get_what_their_level_says_and_a_file_is_rolled_over_by_its_size(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    config, file = tmp_path / "log.json", tmp_path / "all.log"
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as syslog:
+        syslog.bind(("127.0.0.1", 0))
+        syslog.settimeout(20)
+        handlers = {
+            "console": {"class": "logging.StreamHandler", "level": "ERROR"},
+            "syslog": {"class": "logging.handlers.SysLogHandler", "level": "WARNING", "address": syslog.getsockname()},
+            "file": {
+                "class": "logging.handlers.RotatingFileHandler",
+                "level": "INFO",
+                "filename": str(file),
+                "maxBytes": 60,
+                "backupCount": 9,
+            },
+        }
+        config.write_text(json.dumps({"handlers": handlers, "root": {"level": "INFO", "handlers": list(handlers)}}))
+        logs.configure(as_json=True, config=config)
+        say_all()
+        assert capfd.readouterr().err.splitlines() == ["said as ERROR"]
+        heard = [syslog.recv(1000).rstrip(b"\0").partition(b">")[2] for _ in range(2)]
+        assert heard == [b"said as WARNING", b"said as ERROR"]
+        assert file.read_text().splitlines() == ["said as INFO", "said as WARNING", "said as ERROR"]
+        say_all()
+        assert [path.name for path in sorted(tmp_path.glob("all.log*"))] == ["all.log", "all.log.1"]
 
 
 @pytest.mark.usefixtures("logging_as_it_was")

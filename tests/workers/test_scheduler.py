@@ -243,7 +243,7 @@ def test_what_an_application_declares_is_made_once_its_queue_is_there_and_not_an
     with pytest.raises(AppError):
         app.schedule("q", "x", name="often", period=60)
     with pytest.raises(AppError):
-        app.schedule("q", "x", name="wrong", period="often")
+        app.schedule("q", "x", name="wrong", period="often")  # type: ignore[arg-type]
     one(db, "select howdah.create_queue('q')")
     listed = "select schedule_id from howdah.list_schedules() order by name"
     first = Scheduler(dsn, "first", app.schedules)

@@ -19,7 +19,7 @@ from howdah.workers import App, AppError, Message, Transaction
 from howdah.workers.deliveries import deliveries_of
 from howdah.workers.endpoint import endpoints_of
 from howdah.workers.guard import HandlerConnection
-from howdah.workers.hands import Hands
+from howdah.workers.in_hand import Hands
 from howdah.workers.maintenance import Maintenance
 from howdah.workers.recorder import Recorder
 from howdah.workers.registration import Registration

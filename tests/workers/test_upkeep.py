@@ -14,9 +14,9 @@ from support import Clock, Connect, Db, column, one, wait_until
 from workers_support import StartWorkers, Work
 
 from howdah.engine import Admin, Message
+from howdah.engine.database.runner import run
 from howdah.engine.errors import LockLost
-from howdah.engine.runner import run
-from howdah.workers.hands import Hands
+from howdah.workers.in_hand import Hands
 from howdah.workers.maintenance import Maintenance
 from howdah.workers.recorder import Recorder
 from howdah.workers.registration import Registration

@@ -8,7 +8,7 @@ import psycopg
 from workapp import effect, say  # type: ignore[import-not-found]  # found by the worker only
 
 from howdah.workers import App, Message, Reject, Retry, Rule, Transaction
-from howdah.workers.app import RollbackOnly
+from howdah.workers.transaction import RollbackOnly
 
 app = App("outcomes")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from howdah.engine import waiting
-from howdah.engine.waiting import Idle
+from howdah.engine.database import waiting
+from howdah.engine.database.waiting import Idle
 
 app = import_module("workapp").app
 both, ordered = import_module("topicapp").both, import_module("topicapp").ordered

@@ -1,0 +1,105 @@
+"""Rules about what lies there: it is what was sent, and dead as its queue made it."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from ..ledger import DESTINATIONS
+from .rule import Evidence, Rule, text
+
+DEATH_GRACE_SECONDS = 10
+"""A message dies a moment before its move is recorded: copies and replies are sent in between."""
+
+BY_OPERATOR = "moved by "
+"""How the reason of a move begins that an operator made."""
+
+
+def _altered(evidence: Evidence) -> DataFrame:
+    """Messages that lie somewhere otherwise than the record of their send says.
+
+    Sends of before digests were recorded are not compared. Whatever happens to a message keeps its time, priority and content; its expiry
+    ends where it dies.
+    """
+    first = F.col("message_id") % DESTINATIONS == F.col("destination_id")
+    sent = evidence.journal.where((F.col("event") == "sent") & first & F.col("oldest_sent_at").isNotNull()).select(
+        "message_id",
+        F.col("oldest_sent_at").alias("was_sent_at"),
+        F.col("expires_at").alias("was_expires_at"),
+        F.col("priority").alias("was_priority"),
+        F.col("digest").alias("was_digest"),
+    )
+    expiry = ~F.col("expires_at").eqNullSafe(F.col("was_expires_at")) & (
+        (F.col("stage") == 0) | F.col("expires_at").isNotNull()
+    )
+    changes = F.concat_ws(
+        "; ",
+        F.when(F.col("sent_at") != F.col("was_sent_at"), text("sent at {}, recorded as {}", "sent_at", "was_sent_at")),
+        F.when(
+            F.col("priority") != F.col("was_priority"), text("priority {}, recorded as {}", "priority", "was_priority")
+        ),
+        F.when(expiry, text("expires at {}, recorded as {}", "expires_at", "was_expires_at")),
+        F.when(F.col("digest") != F.col("was_digest"), F.lit("its content is not what was sent")),
+    )
+    return (
+        evidence.messages.select("destination_id", "message_id", "stage", "sent_at", "expires_at", "priority", "digest")
+        .join(sent, on="message_id", how="inner")
+        .withColumn("seen", changes)
+        .where(F.col("seen") != "")
+        .select("destination_id", "message_id", "seen")
+    )
+
+
+def _two_modes() -> Column:
+    """Recorded, or lying there, as persistent and as non-persistent where nothing but a send brought it.
+
+    A dead letter queue of ActiveMQ's makes non-persistent messages persistent; who comes back from there is such a one.
+    """
+    stayed = (F.col("moved_in") + F.col("replayed_in")) == 0
+    return (F.col("kind") == "queue") & stayed & (F.col("nonpersistent") != F.col("always_nonpersistent"))
+
+
+def _dead_otherwise(evidence: Evidence) -> DataFrame:
+    """Messages of one move on record which say another origin, death or reason than that.
+
+    A message that was moved once, as its stage tells, came from where that row of the journal says; so did each copy that subscriptions
+    of a topic moved there.
+    """
+    moves = evidence.journal.where(F.col("event") == "moved").select(
+        F.col("other_destination_id").alias("destination_id"),
+        "message_id",
+        F.col("queue").alias("came_from"),
+        F.col("at").alias("moved_at"),
+        F.col("reason").alias("moved_because"),
+    )
+    lying = evidence.messages.where(F.col("stage") == 1).select(
+        "destination_id", "message_id", "origin_queue", "dead_at", "dead_reason"
+    )
+    buried = ~F.coalesce(F.col("moved_because").startswith(BY_OPERATOR), F.lit(False))
+    late = F.abs(F.unix_micros("dead_at") - F.unix_micros("moved_at")) > DEATH_GRACE_SECONDS * 1_000_000
+    wrong = F.concat_ws(
+        "; ",
+        F.when(
+            ~F.col("origin_queue").eqNullSafe(F.col("came_from")), text("its origin is {}, and it came from {}", "origin_queue", "came_from")
+        ),
+        F.when(buried & F.col("dead_at").isNull(), F.lit("it is not dead, and died")),
+        F.when(buried & late, text("dead at {}, moved at {}", "dead_at", "moved_at")),
+        F.when(
+            buried & (F.col("dead_reason") != F.col("moved_because")), text("dead of: {}; recorded: {}", "dead_reason", "moved_because")
+        ),
+    )  # fmt: skip
+    judged = lying.join(moves, on=["destination_id", "message_id"], how="inner").withColumn("wrong", wrong)
+    return (
+        judged.groupBy("destination_id", "message_id")
+        .agg(F.min("wrong").alias("seen"))
+        # Of several copies each has a row that fits it.
+        .where(F.col("seen") != "")
+        .select("destination_id", "message_id", "seen")
+    )
+
+
+RULES = (
+    Rule("altered", "error", "lies there otherwise than it was sent", find=_altered),
+    Rule("two_modes", "error", "is on record as persistent and as non-persistent", where=_two_modes),
+    Rule("dead_otherwise", "error", "says another origin, death or reason than its move", find=_dead_otherwise),
+)

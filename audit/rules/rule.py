@@ -1,0 +1,113 @@
+"""What a rule of an audit is, and what it looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from ..ledger import ENDS, ENTRIES, EXITS, STATES, total
+from ..since import Previous
+
+CLOCK_GRACE = "INTERVAL 1 SECOND"
+"""Times of one server may run against each other by so much: a clock that is being set right."""
+
+FINDING = ("destination_id", "message_id", "seen")
+"""Columns of what a rule finds; NULL where it speaks of no destination, or of no single message. seen: what was seen, a text."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of the evidence beforehand, so that no rule looks for what cannot be there.
+
+    read_at: the database's clock when it was read. journal, incidents: their number. expiring, grouped: messages whose send is
+    recorded with an expiry, with a group. expired: how many ended so. latest: the latest time of the journal. first_xid, last_xid: its transactions;
+    latest and these two are None if the journal is empty.
+    """
+
+    read_at: datetime
+    journal: int
+    incidents: int
+    expiring: int
+    expired: int
+    grouped: int
+    latest: datetime | None
+    first_xid: int | None
+    last_xid: int | None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What rules look at: the ledger (judge_rows), its queues' policies, their hours, the views as they were read, and the audit before."""
+
+    facts: Facts
+    ledger: DataFrame
+    policies: DataFrame
+    hours: DataFrame
+    messages: DataFrame
+    journal: DataFrame
+    incidents: DataFrame
+    acts: DataFrame
+    locks: DataFrame
+    cursors: DataFrame
+    previous: Previous | None = None
+
+
+def seen_in_ledger() -> Column:
+    """What a row of the ledger tells of its message, for the reader of a sample."""
+    names = (*ENTRIES, *EXITS, *STATES)
+    parts = [F.when(F.col(name) > 0, F.concat_ws(" ", name, F.lit(name.replace("_", " ")))) for name in names]
+    return F.concat_ws(", ", *parts)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule. An error fails the audit.
+
+    It is broken by the rows of the ledger for which ``where`` is true (``seen`` of which is shown), or by what ``find`` returns: the columns FINDING,
+    or None where there was nothing to look at.
+    """
+
+    name: str
+    #: error: not every message is accounted for; warning: somebody should look; notice: what the record does not cover.
+    severity: str
+    meaning: str
+    where: Callable[[], Column] | None = None
+    seen: Callable[[], Column] = seen_in_ledger
+    find: Callable[[Evidence], DataFrame | None] | None = None
+
+
+def facts_of(policies: DataFrame, journal: DataFrame, incidents: DataFrame) -> Facts:
+    """The facts, from one look at each of these."""
+    (read,) = policies.agg(F.max("read_at").alias("read_at")).collect()
+    (told,) = journal.agg(
+        F.count(F.lit(1)).alias("journal"),
+        F.count("expires_at").alias("expiring"),
+        F.count(F.when(F.col("event") == "expired", 1)).alias("expired"),
+        F.count("group_id").alias("grouped"),
+        F.max("at").alias("latest"),
+        F.min("xid").alias("first_xid"),
+        F.max("xid").alias("last_xid"),
+    ).collect()
+    return Facts(read_at=read["read_at"], incidents=incidents.count(), **told.asDict())
+
+
+def is_anywhere() -> Column:
+    """Whether the message of a row of the ledger ended or is present there."""
+    return (total(ENDS) + total(STATES)) > 0
+
+
+def text(pattern: str, *columns: Column | str) -> Column:
+    """A text for ``seen``; each {} is one of the columns, NULL a dash."""
+    parts: list[Column] = []
+    for number, piece in enumerate(pattern.split("{}")):
+        if number:
+            column = columns[number - 1]
+            column = F.col(column) if isinstance(column, str) else column
+            parts.append(F.coalesce(column.cast("string"), F.lit("-")))
+        if piece:
+            parts.append(F.lit(piece))
+    return F.concat(*parts)

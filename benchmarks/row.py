@@ -1,0 +1,47 @@
+"""What a row of the page is, and what decides whether it was reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .bench import Bench
+from .clients import Peers
+
+#: Beside whom a goal stands, other than by name.
+EVERYONE, ALONE = "everyone", "alone"
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What decides whether a row was reached."""
+
+    #: How many times better ours is at least; alone: our own figure, of a rate or ratio at least, of a time at most.
+    figure: float
+    beside: str = ALONE
+    #: A part of the case's name.
+    case: str = ""
+
+    def met(self, case: str, beside: str, figure: float, higher_is_better: bool = True) -> bool | None:
+        """Whether the figure reaches it; None if it is not meant."""
+        if self.case not in case or self.beside not in ({EVERYONE, beside} if beside != ALONE else {ALONE}):
+            return None
+        return figure >= self.figure if higher_is_better else figure <= self.figure
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the page."""
+
+    key: str
+    title: str
+    run: Callable[[Bench, Peers], None]
+    #: In words; and as figures that are checked.
+    reach: str = ""
+    #: Against whom ours is divided first.
+    against: str = ""
+    goals: tuple[Goal, ...] = ()
+    #: Also on a server that is not ours; the others make very many queues or change tables.
+    anywhere: bool = True
+    #: Left out of a quick run, which can be asked for it by its key: a matter of one option, or of a length that a quick run has not.
+    full_only: bool = False

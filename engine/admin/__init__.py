@@ -1,0 +1,6 @@
+"""The administrator's verbs, each a face of SQL functions: queues, topics, dead messages, schedules, archives, audits."""
+
+from ..calls.columns import SERVICES
+from .admin import Admin
+
+__all__ = ["SERVICES", "Admin"]

@@ -1,0 +1,77 @@
+# Written by tools/make_sync.py from engine/aio/admin/audits.py: change that, and run make sync.
+"""Audits on record, and the right to be the one who audits. Names and argument types of the procedures, nothing else."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from ..calls import Rows, scalar, table
+from ..calls.audits import COLUMNS, Hold
+from ..calls.bodies import to_json
+from ..calls.verbs import Verbs
+
+
+class Audits(Verbs):
+    """The verbs of audits over anything that runs a call, each in a transaction of its own."""
+
+    def hold(self, holder: str, seconds: float = 60) -> Hold:
+        """Be the one auditor of this database for so long, or go on being it."""
+        call = table(
+            "hold_audit", "lock_epoch, held_by, held_until", holder=("text", holder), seconds=("numeric", seconds)
+        )
+        (row,) = self._run(call)
+        return Hold(row["lock_epoch"], row["held_by"], row["held_until"])
+
+    def release(self, epoch: int) -> None:
+        """Let others audit. Raises LockLost."""
+        self._run(scalar("release_audit", lock_epoch=("bigint", epoch)))
+
+    def record(
+        self,
+        started_at: datetime,
+        exit_code: int,
+        severity: str,
+        *,
+        taken_at: str | None = None,
+        snapshot: str | None = None,
+        errors: int = 0,
+        warnings: int = 0,
+        rows_read: int = 0,
+        queues: list[dict[str, Any]] | None = None,
+        rules: list[dict[str, Any]] | None = None,
+        reason: str | None = None,
+        version: str | None = None,
+        output: str | None = None,
+        epoch: int | None = None,
+    ) -> int:
+        """Note what an audit found; returns the run's number. With epoch the right to audit ends. Raises LockLost."""
+        arguments: dict[str, tuple[str, Any]] = {
+            "started_at": ("timestamptz", started_at),
+            "exit_code": ("integer", exit_code),
+            "severity": ("text", severity),
+            "taken_at": ("timestamptz", taken_at),
+            "snapshot": ("text", snapshot),
+            "errors": ("bigint", errors),
+            "warnings": ("bigint", warnings),
+            "rows_read": ("bigint", rows_read),
+            "queues": ("jsonb", to_json(queues or [])),
+            "rules": ("jsonb", to_json(rules or [])),
+            "reason": ("text", reason),
+            "version": ("text", version),
+            "output": ("text", output),
+            "lock_epoch": ("bigint", epoch),
+        }
+        return self._run(scalar("record_audit", **arguments).then(int))
+
+    def list(self, max_runs: int = 20, *, made: bool = False, before: int | None = None) -> Rows:
+        """The last audits, newest first; with made, those that failed are left out. before: those before that run."""
+        arguments: dict[str, tuple[str, Any]] = {"max_runs": ("integer", max_runs), "made": ("boolean", made or None)}
+        if before is not None:
+            arguments |= {"made": ("boolean", made), "before": ("bigint", before)}
+        return self._run(table("list_audits", COLUMNS, **arguments))
+
+    def last(self, *, made: bool = False, before: int | None = None) -> dict[str, Any] | None:
+        """The last audit, or the last before a run, with the figures of its queues; None if there was none."""
+        rows = self.list(1, made=made, before=before)
+        return rows[0] if rows else None

@@ -1,0 +1,201 @@
+# Written by tools/make_sync.py from engine/aio/admin/poison_admin.py: change that, and run make sync.
+"""What an operator does with messages that fail, and looks at: names and argument types of the procedures, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Unpack
+
+from ..calls import Call, Rows, Seconds, interval, scalar, table
+from ..calls.bodies import Body, encode, json_text, to_json
+from ..calls.columns import ACT_COLUMNS, CAUSE_COLUMNS, INCIDENT_COLUMNS, POISON_COLUMNS
+from ..calls.poison import Found, Which, chosen, filters, find, numbers
+from ..calls.verbs import Verbs
+
+
+class PoisonAdmin(Verbs):
+    """The operator's verbs over anything that runs a call."""
+
+    def now(self) -> datetime:
+        """The time by howdah.now(), the clock by which messages are old or young."""
+        clock: Call[datetime] = scalar("now")
+        return self._run(clock)
+
+    def incidents(
+        self,
+        queue: str | None = None,
+        message_id: int | None = None,
+        max_incidents: int = 100,
+        *,
+        error_class: str | None = None,
+        fingerprint: str | None = None,
+        older_than: datetime | None = None,
+        newer_than: datetime | None = None,
+        before: int | None = None,
+    ) -> Rows:
+        """Recorded failures, newest first; ``before`` is the last incident_id of the page before."""
+        return self._run(
+            table(
+                "incidents",
+                INCIDENT_COLUMNS,
+                queue=("text", queue),
+                message_id=("bigint", message_id),
+                max_incidents=("integer", max_incidents),
+                only_class=("text", error_class),
+                only_fingerprint=("text", fingerprint),
+                older_than=("timestamptz", older_than),
+                newer_than=("timestamptz", newer_than),
+                before_incident=("bigint", before),
+            )
+        )
+
+    def list_poison(
+        self, queue: str | None = None, *, max_rows: int = 100, after: int | None = None, **which: Unpack[Which]
+    ) -> Rows:
+        """Dead messages of an exception destination, by default the engine's; ``after`` is the last position shown."""
+        page = {"queue": ("text", queue), "max_rows": ("integer", max_rows), "after": ("bigint", after)}
+        return self._run(table("list_poison", POISON_COLUMNS, **page, **filters(which)))
+
+    def poison_causes(
+        self, queue: str | None = None, *, since: datetime | None = None, max_causes: int | None = None
+    ) -> Rows:
+        """Why deliveries fail: failures grouped by what their errors have in common, the commonest first."""
+        arguments = {
+            "queue": ("text", queue),
+            "since": ("timestamptz", since),
+            "max_causes": ("integer", max_causes),
+        }
+        return self._run(table("poison_causes", CAUSE_COLUMNS, **arguments))
+
+    def poison_message(self, message_id: int, queue: str | None = None) -> Found | None:
+        """One message wherever it lies, or None if it is gone."""
+        return self._run(find(message_id, queue))
+
+    def list_acts(self, queue: str | None = None, message_id: int | None = None, max_acts: int = 100) -> Rows:
+        """What operators did, and who it was, newest first."""
+        arguments = {"queue": ("text", queue), "message_id": ("bigint", message_id), "max_acts": ("integer", max_acts)}
+        return self._run(table("list_acts", ACT_COLUMNS, **arguments))
+
+    def replay(
+        self,
+        queue: str,
+        message_ids: Sequence[int] | None = None,
+        *,
+        target: str | None = None,
+        max_messages: int | None = None,
+        reason: str | None = None,
+        dry_run: bool = False,
+        **which: Unpack[Which],
+    ) -> int:
+        """Send dead messages back to where they came from, or to ``target``; returns how many.
+
+        Those named, or all, or those that ``list_poison`` shows with the same filters. ``dry_run``: only says how many.
+        """
+        arguments = chosen(queue, message_ids, which, reason, max_messages, dry_run)
+        return self._run(scalar("replay", target=("text", target), **arguments).then(int))
+
+    def replay_edited(
+        self,
+        queue: str,
+        message_id: int,
+        *,
+        body: Body | None = None,
+        headers: Mapping[str, Any] | None = None,
+        content_type: str | None = None,
+        target: str | None = None,
+        discard: bool = False,
+        reason: str | None = None,
+    ) -> int:
+        """Send a corrected copy of a message; returns its number. What is not given stays as in the original."""
+        kind, value, needed = ("text", None, None) if body is None else encode(body)
+        arguments: dict[str, tuple[str, Any]] = {
+            "queue": ("text", queue),
+            "message_id": ("bigint", message_id),
+            "body": ("text", None if kind == "bytea" else json_text(body) if kind == "jsonb" else value),
+            "bytes": ("bytea", value if kind == "bytea" else None),
+            "headers": ("jsonb", None if headers is None else to_json(headers)),
+            "content_type": ("text", content_type or needed),
+            "target": ("text", target),
+            "discard": ("boolean", discard),
+            "reason": ("text", reason),
+        }
+        return self._run(scalar("replay_edited", **arguments).then(int))
+
+    def move_messages(
+        self,
+        queue: str,
+        message_ids: Sequence[int] | None,
+        target: str,
+        reason: str | None = None,
+        *,
+        max_messages: int | None = None,
+        dry_run: bool = False,
+        **which: Unpack[Which],
+    ) -> int:
+        """Put messages into another queue; they remember where they came from. Returns how many.
+
+        All those named or none; or those that ``list_poison`` shows with the same filters. ``dry_run``: only says how many.
+        """
+        arguments = chosen(queue, message_ids, which, reason, max_messages, dry_run)
+        return self._run(scalar("move_messages", target=("text", target), **arguments).then(int))
+
+    def move_all(
+        self,
+        queue: str,
+        target: str,
+        *,
+        max_messages: int | None = None,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> int:
+        """Put all messages of a queue that nobody has in hand into another one; returns how many."""
+        arguments: dict[str, tuple[str, Any]] = {
+            "queue": ("text", queue),
+            "target": ("text", target),
+            "max_messages": ("bigint", max_messages),
+            "reason": ("text", reason),
+            "dry_run": ("boolean", dry_run),
+        }
+        return self._run(scalar("move_all", **arguments).then(int))
+
+    def park_messages(
+        self,
+        queue: str,
+        message_ids: Sequence[int],
+        *,
+        until: datetime | None = None,
+        delay: Seconds | None = None,
+        reason: str | None = None,
+    ) -> int:
+        """Lay messages aside until a time, or without one until ``retry``; all or none."""
+        arguments = {
+            "queue": ("text", queue),
+            "message_ids": numbers(message_ids),
+            "until": ("timestamptz", until),
+            "delay": ("interval", interval("delay", delay)),
+            "reason": ("text", reason),
+        }
+        return self._run(scalar("park_messages", **arguments).then(int))
+
+    def retry(self, queue: str, message_ids: Sequence[int] | None = None, reason: str | None = None) -> int:
+        """Let parked messages (all without ``message_ids``) be received at once, in their old place."""
+        arguments = {"queue": ("text", queue), "message_ids": numbers(message_ids), "reason": ("text", reason)}
+        return self._run(scalar("retry", **arguments).then(int))
+
+    def discard(
+        self,
+        queue: str,
+        message_ids: Sequence[int] | None = None,
+        reason: str | None = None,
+        *,
+        max_messages: int | None = None,
+        dry_run: bool = False,
+        **which: Unpack[Which],
+    ) -> int:
+        """Throw messages away for good; returns how many.
+
+        All those named or none; or those that ``list_poison`` shows with the same filters. ``dry_run``: only says how many.
+        """
+        arguments = chosen(queue, message_ids, which, reason, max_messages, dry_run)
+        return self._run(scalar("discard", **arguments).then(int))

@@ -1,0 +1,26 @@
+"""The same calls for asyncio: sessions over psycopg's or SQLAlchemy's async connections.
+
+Most of the synchronous engine is written from what lies here, by tools/make_sync.py.
+"""
+
+from .admin import AsyncAdmin
+from .connection import AsyncConnection, connect_async
+from .jms import AsyncAckConsumer, AsyncAckSession
+from .leases import AsyncLeases
+from .producer import AsyncBrowser, AsyncConsumer, AsyncProducer
+from .requests import AsyncRequestor
+from .session import AsyncSession
+
+__all__ = [
+    "AsyncAckConsumer",
+    "AsyncAckSession",
+    "AsyncAdmin",
+    "AsyncBrowser",
+    "AsyncConnection",
+    "AsyncConsumer",
+    "AsyncLeases",
+    "AsyncProducer",
+    "AsyncRequestor",
+    "AsyncSession",
+    "connect_async",
+]

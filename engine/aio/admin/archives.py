@@ -1,0 +1,91 @@
+"""The archive as the database knows it: its identity, its finished runs, and messages sent out of it anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from ...calls import Call, scalar, table
+from ...calls.archives import RUN_COLUMNS, ArchiveIdentity, ArchiveRun
+from ...calls.bodies import to_json
+from ..verbs import AsyncVerbs
+
+
+class AsyncArchives(AsyncVerbs):
+    """The verbs of archiving over anything that runs a call."""
+
+    async def identity(self) -> ArchiveIdentity:
+        """The engine, the cluster and the archive that is written now."""
+        rows = await self._run(table("archive_identity", "engine, system_identifier, archive_id"))
+        return ArchiveIdentity(**rows[0])
+
+    async def runs(self) -> list[ArchiveRun]:
+        """Finished runs of every archive, the present one's last, each archive's in order."""
+        return [ArchiveRun(**row) for row in await self._run(table("list_archive_runs", RUN_COLUMNS))]
+
+    async def begin(self, lock_epoch: int, *, anew: bool = False) -> UUID:
+        """Name the archive that is written to; with anew another than the one there is."""
+        begun: Call[UUID] = scalar("begin_archive", lock_epoch=("bigint", lock_epoch), anew=("boolean", anew or None))
+        return await self._run(begun)
+
+    async def finish(
+        self,
+        lock_epoch: int,
+        archive: UUID,
+        run: int,
+        snapshot: str,
+        facts: Mapping[str, Any],
+        messages: Sequence[tuple[int, int, int | None, int]],
+    ) -> None:
+        """Enter a run as finished; messages are the dead ones it wrote: number, destination, origin and stage. Raises LockLost and BadArgument if another archiver took over."""
+        arguments: dict[str, tuple[str, Any]] = {
+            "lock_epoch": ("bigint", lock_epoch),
+            "archive": ("uuid", archive),
+            "run": ("integer", run),
+            "snapshot": ("text", snapshot),
+            "facts": ("jsonb", to_json(facts)),
+        }
+        types = {
+            "message_ids": "bigint[]",
+            "destination_ids": "integer[]",
+            "origin_ids": "integer[]",
+            "stages": "integer[]",
+        }
+        for (name, kind), values in zip(types.items(), zip(*messages, strict=True), strict=False):
+            arguments[name] = (kind, list(values))
+        await self._run(scalar("finish_archive_run", **arguments))
+
+    async def check(self, archive: UUID, run: int, damage: str | None) -> None:
+        """Enter what was found when a run was verified; None: nothing wrong."""
+        arguments: dict[str, tuple[str, Any]] = {
+            "archive": ("uuid", archive),
+            "run": ("integer", run),
+            "damage": ("text", damage),
+        }
+        await self._run(scalar("check_archive_run", **arguments))
+
+    async def restore(
+        self,
+        queue: str,
+        archive: UUID,
+        run: int,
+        message_id: int,
+        body: bytes,
+        is_text: bool,
+        properties: Mapping[str, Any],
+        *,
+        again: bool = False,
+    ) -> int:
+        """Send a message of the archive anew, in the caller's name; returns its new number."""
+        arguments: dict[str, tuple[str, Any]] = {
+            "queue": ("text", queue),
+            "archive": ("uuid", archive),
+            "run": ("integer", run),
+            "message_id": ("bigint", message_id),
+            "body": ("bytea", body),
+            "is_text": ("boolean", is_text),
+            "properties": ("jsonb", to_json(properties)),
+            "again": ("boolean", again or None),
+        }
+        return await self._run(scalar("restore_message", **arguments).then(int))

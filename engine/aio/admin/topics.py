@@ -1,0 +1,110 @@
+"""Topics and subscriptions: names and argument types of the procedures, nothing else.
+
+Publishing is ``send`` to the topic's name; receiving is ``receive`` by the subscription's name, which ``subscribe`` returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Any, Unpack
+
+from ...calls import Call, Rows, messages_of, scalar, table
+from ...calls.admin_options import SubscriptionOptions, TopicOptions
+from ...calls.bodies import to_json
+from ...calls.columns import SUBSCRIPTION_COLUMNS, TOPIC_COLUMNS
+from ...calls.message import Message
+from ...calls.topics import Subscription, moment, unsubscribe
+from .poison_admin import AsyncPoisonAdmin
+
+
+class AsyncTopics(AsyncPoisonAdmin):
+    """Verbs of topics over anything that runs a call."""
+
+    def __init__(self, run: Callable[[Call[Any]], Awaitable[Any]], *, client_id: str = "") -> None:
+        """client_id: what subscriptions are made under that name none."""
+        super().__init__(run)
+        self._client_id = client_id
+
+    async def create_topic(self, topic: str, **options: Unpack[TopicOptions]) -> int:
+        """Create a topic; options as listed in the SQL API. Raises QueueExists, BadName, BadOption, InvalidSelector."""
+        return await self._run(
+            scalar("create_topic", topic=("text", topic), options=("jsonb", to_json(options))).then(int)
+        )
+
+    async def alter_topic(self, topic: str, **options: Unpack[TopicOptions]) -> None:
+        """Change options of a topic."""
+        await self._run(scalar("alter_topic", topic=("text", topic), options=("jsonb", to_json(options))))
+
+    async def topic_options(self, topic: str) -> dict[str, Any]:
+        """Every option of a topic with its value."""
+        return await self._run(scalar("topic_options", topic=("text", topic)).then(dict))
+
+    async def drop_topic(self, topic: str, *, force: bool = False) -> int:
+        """Drop a topic; with force its subscriptions too, whose number is returned. Raises QueueNotEmpty, SubscriptionInUse."""
+        return await self._run(scalar("drop_topic", topic=("text", topic), force=("boolean", force)).then(int))
+
+    async def list_topics(self) -> Rows:
+        """Every topic."""
+        return await self._run(table("list_topics", TOPIC_COLUMNS))
+
+    async def topic_history(self, topic: str, since: datetime | None = None, max_messages: int = 100) -> list[Message]:
+        """Messages of a topic that are still stored, oldest first, from a time on; nothing is taken."""
+        return await self._run(
+            messages_of("howdah.topic_history(%s::text, %s::timestamptz, %s::integer)", (topic, since, max_messages))
+        )
+
+    async def subscribe(
+        self,
+        topic: str,
+        name: str | None = None,
+        *,
+        client_id: str | None = None,
+        selector: str | None = None,
+        shared: bool = False,
+        durable: bool = True,
+        no_local: bool = False,
+        since: datetime | None = None,
+        **options: Unpack[SubscriptionOptions],
+    ) -> str:
+        """Subscribe to a topic or a wildcard; returns the subscription's name, which every verb takes as a queue's.
+
+        client_id: None, the one that the connection has claimed, or none. since: also what was sent from that time on and is still stored; datetime.min: all of it. options: prioritized, and
+        the poison policy as of create_queue. Again with the same definition changes nothing; with another one it begins anew.
+        Raises NoSuchQueue, BadName, BadOption, BadArgument, InvalidSelector, SubscriptionInUse.
+        """
+        client_id = self._client_id if client_id is None else client_id
+        wanted = Subscription(topic, name, client_id, selector, shared, durable, no_local, since, options)
+        return await self._run(wanted.call())
+
+    async def unsubscribe(self, subscription: str) -> None:
+        """End a subscription; what it has not read is lost to it. Raises SubscriptionInUse."""
+        await self._run(unsubscribe(subscription))
+
+    async def seek_subscription(self, subscription: str, since: datetime) -> None:
+        """Have it read from a time on, whatever it has read: what is still stored comes again, or what was not read is passed over.
+
+        datetime.min is the beginning, datetime.max the end. Raises SubscriptionInUse.
+        """
+        call = scalar("seek_subscription", subscription=("text", subscription), since=("timestamptz", moment(since)))
+        await self._run(call.then(lambda _: None))
+
+    async def list_subscriptions(self, topic: str | None = None) -> Rows:
+        """Every subscription, or those that read a topic, with how far behind each is."""
+        return await self._run(table("list_subscriptions", SUBSCRIPTION_COLUMNS, topic=("text", topic)))
+
+    async def bridge(self, topic: str, queue: str, selector: str | None = None) -> None:
+        """Pass messages of a topic on into a queue too; again with another selector changes that."""
+        await self._run(scalar("bridge", topic=("text", topic), queue=("text", queue), selector=("text", selector)))
+
+    async def unbridge(self, topic: str, queue: str) -> bool:
+        """Pass them on no longer; returns whether it was so."""
+        return await self._run(scalar("unbridge", topic=("text", topic), queue=("text", queue)).then(bool))
+
+    async def list_bridges(self, topic: str) -> Rows:
+        """The queues that get a topic's messages."""
+        return await self._run(table("list_bridges", "queue, selector", topic=("text", topic)))
+
+    async def rebase_topics(self) -> str:
+        """After a restore into another cluster; returns what was rewritten. Raises BadArgument where nothing is to be done."""
+        return await self._run(scalar("rebase_topics").then(str))

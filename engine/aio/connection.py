@@ -1,0 +1,253 @@
+"""Connections for asyncio: a pool of database connections that sessions are made from."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
+from typing import TypeVar, Unpack
+
+import psycopg
+from psycopg_pool import AsyncConnectionPool
+
+from .. import calls
+from ..calls import Call, Incident
+from ..calls.bodies import Body
+from ..calls.message import Message
+from ..calls.options import SendOptions
+from ..connection import Connection
+from ..database.waiting import Asks
+from ..database.waking import Waking
+from ..errors import IllegalState, cannot_connect, lost_translated
+from ..factory import check_duration, check_sizes, complete, connect, pool_settings
+from ..handling.failure import recording
+from ..handling.outcomes import Rule
+from ..jms.modes import AckMode
+from ..jms.prefetch import Prefetch
+from .admin import AsyncAdmin
+from .admin.archives import AsyncArchives
+from .admin.audits import AsyncAudits
+from .admin.schedules import AsyncSchedules
+from .jms import AsyncAckSession
+from .leases import AsyncLeases
+from .loans import AsyncLoans, AsyncPgConnection
+from .session import AsyncSession
+
+T = TypeVar("T")
+
+
+class AsyncConnection:
+    """A pool of async connections; ``transaction`` gives a session that commits at the end of its block."""
+
+    #: Redeliveries at most of what listeners get; None: the queue's own limit.
+    max_redeliveries: int | None = None
+    #: The client id that the connection has claimed: none.
+    client_id: str | None = None
+
+    def __init__(
+        self, pool: AsyncConnectionPool[AsyncPgConnection], threaded: Callable[[], Connection] | None = None
+    ) -> None:
+        """threaded: makes the connection that sessions with an acknowledge mode have in common, when the first one is made."""
+        self.pool = pool
+        self._threaded = threaded
+        self._thread_connection: Connection | None = None
+        self._making = asyncio.Lock()
+        self._loans = AsyncLoans(pool)
+        self._sessions: set[AsyncSession] = set()
+        self._started = True
+        self._closed = False
+        self._waking = Waking.of_pool(pool)
+        self._asks = Asks()
+
+    @property
+    def waking(self) -> Waking | None:
+        """What wakes waiting receives; None: nothing does."""
+        return self._waking
+
+    @property
+    def started(self) -> bool:
+        """Whether sessions may receive."""
+        return self._started
+
+    def start(self) -> None:
+        """Let sessions receive."""
+        self._started = True
+
+    def stop(self) -> None:
+        """Let the sessions of ``session`` receive nothing more; sending goes on, and time-outs of waiting receives run on."""
+        self._started = False
+
+    async def session(self, *, transacted: bool = True) -> AsyncSession:
+        """A session on a connection from the pool, which commits and rolls back itself; to be closed. As ``Connection.session``.
+
+        Raises CannotConnect if none came free or the server does not answer.
+        """
+        self._check_open()
+        session = await AsyncSession.owning(self, self._loans, transacted=transacted)
+        self._sessions.add(session)
+        if self._closed:  # in between
+            await session.close()
+            self._check_open()
+        return session
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise IllegalState("the connection is closed")
+
+    def forget(self, session: object) -> None:
+        """A session was closed."""
+        if isinstance(session, AsyncSession):
+            self._sessions.discard(session)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[AsyncSession]:
+        """A session in a transaction: committed at the end of the block, rolled back if it raises.
+
+        Raises CannotConnect if no connection came free, ConnectionLost if it broke.
+        """
+        async with self._borrowed(autocommit=False) as connection:
+            try:
+                yield self._over(connection, self._asks)
+            except BaseException:
+                with suppress(psycopg.Error):
+                    await connection.rollback()
+                raise
+            with lost_translated():
+                await connection.commit()
+
+    @asynccontextmanager
+    async def lent(self) -> AsyncIterator[tuple[AsyncPgConnection, AsyncSession]]:
+        """A connection of the pool for one use in the block, each statement a transaction, and a session over it. Raises CannotConnect."""
+        async with self._borrowed(autocommit=True) as connection:
+            yield connection, self._over(connection, Asks())
+
+    @asynccontextmanager
+    async def _borrowed(self, *, autocommit: bool) -> AsyncIterator[AsyncPgConnection]:
+        self._check_open()
+        connection = await self._loans.borrow(autocommit=autocommit)
+        try:
+            yield connection
+        finally:
+            await self._loans.give_back(connection)
+
+    def _over(self, connection: AsyncPgConnection, asks: Asks) -> AsyncSession:
+        session = AsyncSession(connection)
+        session.share(self._waking, asks)
+        return session
+
+    async def call(self, call: Call[T]) -> T:
+        """Run one call in a transaction of its own."""
+        async with self.transaction() as session:
+            return await session.call(call)
+
+    async def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
+        """Send one message in a transaction of its own; when this returns, the message is stored durably."""
+        return await self.call(calls.send(queue, body, **options))
+
+    async def record_failure(
+        self, message: Message, error: BaseException, rules: Iterable[Rule] = ()
+    ) -> Incident | None:
+        """As ``Connection.record_failure``."""
+        call = recording(message, error, rules)
+        if call is None:
+            return None
+        return await self.call(call)
+
+    @property
+    def admin(self) -> AsyncAdmin:
+        """The administrator's verbs, each in a transaction of its own."""
+        return AsyncAdmin(self.call)
+
+    @property
+    def leases(self) -> AsyncLeases:
+        """Receiving without an open transaction: lease, ack, nack, release, extend."""
+        return AsyncLeases(self.call)
+
+    @property
+    def schedules(self) -> AsyncSchedules:
+        """What is sent by the clock: add, list, cancel, pause, resume; and delayed messages."""
+        return AsyncSchedules(self.call)
+
+    @property
+    def archives(self) -> AsyncArchives:
+        """The archive: its finished runs, and messages sent out of it anew."""
+        return AsyncArchives(self.call)
+
+    @property
+    def audits(self) -> AsyncAudits:
+        """Audits on record: list, last, record; and the right to audit."""
+        return AsyncAudits(self.call)
+
+    async def jms_session(self, *, transacted: bool = False, mode: int = AckMode.AUTO) -> AsyncAckSession:
+        """As ``Connection.jms_session``: a session with an acknowledge mode, on a thread and database connections of its own.
+
+        Raises BadArgument, CannotConnect, and IllegalState for a connection that was not made by ``connect_async``.
+        """
+        async with self._making:
+            if self._threaded is None:
+                raise IllegalState("only a connection by connect_async has sessions with an acknowledge mode")
+            if self._thread_connection is None:
+                self._thread_connection = await asyncio.to_thread(self._threaded)
+        owner = self._thread_connection
+        return AsyncAckSession(await asyncio.to_thread(lambda: owner.jms_session(transacted=transacted, mode=mode)))
+
+    async def close(self) -> None:
+        """Close the pool and every session."""
+        self._closed = True
+        if self._thread_connection is not None:
+            await asyncio.to_thread(self._thread_connection.close)
+        for session in list(self._sessions):
+            await session.close()
+        waking, self._waking = self._waking, None
+        if waking is not None:
+            waking.release()
+        await self.pool.close()
+
+
+@asynccontextmanager
+async def connect_async(
+    dsn: str | None = None,
+    *,
+    min_size: int = 0,
+    max_size: int = 10,
+    timeout: float = 30,
+    prepare: bool = True,
+    prefetch: Prefetch | None = None,
+    lease_duration: float = 60,
+) -> AsyncIterator[AsyncConnection]:
+    """Connect by DSN, as ``connect``; the pool is closed at the end of the block. Raises CannotConnect, BadArgument.
+
+    prefetch, lease_duration: for sessions with an acknowledge mode, which have up to ``max_size`` connections besides.
+    """
+    check_sizes(min_size, max_size)
+    check_duration(lease_duration)
+    conninfo = complete(dsn, timeout)
+    try:
+        await (await psycopg.AsyncConnection.connect(conninfo)).close()
+    except psycopg.Error as error:
+        raise cannot_connect(error) from error
+    pool: AsyncConnectionPool[AsyncPgConnection] = AsyncConnectionPool(
+        conninfo,
+        kwargs=pool_settings(prepare),
+        min_size=min_size,
+        max_size=max_size,
+        timeout=timeout,
+        open=False,
+        name="howdah",
+    )
+    async with pool:
+        connection = AsyncConnection(
+            pool,
+            lambda: connect(
+                conninfo,
+                max_size=max_size,
+                timeout=timeout,
+                prepare=prepare,
+                prefetch=prefetch,
+                lease_duration=lease_duration,
+            ),
+        )
+        try:
+            yield connection
+        finally:
+            await connection.close()

@@ -1,0 +1,184 @@
+"""What runs beside a session whose consumers have listeners: one message at a time, whatever the number of listeners."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from typing import Any, Generic, Protocol, TypeVar
+
+import psycopg
+
+from .. import calls
+from ..calls import Call
+from ..calls.message import Message
+from ..database.waiting import PAUSE_MIN, Idle
+from ..errors import HowdahError
+from ..handling.failure import failure_of, is_blamed
+from ..handling.functions import check_ran
+from ..handling.outcomes import Rules
+from .tasks import AsyncBackground, AsyncFlag, AsyncLock
+
+log = logging.getLogger("howdah.listener")
+
+AsyncListener = Callable[[Message], Awaitable[Any]]
+T = TypeVar("T")
+K = TypeVar("K")
+
+#: After errors: a lost server comes back no sooner for being asked often.
+PAUSE_MAX_FAILING = 5.0
+RENEW_TIMEOUT = 2.0
+
+
+class AsyncListening(Protocol):
+    """A session, as what runs beside it knows it."""
+
+    def idle(self) -> Idle:
+        """The waiting of the session."""
+
+    def wake(self) -> None:
+        """Have whoever waits look again at once."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Until then, or until somebody calls ``wake``."""
+
+    async def finish(self) -> None:
+        """The end of the session, once no listener runs any more."""
+
+
+class AsyncListeners(Protocol[K]):
+    """The listeners of a session, and what is done with a message for one of them."""
+
+    def places(self) -> Iterable[K]:
+        """What has a listener just now."""
+
+    async def deliver(self, place: K, idle: Idle) -> bool:
+        """Deliver a message if there is one. Raises what is not the message's fault."""
+
+    async def recover(self, place: K, error: Exception) -> None:
+        """After such an error: tell of it, and see to it that the next pass starts afresh."""
+
+
+class AsyncDispatcher(AsyncBackground, Generic[K]):
+    """Looks in turn at all places that have a listener, until it is stopped; then the session is finished."""
+
+    def __init__(self, name: str, session: AsyncListening, listeners: AsyncListeners[K]) -> None:
+        super().__init__(name, self._loop)
+        self._session = session
+        self._listeners = listeners
+        self._stopping = AsyncFlag()
+        self._delivering = AsyncLock()
+
+    async def changed(self) -> None:
+        """A listener went: wait for its message in hand."""
+        if not self.is_current():
+            async with self._delivering:
+                pass
+
+    async def end(self) -> bool:
+        """End after the message in hand, and wait for that. False for a listener that ends its own session: it goes on."""
+        if not self.is_alive():
+            return True
+        self._stopping.set()
+        self._session.wake()
+        if self.is_current():
+            return False
+        await self.join()
+        return True
+
+    async def _loop(self) -> None:
+        """Until stopped: one pass over the listeners, then a pause if none had a message."""
+        idle = self._session.idle()
+        failing_pause = PAUSE_MIN
+        try:
+            while not self._stopping.is_set():
+                busy = failing = False
+                for place in list(self._listeners.places()):
+                    try:
+                        async with self._delivering:
+                            busy = await self._listeners.deliver(place, idle) or busy
+                    except Exception as error:  # noqa: BLE001 - it must go on for the others
+                        failing = True
+                        await self._listeners.recover(place, error)
+                    if self._stopping.is_set():
+                        return
+                failing_pause = min(failing_pause * 2, PAUSE_MAX_FAILING) if failing else PAUSE_MIN
+                if failing and not busy:
+                    await self._stopping.wait(failing_pause)
+                elif not busy:
+                    await self._session.sleep(idle.pause() or 0)
+        finally:
+            idle.reset()
+            await self._session.finish()
+
+
+class AsyncTransacted(Protocol):
+    """A session in whose transactions messages are delivered."""
+
+    @property
+    def max_redeliveries(self) -> int | None:
+        """The connection's limit of redeliveries."""
+
+    async def look(self, queue: str, max_messages: int, idle: Idle) -> list[Message]:
+        """Messages that are there now."""
+
+    async def call(self, call: Call[T]) -> T:
+        """Run a call in the session's transaction."""
+
+    async def commit(self) -> None:
+        """Make permanent what was done."""
+
+    async def rollback(self) -> None:
+        """Undo it."""
+
+    async def renew(self, timeout: float | None = None) -> None:
+        """If the connection broke, put another in its place."""
+
+
+class AsyncTransactedListeners:
+    """Commits if a listener returns, else rolls back and records the failure outside."""
+
+    def __init__(self, session: AsyncTransacted) -> None:
+        self._session = session
+        self._listeners: dict[object, tuple[str, AsyncListener, Rules]] = {}
+
+    def set(self, key: object, queue: str, listener: AsyncListener | None, rules: Rules) -> None:
+        """Add, replace or (None) remove a listener."""
+        if listener is None:
+            self._listeners.pop(key, None)
+        else:
+            self._listeners[key] = (queue, listener, rules)
+
+    def places(self) -> Iterable[object]:
+        """The keys of the listeners."""
+        return list(self._listeners)
+
+    async def deliver(self, place: object, idle: Idle) -> bool:
+        """Deliver a message if there is one. Raises what is not the message's fault."""
+        queue, listener, rules = self._listeners.get(place, ("", None, None))
+        if listener is None:
+            return False
+        messages = await self._session.look(queue, 1, idle)
+        if not messages:
+            return False
+        try:
+            check_ran(await listener(messages[0]))
+            await self._session.commit()
+        except (Exception, SystemExit) as error:
+            # Whatever a listener raises is a failed delivery, and so is a commit refused by a deferred constraint.
+            if not is_blamed(error):
+                raise
+            await self._session.rollback()
+            failure = failure_of(messages[0], error, rules, self._session.max_redeliveries)
+            await self._session.call(calls.record_failures(queue, [failure]))
+            await self._session.commit()
+        return True
+
+    async def recover(self, place: object, error: Exception) -> None:
+        """Roll back, and if the connection is gone get another."""
+        queue = self._listeners.get(place, ("?",))[0]
+        log.warning("listener of %s goes on after %s: %s", queue, type(error).__name__, error)
+        with suppress(HowdahError, psycopg.Error):
+            await self._session.rollback()
+        with suppress(HowdahError, psycopg.Error):
+            await self._session.renew(RENEW_TIMEOUT)

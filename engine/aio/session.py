@@ -1,0 +1,261 @@
+"""A session: one connection, one transaction at a time, and the verbs of a queue.
+
+``AsyncSession(connection)`` works inside a connection the caller owns (psycopg, SQLAlchemy): it never commits. Sessions
+made by ``AsyncConnection.session()`` own theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Unpack
+
+from .. import calls
+from ..calls import consumers, temporary, topics
+from ..calls.bodies import Body
+from ..calls.message import Message
+from ..calls.options import (
+    BrowseOptions,
+    ConsumerOptions,
+    ReceiveOptions,
+    RespondOptions,
+    SendManyOptions,
+    SendOptions,
+    SharedOptions,
+)
+from ..database.waiting import Idle
+from ..errors import IllegalState
+from ..handling.functions import check_async_listener
+from ..handling.outcomes import Rule, Rules
+from .admin import AsyncAdmin
+from .copying import send_copy
+from .dispatch import AsyncDispatcher, AsyncListener, AsyncTransactedListeners
+from .producer import AsyncBrowser, AsyncConsumer, AsyncProducer
+from .stream import BATCH_DEFAULT, send_stream
+from .transacting import AsyncTransacting
+
+
+class AsyncSession(AsyncTransacting):
+    """Verbs over one connection; not for use by two callers at once, but anybody may close it."""
+
+    _listeners: AsyncTransactedListeners | None = None
+
+    @property
+    def admin(self) -> AsyncAdmin:
+        """The administrator's verbs in the session's transaction."""
+        return AsyncAdmin(self.call)
+
+    # -- messages -------------------------------------------------------------------------------------------------
+
+    async def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
+        """Send one message and return its number; options as in ``calls.send``."""
+        return await self.call(calls.send(queue, body, **options))
+
+    async def send_many(self, queue: str, bodies: Sequence[Body], **options: Unpack[SendManyOptions]) -> list[int]:
+        """Send many messages in one statement and return their numbers in order; options as in ``calls.send_many``."""
+        return await self.call(calls.send_many(queue, bodies, **options))
+
+    async def send_stream(
+        self, queue: str, bodies: Iterable[Body], *, batch: int = BATCH_DEFAULT, **options: Unpack[SharedOptions]
+    ) -> int:
+        """Send all that an iterable gives, in one transaction and with bounded memory; how many there were.
+
+        ``batch`` bodies go in one statement and are of one kind; options are those of ``calls.send_many`` that are not
+        sequences. After an error, the iterable's own too, nothing is sent. The iterable must not use this session.
+        """
+        return await self._load(lambda connection: send_stream(connection, queue, bodies, batch, options))
+
+    async def send_copy(
+        self, queue: str, rows: Iterable[Any], *, columns: Sequence[str] = (), **options: Unpack[SharedOptions]
+    ) -> int:
+        """Send all that an iterable gives by COPY, in one transaction; how many there were.
+
+        A row is a body, or, with ``columns`` (headers, priority, correlation_id, message_type, conversation_id, deduplication_key),
+        a sequence of the body and these. Bodies are of one kind. Otherwise as ``send_stream``.
+        """
+        return await self._load(lambda connection: send_copy(connection, queue, rows, columns, options))
+
+    async def receive(
+        self,
+        queue: str,
+        max_messages: int = 1,
+        *,
+        wait: float = 0,
+        selector: str | None = None,
+        consumer: int | None = None,
+    ) -> list[Message]:
+        """Up to max_messages messages, waiting up to ``wait`` seconds for the first; [] if none came or the session closed.
+
+        The transaction stays open with them: commit consumes them, rollback puts them back. selector: only what it selects;
+        consumer: a number from ``open_consumer``; queue may be a wildcard, ``JOBS.>``.
+        """
+        return await self.receive_until(queue, max_messages, wait, lambda: False, selector=selector, consumer=consumer)
+
+    async def open_consumer(self, queue: str, **options: Unpack[ConsumerOptions]) -> int | None:
+        """Register as a consumer, for queues that tell theirs apart and unshared subscriptions; commit. None: a shared one, which needs none.
+
+        Options: exclusive, priority, own_session, timeout.
+        """
+        return await self.call(consumers.open_consumer(queue, **options))
+
+    async def close_consumer(self, consumer: int) -> bool:
+        """End a consumer; its share goes to the others at commit. False: it was not open."""
+        return await self.call(consumers.close_consumer(consumer))
+
+    async def receive_until(
+        self,
+        queue: str,
+        max_messages: int,
+        wait: float | None,
+        given_up: Callable[[], bool],
+        **which: Unpack[ReceiveOptions],
+    ) -> list[Message]:
+        """As receive, also ended by ``wake`` once ``given_up`` is true; wait None: no limit."""
+        with self.idle(wait) as idle:
+            while not (self._closing or given_up()):
+                try:
+                    messages = await self.look(queue, max_messages, idle, **which)
+                except IllegalState:
+                    if not self._closing:
+                        raise
+                    return []
+                pause = None if messages else idle.pause()
+                if pause is None:
+                    return messages
+                await self.sleep(pause)
+        return []
+
+    async def look(self, queue: str, max_messages: int, idle: Idle, **which: Unpack[ReceiveOptions]) -> list[Message]:
+        """As receive_now, having asked to be woken if it is time to."""
+        async with self._in_use:
+            ask = idle.ask(queue) if self._is_ready() else None
+            if ask is not None:
+                alone = self._is_idle()
+                idle.asked(queue, await self.call(ask))
+                if alone:
+                    await self.commit()
+            messages = await self.receive_now(queue, max_messages, **which)
+            if messages:
+                idle.found()
+            return messages
+
+    def _is_ready(self) -> bool:
+        """Whether it may receive: not while the connection that it is a session of is stopped."""
+        return self._owner is None or self._owner.started
+
+    async def receive_now(self, queue: str, max_messages: int = 1, **which: Unpack[ReceiveOptions]) -> list[Message]:
+        """Up to max_messages messages that are there now; without any, no transaction is left open that was not before."""
+        if not self._is_ready():
+            return []
+        async with self._in_use:
+            idle = self._is_idle()
+            messages = await self.call(calls.receive(queue, max_messages, **which))
+            if idle and not messages:
+                # Not a rollback: what was received may have been expired messages and poison, which are gone now.
+                await self.commit()
+            return messages
+
+    async def receive_message(self, queue: str, message_id: int) -> Message | None:
+        """Take the message of that number, in this session's transaction; None if it is not there, not due or in other hands."""
+        messages = await self.call(calls.receive_message(queue, message_id)) if self._is_ready() else []
+        return messages[0] if messages else None
+
+    async def receive_correlated(self, queue: str, correlation_id: str, max_messages: int = 1) -> list[Message]:
+        """Take messages of that correlation id, in this session's transaction, wherever in the queue they lie."""
+        return (
+            await self.call(calls.receive_correlated(queue, correlation_id, max_messages)) if self._is_ready() else []
+        )
+
+    async def browse(
+        self,
+        queue: str,
+        max_messages: int = 100,
+        *,
+        after: Message | tuple[int, int] | None = None,
+        **which: Unpack[BrowseOptions],
+    ) -> list[Message]:
+        """One page of ready messages, all or ``which`` as in ``calls.browse``; nothing is taken or locked."""
+        async with self._in_use:
+            idle = self._is_idle()
+            messages = await self.call(calls.browse(queue, max_messages, after=after, **which))
+            if idle:
+                await self.commit()
+            return messages
+
+    async def create_temporary_queue(self) -> str:
+        """Create a queue for answers that ends with this session, which alone receives from it; its name.
+
+        Where the connection is the caller's own, it ends with that, or by ``temporary.close``.
+        """
+        idle = self._is_idle()
+        name = await self.call(temporary.create())
+        if idle:
+            await self.commit()
+        self._temporary = True
+        return name
+
+    async def respond(self, request: Message, body: Body, **options: Unpack[RespondOptions]) -> int | None:
+        """Answer a request in this session's transaction; None if nobody waits any more. Options as in ``temporary.respond``."""
+        return await self.call(temporary.respond(request, body, **options))
+
+    def producer(self, queue: str | None = None) -> AsyncProducer:
+        """A producer for one queue, or for a queue named at each send."""
+        return AsyncProducer(self, queue)
+
+    def consumer(self, queue: str) -> AsyncConsumer:
+        """A consumer of one queue."""
+        return AsyncConsumer(self, queue)
+
+    async def subscriber(
+        self, topic: str, *, selector: str | None = None, client_id: str | None = None, no_local: bool = False
+    ) -> AsyncConsumer:
+        """A consumer of a topic, or a wildcard, from now on: of a subscription that is not durable and ends with the session.
+
+        client_id: None, the connection's. What the topic's recovery policy keeps for late comers comes first. Where the connection is the caller's own, the
+        subscription ends a minute after it was last received from.
+        """
+        idle = self._is_idle()
+        client_id = (self._client_id() or "") if client_id is None else client_id
+        wanted = topics.Subscription(topic, None, client_id, selector, durable=False, no_local=no_local)
+        name = await self.call(wanted.call())
+        if idle:
+            await self.commit()
+        self._fleeting.append(name)
+        return AsyncConsumer(self, name)
+
+    async def set_client_id(self, client_id: str | None) -> None:
+        """Say under which client id this transaction publishes: subscriptions with no_local and the same do not get it."""
+        if not self._transacted:
+            raise IllegalState("a session that is not transacted has no transaction to set it for")
+        if self._client_id() is not None:
+            raise IllegalState(f"the connection has claimed the client id {self._client_id()}")
+        await self.call(topics.set_client_id(client_id))
+
+    def browser(self, queue: str, selector: str | None = None) -> AsyncBrowser:
+        """A browser of one queue, or of what a selector selects of it."""
+        return AsyncBrowser(self, queue, selector=selector)
+
+    async def listen(
+        self, queue: str, listener: AsyncListener | None, *, consumer: object = None, rules: Iterable[Rule] = ()
+    ) -> None:
+        """Call ``listener`` with each message of a queue, beside the caller: on a thread, or in asyncio as a task. None ends it.
+
+        The session belongs to that from then on. A listener that returns commits; one that raises rolls back, and the
+        failure is recorded outside. It may raise Reject or Retry; ``rules`` name outcomes by class of exception, such as
+        (ValueError, Reject). ``consumer`` tells two listeners of one queue apart. Raises BadArgument for what is no rule,
+        for a generator function, and for a plain one in asyncio or an asynchronous one elsewhere.
+        """
+        checked = Rules(rules)
+        if listener is not None:
+            check_async_listener(listener)
+        if self._connection is None or self._closing:
+            raise IllegalState("the session is closed")
+        if self._loans is None or not self._transacted:
+            raise IllegalState("listeners need a transacted session of a connection")
+        if self._dispatcher is None or self._listeners is None:
+            self._listeners = AsyncTransactedListeners(self)
+            self._dispatcher = AsyncDispatcher("howdah-session", self, self._listeners)
+        self._listeners.set(consumer or queue, queue, listener, checked)
+        if listener is None:
+            await self._dispatcher.changed()
+        else:
+            self._dispatcher.start()

@@ -1,0 +1,97 @@
+"""What sessions need of asyncio's tasks. ``database.threads`` has the same for threads, under names without Async."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any
+
+
+class AsyncFlag:
+    """Set from any task and any thread; whoever waits goes on."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+        #: The loop in which somebody waits.
+        self._loop = _running_loop()
+
+    def set(self) -> None:
+        """Have whoever waits go on."""
+        loop = self._loop
+        if loop is None or loop is _running_loop():
+            self._event.set()
+        else:
+            loop.call_soon_threadsafe(self._event.set)
+
+    def clear(self) -> None:
+        """From now on whoever waits waits."""
+        self._event.clear()
+
+    def is_set(self) -> bool:
+        """Whether it is set."""
+        return self._event.is_set()
+
+    async def wait(self, seconds: float | None = None) -> bool:
+        """Wait so long (None: no limit); whether it is set."""
+        self._loop = asyncio.get_running_loop()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._event.wait(), seconds)
+        return self._event.is_set()
+
+
+class AsyncLock:
+    """Whichever task holds it may take it again."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._holder: asyncio.Task[Any] | None = None
+        self._times = 0
+
+    async def __aenter__(self) -> None:
+        task = asyncio.current_task()
+        if self._holder is not task:
+            await self._lock.acquire()
+            self._holder = task
+        self._times += 1
+
+    async def __aexit__(self, *error: object) -> None:
+        self._times -= 1
+        if self._times == 0:
+            self._holder = None
+            self._lock.release()
+
+
+class AsyncBackground:
+    """Something that runs beside its owner, as a task."""
+
+    def __init__(self, name: str, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self._name = name
+        self._run = run
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin, unless it runs."""
+        if not self.is_alive():
+            self._task = asyncio.get_running_loop().create_task(self._run(), name=self._name)
+
+    def is_alive(self) -> bool:
+        """Whether it runs."""
+        return self._task is not None and not self._task.done()
+
+    def is_current(self) -> bool:
+        """Whether it is the caller."""
+        return self._task is asyncio.current_task()
+
+    async def join(self) -> None:
+        """Wait for its end, unless it is the caller or never began."""
+        if self._task is not None and not self.is_current():
+            await asyncio.wait([self._task])
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    """The caller's; None on a thread that has none."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

@@ -1,0 +1,199 @@
+"""The connection and the transaction of a session, and its life: what stands beneath the verbs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Self, TypeVar
+
+import psycopg
+
+from ..calls import Call, temporary, topics
+from ..database.runner import AnyAsyncConnection, raw_async, run_async
+from ..errors import ConnectionLost, HowdahError, IllegalState, lost_translated
+from ..sessions.owner import SessionOwner
+from .dispatch import AsyncDispatcher
+from .loans import AsyncLoans, AsyncPgConnection
+from .tasks import AsyncLock
+from .waiter import AsyncWaiter
+
+T = TypeVar("T")
+
+
+class AsyncTransacting(AsyncWaiter):
+    """One connection, the session's own or its caller's, and one transaction at a time."""
+
+    def __init__(self, connection: AnyAsyncConnection) -> None:
+        super().__init__()
+        self._connection: AnyAsyncConnection | None = connection
+        self._owner: SessionOwner | None = None
+        self._loans: AsyncLoans | None = None
+        self._transacted = True
+        self._dispatcher: AsyncDispatcher[object] | None = None
+        self._closing = False
+        #: Subscriptions that end with the session.
+        self._fleeting: list[str] = []
+        #: Whether it has temporary queues, which end with it.
+        self._temporary = False
+        #: Held while a statement runs, so that close gives no connection away in the middle of one.
+        self._in_use = AsyncLock()
+
+    @classmethod
+    async def owning(cls, owner: SessionOwner, loans: AsyncLoans, *, transacted: bool) -> Self:
+        """A session that commits and rolls back itself and gives its connection back when it is closed.
+
+        Not transacted: every call commits at once, so a received message is gone before ``receive`` returns.
+        """
+        session = cls(await loans.borrow(autocommit=not transacted))
+        session._owner, session._loans, session._waking, session._transacted = owner, loans, owner.waking, transacted
+        return session
+
+    @property
+    def max_redeliveries(self) -> int | None:
+        """The connection's limit of redeliveries; None: the queue's alone."""
+        return None if self._owner is None else self._owner.max_redeliveries
+
+    @property
+    def transacted(self) -> bool:
+        """Whether a transaction spans several calls."""
+        return self._transacted
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._closing
+
+    @property
+    def connection(self) -> Any:
+        """The connection beneath, for the application's own statements in the same transaction."""
+        return self._live()
+
+    def _live(self) -> AnyAsyncConnection:
+        if self._connection is None or self._closing:
+            raise IllegalState("the session is closed")
+        dispatcher = self._dispatcher
+        if dispatcher is not None and dispatcher.is_alive() and not dispatcher.is_current():
+            raise IllegalState("a session with listeners belongs to their task", "Make another session.")  # async
+            # sync: raise IllegalState("a session with listeners belongs to their thread", "Make another session.")
+        return self._connection
+
+    async def call(self, call: Call[T]) -> T:
+        """Run any call in this session's transaction. If it fails as the first one, no broken transaction is left."""
+        async with self._in_use:
+            connection = self._live()
+            idle = self._is_idle()
+            try:
+                return await run_async(connection, call)
+            except BaseException:
+                if idle:
+                    with suppress(ConnectionLost, psycopg.Error):
+                        await self.rollback()
+                raise
+
+    async def _load(self, load: Callable[[psycopg.AsyncConnection[Any]], Awaitable[int]]) -> int:
+        async with self._in_use:
+            connection, idle = self._live(), self._is_idle()
+            try:
+                return await load(await raw_async(connection))
+            except BaseException:
+                if idle:
+                    with suppress(ConnectionLost, psycopg.Error):
+                        await self.rollback()
+                raise
+
+    def _client_id(self) -> str | None:
+        return None if self._owner is None else self._owner.client_id
+
+    # -- transaction ----------------------------------------------------------------------------------------------
+
+    def _own(self) -> AsyncPgConnection:
+        connection = self._live()
+        if self._loans is None or not isinstance(connection, psycopg.AsyncConnection):
+            raise IllegalState("the transaction belongs to the caller's connection", "Commit or roll back there.")
+        return connection
+
+    def _is_idle(self) -> bool:
+        """Whether this session owns its transaction and none is open."""
+        connection = self._connection
+        if self._loans is None or not self._transacted or not isinstance(connection, psycopg.AsyncConnection):
+            return False
+        return connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+
+    async def _end(self, how: Callable[[AsyncPgConnection], Awaitable[None]]) -> None:
+        async with self._in_use:
+            connection = self._own()
+            if not self._transacted:
+                raise IllegalState("a session that is not transacted has no transaction to end")
+            with lost_translated():
+                await how(connection)
+
+    async def commit(self) -> None:
+        """Make what was sent, received and written since the last commit permanent."""
+        await self._end(psycopg.AsyncConnection.commit)
+
+    async def rollback(self) -> None:
+        """Undo what was sent, received and written since the last commit; messages are back in their place."""
+        await self._end(psycopg.AsyncConnection.rollback)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Self]:
+        """Commit at the end of the block, roll back if it raises."""
+        if not self._transacted:
+            raise IllegalState("a session that is not transacted has no transactions")
+        self._own()
+        try:
+            yield self
+        except BaseException:
+            # The block's own error is the one to be seen.
+            with suppress(ConnectionLost, IllegalState, psycopg.Error):
+                await self.rollback()
+            raise
+        await self.commit()
+
+    # -- its life -------------------------------------------------------------------------------------------------
+
+    async def renew(self, timeout: float | None = None) -> None:
+        """If the connection broke, put another in its place; what was open on it is rolled back by the server.
+
+        Raises CannotConnect if there is none within ``timeout`` seconds.
+        """
+        async with self._in_use:
+            connection = self._own()
+            if self._loans is not None and connection.closed:
+                await self._loans.give_back(connection)
+                self._connection = await self._loans.borrow(autocommit=not self._transacted, timeout=timeout)
+
+    async def close(self) -> None:
+        """Roll back what is open and give the connection back; a waiting ``receive`` returns []. A second call does nothing.
+
+        Listeners finish the message they have in hand; one that closes its own session closes it after that.
+        """
+        if self._dispatcher is None or await self._dispatcher.end():
+            await self.finish()
+
+    async def finish(self) -> None:
+        """The end of ``close``, once no listener runs any more."""
+        self._closing = True  # before a call under way is waited for, so that none follows it
+        self._wake.set()
+        async with self._in_use:
+            connection, self._connection = self._connection, None
+        if self._loans is not None and self._owner is not None and isinstance(connection, psycopg.AsyncConnection):
+            self._owner.forget(self)
+            # What cannot be ended now is ended by maintenance, a minute after it was last received from.
+            with suppress(HowdahError, psycopg.Error):
+                await connection.rollback()
+                for name in self._fleeting:
+                    await run_async(connection, topics.unsubscribe(name))
+                    if self._transacted:
+                        await connection.commit()
+                if self._temporary:
+                    await run_async(connection, temporary.close())
+                    if self._transacted:
+                        await connection.commit()
+            await self._loans.give_back(connection)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.close()

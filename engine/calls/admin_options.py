@@ -1,0 +1,135 @@
+"""The options of queues, topics, subscriptions, listeners, the engine and its tables, by name and type.
+
+The database decides what it takes: ``howdah._option_kinds()``, to which a test holds these.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+
+class QueueOptions(TypedDict, total=False):
+    """Of a queue; docs/poison.md and docs/limits.md say what they mean."""
+
+    preset: Literal["howdah", "websphere", "websphere_mq", "service_broker", "activemq"]
+    max_failed_deliveries: int
+    limit_comparison: Literal["reached", "exceeded"]
+    count_by: Literal["message", "conversation", "group"]
+    decided_at: Literal["failure", "receive"]
+    backout_count: Literal["volatile", "recorded", "hardened"]
+    redelivery_delay_ms: int
+    initial_redelivery_delay_ms: int | None
+    use_exponential_backoff: bool
+    backoff_multiplier: float
+    max_redelivery_delay_ms: int
+    use_collision_avoidance: bool
+    collision_avoidance_factor: float
+    override_blocked_retry: bool
+    blocked_retry_ms: int
+    strict_order: bool
+    at_limit: Literal["move", "discard", "quarantine", "end_conversation"]
+    exception_mode: Literal["system", "named", "dead_letter", "shared", "individual", "none"]
+    exception_queue: str | None
+    exception_fallback: Literal["system", "dead_letter"]
+    exception_prefix: str
+    check_rights: bool
+    process_non_persistent: bool
+    process_expired: bool
+    log_table: bool
+    log_queue: str | None
+    poison_procedure: str | None
+    quarantine_ms: int
+    quarantine_times: int
+    error_reply: bool
+    notify_admin: bool
+    notify_events: bool
+    clean_incidents: bool
+    poison_handling: bool
+    disable_after: int
+    max_message_bytes: int
+    message_limit: int | None
+    byte_limit: int | None
+    limit_behaviour: Literal["reject", "remove_oldest", "remove_lowest_priority", "block"]
+    send_timeout_ms: int
+    deduplication_window_ms: int
+    default_priority: int
+    default_time_to_live_ms: int | None
+    journal_level: Literal["off", "exits", "full"]
+    persistent: bool
+    stamp_user: bool
+    message_groups: Literal["none", "transaction", "sticky"]
+    delivery_policy: Literal["shared", "single", "failover", "round_robin"]
+
+
+class SubscriptionOptions(QueueOptions, total=False):
+    """Of a subscription: its order, and the poison policy as of a queue."""
+
+    prioritized: bool
+
+
+class TopicOptions(TypedDict, total=False):
+    """Of a topic; docs/topics.md says what they mean."""
+
+    persistent: bool
+    stamp_user: bool
+    max_message_bytes: int
+    default_priority: int
+    default_time_to_live_ms: int | None
+    journal_level: Literal["off", "exits", "full"]
+    deduplication_window_ms: int
+    retain_ms: int | None
+    retain_bytes: int | None
+    recovery: Literal["none", "last_image", "retained", "fixed_count", "fixed_size", "timed", "query"]
+    recovery_amount: int | None
+    recovery_selector: str | None
+    backlog_limit: int | None
+    backlog_age_ms: int | None
+    backlog_action: Literal["drop_backlog", "drop_subscription", "refuse"]
+
+
+class ListenerOptions(TypedDict, total=False):
+    """Of a listener; docs/listeners.md says what they mean."""
+
+    max_sessions: int
+    stop_on_failure: bool
+    sequential_failures: int
+    kind: Literal["activation_specification", "listener_port"]
+
+
+class EngineOptions(TypedDict, total=False):
+    """Of the whole engine; docs/operations.md says what they mean."""
+
+    max_count: int | None
+    max_size: int | str | None
+    max_message_bytes: int | str | None
+    yellow_threshold: int
+    orange_threshold: int
+    red_threshold: int
+    orange_delay_ms: int
+    default_blocked_retry_ms: int
+    redelivered_optimization: bool
+    expiration_interval_seconds: int
+    autorollback: bool
+    topic_rotation_seconds: int
+    journal_retention_days: int
+    incident_retention_days: int
+    archive: bool
+    persistent: bool
+
+
+class StorageOptions(TypedDict, total=False):
+    """Storage parameters of the tables that messages come and go in, as of CREATE TABLE; None takes one back."""
+
+    fillfactor: int | None
+    autovacuum_enabled: bool | None
+    autovacuum_vacuum_threshold: int | None
+    autovacuum_vacuum_scale_factor: float | None
+    autovacuum_vacuum_insert_threshold: int | None
+    autovacuum_vacuum_insert_scale_factor: float | None
+    autovacuum_vacuum_cost_delay: float | None
+    autovacuum_vacuum_cost_limit: int | None
+    autovacuum_analyze_threshold: int | None
+    autovacuum_analyze_scale_factor: float | None
+    autovacuum_freeze_min_age: int | None
+    autovacuum_freeze_max_age: int | None
+    vacuum_truncate: bool | None

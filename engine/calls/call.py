@@ -1,0 +1,94 @@
+"""A call of a SQL function: one statement with its arguments, and what becomes of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Generic, TypeVar
+
+import psycopg
+
+from ..errors import BadArgument
+from .message import COLUMNS, Message, as_messages
+from .moments import lenient
+
+T = TypeVar("T")
+U = TypeVar("U")
+Row = tuple[Any, ...]
+Rows = list[dict[str, Any]]
+Seconds = float | timedelta
+
+
+@dataclass(frozen=True)
+class Call(Generic[T]):
+    """One statement with its arguments and the function that turns its rows into the result."""
+
+    sql: str
+    arguments: tuple[Any, ...]
+    decode: Callable[[list[Any]], T]
+    #: Tells the cursor how to send the arguments and fetch the rows, where that is not psycopg's own way.
+    setup: Callable[[psycopg.Cursor[Any] | psycopg.AsyncCursor[Any]], None] | None = None
+
+    def then(self, function: Callable[[T], U]) -> Call[U]:
+        """The same call, with ``function`` applied to its result."""
+        return Call(self.sql, self.arguments, lambda rows: function(self.decode(rows)), self.setup)
+
+
+def invoke(
+    function: str, required: Mapping[str, tuple[str, Any]], optional: Mapping[str, tuple[str, Any]]
+) -> tuple[str, Row]:
+    """``howdah.function(name => %s::type, …)`` and its arguments; optional ones that are None are left to their default."""
+    given = [*required.items(), *((name, pair) for name, pair in optional.items() if pair[1] is not None)]
+    placeholders = ", ".join(f'"{name}" => %s::{sql_type}' for name, (sql_type, _) in given)
+    return f"howdah.{function}({placeholders})", tuple(value for _, (_, value) in given)
+
+
+def single(rows: Sequence[Row]) -> Any:
+    """The one value of the one row."""
+    return rows[0][0]
+
+
+def nothing(rows: Sequence[Row]) -> None:
+    """For functions without a result."""
+    return
+
+
+def messages_of(invocation: str, arguments: tuple[Any, ...]) -> Call[list[Message]]:
+    """The messages that a function of the type ``howdah.message`` returns."""
+    return Call(f"select {COLUMNS} from {invocation}", arguments, _as_they_are, as_messages)
+
+
+def _as_they_are(rows: list[Message]) -> list[Message]:
+    return rows
+
+
+def table(function: str, columns: str, **arguments: tuple[str, Any]) -> Call[Rows]:
+    """Rows of a set-returning procedure as dictionaries; arguments are (SQL type, value), None meaning the default.
+
+    A time that Python has not, before the year 1 or after 9999, is text.
+    """
+    invocation, values = invoke(function, {}, arguments)
+    names = [name.strip().strip('"') for name in columns.split(",")]
+    return Call(
+        f"select {columns} from {invocation}",
+        values,
+        lambda rows: [dict(zip(names, row, strict=True)) for row in rows],
+        lenient,
+    )
+
+
+def scalar(function: str, **arguments: tuple[str, Any]) -> Call[Any]:
+    """The single value of a procedure; arguments as for ``table``."""
+    invocation, values = invoke(function, {}, arguments)
+    return Call(f"select {invocation}", values, single)
+
+
+def interval(name: str, value: Seconds | None) -> timedelta | None:
+    """A length of time in seconds or as a timedelta. Raises BadArgument."""
+    if value is None or isinstance(value, timedelta):
+        return value
+    try:
+        return timedelta(seconds=value)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise BadArgument(f"{name} must be a number of seconds, not {value!r}") from error

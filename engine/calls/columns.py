@@ -1,0 +1,54 @@
+"""The columns of what administrators are shown, and the services of maintenance."""
+
+QUEUE_COLUMNS = (
+    "queue, is_system, sending_paused, receiving_paused, max_failed_deliveries, exception_mode, exception_queue,"
+    " redelivery_delay_ms, blocked_retry_ms, max_message_bytes, default_priority, default_time_to_live_ms,"
+    " journal_level, created_at, created_by"
+)
+STATS_COLUMNS = (
+    "queue_name, live, in_hand, parked, dead, enqueued, dequeued, consumed, expired, discarded, moved_out, moved_in,"
+    " lost, consumers, oldest_age, exact, figures_age, audited_at, audit_verdict"
+)
+STATE_COLUMNS = "state, messages, bytes, max_count, max_bytes, percent, database_bytes"
+WORKER_COLUMNS = "worker_id, name, host, pid, sessions, queues, started_at, silent_for, in_hand"
+LISTENER_COLUMNS = (
+    "listener_name, queue, kind, max_sessions, stop_on_failure, sequential_failures, failures, status, stopped_at,"
+    " stopped_by, stopped_message_id, stop_reason, warning, created_at, created_by"
+)
+SERVICES = (
+    "workers",
+    "consumers",
+    "attempts",
+    "totals",
+    "backlog",
+    "journal",
+    "dropped",
+    "incidents",
+    "deduplications",
+    "topics",
+    "subscriptions",
+    "schedules",
+    "expired",
+    "temporary",
+)
+INCIDENT_COLUMNS = (
+    "incident_id, queue_name, message, stage, attempt, outcome, error_class, error_text, sqlstate, traceback, worker,"
+    " duration_ms, conversation_id, details, recorded_at, recorded_by, fingerprint"
+)
+POISON_COLUMNS = (
+    "message_id, exception_queue, origin_queue, dead_at, dead_reason, failures, last_incident_id, last_error_class,"
+    " last_error_text, last_sqlstate, last_fingerprint, priority, sent_at, content_type, headers, due_at, position"
+)
+CAUSE_COLUMNS = (
+    "fingerprint, incidents, messages, dead, first_at, last_at, error_class, sqlstate, sample_text, sample_queue,"
+    " sample_message, sample_incident"
+)
+ACT_COLUMNS = "act_id, at, actor, act, queue_name, other_queue, reason, message_ids"
+TOPIC_COLUMNS = "topic, sending_paused, subscriptions, durable_subscriptions, bridges, published, stored, refused_for, created_at, created_by"
+SUBSCRIPTION_COLUMNS = (
+    "subscription, topic_name, client_id, name, durable, shared, no_local, prioritized, selector, paused, behind, behind_for,"
+    " delivered, set_aside, silent_for, created_at, created_by"
+)
+TRANSACTION_COLUMNS = (
+    "gid, transaction, prepared_at, owner, age, ours, before_start, rolls_back, commit_with, rollback_with"
+)

@@ -1,0 +1,52 @@
+"""Open consumers: who receives from a queue that tells its consumers apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .call import Call, Seconds, interval, scalar, table
+
+
+def open_consumer(
+    queue: str,
+    *,
+    exclusive: bool = False,
+    priority: int = 0,
+    own_session: bool = False,
+    timeout: Seconds = 60,
+) -> Call[int | None]:
+    """Register; the result is the consumer's number, None of a shared subscription, which needs none.
+
+    Raises ConsumerRefused where the queue takes a single one, SubscriptionInUse where somebody has the unshared subscription.
+
+    exclusive: while it lives, others get nothing; own_session: it ends with the database session; timeout (seconds or a timedelta): it ends when it
+    neither received nor was in a transaction for so long.
+    """
+    return scalar(
+        "open_consumer",
+        queue=("text", queue),
+        exclusive=("boolean", exclusive),
+        priority=("integer", priority),
+        own_session=("boolean", own_session),
+        timeout=("interval", interval("timeout", timeout)),
+    ).then(lambda number: None if number is None else int(number))
+
+
+def renew_consumers(numbers: Sequence[int]) -> Call[set[int]]:
+    """Let consumers live on although they do not ask for messages just now; the result is those that are open."""
+    return Call("select howdah.renew_consumers(%s::bigint[])", (list(numbers),), lambda rows: {row[0] for row in rows})
+
+
+def close_consumer(consumer: int) -> Call[bool]:
+    """End it; the result is False if it was not open."""
+    return scalar("close_consumer", consumer=("bigint", consumer)).then(bool)
+
+
+def list_consumers(queue: str) -> Call[list[dict[str, Any]]]:
+    """The open consumers of a queue, in the order in which they were opened."""
+    return table(
+        "list_consumers",
+        "consumer, active, exclusive, priority, own_session, groups, opened_at, opened_by, seen_at",
+        queue=("text", queue),
+    )

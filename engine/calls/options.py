@@ -1,0 +1,143 @@
+"""The options of the calls by which messages are sent, received and looked at: what the verbs pass on by name.
+
+A test holds each to the arguments of its call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, TypedDict
+from uuid import UUID
+
+from .call import Seconds
+
+
+class SharedOptions(TypedDict, total=False):
+    """What holds for every message of a batch, a stream or a load."""
+
+    reply_to: str | None
+    time_to_live: Seconds | None
+    delay: Seconds | None
+    delivery_mode: str | None
+    content_type: str | None
+
+
+class SendOptions(SharedOptions, total=False):
+    """As of ``calls.send``."""
+
+    headers: Mapping[str, Any] | None
+    priority: int | None
+    correlation_id: str | None
+    message_type: str | None
+    conversation_id: UUID | None
+    notify: bool
+    deduplication_key: str | None
+
+
+class SendManyOptions(SharedOptions, total=False):
+    """As of ``calls.send_many``."""
+
+    headers: Sequence[Mapping[str, Any] | None] | None
+    priorities: Sequence[int | None] | None
+    correlation_ids: Sequence[str | None] | None
+    message_types: Sequence[str | None] | None
+    conversation_ids: Sequence[UUID | None] | None
+    notify: bool
+    deduplication_keys: Sequence[str | None] | None
+
+
+class StreamOptions(SharedOptions, total=False):
+    """As of ``Session.send_stream``."""
+
+    batch: int
+
+
+class CopyOptions(SharedOptions, total=False):
+    """As of ``Session.send_copy``."""
+
+    columns: Sequence[str]
+
+
+class RequestOptions(TypedDict, total=False):
+    """As of ``calls.send``, but for what tells the answers apart and where they go to."""
+
+    headers: Mapping[str, Any] | None
+    priority: int | None
+    message_type: str | None
+    conversation_id: UUID | None
+    time_to_live: Seconds | None
+    delay: Seconds | None
+    delivery_mode: str | None
+    content_type: str | None
+    notify: bool
+    deduplication_key: str | None
+
+
+class RespondOptions(TypedDict, total=False):
+    """As of ``temporary.respond``."""
+
+    headers: Mapping[str, Any] | None
+    message_type: str | None
+    time_to_live: Seconds | None
+    delivery_mode: str | None
+    content_type: str | None
+
+
+class ReceiveOptions(TypedDict, total=False):
+    """Which messages are received, and by whom."""
+
+    selector: str | None
+    consumer: int | None
+
+
+class BrowseOptions(TypedDict, total=False):
+    """As of ``calls.browse``: which messages are shown."""
+
+    only_id: int | None
+    selector: str | None
+    correlation_id: str | None
+
+
+class BrowserOptions(BrowseOptions, total=False):
+    """As of a browser: which messages are shown, and the priority and position behind which it begins."""
+
+    after: tuple[int, int] | None
+
+
+class ConsumerOptions(TypedDict, total=False):
+    """As of ``consumers.open_consumer``."""
+
+    exclusive: bool
+    priority: int
+    own_session: bool
+    timeout: Seconds
+
+
+class ScheduleOptions(TypedDict, total=False):
+    """As of ``schedules.schedule``, but for its name."""
+
+    cron: str | None
+    period: Seconds | None
+    repeat: int | None
+    starts_at: datetime | None
+    ends_at: datetime | None
+    delay: Seconds | None
+    time_zone: str | None
+    catch_up: bool | None
+    misfire_grace: Seconds | None
+    headers: Mapping[str, Any] | None
+    priority: int | None
+    correlation_id: str | None
+    reply_to: str | None
+    message_type: str | None
+    conversation_id: UUID | None
+    time_to_live: Seconds | None
+    delivery_mode: str | None
+    content_type: str | None
+
+
+class NamedScheduleOptions(ScheduleOptions, total=False):
+    """As of ``schedules.schedule``."""
+
+    name: str | None

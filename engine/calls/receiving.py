@@ -1,0 +1,144 @@
+"""The calls that receive, put attempts of hardened queues on record, wait for a message, and look without taking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from .call import Call, invoke, messages_of, nothing, single
+from .message import Message
+
+
+def receive(
+    queue: str,
+    max_messages: int = 1,
+    *,
+    locked: bool = False,
+    selector: str | None = None,
+    consumer: int | None = None,
+    listener: str | None = None,
+) -> Call[list[Message]]:
+    """Take up to max_messages; with ``locked`` hold them without taking (see consume_locked).
+
+    listener: receive through it, whatever ``queue`` is; nothing comes while it is stopped or all its sessions are at work.
+    """
+    if listener is not None:
+        return messages_of("howdah.receive_as(%s::text, %s::integer, %s::bigint)", (listener, max_messages, consumer))
+    invocation, arguments = invoke(
+        "receive_locked" if locked else "receive",
+        {"queue": ("text", queue), "max_messages": ("integer", max_messages)},
+        {"selector": ("text", selector), "consumer": ("bigint", consumer)},
+    )
+    return messages_of(invocation, arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The answer to ``wait``: the notifications to expect, and whether an earlier send may not be committed yet."""
+
+    #: Of a subscription several: its own number and those of its topics, with commas between.
+    payload: str
+    since: int
+    unsettled: bool
+
+    @property
+    def payloads(self) -> list[str]:
+        """The notifications, one by one."""
+        return self.payload.split(",")
+
+
+def wait(queue: str, since: int | None = None) -> Call[Asked]:
+    """Ask to be woken by NOTIFY; ``since`` is what the first call of the same wait gave."""
+    return Call(
+        "select payload, since, unsettled from howdah.wait(%s::text, %s::bigint)",
+        (queue, since),
+        lambda rows: Asked(*rows[0]),
+    )
+
+
+def consume_locked(queue: str, messages: Sequence[Message]) -> Call[None]:
+    """Take messages that were received with ``locked``, in the same transaction."""
+    return Call(
+        "select howdah.consume_locked(%s::text, %s::bigint[], %s::integer[], %s::bigint[])",
+        (queue, *keys(messages)),
+        nothing,
+    )
+
+
+def receive_message(queue: str, message_id: int) -> Call[list[Message]]:
+    """Take the message of that number; [] if it is not there, not due or in other hands."""
+    return messages_of("howdah.receive_message(%s::text, %s::bigint)", (queue, message_id))
+
+
+def receive_correlated(queue: str, correlation_id: str, max_messages: int = 1) -> Call[list[Message]]:
+    """Take up to max_messages of that correlation id, wherever in the queue they lie."""
+    return messages_of(
+        "howdah.receive_correlated(%s::text, %s::text, %s::integer)", (queue, correlation_id, max_messages)
+    )
+
+
+def browse(
+    queue: str,
+    max_messages: int = 100,
+    *,
+    after: Message | tuple[int, int] | None = None,
+    only_id: int | None = None,
+    selector: str | None = None,
+    correlation_id: str | None = None,
+) -> Call[list[Message]]:
+    """Look at ready messages; ``after`` is the last one of the page before, or its priority and position.
+
+    One of these at most says which: ``only_id``, ``selector``, ``correlation_id``.
+    """
+    priority, position = (after.priority, after.position) if isinstance(after, Message) else after or (None, None)
+    invocation, arguments = invoke(
+        "browse",
+        {"queue": ("text", queue), "max_messages": ("integer", max_messages)},
+        {
+            "after_priority": ("integer", priority),
+            "after_position": ("bigint", position),
+            "only_id": ("bigint", only_id),
+            "selector": ("text", selector),
+            "correlation_id": ("text", correlation_id),
+        },
+    )
+    return messages_of(invocation, arguments)
+
+
+def keys(messages: Sequence[Message]) -> tuple[list[int], list[int], list[int]]:
+    """Numbers, priorities and positions: what finds messages again."""
+    return [m.message_id for m in messages], [m.priority for m in messages], [m.position for m in messages]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An attempt at delivery that is on record before its message is received."""
+
+    attempt_id: UUID
+    message_id: int
+    priority: int
+    position: int
+
+
+def begin_attempts(
+    queue: str, max_messages: int = 1, attempt_id: UUID | None = None, *, listener: str | None = None
+) -> Call[list[Attempt]]:
+    """Put attempts on record, for a hardened queue; commit, and then ``receive_attempt``. listener: as of ``receive``."""
+    function, name = ("begin_attempts", queue) if listener is None else ("begin_attempts_as", listener)
+    return Call(
+        f'select attempt, message_id, priority, "position" from howdah.{function}(%s::text, %s::integer, %s::uuid)',
+        (name, max_messages, attempt_id),
+        lambda rows: [Attempt(*row) for row in rows],
+    )
+
+
+def receive_attempt(queue: str, attempt_id: UUID, *, listener: str | None = None) -> Call[list[Message]]:
+    """Take the message of an attempt that was committed; [] if it is gone or in other hands. listener: as of ``receive``."""
+    function, name = ("receive_attempt", queue) if listener is None else ("receive_attempt_as", listener)
+    return messages_of(f"howdah.{function}(%s::text, %s::uuid)", (name, attempt_id))
+
+
+def cancel_attempt(queue: str, attempt_id: UUID) -> Call[bool]:
+    """Take an attempt back that ended for no fault of its message."""
+    return Call("select howdah.cancel_attempt(%s::text, %s::uuid)", (queue, attempt_id), single)

@@ -1,0 +1,60 @@
+"""A client id that a connection has claimed: nobody else claims it while the connection lives."""
+
+from __future__ import annotations
+
+import select
+import threading
+from collections.abc import Callable
+
+import psycopg
+
+from ..calls import scalar
+from ..errors import cannot_connect
+from .loans import PgConnection
+from .runner import run
+
+
+class ClaimedClientId:
+    """Held by a database connection of its own, which does nothing else; claimed again when that was lost."""
+
+    def __init__(self, client_id: str, connect: Callable[[], PgConnection]) -> None:
+        """connect: makes the database connection, in autocommit. Raises BadName, ClientIdInUse, CannotConnect."""
+        self.name = client_id
+        self._connect = connect
+        self._lock = threading.Lock()
+        self._closed = False
+        self._held = self._claim()
+
+    def check(self) -> None:
+        """Claim it anew if the server has ended the connection that held it. Raises as the first time."""
+        with self._lock:
+            if not self._closed and self._is_lost():
+                self._held.close()
+                self._held = self._claim()
+
+    def release(self) -> None:
+        """Give it back."""
+        with self._lock:
+            self._closed = True
+            self._held.close()
+
+    def _is_lost(self) -> bool:
+        # An idle connection has something to read only when the server has said goodbye, or it is gone.
+        if self._held.closed or select.select([self._held], [], [], 0)[0]:
+            try:
+                self._held.execute("select")
+            except psycopg.Error:
+                return True
+        return False
+
+    def _claim(self) -> PgConnection:
+        try:
+            connection = self._connect()
+        except psycopg.Error as error:
+            raise cannot_connect(error) from error
+        try:
+            run(connection, scalar("claim_client_id", client_id=("text", self.name)))
+        except BaseException:
+            connection.close()
+            raise
+        return connection

@@ -1,0 +1,39 @@
+"""What sessions need of threads. ``aio.tasks`` has the same for asyncio, under names that begin with Async."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+#: Set from any thread; whoever waits goes on.
+Flag = threading.Event
+#: Whoever holds it may take it again.
+Lock = threading.RLock
+
+
+class Background:
+    """Something that runs beside its owner, on a thread that does not keep the process alive."""
+
+    def __init__(self, name: str, run: Callable[[], None]) -> None:
+        self._name = name
+        self._run = run
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin, unless it runs."""
+        if not self.is_alive():
+            self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+            self._thread.start()
+
+    def is_alive(self) -> bool:
+        """Whether it runs."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def is_current(self) -> bool:
+        """Whether it is the caller."""
+        return self._thread is threading.current_thread()
+
+    def join(self) -> None:
+        """Wait for its end, unless it is the caller or never began."""
+        if self._thread is not None and not self.is_current():
+            self._thread.join()

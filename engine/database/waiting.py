@@ -1,0 +1,127 @@
+"""What an idle receiver does between two looks at its queues: how long it sleeps, and when it asks to be woken.
+
+Nothing here touches the database, so that threads and asyncio share it. A look is: ``ask``, make that call and tell its result
+to ``asked``; receive; if there was nothing, sleep for ``pause`` seconds or until woken.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Callable
+from typing import Self
+
+from .. import calls
+from ..calls import Asked, Call
+from .waking import Waking
+
+PAUSE_MIN = 0.001
+PAUSE_MAX = 0.25
+PAUSE_UNSETTLED = 0.01
+SHARE_UNSETTLED = 0.02
+"""While a transaction is open that may have sent before anybody asked to be woken: so much of the time waited."""
+ASK_FROM = 0.002
+ASK_FROM_BUSY = 0.016
+"""Who has slept 1 ms in vain asks to be woken; on a queue that seems busy, only who has slept 1, 2, 4 and 8 ms."""
+WAITED_BUSY = 0.004
+"""A queue seems busy to a receiver that waited for less than this the last time; at first it seems so."""
+ASK_EVERY = 0.5
+ASK_EVERY_UNSETTLED = 0.1
+ASKED_LASTS = 1.5
+"""Senders heed a request for two seconds."""
+
+
+class Asks:
+    """What one receiver remembers from one wait to the next: what it asked for, and whether its queues seemed busy."""
+
+    def __init__(self) -> None:
+        self._asked: dict[str, tuple[Asked, float]] = {}
+        self.busy = True
+
+    def last(self, queue: str) -> tuple[Asked | None, float]:
+        """The last request for the queue if senders still heed it, and when it was made."""
+        asked, at = self._asked.get(queue, (None, -math.inf))
+        return (asked, at) if time.monotonic() - at < ASKED_LASTS else (None, -math.inf)
+
+    def add(self, queue: str, asked: Asked) -> None:
+        """A request was made now."""
+        self._asked[queue] = (asked, time.monotonic())
+
+
+class Idle:
+    """The waiting of one receiver, for one queue or several; ``wake`` ends its sleep, from any thread."""
+
+    def __init__(
+        self, waking: Waking | None, wake: Callable[[], object], wait: float | None = None, asks: Asks | None = None
+    ) -> None:
+        """wait: seconds until ``pause`` says that time is up; None: never. asks: shared with the receiver's other waits."""
+        self._waking = waking
+        self._wake = wake
+        self._asks = Asks() if asks is None else asks
+        self._deadline = math.inf if wait is None else time.monotonic() + wait
+        self._next = PAUSE_MIN
+        self._since = time.monotonic()
+        self._asked: dict[str, Asked] = {}
+
+    def ask(self, queue: str) -> Call[Asked] | None:
+        """What to call before looking at the queue, if anything."""
+        if (
+            self._waking is None
+            or self._next < (ASK_FROM_BUSY if self._asks.busy else ASK_FROM)
+            or not self._waking.ready()
+        ):
+            return None
+        asked, at = self._asks.last(queue)
+        if asked is not None:
+            self._join(queue, asked)
+        if time.monotonic() - at < (ASK_EVERY_UNSETTLED if asked is not None and asked.unsettled else ASK_EVERY):
+            return None
+        return calls.wait(queue, asked.since if asked is not None else None)
+
+    def asked(self, queue: str, asked: Asked) -> None:
+        """The queue was asked for a wake-up."""
+        self._asks.add(queue, asked)
+        self._join(queue, asked)
+
+    def _join(self, queue: str, asked: Asked) -> None:
+        self._asked[queue] = asked
+        if self._waking is not None:
+            for payload in asked.payloads:
+                self._waking.join(payload, self._wake)
+
+    def pause(self) -> float | None:
+        """Seconds to sleep after a look in vain, more from time to time; None when time is up.
+
+        There is one look at the least and, unless time is up already, one when time is up.
+        """
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            return None
+        most = PAUSE_MAX
+        if any(asked.unsettled for asked in self._asked.values()):
+            most = max(PAUSE_UNSETTLED, SHARE_UNSETTLED * (time.monotonic() - self._since))
+        pause = min(self._next, most, PAUSE_MAX) * random.uniform(0.75, 1.25)
+        self._next = min(self._next * 2, PAUSE_MAX)
+        return min(pause, left)
+
+    def found(self) -> None:
+        """There was a message."""
+        self._asks.busy = self._next == PAUSE_MIN or time.monotonic() - self._since < WAITED_BUSY
+        self.reset()
+
+    def reset(self) -> None:
+        """Waiting is over."""
+        self._next = PAUSE_MIN
+        self._since = time.monotonic()
+        for asked in self._asked.values():
+            if self._waking is not None:
+                for payload in asked.payloads:
+                    self._waking.leave(payload, self._wake)
+        self._asked.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.reset()

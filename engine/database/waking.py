@@ -1,0 +1,172 @@
+"""The one connection of a process that listens, and the thread that wakes who waits.
+
+Nothing depends on it but speed: where LISTEN is impossible (behind a pooler) or the connection is lost, receivers go on looking
+at their queues from time to time, and no longer ask to be woken.
+"""
+
+from __future__ import annotations
+
+import logging
+import select
+import selectors
+import socket
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from itertools import islice
+from typing import Any, ClassVar
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg_pool import AsyncConnectionPool, ConnectionPool
+
+from ...text.dsn import canonical
+
+log = logging.getLogger("howdah.waking")
+
+CHANNEL = "howdah"
+TOPIC = "topic:"
+"""How the payload of a topic's notification begins."""
+RETRY_MIN = 0.1
+RETRY_MAX = 30.0
+#: Idle connections are what firewalls forget; these keep it known there, or show within a minute that it is lost.
+KEEPALIVES = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+
+Wake = Callable[[], object]
+
+
+class Waking:
+    """Shared by everything in the process that has the same DSN. It connects when somebody waits for the first time.
+
+    A queue's notification wakes one receiver, the one that has waited longest, for it stands for one message as a rule. Who stops
+    waiting wakes the next: a transaction may have sent many messages with one notification. A topic's wakes all who wait for it,
+    since each subscription gets the message.
+    """
+
+    _shared: ClassVar[dict[str, Waking]] = {}
+    _sharing = threading.Lock()
+
+    def __init__(self, conninfo: str) -> None:
+        self._conninfo = conninfo
+        self._users = 0
+        self._thread: threading.Thread | None = None
+        self._stopper: socket.socket | None = None
+        self._listening = False
+        self._lock = threading.Lock()
+        self._waiting: dict[str, dict[Wake, None]] = {}
+
+    @classmethod
+    def of(cls, dsn: str, parameters: Mapping[str, Any] | None = None) -> Waking:
+        """The process's one for a DSN and arguments of ``psycopg.connect``; to be released at the end."""
+        keywords = {option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults()}
+        given = {name: value for name, value in (parameters or {}).items() if name in keywords and value is not None}
+        conninfo = canonical(dsn, **given)
+        with cls._sharing:
+            if conninfo not in cls._shared:
+                cls._shared[conninfo] = cls(conninfo)
+            waking = cls._shared[conninfo]
+            waking._users += 1
+            return waking
+
+    @classmethod
+    def of_pool(cls, pool: ConnectionPool[Any] | AsyncConnectionPool[Any]) -> Waking | None:
+        """The process's one for a pool's database; None if the pool decides at each connection where it connects to."""
+        if isinstance(pool.conninfo, str) and (pool.kwargs is None or isinstance(pool.kwargs, dict)):
+            return cls.of(pool.conninfo, pool.kwargs)
+        return None
+
+    def release(self) -> None:
+        """Have one user less; the last one closes the connection."""
+        with self._sharing, self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._shared.pop(self._conninfo, None)
+                thread, self._thread = self._thread, None
+                if self._stopper is not None:
+                    self._stopper.close()
+            else:
+                thread = None
+        if thread is not None:
+            thread.join(RETRY_MIN)
+
+    def ready(self) -> bool:
+        """Whether it listens. If not, it is trying to."""
+        with self._lock:
+            if self._users > 0 and (self._thread is None or not self._thread.is_alive()):
+                self._listening = False
+                self._stopper, stopped = socket.socketpair()
+                self._thread = threading.Thread(target=self._run, args=(stopped,), name="howdah-waking", daemon=True)
+                self._thread.start()
+            return self._listening
+
+    def join(self, payload: str, wake: Wake) -> None:
+        """Have a notification call ``wake``, once; the caller looks at its queue after this, and then sleeps."""
+        with self._lock:
+            self._waiting.setdefault(payload, {})[wake] = None
+
+    def leave(self, payload: str, wake: Wake) -> None:
+        """Wait no longer, and wake the next, who may have been meant or have more to do."""
+        with self._lock:
+            self._waiting.get(payload, {}).pop(wake, None)
+        if not payload.startswith(TOPIC):
+            self._notified(payload)
+
+    def _notified(self, payload: str) -> None:
+        with self._lock:
+            waiting = self._waiting.get(payload, {})
+            woken = list(waiting) if payload.startswith(TOPIC) else list(islice(waiting, 1))
+            for wake in woken:
+                del waiting[wake]
+        self._call(woken)
+
+    def _lost(self) -> None:
+        """Listen no more, and have everybody look: nobody else would tell them of what comes now."""
+        with self._lock:
+            self._listening = False
+            woken = [wake for waiting in self._waiting.values() for wake in waiting]
+            self._waiting.clear()
+        self._call(woken)
+
+    @staticmethod
+    def _call(woken: list[Wake]) -> None:
+        for wake in woken:
+            with suppress(RuntimeError):  # an event loop that was closed
+                wake()
+
+    def _run(self, stopped: socket.socket) -> None:
+        """Listen, and reconnect, until the other end of ``stopped`` is closed."""
+        pause = RETRY_MIN
+        with stopped:
+            while True:
+                try:
+                    with self._connect() as connection:
+                        if connection.execute("select pg_backend_pid()").fetchall() == [(connection.info.backend_pid,)]:
+                            connection.execute(f"listen {CHANNEL}")
+                            pause = RETRY_MIN
+                            self._listening = True
+                            self._pass_on(connection, stopped)
+                        else:  # a pooler: whoever gets this backend next would get the notifications
+                            log.info("no LISTEN through a pooler: looking at queues from time to time instead")
+                            pause = RETRY_MAX
+                except psycopg.Error as error:
+                    log.info("listening connection: %s", str(error).strip())
+                finally:
+                    self._lost()
+                if select.select([stopped], [], [], pause)[0]:
+                    return
+                pause = min(pause * 2, RETRY_MAX)
+
+    def _connect(self) -> psycopg.Connection[tuple[Any, ...]]:
+        given = conninfo_to_dict(self._conninfo)
+        defaults: dict[str, Any] = {**KEEPALIVES, "connect_timeout": 10, "application_name": "howdah waking"}
+        missing = {name: value for name, value in defaults.items() if name not in given}
+        return psycopg.connect(make_conninfo(self._conninfo, **missing), autocommit=True, prepare_threshold=None)
+
+    def _pass_on(self, connection: psycopg.Connection[Any], stopped: socket.socket) -> None:
+        with selectors.DefaultSelector() as selector:
+            selector.register(connection, selectors.EVENT_READ)
+            selector.register(stopped, selectors.EVENT_READ)
+            while all(key.fileobj is connection for key, _ in selector.select()):
+                connection.pgconn.consume_input()
+                while (notification := connection.pgconn.notifies()) is not None:
+                    self._notified(notification.extra.decode())

@@ -1,0 +1,279 @@
+"""Howdah's exceptions, found by SQLSTATE and never by text.
+
+The first sentence of each class's docstring says what happened; the message is the database's own, with its hint. The
+driver's error is the ``__cause__``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+
+class HowdahError(Exception):
+    """Something that Howdah refused or could not do."""
+
+    sqlstate: str | None = None
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
+
+class NoSuchQueue(HowdahError, LookupError):
+    """There is no queue of that name, or a message has none to go back to."""
+
+    sqlstate = "HD001"
+
+
+class QueueExists(HowdahError):
+    """A queue of that name exists already."""
+
+    sqlstate = "HD002"
+
+
+class BadName(HowdahError, ValueError):
+    """That cannot be the name of a queue or listener."""
+
+    sqlstate = "HD003"
+
+
+class BadOption(HowdahError, ValueError):
+    """An option of a queue or listener is unknown or has a wrong value."""
+
+    sqlstate = "HD004"
+
+
+class BadArgument(HowdahError, ValueError):
+    """An argument is missing, of the wrong kind or out of bounds."""
+
+    sqlstate = "HD005"
+
+
+class BadPriority(HowdahError, ValueError):
+    """A priority is not 0 to 9."""
+
+    sqlstate = "HD006"
+
+
+class BodyTooLarge(HowdahError, ValueError):
+    """A body is larger than the queue takes."""
+
+    sqlstate = "HD007"
+
+
+class QueuePaused(HowdahError):
+    """Sending to the queue or receiving from it is paused."""
+
+
+class SendingPaused(QueuePaused):
+    """Sending to the queue is paused."""
+
+    sqlstate = "HD008"
+
+
+class ReceivingPaused(QueuePaused):
+    """Receiving from the queue is paused."""
+
+    sqlstate = "HD009"
+
+
+class NotAllowed(HowdahError, PermissionError):
+    """The caller has no right to do that."""
+
+    sqlstate = "HD010"
+
+    def __str__(self) -> str:
+        return HowdahError.__str__(self)
+
+
+class QueueNotEmpty(HowdahError):
+    """A queue that holds messages is dropped only by force."""
+
+    sqlstate = "HD011"
+
+
+class SystemQueue(HowdahError):
+    """The queue belongs to the engine and can be neither changed nor dropped."""
+
+    sqlstate = "HD012"
+
+
+class NoSuchMessage(HowdahError, LookupError):
+    """The message is not in that queue, or is in somebody's hands."""
+
+    sqlstate = "HD013"
+
+
+class LockLost(HowdahError):
+    """A lease expired or went to another holder."""
+
+    sqlstate = "HD014"
+
+
+class UnknownWorker(HowdahError):
+    """The worker is not registered any more."""
+
+    sqlstate = "HD015"
+
+
+class QueueDisabled(QueuePaused):
+    """Failures in a row disabled the queue."""
+
+    sqlstate = "HD016"
+
+
+class ConversationEnded(HowdahError):
+    """The conversation was ended: no message can be sent in it."""
+
+    sqlstate = "HD017"
+
+
+class ResourceAllocation(HowdahError):
+    """The whole engine has no room for more: nothing is sent, no queue or topic made."""
+
+    sqlstate = "HD027"
+
+
+class QueueFull(ResourceAllocation):
+    """The queue has no room for more messages, or bytes."""
+
+    sqlstate = "HD018"
+
+
+class AttemptNeeded(HowdahError):
+    """The queue is hardened: an attempt is committed before its message is received."""
+
+    sqlstate = "HD019"
+
+
+class NoSuchListener(HowdahError, LookupError):
+    """There is no listener of that name."""
+
+    sqlstate = "HD020"
+
+
+class ListenerExists(HowdahError):
+    """A listener of that name exists already, or belongs to another queue."""
+
+    sqlstate = "HD021"
+
+
+class NoSuchAttempt(HowdahError, LookupError):
+    """There is no such attempt, it is not committed yet, or a failure was told of a message without one."""
+
+    sqlstate = "HD022"
+
+
+class InvalidSelector(HowdahError, ValueError):
+    """A message selector breaks the grammar; the message says at which character."""
+
+    sqlstate = "HD023"
+
+
+class SubscriptionInUse(HowdahError):
+    """Somebody else reads the subscription, or it exists and cannot be changed so."""
+
+    sqlstate = "HD024"
+
+
+class RestoredDatabase(HowdahError):
+    """The database was restored into another cluster: its topics wait for ``rebase_topics``."""
+
+    sqlstate = "HD025"
+
+
+class LeaseLost(HowdahError):
+    """The lease has not, or no longer, one of these messages: others may have received it."""
+
+    sqlstate = "HD026"
+
+
+class QueueInUse(HowdahError):
+    """The temporary queue has an active consumer."""
+
+    sqlstate = "HD030"
+
+
+class NoReply(HowdahError, TimeoutError):
+    """No answer to a request came in time."""
+
+    def __str__(self) -> str:
+        return HowdahError.__str__(self)
+
+
+class NoSuchSchedule(HowdahError, LookupError):
+    """There is no such schedule, or it is somebody else's."""
+
+    sqlstate = "HD029"
+
+
+class ConsumerNotOpen(HowdahError):
+    """The queue tells its consumers apart, and none is open under this number (any more)."""
+
+    sqlstate = "HD032"
+
+
+class ConsumerRefused(HowdahError):
+    """The queue takes a single consumer, and has one."""
+
+    sqlstate = "HD033"
+
+
+class JournalGone(HowdahError, LookupError):
+    """Retention dropped rows of the journal that a reader of it had yet to read."""
+
+    sqlstate = "HD036"
+
+
+class ForeignOffset(HowdahError):
+    """A reader's place in the journal does not belong to this server (another cluster, a standby, set back), or a standby has not all that was asked for."""
+
+    sqlstate = "HD037"
+
+
+class ClientIdInUse(HowdahError):
+    """Another client has claimed the client id; JMS's InvalidClientIDException."""
+
+    sqlstate = "HD038"
+
+
+class NotMigrated(HowdahError):
+    """The database has no Howdah in it, or one that does not fit this code."""
+
+
+class CannotConnect(HowdahError, ConnectionError):
+    """The database cannot be reached."""
+
+    def __str__(self) -> str:
+        return HowdahError.__str__(self)
+
+
+CHECK_DSN = "Check --dsn or HOWDAH_DSN."
+
+
+class ConnectionLost(HowdahError, ConnectionError):
+    """The connection to the database broke; whether a commit under way took place is not known."""
+
+    def __str__(self) -> str:
+        return HowdahError.__str__(self)
+
+
+class TransactionRolledBack(HowdahError):
+    """A commit was refused, and all that the transaction did is undone; the cause says why."""
+
+
+class IllegalState(HowdahError, RuntimeError):
+    """The object cannot do that now: it is closed, or the transaction is not its own."""
+
+
+def _subclasses(cls: type[HowdahError]) -> Iterator[type[HowdahError]]:
+    yield cls
+    for child in cls.__subclasses__():
+        yield from _subclasses(child)
+
+
+BY_SQLSTATE = {cls.sqlstate: cls for cls in _subclasses(HowdahError) if cls.sqlstate is not None}

@@ -1,0 +1,1 @@
+"""Sessions with acknowledge modes, as JMS has them: their messages are received ahead, under leases."""

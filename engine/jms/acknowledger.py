@@ -1,0 +1,111 @@
+"""What a session says of the messages it delivered: consumed, failed and to be delivered again, or given back."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast
+
+from ..calls import Call
+from ..errors import IllegalState, LeaseLost
+from . import lease_calls
+from .holding import Delivery, Holder
+from .modes import AckType
+
+T = TypeVar("T")
+log = logging.getLogger("howdah.ack")
+
+
+class Acknowledger:
+    """Says it in one statement for each queue, and counts the statements by kind. Its caller holds the session's lock."""
+
+    def __init__(self, run: Callable[[Call[Any]], Any], lease_duration: float) -> None:
+        self._runner = run
+        self._lease_duration = lease_duration
+        self.counts: Counter[AckType] = Counter()
+
+    def _run(self, call: Call[T]) -> T:
+        return cast(T, self._runner(call))
+
+    def consume(self, messages: Sequence[Delivery], kind: AckType = AckType.STANDARD) -> None:
+        """They are consumed, all or none, by one statement. Raises LeaseLost."""
+        if messages:
+            self._run(lease_calls.acknowledge_many(messages))
+            self.consumed(messages, kind)
+
+    def consumed(self, messages: Sequence[Delivery], kind: AckType = AckType.STANDARD) -> None:
+        """They were consumed."""
+        if messages:
+            self.counts[kind] += 1
+        for consumer, own in by_consumer(messages):
+            consumer.acknowledged(own)
+
+    def consume_own(self, messages: Sequence[Delivery]) -> set[int]:
+        """As consume, for a session that acknowledges by itself: what was lost is left to who has it. The numbers of the others."""
+        try:
+            self.consume(messages)
+        except LeaseLost:
+            if len(messages) > 1:
+                return {number for message in messages for number in self.consume_own([message])}
+            log.warning("message %s of %s was somebody else's by now", messages[0].message_id, messages[0].queue)
+            messages[0].consumer.acknowledged([messages[0]])
+            return set()
+        return {message.message_id for message in messages}
+
+    def consume_interval(self, consumer: Holder, first: Delivery, last: Delivery) -> int:
+        """What a consumer got from one message to another is consumed: how many that were. Raises LeaseLost, IllegalState."""
+
+        def place(message: Delivery) -> tuple[int, int, int]:
+            return message.lease, -message.priority, message.position
+
+        held = consumer.holding
+        chosen = [message for message in held.delivered.values() if place(first) <= place(message) <= place(last)]
+        if any(place(first) <= place(message) <= place(last) for message in held.ahead):
+            raise IllegalState("a message that was not delivered yet lies in between")
+        done = self._run(
+            lease_calls.acknowledge_interval(consumer.queue, held.leases, first.message_id, last.message_id)
+        )
+        self.consumed(chosen)
+        return done
+
+    def redeliver(self, messages: Sequence[Delivery], error_class: str, error_text: str) -> None:
+        """They failed, and those that the queue gives back at once are delivered next, each by the consumer that had it."""
+        why = {"error_class": error_class, "error_text": error_text}
+        for consumer, own in by_consumer(messages):
+            until = time.monotonic() + self._lease_duration
+            try:
+                again = self._run(lease_calls.redeliver(consumer.queue, own, self._lease_duration, why))
+            except BaseException:
+                # Deliver them uncounted; if they were given back after all, their lease is lost, which shows then.
+                consumer.holding.again(own)
+                raise
+            self.counts[AckType.REDELIVERED] += 1
+            consumer.acknowledged(own)
+            if again is not None and consumer.closed:
+                self._run(lease_calls.end_leases(consumer.queue, [again.number], [], why))
+            elif again is not None:
+                places = {message.message_id: place for place, message in enumerate(own)}
+                again.messages.sort(key=lambda message: places[message.message_id])
+                consumer.holding.add(again, consumer, until, first=True)
+
+    def give_back(self, queue: str, messages: Sequence[Delivery]) -> None:
+        """What was not delivered goes back to its place."""
+        if messages:
+            self._run(lease_calls.give_back(queue, messages))
+
+    def end(self, consumer: Holder, error_class: str, error_text: str) -> None:
+        """A consumer gives back all it holds; only what it delivered has failed."""
+        held = consumer.holding
+        if held.leases:
+            why = {"error_class": error_class, "error_text": error_text}
+            self._run(lease_calls.end_leases(consumer.queue, held.leases, list(held.delivered.values()), why))
+
+
+def by_consumer(messages: Sequence[Delivery]) -> list[tuple[Holder, list[Delivery]]]:
+    """Each consumer that has some of them, with those."""
+    found: dict[int, tuple[Holder, list[Delivery]]] = {}
+    for message in messages:
+        found.setdefault(id(message.consumer), (message.consumer, []))[1].append(message)
+    return list(found.values())

@@ -1,0 +1,53 @@
+"""The listeners of a session with an acknowledge mode: what follows a message is as the mode has it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from ..database.waiting import Idle
+from ..handling.functions import check_ran
+from .base import SessionBase
+from .consumer import AckConsumer
+from .holding import Delivery
+from .modes import AckMode
+
+log = logging.getLogger("howdah.listener")
+
+
+class AckListeners:
+    """Delivers to the listeners, and sees to it that what follows is as the session's mode has it."""
+
+    def __init__(self, session: SessionBase, places: Callable[[], list[AckConsumer]]) -> None:
+        """places: the consumers with a listener."""
+        self._session = session
+        self.places = places
+
+    def deliver(self, place: AckConsumer, idle: Idle) -> bool:
+        """Deliver a message if there is one. Raises what is not the message's fault."""
+        listener = place.listener
+        message = place.look(idle) if listener is not None else None
+        if listener is None or message is None:
+            return False
+        with self._session.lock:
+            place.deliver(message)
+        try:
+            check_ran(listener(message))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a listener may raise anything
+            self._failed(place, message, error)
+        else:
+            with self._session.lock:
+                place.handled(message)
+        return True
+
+    def _failed(self, consumer: AckConsumer, message: Delivery, error: BaseException) -> None:
+        """AUTO and DUPS_OK: the message again, at once. Else the next one: the client has not acknowledged this, and may yet."""
+        if self._session.mode not in (AckMode.AUTO, AckMode.DUPS_OK):
+            log.warning("listener of %s: %s: %s", consumer.queue, type(error).__name__, error)
+            return
+        with self._session.lock:
+            self._session.acknowledger.redeliver([message], type(error).__name__, str(error))
+
+    def recover(self, place: AckConsumer, error: Exception) -> None:
+        """Nothing is open that would have to be rolled back."""
+        log.warning("listener of %s goes on after %s: %s", place.queue, type(error).__name__, error)

@@ -1,0 +1,138 @@
+"""What a consumer that receives ahead holds under leases."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from itertools import takewhile
+from typing import Protocol
+
+from ..calls.leases import Lease
+from ..calls.message import Message
+
+
+class Delivery(Message):
+    """A message that a session with an acknowledge mode delivered."""
+
+    __slots__ = ("consumer", "lease")
+
+    #: The lease it is held under; 0: it was consumed when it was received.
+    lease: int
+    #: Who got it.
+    consumer: Holder
+
+    @classmethod
+    def of(cls, message: Message, lease: int, consumer: Holder) -> Delivery:
+        """A message as its consumer got it."""
+        delivery = cls(message._row)
+        delivery.lease, delivery.consumer = lease, consumer
+        return delivery
+
+    def acknowledge(self) -> None:
+        """CLIENT: all that the session has delivered is consumed; INDIVIDUAL: this message; other modes: nothing.
+
+        Raises LeaseLost if that is somebody else's by now.
+        """
+        self.consumer.acknowledge_message(self)
+
+    @property
+    def expired(self) -> bool:
+        """Whether its time is up, by this machine's clock."""
+        until = self.expires_at
+        return until is not None and until <= datetime.now(UTC)
+
+
+class Holding:
+    """One consumer's messages: ahead of delivery, in order, and delivered but not acknowledged, in order."""
+
+    def __init__(self) -> None:
+        self.ahead: deque[Delivery] = deque()
+        self.delivered: dict[int, Delivery] = {}
+        self._leases: Counter[int] = Counter()
+        #: Until when they last at least, by this machine's monotonic clock.
+        self._until: dict[int, float] = {}
+        #: Leases that nothing is left of, which the server need not remember.
+        self.finished: list[int] = []
+
+    def add(self, lease: Lease, consumer: Holder, until: float, *, first: bool = False) -> None:
+        """Messages leased until then, by the monotonic clock, to be delivered last or first."""
+        self._until[lease.number] = until
+        messages = [Delivery.of(message, lease.number, consumer) for message in lease.messages]
+        self._leases[lease.number] += len(messages)
+        if first:
+            self.ahead.extendleft(reversed(messages))
+        else:
+            self.ahead.extend(messages)
+
+    def forget(self, messages: Iterable[Delivery]) -> None:
+        """They are consumed, given back or lost."""
+        for message in messages:
+            self.delivered.pop(message.message_id, None)
+            self._leases[message.lease] -= 1
+            if self._leases[message.lease] <= 0:
+                del self._leases[message.lease]
+                self._until.pop(message.lease, None)
+                self.finished.append(message.lease)
+
+    def expired(self) -> list[Delivery]:
+        """The first messages ahead, as far as their time is up."""
+        return list(takewhile(lambda message: message.lease and message.expired, self.ahead))
+
+    def forget_first(self, messages: Sequence[Delivery]) -> None:
+        """They are given back: the first ones ahead."""
+        self.forget(messages)
+        for _ in messages:
+            self.ahead.popleft()
+
+    def drop(self, leases: Iterable[int]) -> None:
+        """Forget what lies ahead of leases that are lost; whoever acknowledges what was delivered is told."""
+        lost = set(leases)
+        for lease in lost:
+            self._leases.pop(lease, None)
+            self._until.pop(lease, None)
+        self.ahead = deque(message for message in self.ahead if message.lease not in lost)
+
+    def renewed(self, until: float) -> None:
+        """All leases that it has last until then at least."""
+        for lease in list(self._until):
+            self._until[lease] = until
+
+    def overdue(self, now: float) -> list[int]:
+        """Leases that nobody renewed in time, as happens when the process is stopped for long."""
+        return [lease for lease, until in self._until.items() if until < now]
+
+    def again(self, messages: Sequence[Delivery]) -> None:
+        """Messages that were delivered lie ahead again, first, under the lease they had."""
+        for message in messages:
+            self.delivered.pop(message.message_id, None)
+        self.ahead.extendleft(reversed(messages))
+
+    def clear(self) -> None:
+        """Forget all."""
+        self.ahead.clear()
+        self.delivered.clear()
+        self._leases.clear()
+        self._until.clear()
+
+    @property
+    def leases(self) -> list[int]:
+        """The leases it has messages of."""
+        return list(self._leases)
+
+    def __len__(self) -> int:
+        return len(self.ahead) + len(self.delivered)
+
+
+class Holder(Protocol):
+    """A consumer, as those know it who deal with its messages."""
+
+    queue: str
+    closed: bool
+    holding: Holding
+
+    def acknowledge_message(self, message: Delivery) -> None:
+        """What ``message.acknowledge`` does."""
+
+    def acknowledged(self, messages: list[Delivery]) -> None:
+        """They are consumed, or not this consumer's any more."""

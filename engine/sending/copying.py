@@ -1,0 +1,118 @@
+# Written by tools/make_sync.py from engine/aio/copying.py: change that, and run make sync.
+"""Loads by COPY: rows go to the server as they come, and one call sends all of them, all or nothing.
+
+The server has the rows twice for a while, in a temporary table and as messages; in return nothing waits for anything on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from ..calls import Call, Seconds, interval, scalar
+from ..calls.bodies import Body, encode, to_json
+from ..calls.options import SharedOptions
+from ..errors import BadArgument, translated
+from .stream import SHARED, whole
+
+TYPES = {
+    "headers": "jsonb",
+    "priority": "int4",
+    "correlation_id": "text",
+    "message_type": "text",
+    "conversation_id": "uuid",
+    "deduplication_key": "text",
+}
+"""What may stand beside the body, and the type in which it goes."""
+
+
+def send_copy(
+    connection: psycopg.Connection[Any],
+    queue: str,
+    rows: Iterable[Any],
+    columns: Sequence[str],
+    options: SharedOptions,
+) -> int:
+    """Send every row in the connection's transaction; how many there were. After an error none of them is sent.
+
+    Without columns a row is a body; with them it is a sequence: the body and what the columns name.
+    Raises BadArgument for an unknown column or option, and for bodies of several kinds.
+    """
+    if unknown := sorted({*columns} - TYPES.keys()):
+        raise BadArgument(f"{unknown[0]} is no column of a load", f"Known are: {', '.join(TYPES)}.")
+    if unknown := sorted(options.keys() - SHARED):
+        raise BadArgument(f"{unknown[0]} is no option of a load", f"Known are: {', '.join(sorted(SHARED))}.")
+    source = iter(rows if columns else ((body,) for body in rows))
+    first = next(source, None)
+    kind, _, needed = encode(first[0] if first is not None else "")
+    begin, send = scalar("begin_copy", body_type=("text", kind)), _send(queue, needed, **options)
+    copying = sql.SQL("copy pg_temp.howdah_copy ({}) from stdin (format binary)").format(
+        sql.SQL(", ").join(map(sql.Identifier, ["body", *columns]))
+    )
+    with translated():
+        types = [kind, *(TYPES[name] for name in columns)]
+        encoded = _encoded(chain([first] if first is not None else [], source), kind, columns)
+        return _load(connection, begin, copying, types, encoded, send)
+
+
+def _load(
+    connection: psycopg.Connection[Any],
+    begin: Call[Any],
+    copying: sql.Composed,
+    types: list[str],
+    rows: Iterator[Sequence[Any]],
+    send: Call[Any],
+) -> int:
+    with whole(connection), psycopg.Cursor(connection) as cursor:
+        cursor.execute(begin.sql, begin.arguments)
+        with cursor.copy(copying) as copy:
+            copy.set_types(types)
+            for row in rows:
+                try:
+                    copy.write_row(row)
+                except (TypeError, ValueError) as error:
+                    raise BadArgument(f"a value does not fit its column of the load: {error}") from error
+        cursor.execute(send.sql, send.arguments)
+        return int(send.decode(cursor.fetchall()))
+
+
+def _send(
+    queue: str,
+    needed: str | None,
+    *,
+    reply_to: str | None = None,
+    time_to_live: Seconds | None = None,
+    delay: Seconds | None = None,
+    delivery_mode: str | None = None,
+    content_type: str | None = None,
+) -> Call[Any]:
+    return scalar(
+        "send_copied",
+        queue=("text", queue),
+        reply_to=("text", reply_to),
+        time_to_live=("interval", interval("time_to_live", time_to_live)),
+        delay=("interval", interval("delay", delay)),
+        delivery_mode=("text", delivery_mode or "persistent"),
+        content_type=("text", content_type or needed),
+    )
+
+
+def _encoded(rows: Iterable[Sequence[Any]], kind: str, columns: Sequence[str]) -> Iterator[Sequence[Any]]:
+    """The rows as the driver takes them; those of plain strings go on as they are."""
+    jsons = [number for number, name in enumerate(columns, 1) if name == "headers"]
+    for row in rows:
+        body: Body = row[0]
+        if kind == "text" and type(body) is str and not jsons:
+            yield row
+            continue
+        found, value, _ = encode(body)
+        if found != kind:
+            raise BadArgument(f"the bodies of one load must be of one kind, not {found} and {kind}")
+        values = [value, *row[1:]]
+        for number in jsons:
+            values[number] = None if values[number] is None else to_json(values[number])
+        yield values

@@ -1,0 +1,76 @@
+# Written by tools/make_sync.py from engine/aio/stream.py: change that, and run make sync.
+"""Sending what is too much for one list: an iterable of bodies, batch by batch, all or nothing.
+
+The next batch is written while the server stores the ones before: statements go out without waiting for their answers, up to
+AHEAD of them, so that memory stays bounded however long the stream is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from itertools import islice
+from typing import Any
+
+import psycopg
+
+from .. import calls
+from ..calls.bodies import Body
+from ..calls.options import SharedOptions
+from ..errors import BadArgument, translated
+
+BATCH_DEFAULT = 1000
+BATCH_MAX = 100_000
+AHEAD = 8
+
+SHARED = SharedOptions.__optional_keys__
+
+
+def send_stream(
+    connection: psycopg.Connection[Any], queue: str, bodies: Iterable[Body], batch: int, options: SharedOptions
+) -> int:
+    """Send every body in the connection's transaction; how many there were. After an error none of them is sent."""
+    if unknown := sorted(options.keys() - SHARED):
+        raise BadArgument(f"{unknown[0]} is no option of a stream", f"Known are: {', '.join(sorted(SHARED))}.")
+    if not 1 <= batch <= BATCH_MAX:
+        raise BadArgument(f"batch must be 1 to {BATCH_MAX}, not {batch}")
+    with translated():
+        return _send(connection, queue, _parts(bodies, batch), options)
+
+
+def _send(connection: psycopg.Connection[Any], queue: str, parts: Iterator[list[Body]], options: SharedOptions) -> int:
+    sent = 0
+    with whole(connection), connection.pipeline() as pipeline:
+        for number, part in enumerate(parts, 1):
+            call = calls.send_count(queue, part, **options)
+            cursor = psycopg.Cursor(connection)
+            if call.setup is not None:
+                call.setup(cursor)
+            cursor.execute(call.sql, call.arguments)
+            sent += len(part)
+            if number % AHEAD == 0:
+                pipeline.sync()
+    return sent
+
+
+def _parts(bodies: Iterable[Body], batch: int) -> Iterator[list[Body]]:
+    source = iter(bodies)
+    while part := list(islice(source, batch)):
+        yield part
+
+
+def whole(connection: psycopg.Connection[Any]) -> AbstractContextManager[Any]:
+    """All or nothing: a transaction where each statement is one, else a part of the open one."""
+    return connection.transaction() if connection.autocommit else _part(connection)
+
+
+@contextmanager
+def _part(connection: psycopg.Connection[Any]) -> Iterator[None]:
+    connection.execute("savepoint howdah_stream", prepare=False)  # begins the transaction too, unlike transaction()
+    try:
+        yield
+    except BaseException:
+        with suppress(psycopg.Error):
+            connection.execute("rollback to savepoint howdah_stream", prepare=False)
+        raise
+    connection.execute("release savepoint howdah_stream", prepare=False)

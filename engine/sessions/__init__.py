@@ -1,0 +1,1 @@
+"""Sessions in one transaction, their producers and consumers, and requests."""

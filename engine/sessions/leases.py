@@ -1,0 +1,75 @@
+# Written by tools/make_sync.py from engine/aio/leases.py: change that, and run make sync.
+"""Leases: messages received for a time, without an open transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from ..calls import Call, Seconds, interval, scalar, table
+from ..calls.leases import Lease, acknowledge, lease, named
+from ..calls.message import Message
+from ..calls.verbs import Verbs
+
+
+class Leases(Verbs):
+    """The verbs of leasing over anything that runs a call, each in a transaction of its own."""
+
+    def lease(
+        self,
+        queue: str,
+        max_messages: int = 1,
+        *,
+        duration: Seconds = 30,
+        selector: str | None = None,
+        consumer: int | None = None,
+        acknowledge: Lease | None = None,
+    ) -> Lease | None:
+        """Receive up to max_messages for a time (seconds or a timedelta); None if there is none.
+
+        acknowledge: a lease of the same queue that is ended first, as by ``ack``, in the same transaction. Raises LeaseLost, also if all its
+        messages were acknowledged or given back before (pass None then); nothing is leased. Any other error undoes the acknowledgement too:
+        where the queue was paused or disabled, or the consumer closed, call ``ack`` alone.
+        """
+        return self._run(lease(queue, max_messages, duration, selector, consumer, acknowledge))
+
+    def ack(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
+        """Its messages, or some of them, are consumed; returns how many. Raises LeaseLost."""
+        return self._run(acknowledge(lease, messages))
+
+    def handed(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
+        """Note that the application has them, for engines without redelivered_optimization; returns how many. Raises LeaseLost."""
+        return self._run(scalar("handed", **named(lease, messages)).then(int))
+
+    def release(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
+        """Give them back to their place, with nobody to blame; returns how many. Raises LeaseLost."""
+        return self._run(scalar("release", **named(lease, messages)).then(int))
+
+    def nack(
+        self,
+        lease: Lease,
+        messages: Sequence[Message] | None = None,
+        *,
+        error: BaseException | str | None = None,
+        delay: Seconds | None = None,
+        reject: bool = False,
+    ) -> list[dict[str, Any]]:
+        """Give them back as failed: message_id, attempt and outcome of each, as the queue's policy has it. Raises LeaseLost."""
+        return self._run(
+            table(
+                "nack",
+                "message_id, attempt, outcome",
+                **named(lease, messages),
+                error_text=("text", None if error is None else str(error)),
+                error_class=("text", type(error).__name__ if isinstance(error, BaseException) else None),
+                delay=("interval", interval("delay", delay)),
+                reject=("boolean", reject),
+            )
+        )
+
+    def extend(self, lease: Lease, messages: Sequence[Message] | None = None, *, duration: Seconds = 30) -> datetime:
+        """Let it last from now on for so long (seconds or a timedelta); returns its end. Raises LeaseLost."""
+        length = interval("duration", duration)
+        call: Call[datetime] = scalar("extend", **named(lease, messages), duration=("interval", length))
+        return self._run(call)

@@ -1,0 +1,42 @@
+"""What a session asks of the connection that it belongs to."""
+
+from __future__ import annotations
+
+from typing import Protocol, TypeVar
+
+from ..calls import Call
+from ..database.waking import Waking
+
+T = TypeVar("T")
+
+
+class SessionOwner(Protocol):
+    """A connection, as its sessions know it."""
+
+    #: Redeliveries at most of what its listeners get, beside the queue's own limit; None: the queue's alone.
+    max_redeliveries: int | None
+
+    @property
+    def waking(self) -> Waking | None:
+        """What wakes waiting receives; None: nothing does, they look from time to time."""
+
+    @property
+    def client_id(self) -> str | None:
+        """The client id that the connection has claimed."""
+
+    @property
+    def started(self) -> bool:
+        """Whether sessions may receive."""
+
+    def forget(self, session: object) -> None:
+        """A session was closed."""
+
+
+class Owner(SessionOwner, Protocol):
+    """A connection, as sessions with acknowledge modes and the keeper of their leases know it."""
+
+    #: Seconds after which what a session holds under leases comes back if its process dies.
+    lease_duration: float
+
+    def run(self, call: Call[T]) -> T:
+        """Run a call in a transaction of its own, also while the connection is being closed."""

@@ -1,0 +1,73 @@
+"""The place of a consumer among the consumers of a queue that tells them apart, or as the one of an unshared subscription."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ..calls import Call, consumers
+from ..errors import ConsumerNotOpen
+
+T = TypeVar("T")
+
+TIMEOUT_MIN, TIMEOUT_MAX = 1.0, 86_400.0
+"""What ``howdah.open_consumer`` takes."""
+
+
+def is_subscription(name: str) -> bool:
+    """Whether a name is a subscription's: a queue's has no colon."""
+    return ":" in name
+
+
+class Seat:
+    """An open consumer: of a queue from the first time that it asks for one, of a subscription from the beginning; most queues need none.
+
+    It lives by its time-out: whoever asks for messages, or renews it, keeps it. It does not live with a database session, for
+    each statement may run in another one, and behind a pooler none is anybody's own.
+    """
+
+    def __init__(
+        self, run: Callable[[Call[Any]], Any], queue: str, timeout: float, *, exclusive: bool = False, priority: int = 0
+    ) -> None:
+        self._run = run
+        self._queue = queue
+        self._timeout = min(max(timeout, TIMEOUT_MIN), TIMEOUT_MAX)
+        self._exclusive = exclusive
+        self._priority = priority
+        #: Whether it is opened whatever the queue is like: it is exclusive, has a priority, or reads an unshared subscription.
+        self.wanted = exclusive or priority != 0 or is_subscription(queue)
+        #: The consumer's number; None: none was needed yet, or others took its place.
+        self.number: int | None = None
+
+    def take(self) -> int | None:
+        """Open a consumer and return its number; None: of a shared subscription, which needs none.
+
+        Raises ConsumerRefused where the queue takes a single one, and has it; SubscriptionInUse where an unshared subscription is somebody else's.
+        """
+        call = consumers.open_consumer(
+            self._queue, exclusive=self._exclusive, priority=self._priority, timeout=self._timeout
+        )
+        number: int | None = self._run(call)
+        self.wanted = self.wanted and number is not None
+        self.number = number
+        return number
+
+    def ask(self, call: Callable[[int | None], Call[T]]) -> T:
+        """Run a call that a consumer's number belongs to; with a new one if the queue says that it needs one or this is gone."""
+        number = self.take() if self.number is None and self.wanted else self.number
+        try:
+            answer: T = self._run(call(number))
+        except ConsumerNotOpen:
+            self.number = None
+            answer = self._run(call(self.take()))
+        return answer
+
+    def lost(self) -> None:
+        """Others took its place; the next time it is asked another one is opened."""
+        self.number = None
+
+    def leave(self) -> None:
+        """Close it, so that others need not wait for its time-out."""
+        number, self.number = self.number, None
+        if number is not None:
+            self._run(consumers.close_consumer(number))

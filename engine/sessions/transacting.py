@@ -1,0 +1,199 @@
+# Written by tools/make_sync.py from engine/aio/transacting.py: change that, and run make sync.
+"""The connection and the transaction of a session, and its life: what stands beneath the verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Self, TypeVar
+
+import psycopg
+
+from ..calls import Call, temporary, topics
+from ..database.loans import Loans, PgConnection
+from ..database.runner import AnyConnection, raw, run
+from ..database.threads import Lock
+from ..database.waiter import Waiter
+from ..errors import ConnectionLost, HowdahError, IllegalState, lost_translated
+from .dispatch import Dispatcher
+from .owner import SessionOwner
+
+T = TypeVar("T")
+
+
+class Transacting(Waiter):
+    """One connection, the session's own or its caller's, and one transaction at a time."""
+
+    def __init__(self, connection: AnyConnection) -> None:
+        super().__init__()
+        self._connection: AnyConnection | None = connection
+        self._owner: SessionOwner | None = None
+        self._loans: Loans | None = None
+        self._transacted = True
+        self._dispatcher: Dispatcher[object] | None = None
+        self._closing = False
+        #: Subscriptions that end with the session.
+        self._fleeting: list[str] = []
+        #: Whether it has temporary queues, which end with it.
+        self._temporary = False
+        #: Held while a statement runs, so that close gives no connection away in the middle of one.
+        self._in_use = Lock()
+
+    @classmethod
+    def owning(cls, owner: SessionOwner, loans: Loans, *, transacted: bool) -> Self:
+        """A session that commits and rolls back itself and gives its connection back when it is closed.
+
+        Not transacted: every call commits at once, so a received message is gone before ``receive`` returns.
+        """
+        session = cls(loans.borrow(autocommit=not transacted))
+        session._owner, session._loans, session._waking, session._transacted = owner, loans, owner.waking, transacted
+        return session
+
+    @property
+    def max_redeliveries(self) -> int | None:
+        """The connection's limit of redeliveries; None: the queue's alone."""
+        return None if self._owner is None else self._owner.max_redeliveries
+
+    @property
+    def transacted(self) -> bool:
+        """Whether a transaction spans several calls."""
+        return self._transacted
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._closing
+
+    @property
+    def connection(self) -> Any:
+        """The connection beneath, for the application's own statements in the same transaction."""
+        return self._live()
+
+    def _live(self) -> AnyConnection:
+        if self._connection is None or self._closing:
+            raise IllegalState("the session is closed")
+        dispatcher = self._dispatcher
+        if dispatcher is not None and dispatcher.is_alive() and not dispatcher.is_current():
+            raise IllegalState("a session with listeners belongs to their thread", "Make another session.")
+        return self._connection
+
+    def call(self, call: Call[T]) -> T:
+        """Run any call in this session's transaction. If it fails as the first one, no broken transaction is left."""
+        with self._in_use:
+            connection = self._live()
+            idle = self._is_idle()
+            try:
+                return run(connection, call)
+            except BaseException:
+                if idle:
+                    with suppress(ConnectionLost, psycopg.Error):
+                        self.rollback()
+                raise
+
+    def _load(self, load: Callable[[psycopg.Connection[Any]], int]) -> int:
+        with self._in_use:
+            connection, idle = self._live(), self._is_idle()
+            try:
+                return load(raw(connection))
+            except BaseException:
+                if idle:
+                    with suppress(ConnectionLost, psycopg.Error):
+                        self.rollback()
+                raise
+
+    def _client_id(self) -> str | None:
+        return None if self._owner is None else self._owner.client_id
+
+    # -- transaction ----------------------------------------------------------------------------------------------
+
+    def _own(self) -> PgConnection:
+        connection = self._live()
+        if self._loans is None or not isinstance(connection, psycopg.Connection):
+            raise IllegalState("the transaction belongs to the caller's connection", "Commit or roll back there.")
+        return connection
+
+    def _is_idle(self) -> bool:
+        """Whether this session owns its transaction and none is open."""
+        connection = self._connection
+        if self._loans is None or not self._transacted or not isinstance(connection, psycopg.Connection):
+            return False
+        return connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+
+    def _end(self, how: Callable[[PgConnection], None]) -> None:
+        with self._in_use:
+            connection = self._own()
+            if not self._transacted:
+                raise IllegalState("a session that is not transacted has no transaction to end")
+            with lost_translated():
+                how(connection)
+
+    def commit(self) -> None:
+        """Make what was sent, received and written since the last commit permanent."""
+        self._end(psycopg.Connection.commit)
+
+    def rollback(self) -> None:
+        """Undo what was sent, received and written since the last commit; messages are back in their place."""
+        self._end(psycopg.Connection.rollback)
+
+    @contextmanager
+    def transaction(self) -> Iterator[Self]:
+        """Commit at the end of the block, roll back if it raises."""
+        if not self._transacted:
+            raise IllegalState("a session that is not transacted has no transactions")
+        self._own()
+        try:
+            yield self
+        except BaseException:
+            # The block's own error is the one to be seen.
+            with suppress(ConnectionLost, IllegalState, psycopg.Error):
+                self.rollback()
+            raise
+        self.commit()
+
+    # -- its life -------------------------------------------------------------------------------------------------
+
+    def renew(self, timeout: float | None = None) -> None:
+        """If the connection broke, put another in its place; what was open on it is rolled back by the server.
+
+        Raises CannotConnect if there is none within ``timeout`` seconds.
+        """
+        with self._in_use:
+            connection = self._own()
+            if self._loans is not None and connection.closed:
+                self._loans.give_back(connection)
+                self._connection = self._loans.borrow(autocommit=not self._transacted, timeout=timeout)
+
+    def close(self) -> None:
+        """Roll back what is open and give the connection back; a waiting ``receive`` returns []. A second call does nothing.
+
+        Listeners finish the message they have in hand; one that closes its own session closes it after that.
+        """
+        if self._dispatcher is None or self._dispatcher.end():
+            self.finish()
+
+    def finish(self) -> None:
+        """The end of ``close``, once no listener runs any more."""
+        self._closing = True  # before a call under way is waited for, so that none follows it
+        self._wake.set()
+        with self._in_use:
+            connection, self._connection = self._connection, None
+        if self._loans is not None and self._owner is not None and isinstance(connection, psycopg.Connection):
+            self._owner.forget(self)
+            # What cannot be ended now is ended by maintenance, a minute after it was last received from.
+            with suppress(HowdahError, psycopg.Error):
+                connection.rollback()
+                for name in self._fleeting:
+                    run(connection, topics.unsubscribe(name))
+                    if self._transacted:
+                        connection.commit()
+                if self._temporary:
+                    run(connection, temporary.close())
+                    if self._transacted:
+                        connection.commit()
+            self._loans.give_back(connection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()

@@ -1,0 +1,84 @@
+"""Calls of handlers: what is known of one while it runs, and whom it blames if it fails."""
+
+from __future__ import annotations
+
+import time
+from contextlib import nullcontext
+from typing import Any
+from uuid import UUID
+
+from ..engine import Message
+from ..engine.handling.failure import failure_of, is_blamed
+from .app import Binding, Handler
+from .batch_mode import Blamed
+from .figures import Tally
+from .in_hand import Hands
+from .limits import Limits
+from .logs import InHand
+from .transaction import Transaction
+
+
+class Calling:
+    """Calls the handlers of one queue for one session."""
+
+    def __init__(
+        self,
+        binding: Binding,
+        queue_index: int,
+        *,
+        worker: str,
+        hands: Hands,
+        slot: int,
+        limits: Limits | None,
+        tally: Tally,
+    ) -> None:
+        self._binding = binding
+        self._queue_index = queue_index
+        self._worker = worker
+        self._hands = hands
+        self._slot = slot
+        self._tally = tally
+        #: For the log.
+        self.in_hand = InHand()
+        #: Of a hardened queue: the attempt that is on record for the message in hand.
+        self.attempt_id: UUID | None = None
+        #: None where no handler has a time limit: then they are called without more ado.
+        self._limits = limits if limits is not None and (binding.time_limits or limits.default is not None) else None
+
+    def call(self, message: Message, transaction: Transaction) -> None:
+        """Call the handler. Raises Blamed if the message is to blame, else the error that is not the message's fault."""
+        started = time.time()
+        self._hands.take(self._slot, self._queue_index, message, started, self.attempt_id)
+        called = time.perf_counter()
+        try:
+            self.in_hand.message = message
+            try:
+                handler = self._binding.handler_for(message)
+                if self._limits is None:
+                    handler(message, transaction)
+                else:
+                    self._call_limited(self._limits, handler, message, transaction)
+            finally:
+                self.in_hand.message = None
+                self._tally.call(time.perf_counter() - called)
+            transaction.check()
+        except BaseException as error:
+            if not is_blamed(error):
+                self._hands.leave(self._slot)
+                raise
+            raise Blamed(message, self.failure(message, error, started)) from error
+        self._hands.leave(self._slot)
+
+    def _call_limited(self, limits: Limits, handler: Handler, message: Message, transaction: Transaction) -> None:
+        """Call the handler within its time limit, if it has one. Raises HandlerTimeout, and whatever the handler raises."""
+        limit = self._binding.time_limit_for(message)
+        with limits.watched(self._slot, transaction.connection, limit) or nullcontext():
+            handler(message, transaction)
+
+    def failure(self, message: Message, error: BaseException, started: float) -> dict[str, Any]:
+        """What is recorded of a failed delivery."""
+        return failure_of(message, error, self._binding.rules_for(message)) | {
+            "duration_ms": max(0, round((time.time() - started) * 1000)),
+            "worker": self._worker,
+            "failure_key": str(self._hands.key(self._slot)),
+        }

@@ -1,0 +1,1 @@
+"""Telling administrators of what befell queues and messages, by webhooks and mail."""
