@@ -6,8 +6,8 @@
 --          taken under xmax = 0.
 -- Role     internal
 --
--- p_way 1: what came back behind the head, if a look is due; 2 to 5: the next positions, under a backlog; 6: what lies
--- from the head on. p_drawn: the caller has taken some messages already.
+-- p_way 1: what came back behind the head, if a look is due. p_way 2 to 5: the next positions, under a backlog. p_way
+-- 6: what lies from the head on. p_drawn: the caller has taken some messages already.
 create or replace function howdah._next_positions(
     p_lane howdah.lanes, p_way integer, p_want integer, p_drawn boolean, out positions bigint[], out locked boolean
 ) returns record

@@ -10,8 +10,8 @@
 -- transaction was rolled back. A message without recorded failures is left as it is. A delay that its last failure
 -- asked for overrides the queue's.
 --
--- Leaving this call out loses nothing: a message that was rejected, is at its limit or must wait is dealt with by the
--- next receive that finds it.
+-- Leaving this call out loses nothing. The next receive that finds a message deals with it if it was rejected, is at
+-- its limit or must wait.
 create or replace function howdah.settle_failures(
     queue text, message_ids bigint[], priorities integer[], positions bigint[]
 )

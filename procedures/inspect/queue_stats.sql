@@ -14,7 +14,7 @@
 --
 -- Figures are exact unless there is too much to count. A queue of over 10,000 live or 10,000 parked messages shows the
 -- last background count. If it was short then, or nobody counted in the last two minutes, it shows an estimate from a
--- sample; oldest_age is then the age of the first message of its priority.
+-- sample. oldest_age is then the age of the first message of its priority.
 --
 -- Where there are more than 1,000 queues, a call for all of them shows background counts. So does dead, if exception
 -- destinations hold over 10,000 messages or number over 100. What became of messages is as last added up if that was at

@@ -5,8 +5,8 @@
 -- Role     internal
 --
 -- A ticket stands for one message of at most 2^n bytes, with n from p_room. p_room holds the last ticket that may be
--- used, times 2^20; the number of counts, times 2^12; and, as powers of 2, how many tickets one lock covers and how
--- many bytes a ticket stands for.
+-- used, times 2^20, and the number of counts, times 2^12. It also holds, as powers of 2, how many tickets one lock
+-- covers and how many bytes a ticket stands for.
 --
 -- The lock is shared and held until the transaction ends. It tells a count of messages that the count cannot see. If
 -- anybody has counted since p_room was read, the lock came too late.

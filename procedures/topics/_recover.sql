@@ -5,7 +5,7 @@
 --
 -- These are ActiveMQ's policies. last_image keeps the last message; retained keeps the last message with the header
 -- retain; fixed_count keeps the last N. fixed_size keeps the last ones up to N bytes in total; timed keeps those of the
--- last N ms; query keeps those that a selector selects.
+-- last N ms. query keeps those that a selector selects.
 --
 -- They become messages of the subscription's own, and are received before what is published from now on. p_upto is the
 -- snapshot at which its cursor begins, so that what commits meanwhile comes once.

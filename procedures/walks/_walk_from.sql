@@ -8,8 +8,9 @@
 -- pass uncommitted messages.
 --
 -- Messages put there nevertheless (a lease given back, a message retried) are searched for in steps, as in
--- howdah._search: 2,000 positions near the head, and more where a large batch came back; then on from a cursor. The
--- head goes back to what was found. p_all: 2 ms of such steps. Without hints the walk starts at the beginning.
+-- howdah._search. A step covers 2,000 positions near the head, and more where a large batch came back; then it goes on
+-- from a cursor. The head goes back to what was found. p_all: 2 ms of such steps. Without hints the walk starts at the
+-- beginning.
 create or replace function howdah._walk_from(p_lane howdah.lanes, p_walk howdah.walk, p_all boolean) returns bigint
 language plpgsql volatile
 as $$
