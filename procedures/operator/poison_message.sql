@@ -7,7 +7,7 @@
 -- Role     howdah_browser howdah_consumer howdah_admin
 --
 -- It looks where the message was sent to, in exception destinations and in the queues where it failed, or in queue
--- only. The caller must have the right to browse there. howdah.incidents(message_id => …) shows the failures.
+-- only. It skips places that the caller may not browse. howdah.incidents(message_id => …) shows the failures.
 create or replace function howdah.poison_message(message_id bigint, queue text default null)
 returns table (message howdah.message, state text, due_at timestamptz, parked_reason text)
 language plpgsql stable security definer set search_path = pg_catalog, howdah,
