@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 
@@ -14,13 +15,23 @@ _ROLE = re.compile(r"^-- Role +(.+)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Header:
-    """What stands above a function or view: its name, its first sentence and who may use it."""
+    """What stands above a function or view: its name, its first paragraph and who may use it.
+
+    ``title`` is the first paragraph: the name, the arguments and, after a colon, the summary.
+    """
 
     kind: str
     name: str
+    title: str
     summary: str
     roles: tuple[str, ...]
     text: str
+
+
+def first_paragraph(header: str) -> str:
+    """The first paragraph of a header, as one line."""
+    lines = itertools.takewhile(lambda line: line != "--", header.splitlines())
+    return " ".join(line.removeprefix("--").strip() for line in lines)
 
 
 def headers(text: str) -> list[Header]:
@@ -28,9 +39,9 @@ def headers(text: str) -> list[Header]:
     found = []
     for match in _HEADER.finditer(text):
         header = match["header"]
-        first = header.split("\n", 1)[0].removeprefix("-- ")
+        first = first_paragraph(header)
         summary = first.split(": ", 1)[1] if ": " in first else first
         role = _ROLE.search(header)
         roles = tuple(role[1].split()) if role else ()
-        found.append(Header(match["kind"], match["name"], summary, roles, header))
+        found.append(Header(match["kind"], match["name"], first, summary, roles, header))
     return found

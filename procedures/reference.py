@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from .contents import FILES, source
+from .parser import first_paragraph
 
 TITLES = {
     "destinations": "Destinations",
@@ -99,9 +100,9 @@ def signatures(text: str, name: str) -> list[str]:
 def paragraph(header: str) -> str:
     """A header's lines as Markdown: the summary, the facts as a list, the remarks."""
     lines = [line.removeprefix("--").removeprefix(" ").rstrip() for line in header.strip().split("\n")]
-    summary = lines[0].split(": ", 1)[1]
+    summary = first_paragraph(header).split(": ", 1)[1]
     out = [summary[0].upper() + summary[1:], ""]
-    for line in lines[2:]:
+    for line in lines[lines.index("") + 1 :]:
         fact = re.match(r"(Returns|Raises|Role) +(.*)", line)
         if fact:
             out.append(f"- **{fact[1]}** {fact[2]}")
@@ -127,7 +128,7 @@ def render() -> str:
                 if match["name"].startswith("_"):
                     continue
                 if match["kind"] == "view":
-                    heading = match["header"].split(":", 1)[0].removeprefix("-- ")
+                    heading = first_paragraph(match["header"]).split(":", 1)[0]
                     parts.append(f"### {heading}\n\n{paragraph(match['header'])}\n")
                     continue
                 code = "\n".join(signatures(text, match["name"]))

@@ -17,32 +17,51 @@ audit_runs = Table(
     Column(
         "snapshot",
         Text,
-        comment="The snapshot that was read, as pg_current_snapshot() gives it: the place from which the next audit counts.",
+        comment="The snapshot that was read, in the form of pg_current_snapshot(). The next audit counts from it.",
     ),
     Column(
-        "system_identifier", BigInteger, nullable=False, comment="The cluster whose transaction numbers snapshot holds."
+        "system_identifier",
+        BigInteger,
+        nullable=False,
+        comment=("The cluster to which the transaction ids in snapshot belong."),
     ),
     Column(
         "severity",
         Text,
         nullable=False,
-        comment="none, warning (findings that fail no audit), error (not every message is accounted for) or failed (there was no audit).",
+        comment=(
+            "none, warning (findings that fail no audit), error (not every message is accounted for) or failed (there "
+            "was no audit)."
+        ),
     ),
     Column("exit_code", Integer, nullable=False, comment="Exit code of the command."),
-    Column("errors", BigInteger, nullable=False, comment="Messages that break rules of severity error, rule by rule."),
     Column(
-        "warnings", BigInteger, nullable=False, comment="Messages that break rules of severity warning, rule by rule."
+        "errors",
+        BigInteger,
+        nullable=False,
+        comment=("Messages that break rules of severity error, summed over the rules."),
     ),
-    Column("rows_read", BigInteger, nullable=False, comment="Rows read of all views."),
-    Column("queues", JSONB, nullable=False, comment="The identity of each queue: an array of its figures and verdict."),
-    Column("rules", JSONB, nullable=False, comment="The rules broken: an array with count, queues and a few messages."),
+    Column(
+        "warnings",
+        BigInteger,
+        nullable=False,
+        comment=("Messages that break rules of severity warning, summed over the rules."),
+    ),
+    Column("rows_read", BigInteger, nullable=False, comment="Rows read in all views."),
+    Column("queues", JSONB, nullable=False, comment="Figures and verdict of each queue, as an array."),
+    Column(
+        "rules",
+        JSONB,
+        nullable=False,
+        comment=("The rules broken, as an array with count, queues and a few messages of each."),
+    ),
     Column("reason", Text, comment="Why there was no audit."),
-    Column("version", Text, comment="Version of Howdah that audited."),
+    Column("version", Text, comment="Version of Howdah that made the audit."),
     Column("output", Text, comment="Where the evidence lies. NULL: none was kept."),
     Column("recorded_by", Text, nullable=False, comment="The role that recorded it."),
     CheckConstraint("severity IN ('none', 'warning', 'error', 'failed')", name="severity"),
     Index("ix_audit_runs_started_at", "started_at"),
-    comment="Audits, one row each; kept for engine.journal_retention_days, the last one that was made for ever.",
+    comment="Audits, one row each. Kept for engine.journal_retention_days; the last one that was made is always kept.",
 )
 
 audit_verdicts = Table(
@@ -51,6 +70,6 @@ audit_verdicts = Table(
     Column("destination_id", Integer, primary_key=True, autoincrement=False, comment="The destination."),
     Column("run_id", BigInteger, nullable=False, comment="The last audit that judged it."),
     Column("audited_at", TIMESTAMPTZ, nullable=False, comment="The database's clock at that audit's snapshot."),
-    Column("verdict", Text, nullable=False, comment="What it said, in the auditor's words, such as proved."),
+    Column("verdict", Text, nullable=False, comment="The auditor's verdict, such as proved."),
     comment="The last verdict on each destination, for queue_stats.",
 )

@@ -56,7 +56,10 @@ def message_columns(*, large_apart: bool = False) -> list[Column[object]]:
             "message_id",
             BigInteger,
             nullable=False,
-            comment="Identity of the message for its whole life: its first position times 1,000,000 plus its first destination_id.",
+            comment=(
+                "Identity of the message for its whole life: its first position times 1,000,000 plus its first "
+                "destination_id."
+            ),
         ),
         Column("sent_at", TIMESTAMPTZ, nullable=False, comment="When send was called (JMSTimestamp)."),
         Column(
@@ -71,7 +74,7 @@ def message_columns(*, large_apart: bool = False) -> list[Column[object]]:
         Column(
             "origin_id",
             Integer,
-            comment="The destination it was moved from to an exception destination. NULL: never moved.",
+            comment="The destination from which it was moved to an exception destination. NULL: never moved.",
         ),
         Column(
             "rank",
@@ -103,6 +106,6 @@ def message_columns(*, large_apart: bool = False) -> list[Column[object]]:
         Column("correlation_id", Text, comment="JMSCorrelationID."),
         Column("reply_to", Text, comment="JMSReplyTo: name of the destination for answers."),
         Column("message_type", Text, comment="JMSType; workers choose the handler by it."),
-        Column("conversation_id", UUID(), comment="The conversation (dialog) the message belongs to."),
+        Column("conversation_id", UUID(), comment="The conversation (dialog) that the message belongs to."),
         Column("dead_reason", Text, comment="Why the message was moved to an exception destination."),
     ]

@@ -26,7 +26,7 @@ consumers = Table(
         Integer,
         Identity(always=True, cycle=True),
         primary_key=True,
-        comment="Number of the consumer, which also orders them: first come, first served.",
+        comment="Number of the consumer, which also gives their order: first come, first served.",
     ),
     Column(
         "destination_id",
@@ -45,7 +45,9 @@ consumers = Table(
         "priority",
         Integer,
         nullable=False,
-        comment="Of several exclusive consumers the one with the highest is active, then the first.",
+        comment=(
+            "Of several exclusive consumers, the one with the highest priority is active; of equal ones, the first."
+        ),
     ),
     Column(
         "own_session", Boolean, nullable=False, comment="True: it lives as long as the database session that opened it."
@@ -54,7 +56,10 @@ consumers = Table(
         "timeout_ms",
         BigInteger,
         nullable=False,
-        comment="Milliseconds of silence after which it counts as gone, unless it has a session of its own or an open transaction.",
+        comment=(
+            "Milliseconds of silence after which it counts as gone, unless it has an own session or an open "
+            "transaction."
+        ),
     ),
     Column("opened_at", TIMESTAMPTZ, nullable=False, comment="When it was opened."),
     Column("opened_by", Text, nullable=False, comment="The role that opened it."),
@@ -62,10 +67,13 @@ consumers = Table(
         "opened_position",
         BigInteger,
         nullable=False,
-        comment="The queue's last position then: where round-robin begins to count.",
+        comment="The queue's last position at that time, where round-robin starts to count.",
     ),
     Column("seen_at", TIMESTAMPTZ, nullable=False, comment="When it last received, to within a quarter of timeout_ms."),
-    comment="Open consumers of unshared subscriptions, and of queues that tell their consumers apart: exclusive ones, single, failover and round-robin queues, sticky message groups.",
+    comment=(
+        "Open consumers of unshared subscriptions, and of queues that tell their consumers apart: those with "
+        "exclusive consumers, single, failover or round-robin delivery, or sticky message groups."
+    ),
 )
 
 group_owners = Table(
@@ -81,9 +89,9 @@ group_owners = Table(
         index=True,
         comment="The consumer that gets the group's messages until it goes.",
     ),
-    Column("owned_since", TIMESTAMPTZ, nullable=False, comment="Since when."),
+    Column("owned_since", TIMESTAMPTZ, nullable=False, comment="When it got the group."),
     PrimaryKeyConstraint("destination_id", "group_id"),
-    comment="Sticky message groups: which consumer each belongs to. One row a group, none a message.",
+    comment="Sticky message groups and the consumer that each belongs to. One row per group, none per message.",
 )
 
 consumer_leases = Table(
@@ -97,7 +105,10 @@ consumer_leases = Table(
         Integer,
         nullable=False,
         index=True,
-        comment="The consumer, which lives as long as its session. No foreign key: its row would be locked by each lease.",
+        comment=(
+            "The consumer, which lives as long as its session. There is no foreign key, because each lease would lock "
+            "its row."
+        ),
     ),
     comment="Leases that end when the session of their consumer is found to have ended.",
 )
@@ -113,10 +124,12 @@ selections = Table(
     Column(
         "head",
         REGCLASS,
-        comment="A sequence, a hint: no message that the selector selects lies before this position. NULL: none needed yet.",
+        comment=(
+            "A sequence, a hint: no message that the selector selects lies before this position. NULL: not needed yet."
+        ),
     ),
     Column("search", REGCLASS, comment="A sequence, a hint: as lanes.search."),
     Column("used_at", TIMESTAMPTZ, nullable=False, comment="When it was last used, to within an hour."),
     PrimaryKeyConstraint("destination_id", "digest", "rank"),
-    comment="Selectors that receives use: compiled once, and where each goes on looking.",
+    comment="Selectors that receives use: the compiled condition, and where each looks next.",
 )

@@ -53,7 +53,10 @@ destinations = Table(
         Text,
         nullable=False,
         server_default="queue",
-        comment="queue (one consumer a message), topic (every subscriber) or subscription (one subscriber's view of topics).",
+        comment=(
+            "queue (one consumer per message), topic (every subscriber) or subscription (one subscriber's view of "
+            "topics)."
+        ),
     ),
     Column(
         "is_system",
@@ -64,7 +67,9 @@ destinations = Table(
     ),
     Column("created_at", TIMESTAMPTZ, nullable=False, comment="When it was created."),
     Column("created_by", Text, nullable=False, comment="The role that created it."),
-    Column("dropped_at", TIMESTAMPTZ, comment="When it was dropped; the row stays so that the journal keeps its name."),
+    Column(
+        "dropped_at", TIMESTAMPTZ, comment="When it was dropped. The row stays, so that the journal keeps its name."
+    ),
     Column("sending_paused", Boolean, nullable=False, server_default=text("false"), comment="True: send raises HD008."),
     Column(
         "receiving_paused", Boolean, nullable=False, server_default=text("false"), comment="True: receive raises HD009."
@@ -74,14 +79,17 @@ destinations = Table(
         Integer,
         nullable=False,
         server_default="5",
-        comment="At this many failures a message is disposed of; 0: never. WebSphere's default is 5.",
+        comment="A message with this many failures is disposed of. 0: never. WebSphere's default is 5.",
     ),
     Column(
         "exception_mode",
         Text,
         nullable=False,
         server_default="system",
-        comment="Where a message goes at the limit: system, named (exception_queue), dead_letter, shared, individual or none (it stays).",
+        comment=(
+            "Where a message goes at the limit: system, named (exception_queue), dead_letter, shared, individual or "
+            "none (it stays)."
+        ),
     ),
     Column("exception_queue", Text, comment="Name of the exception destination when exception_mode is named."),
     Column(
@@ -89,29 +97,34 @@ destinations = Table(
         BigInteger,
         nullable=False,
         server_default="0",
-        comment="Milliseconds a failed message waits before its next delivery.",
+        comment="Milliseconds that a failed message waits before its next delivery.",
     ),
     Column(
         "blocked_retry_ms",
         BigInteger,
         nullable=False,
         server_default=text("-1"),
-        comment="Milliseconds between retries past the limit when exception_mode is none, if override_blocked_retry is set. -1: none until"
-        " howdah.retry.",
+        comment=(
+            "Milliseconds between retries past the limit, if exception_mode is none and override_blocked_retry is "
+            "set. -1: no retry until howdah.retry."
+        ),
     ),
     Column(
         "max_message_bytes",
         BigInteger,
         nullable=False,
         server_default="73400320",
-        comment="Largest body in bytes that a send may bring: the lesser of own_max_message_bytes and the engine's max_message_bytes.",
+        comment=(
+            "Largest body that a send accepts, in bytes: the lesser of own_max_message_bytes and the engine's "
+            "max_message_bytes."
+        ),
     ),
     Column(
         "own_max_message_bytes",
         BigInteger,
         nullable=False,
         server_default="73400320",
-        comment="The option max_message_bytes as it was given; the default of 70 MiB is Sun ONE MQ's.",
+        comment="The option max_message_bytes as given. The default of 70 MiB is Sun ONE MQ's.",
     ),
     Column(
         "default_priority",
@@ -123,14 +136,14 @@ destinations = Table(
     Column(
         "default_time_to_live_ms",
         BigInteger,
-        comment="Milliseconds to live of a message sent without a time to live. NULL: for ever.",
+        comment="Milliseconds that a message lives if it is sent without time_to_live. NULL: for ever.",
     ),
     Column(
         "journal_level",
         Text,
         nullable=False,
         server_default="exits",
-        comment="off, exits (what became of each message) or full (sends too).",
+        comment="off, exits (what became of each message) or full (also each send).",
     ),
     Column(
         "positions",
@@ -149,13 +162,16 @@ destinations = Table(
         "waiting",
         REGCLASS,
         nullable=False,
-        comment="A sequence, a hint: whether somebody waits and asked to be woken; howdah._wake says how.",
+        comment="A sequence, a hint: whether somebody waits and asked to be woken. howdah._wake describes it.",
     ),
     Column(
         "special",
         REGCLASS,
         nullable=False,
-        comment="A sequence, shared with other destinations: used once a lane was opened, so receives read lanes.",
+        comment=(
+            "A sequence, shared with other destinations. It has a value once a lane was opened; receives then read "
+            "lanes."
+        ),
     ),
     Column("main_rank", SmallInteger, nullable=False, comment="Rank of the main lane."),
     Column("senders", ARRAY(Text), nullable=False, comment="Copy of destination_grants for the verb send, by trigger."),
@@ -166,13 +182,16 @@ destinations = Table(
         "failing",
         REGCLASS,
         nullable=False,
-        comment="A sequence, shared with other destinations: used once a failure was recorded, so receives count failures.",
+        comment=(
+            "A sequence, shared with other destinations. It has a value once a failure was recorded; receives then "
+            "count failures."
+        ),
     ),
     Column(
         "journal_level_at",
         TIMESTAMPTZ,
         nullable=False,
-        comment="When journal_level was last set: an audit trusts records from then on.",
+        comment="When journal_level was last set. An audit trusts records from then on.",
     ),
     Column(
         "preset",
@@ -190,7 +209,7 @@ destinations = Table(
     Column(
         "poison_procedure_owner",
         Text,
-        comment="The role that the function belonged to when it was set; it is not called if that changes.",
+        comment="The role that owned the function when it was set. The function is not called if its owner changes.",
     ),
     Column(
         "persistent",
@@ -204,7 +223,7 @@ destinations = Table(
         Boolean,
         nullable=False,
         server_default=text("true"),
-        comment="The option persistent as it was given; persistent is what holds, the engine's false included.",
+        comment="The option persistent as given; the column persistent is what applies, including the engine's false.",
     ),
     *limit_columns(),
     Column(
@@ -219,28 +238,35 @@ destinations = Table(
         Text,
         nullable=False,
         server_default="none",
-        comment="Order within groups (header JMSXGroupID, else the conversation): none, transaction (one transaction at a time has a group) or"
-        " sticky (one consumer has it until it goes).",
+        comment=(
+            "Order within groups (header JMSXGroupID, or else the conversation): none, transaction (a group belongs "
+            "to one transaction at a time) or sticky (it belongs to one consumer until that goes)."
+        ),
     ),
     Column(
         "delivery_policy",
         Text,
         nullable=False,
         server_default="shared",
-        comment="Who gets messages: shared (whoever asks), single (one open consumer, no second one), failover (the first open consumer) or"
-        " round_robin (open consumers in turn).",
+        comment=(
+            "Who gets messages: shared (whoever asks), single (one open consumer, no second one), failover (the first "
+            "open consumer) or round_robin (open consumers in turn)."
+        ),
     ),
     Column(
         "groups_at",
         TIMESTAMPTZ,
-        comment="When message_groups or delivery_policy was last changed: an audit expects order of what was sent since. NULL: never.",
+        comment=(
+            "When message_groups or delivery_policy last changed. An audit expects order for what was sent since. "
+            "NULL: never."
+        ),
     ),
     Column(
         "notify_events",
         Boolean,
         nullable=False,
         server_default=text("false"),
-        comment="True: dead messages and stopped listeners are told of by NOTIFY, on the channel howdah_events.",
+        comment="True: dead messages and stopped listeners are announced by NOTIFY, on the channel howdah_events.",
     ),
     Column(
         "stamp_user",
@@ -288,7 +314,7 @@ destination_grants = Table(
     Column(
         "verb", Text, primary_key=True, comment="What is allowed: send, receive, browse, admin, pass_all or set_all."
     ),
-    Column("role_name", Text, primary_key=True, comment="The role that may; its members may too."),
+    Column("role_name", Text, primary_key=True, comment="The role that has the right; so have its members."),
     CheckConstraint("verb IN ('send', 'receive', 'browse', 'admin', 'pass_all', 'set_all')", name="verb"),
     comment="Who may do what with a destination.",
 )

@@ -40,7 +40,10 @@ poison_details = Table(
         "outcome",
         Text,
         nullable=False,
-        comment="What followed: returned, delayed, blocked, moved, discarded, quarantined, ended, held (another session has it) or gone.",
+        comment=(
+            "What followed: returned, delayed, blocked, moved, discarded, quarantined, ended, held (another session "
+            "has it) or gone."
+        ),
     ),
     Column("conversation_id", UUID(), comment="The conversation of the message."),
     Column(
@@ -52,25 +55,25 @@ poison_details = Table(
     Column("traceback", Text, comment="Where the error was raised."),
     Column("worker", Text, comment="Name of the worker that failed."),
     Column("recorded_by", Text, nullable=False, comment="The role that recorded the failure."),
-    Column("details", JSONB, comment="Anything else the recorder wished to keep, a JSON object."),
+    Column("details", JSONB, comment="Anything else that the recorder wants to keep, as a JSON object."),
     Column(
         "boot",
         TIMESTAMPTZ,
         nullable=False,
         server_default=text("pg_postmaster_start_time()"),
-        comment="Start of the server that recorded it; a volatile count forgets those of others.",
+        comment="Start of the server that recorded it. A volatile count ignores incidents of other starts.",
     ),
     Column(
         "fingerprint",
         Text,
-        comment="Hash of class, SQLSTATE and the error's text without its values: equal for errors of one cause.",
+        comment="Hash of class, SQLSTATE and the error's text without its values; equal for errors of one cause.",
     ),
     Column(
         "rejected",
         Boolean,
         nullable=False,
         server_default=text("false"),
-        comment="The handler wanted no more tries: the message counts as having reached any limit.",
+        comment="The handler asked for no more tries: the message counts as having reached any limit.",
     ),
     Column("delay_ms", BigInteger, comment="The delay asked for in place of the queue's, in milliseconds."),
     Column(
@@ -78,30 +81,43 @@ poison_details = Table(
         Boolean,
         nullable=False,
         server_default=text("false"),
-        comment="The limit does not count it: the message was held ahead by a session that died, and probably not in its hands.",
+        comment=(
+            "The limit does not count it: a session that died held the message ahead, and probably did not have it in "
+            "hand."
+        ),
     ),
     Column(
         "xid",
         BigInteger,
         nullable=False,
         server_default=text("pg_current_xact_id()::text::bigint"),
-        comment="The transaction (xid8 as a number), so that a reader by snapshots misses no late commit.",
+        comment="The transaction (xid8 as a number), so that a reader that goes by snapshots misses no late commit.",
     ),
-    Column("message_group", Text, comment="The group of the message: its header JMSXGroupID, else its conversation."),
+    Column(
+        "message_group", Text, comment="The group of the message: its header JMSXGroupID, or else its conversation."
+    ),
     Column(
         "dispose_at",
         Integer,
-        comment="The number of failures that its queue disposed of a message at, which decided the outcome. NULL: something else decides, or it was not recorded.",
+        comment=(
+            "The number of failures at which the queue disposed of messages, which decided the outcome. NULL: "
+            "something else decided, or it was not recorded."
+        ),
     ),
     Column(
         "due_at",
         TIMESTAMPTZ,
-        comment="No receive gives the message out before, unless an operator retries it. NULL: the failure asked for no delay.",
+        comment=(
+            "No receive delivers the message before this time, unless an operator retries it. NULL: the failure asked "
+            "for no delay."
+        ),
     ),
     Column(
         "digest",
         LargeBinary,
-        comment="16 bytes for the message, the time and the error (howdah._seal), so that an audit sees whether they are still the same.",
+        comment=(
+            "16 bytes for the message, the time and the error (howdah._seal), so that an audit sees changes to them."
+        ),
     ),
     CheckConstraint(
         "outcome IN ('returned', 'delayed', 'blocked', 'moved', 'held', 'gone', 'discarded', 'quarantined', 'ended')",
@@ -115,7 +131,9 @@ poison_details = Table(
     Index("ix_poison_details_xid", "xid", postgresql_using="brin", postgresql_with={"pages_per_range": 32}),
     Index("ix_poison_details_due", "destination_id", "due_at", postgresql_where=text("due_at IS NOT NULL")),
     Index("uq_poison_details_failure_key", "failure_key", unique=True),
-    comment="One row for each failed delivery. INSERT-only; written in a transaction of its own so that no rollback erases it.",
+    comment=(
+        "One row per failed delivery. INSERT-only; written in a transaction of its own, so that no rollback erases it."
+    ),
 )
 
 attempts = Table(
@@ -132,7 +150,7 @@ attempts = Table(
         comment="When the attempt was begun; it is committed before its handler begins.",
     ),
     Column("destination_id", Integer, nullable=False, comment="The destination it lies in."),
-    Column("backend", Integer, nullable=False, comment="Process id of the session that is to receive it."),
+    Column("backend", Integer, nullable=False, comment="Process id of the session that will receive it."),
     Column("rank", SmallInteger, nullable=False, comment="9 minus the message's priority."),
     Column("stage", SmallInteger, nullable=False, comment="The message's stage; attempts count within a stage."),
     Column("seq", BigInteger, nullable=False, comment="The message's position."),
@@ -140,7 +158,10 @@ attempts = Table(
     PrimaryKeyConstraint("attempt_id", "message_id"),
     Index("ix_attempts_message", "message_id", "stage", "destination_id"),
     Index("ix_attempts_begun", "destination_id", "begun_at"),
-    comment="Attempts at delivery of hardened queues, committed before the handler starts, so that no death goes uncounted. Never updated; an attempt is deleted by the transaction that takes its message.",
+    comment=(
+        "Attempts at delivery from hardened queues. They are committed before the handler starts, so that no death "
+        "goes uncounted. A row is never updated; the transaction that takes the message deletes it."
+    ),
 )
 
 untaken_attempts = Table(
@@ -160,11 +181,14 @@ untaken_attempts = Table(
         TIMESTAMPTZ,
         nullable=False,
         server_default=text("pg_postmaster_start_time()"),
-        comment="Start of the server in which it was begun; no attempt is taken after the next one.",
+        comment="Start of the server in which it was begun. After the next start the attempt cannot be taken.",
     ),
     PrimaryKeyConstraint("attempt_id", "message_id"),
     prefixes=["UNLOGGED"],
-    comment="Attempts that can be taken. Who takes one deletes its row, and the xmax which that leaves shows it even after a rollback. UNLOGGED: a crash of the server ends all of them, and only VACUUM FREEZE or FULL wipes an xmax out.",
+    comment=(
+        "Attempts that can be taken. Taking one deletes its row, and the xmax left behind shows it even after a "
+        "rollback. UNLOGGED: a crash of the server ends all of them, and only VACUUM FREEZE or FULL removes an xmax."
+    ),
 )
 
 poison_log = Table(
@@ -172,7 +196,7 @@ poison_log = Table(
     metadata,
     Column("log_id", BigInteger, Identity(always=True), primary_key=True, comment="Number of the entry."),
     Column("logged_at", TIMESTAMPTZ, nullable=False, comment="When the message reached its limit."),
-    Column("outcome", Text, nullable=False, comment="What became of the message itself."),
+    Column("outcome", Text, nullable=False, comment="What became of the message."),
     *message_columns(),
     comment="Copies of messages that reached their limit, of queues with log_table.",
 )
@@ -180,10 +204,12 @@ poison_log = Table(
 ended_conversations = Table(
     "ended_conversations",
     metadata,
-    Column("conversation_id", UUID(), primary_key=True, comment="The conversation: no more messages are sent in it."),
+    Column(
+        "conversation_id", UUID(), primary_key=True, comment="The conversation, in which no more messages are sent."
+    ),
     Column("ended_at", TIMESTAMPTZ, nullable=False, comment="When it was ended."),
     Column("ended_by", Text, nullable=False, comment="The role that ended it."),
-    Column("error", Integer, comment="Number of the error it was ended with, positive. NULL: none."),
+    Column("error", Integer, comment="Number of the error with which it was ended, positive. NULL: none."),
     Column("error_text", Text, comment="What the other side was told."),
     comment="Conversations that were ended.",
 )
@@ -202,18 +228,18 @@ operator_acts = Table(
         "message_ids",
         ARRAY(BigInteger),
         nullable=False,
-        comment="The messages of one call; for edited the original and its copy.",
+        comment="The messages of one call. For edited, the original and its copy.",
     ),
-    Column("incident_id", BigInteger, comment="The last incident of any message before it. NULL: there was none."),
+    Column("incident_id", BigInteger, comment="The last incident of any message before the act. NULL: there was none."),
     CheckConstraint("act IN ('replayed', 'edited', 'moved', 'parked', 'retried', 'discarded', 'purged')", name="act"),
-    comment="What operators did with messages, and who it was. INSERT-only; kept for engine.journal_retention_days.",
+    comment="What operators did with messages, and who they were. INSERT-only; kept for engine.journal_retention_days.",
 )
 
 quarantines = Table(
     "quarantines",
     metadata,
     Column("message_id", BigInteger, nullable=False, comment="The message that was put into quarantine."),
-    Column("destination_id", Integer, nullable=False, comment="The destination it is in."),
+    Column("destination_id", Integer, nullable=False, comment="The destination that it is in."),
     Column("stage", SmallInteger, nullable=False, comment="The message's stage before."),
     Column("at", TIMESTAMPTZ, nullable=False, comment="When it was put there."),
     PrimaryKeyConstraint("message_id", "destination_id", "stage"),

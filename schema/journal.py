@@ -39,16 +39,19 @@ EVENTS = ("sent", "consumed", "expired", "discarded", "moved", "replayed", "lost
 journal = Table(
     "journal",
     metadata,
-    Column("at", TIMESTAMPTZ, nullable=False, comment="When it happened; partitions are ranges of this."),
+    Column("at", TIMESTAMPTZ, nullable=False, comment="When it happened. Partitions are ranges of this column."),
     Column(
         "xid",
         BigInteger,
         nullable=False,
         server_default=text("pg_current_xact_id()::text::bigint"),
-        comment="The transaction (xid8 as a number), so that a reader by snapshots misses no late commit.",
+        comment="The transaction (xid8 as a number), so that a reader that goes by snapshots misses no late commit.",
     ),
     Column(
-        "destination_id", Integer, nullable=False, comment="The destination the messages were in (for sent: came into)."
+        "destination_id",
+        Integer,
+        nullable=False,
+        comment=("The destination that the messages were in (for sent: came into)."),
     ),
     Column("other_destination_id", Integer, comment="Where moved or replayed messages went."),
     Column(
@@ -56,54 +59,61 @@ journal = Table(
         Boolean,
         nullable=False,
         server_default=text("false"),
-        comment="The messages were non-persistent ones.",
+        comment="True: the messages were non-persistent.",
     ),
     Column("event", Text, nullable=False, comment="sent, consumed, expired, discarded, moved, replayed or lost."),
     Column(
         "reason",
         Text,
-        comment="Why, for discarded, moved and lost; of consumed: held (received before, locked or leased) or selected (by a selector).",
+        comment=(
+            "For discarded, moved and lost: why. For consumed: held (received before, locked or leased) or selected "
+            "(by a selector)."
+        ),
     ),
     Column(
         "message_ids",
         ARRAY(BigInteger),
         nullable=False,
-        comment="The messages of one call; where there is a last_id the one with the least number only.",
+        comment="The messages of one call. With a last_id, only the one with the lowest number.",
     ),
     Column(
         "oldest_sent_at",
         TIMESTAMPTZ,
-        comment="When the oldest of the consumed messages was sent; of sent: when all of them were.",
+        comment="For consumed: when the oldest message was sent. For sent: when all of them were sent.",
     ),
     Column(
         "expires_at",
         ARRAY(TIMESTAMPTZ),
-        comment="Of sent: when each of message_ids expires. NULL: none of them does.",
+        comment="For sent: when each of message_ids expires. NULL: none of them does.",
     ),
     Column(
         "group_ids",
         ARRAY(Text),
-        comment="Of sent into a queue with message_groups, without delay: the group of each. NULL: none has one.",
+        comment="For sent without delay into a queue with message_groups: the group of each. NULL: none has one.",
     ),
-    Column("priorities", ARRAY(SmallInteger), comment="Of sent: the priority of each message."),
+    Column("priorities", ARRAY(SmallInteger), comment="For sent: the priority of each message."),
     Column(
         "settled_xid",
         BigInteger,
-        comment="Where there are group_ids: every transaction with a lower number had ended when they were sent.",
+        comment="With group_ids: every transaction with a lower id had ended when they were sent.",
     ),
     Column(
         "last_id",
         BigInteger,
-        comment="Of messages read from a topic whose numbers leave none out: the greatest. NULL: message_ids has them all.",
+        comment=(
+            "For messages read from a topic whose numbers have no gap: the greatest. NULL: message_ids has them all."
+        ),
     ),
     Column(
         "digests",
         ARRAY(LargeBinary),
-        comment="Of sent: 16 bytes for the content of each message (howdah._digest), so that an audit sees whether it is still the same.",
+        comment=(
+            "For sent: 16 bytes for the content of each message (howdah._digest), so that an audit sees changes to it."
+        ),
     ),
     Index("ix_journal_xid", "xid", postgresql_using="brin", postgresql_with={"pages_per_range": 32}),
     postgresql_partition_by="RANGE (at)",
-    comment="What became of the messages: one row for each call, INSERT-only, partitioned by week.",
+    comment="What became of the messages: one row per call. INSERT-only, partitioned by week.",
 )
 
 # Compressing 10,000 numbers takes longer than reading their messages. Partitions inherit it, so it comes first.
@@ -126,7 +136,7 @@ journal_totals = Table(
     ),
     Column("messages", BigInteger, nullable=False, comment="Messages counted so far, up to engine.totals_snapshot."),
     PrimaryKeyConstraint("destination_id", "event"),
-    comment="The journal folded into one number for each destination and event, so that statistics need not read it all.",
+    comment="The journal summed up for each destination and event, so that statistics need not read it all.",
 )
 
 backlog_counts = Table(
@@ -135,10 +145,13 @@ backlog_counts = Table(
     Column("id", SmallInteger, primary_key=True, autoincrement=False, comment="Always 1."),
     Column("counted_at", TIMESTAMPTZ, nullable=False, comment="When backlog_figures and dead_figures were counted."),
     Column(
-        "boot", TIMESTAMPTZ, nullable=False, comment="Start of the server then: non-persistent messages end with it."
+        "boot",
+        TIMESTAMPTZ,
+        nullable=False,
+        comment=("Start of the server at that time; non-persistent messages end with it."),
     ),
     CheckConstraint("id = 1", name="single_row"),
-    comment="The last count of the backlog: one row, none before the first.",
+    comment="The last count of the backlog: one row, or none before the first count.",
 )
 
 backlog_figures = Table(
@@ -155,8 +168,8 @@ dead_figures = Table(
     "dead_figures",
     metadata,
     Column("destination_id", Integer, nullable=False, comment="The exception destination."),
-    Column("origin_id", Integer, nullable=False, comment="The destination its messages came from."),
-    Column("dead", BigInteger, nullable=False, comment="Number of them at backlog_counts.counted_at."),
+    Column("origin_id", Integer, nullable=False, comment="The destination that its messages came from."),
+    Column("dead", BigInteger, nullable=False, comment="The number of messages at backlog_counts.counted_at."),
     PrimaryKeyConstraint("destination_id", "origin_id"),
     comment="Counts of dead messages by exception destination and origin, refreshed in the background.",
 )

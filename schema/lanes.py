@@ -28,14 +28,18 @@ lanes = Table(
     Column(
         "head",
         REGCLASS,
-        comment="A sequence, a hint: the position behind which claims look. NULL: none, claims begin at the beginning.",
+        comment="A sequence, a hint: the position behind which claims look. NULL: none; claims start at the beginning.",
     ),
     Column(
         "search",
         REGCLASS,
-        comment="A sequence, a hint: how far the search behind the head is, times 2^20, and when its next step is due, in ms.",
+        comment=(
+            "A sequence, a hint: how far the search behind the head is, times 2^20, and when its next step is due, in ms."
+        ),
     ),
     Index("ix_lanes_destination", "destination_id", "rank", "place"),
-    comment="Where receives look for messages besides the main lane: a row for each other priority and place in use. INSERT-only for senders, who add"
-    " the row in the transaction of the first such message; several rows for one lane do no harm.",
+    comment=(
+        "Where receives look for messages besides the main lane: one row for each other priority and place in use. "
+        "Senders only insert, in the transaction of the first such message. Several rows for one lane do no harm."
+    ),
 )

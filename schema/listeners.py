@@ -12,7 +12,7 @@ listeners = Table(
     "listeners",
     metadata,
     Column("id", Integer, Identity(always=True, cycle=True), primary_key=True, comment="Number of the listener."),
-    Column("name", Text(collation="C"), nullable=False, comment="Name, of the same characters as a queue's."),
+    Column("name", Text(collation="C"), nullable=False, comment="Name, made of the same characters as a queue's."),
     Column(
         "destination_id",
         Integer,
@@ -25,14 +25,14 @@ listeners = Table(
         Text,
         nullable=False,
         server_default="activation_specification",
-        comment="activation_specification, or listener_port: its older name, with the same behaviour.",
+        comment="activation_specification, or listener_port, its older name with the same behaviour.",
     ),
     Column(
         "max_sessions",
         Integer,
         nullable=False,
         server_default="10",
-        comment="Transactions that receive at once, of all processes together.",
+        comment="How many transactions may receive at once, in all processes together.",
     ),
     Column(
         "stop_on_failure",
@@ -46,14 +46,17 @@ listeners = Table(
         Integer,
         nullable=False,
         server_default="0",
-        comment="So many failures in a row stop it; 0, like 1: the first one does.",
+        comment="This many failures in a row stop it. 0 is like 1: the first failure stops it.",
     ),
     Column(
         "failures",
         Integer,
         nullable=False,
         server_default="0",
-        comment="Failed deliveries since the last handled message, of all sessions, as of the last one; listener_marks may say less.",
+        comment=(
+            "Failed deliveries of all sessions since the last handled message, as of the last failure. listener_marks "
+            "may say less."
+        ),
     ),
     Column(
         "total_failures",
@@ -64,7 +67,11 @@ listeners = Table(
     ),
     Column("status", Text, nullable=False, server_default="running", comment="running or stopped."),
     Column("stopped_at", TIMESTAMPTZ, comment="When it stopped. NULL: it runs."),
-    Column("stopped_by", Text, comment="The role that stopped it, or recorded the failure that did. NULL: it runs."),
+    Column(
+        "stopped_by",
+        Text,
+        comment=("The role that stopped it, or that recorded the failure which stopped it. NULL: it runs."),
+    ),
     Column(
         "stopped_message_id",
         BigInteger,
@@ -80,7 +87,7 @@ listeners = Table(
     CheckConstraint("(status = 'stopped') = (stopped_at IS NOT NULL)", name="stopped_at"),
     Index("uq_listeners_name", "name", unique=True),
     Index("ix_listeners_destination", "destination_id"),
-    comment="Endpoints that receive from a queue in a limited number of sessions and stop when deliveries fail.",
+    comment="Endpoints that receive from a queue in a limited number of sessions, and stop when deliveries fail.",
 )
 
 listener_marks = Table(
@@ -92,9 +99,11 @@ listener_marks = Table(
         "total_failures",
         BigInteger,
         nullable=False,
-        comment="Its total_failures when the message had been handled.",
+        comment="Its total_failures when the message was handled.",
     ),
     Index("ix_listener_marks_listener", "listener_id"),
-    comment="How many of a listener's failures lie before a message that it handled. INSERT-only for handling transactions,"
-    " so that they lock nothing; the next failure takes the rows away.",
+    comment=(
+        "How many of a listener's failures came before a message that it handled. Handling transactions only insert, "
+        "and so lock nothing; the next failure deletes the rows."
+    ),
 )

@@ -25,7 +25,7 @@ Sequence("moved_walk", metadata=metadata, minvalue=0, start=0)
 
 
 def _by_correlation(table: str) -> Index:
-    """Finds messages by correlation id; by its hash, for an entry has 2,700 bytes at most and a correlation id any number."""
+    """Finds messages by the hash of their correlation id, which may exceed the 2,700 bytes of an index entry."""
     return Index(
         f"ix_{table}_correlation",
         text("hashtextextended(correlation_id, 0)"),
@@ -36,7 +36,7 @@ def _by_correlation(table: str) -> Index:
 def leased_columns() -> list[Column[object]]:
     """Those of a stored message, with another position."""
     columns = message_columns(large_apart=True)
-    columns[0].comment = "The number of its lease times 2^20, and its own number within the lease."
+    columns[0].comment = "The lease times 2^20, plus a number within the lease."
     return columns
 
 
@@ -46,7 +46,9 @@ msgs = Table(
     *message_columns(large_apart=True),
     PrimaryKeyConstraint("destination_id", "rank", "seq"),
     _by_correlation("msgs"),
-    comment="Messages ready for delivery. A receive deletes the row in the consumer's transaction; no row is ever updated.",
+    comment=(
+        "Messages ready for delivery. A receive deletes the row in the consumer's transaction; no row is ever updated."
+    ),
 )
 
 bodies = Table(
@@ -57,10 +59,13 @@ bodies = Table(
         "body",
         LargeBinary,
         nullable=False,
-        comment="The exact bytes of its body. Up to 8 KB in the row itself, and not compressed.",
+        comment="The exact bytes of its body. Up to 8 KB are stored in the row itself, uncompressed.",
     ),
     postgresql_with={"toast_tuple_target": 8160},
-    comment="Large bodies of persistent messages of queues. A body stays here wherever its message is moved to; INSERT by send, DELETE by what ends the message.",
+    comment=(
+        "Large bodies of persistent messages of queues. A body stays here wherever its message moves. Sends insert "
+        "it; what ends the message deletes it."
+    ),
 )
 
 moved = Table(
@@ -71,7 +76,10 @@ moved = Table(
     Column("destination_id", Integer, nullable=False, comment="The destination it was moved to."),
     Column("rank", SmallInteger, nullable=False, comment="9 minus its priority."),
     PrimaryKeyConstraint("message_id", "destination_id", "seq"),
-    comment="Where messages lie whose number does not tell their position, for look-ups by number. INSERT by what moves one; a row may be out of date.",
+    comment=(
+        "Where messages lie whose id does not give their position, for look-ups by id. What moves a message inserts a "
+        "row, which may be out of date."
+    ),
 )
 
 leased = Table(
@@ -79,7 +87,10 @@ leased = Table(
     metadata,
     *leased_columns(),
     PrimaryKeyConstraint("destination_id", "rank", "seq"),
-    comment="Messages of the main lanes that leases have. INSERT by lease, DELETE by whoever ends it; no row is ever updated.",
+    comment=(
+        "Leased messages of the main lanes. A lease inserts the rows, and what ends it deletes them; no row is ever "
+        "updated."
+    ),
 )
 
 leases = Table(
@@ -90,9 +101,14 @@ leases = Table(
     ),
     Column("until", TIMESTAMPTZ, nullable=False, comment="From this time on its messages may be received again."),
     Column("destination_id", Integer, nullable=False, comment="The queue whose messages it has."),
-    Column("rank", SmallInteger, nullable=False, comment="9 minus their priority: that of the queue's main lane."),
+    Column(
+        "rank",
+        SmallInteger,
+        nullable=False,
+        comment=("9 minus the priority of its messages, which is the rank of the queue's main lane."),
+    ),
     Index("ix_leases_destination_id", "destination_id", "rank", "until"),
-    comment="Leases with messages in the table leased. extend replaces the row, so that none is ever updated.",
+    comment="Leases with messages in the table leased. extend replaces the row, so no row is ever updated.",
 )
 
 msgs_nonpersistent = Table(
@@ -103,7 +119,7 @@ msgs_nonpersistent = Table(
         "boot",
         TIMESTAMPTZ,
         nullable=False,
-        comment="Start of the server that took the message: any other server start has lost it.",
+        comment="Start of the server that took the message. After any other start it is lost.",
     ),
     PrimaryKeyConstraint("destination_id", "rank", "seq"),
     _by_correlation("msgs_nonpersistent"),
@@ -120,9 +136,15 @@ ahead_leases = Table(
         "suspects",
         Integer,
         nullable=False,
-        comment="How many of its messages, the first ones left, count as failed when it runs out; the others come again uncounted.",
+        comment=(
+            "How many of its messages, the first ones left, count as failed when it runs out. The others come again "
+            "uncounted."
+        ),
     ),
-    comment="Leases of sessions that hold messages ahead of delivery. Written when one is given out; a row is never needed for correctness.",
+    comment=(
+        "Leases of sessions that hold messages ahead of delivery. A row is written when a lease is given out; "
+        "correctness never depends on it."
+    ),
 )
 
 parked = Table(
@@ -134,18 +156,23 @@ parked = Table(
         "parked_reason",
         Text,
         nullable=False,
-        comment="delay (sent so), redelivery (after a failure), blocked (past its limit), quarantine, operator (park_messages) or lease.",
+        comment=(
+            "delay (sent with one), redelivery (after a failure), blocked (past its limit), quarantine, operator "
+            "(park_messages) or lease."
+        ),
     ),
     Column(
         "boot",
         TIMESTAMPTZ,
-        comment="For a non-persistent message the start of the server that took it; NULL: persistent.",
+        comment="For a non-persistent message, the start of the server that took it. NULL: persistent.",
     ),
     Column("lease_id", BigInteger, comment="The lease that has the message until due_at. NULL: none."),
     Column(
         "group_id",
         Text,
-        comment="The message group that is held up while the message waits (after a failure, under a lease). NULL: none.",
+        comment=(
+            "The message group that the message holds up while it waits (after a failure, under a lease). NULL: none."
+        ),
     ),
     PrimaryKeyConstraint("destination_id", "message_id"),
     Index("ix_parked_group", "destination_id", "group_id", postgresql_where=text("group_id IS NOT NULL")),
@@ -155,18 +182,18 @@ parked = Table(
     CheckConstraint(
         "parked_reason IN ('delay', 'redelivery', 'blocked', 'quarantine', 'operator', 'lease')", name="reason"
     ),
-    comment="Messages that wait for a time, kept out of the way of claims. A receive takes due ones straight from here.",
+    comment="Messages that wait for a time, kept out of the way of claims. A receive takes due ones from here.",
 )
 
 deduplications = Table(
     "deduplications",
     metadata,
-    Column("destination_id", Integer, nullable=False, comment="The queue or topic that was sent to."),
+    Column("destination_id", Integer, nullable=False, comment="The queue or topic that it was sent to."),
     Column("key", Text(collation="C"), nullable=False, comment="The key that the sender gave."),
     Column("message_id", BigInteger, nullable=False, comment="The first message that was sent with it."),
-    Column("forgotten_at", TIMESTAMPTZ, nullable=False, comment="From this time on the key may be used anew."),
+    Column("forgotten_at", TIMESTAMPTZ, nullable=False, comment="From this time on the key may be used again."),
     PrimaryKeyConstraint("destination_id", "key"),
-    comment="The deduplication keys of the last minutes: INSERT by the first send, DELETE in the background.",
+    comment="The deduplication keys of the last minutes. The first send inserts a key; maintenance deletes it.",
 )
 
 handed = Table(
@@ -174,9 +201,11 @@ handed = Table(
     metadata,
     Column("lease_id", BigInteger, nullable=False, comment="The lease."),
     Column("message_id", BigInteger, nullable=False, comment="The message."),
-    Column("handed_at", TIMESTAMPTZ, nullable=False, comment="When it was said."),
+    Column("handed_at", TIMESTAMPTZ, nullable=False, comment="When it was recorded."),
     PrimaryKeyConstraint("lease_id", "message_id"),
-    comment="Proofs that leased messages were handed to the application, for engines without redelivered_optimization.",
+    comment=(
+        "Records that leased messages were handed to the application, for engines without redelivered_optimization."
+    ),
 )
 
 # lz4 stores a JSON of 1 MB 3.5 times as fast as pglz for 6 % more WAL (docs/measurements.md).

@@ -23,28 +23,39 @@ def policy_columns() -> list[Column[object]]:
             Text,
             nullable=False,
             server_default="message",
-            comment="What failures are counted for: message, or conversation or group (all messages of one add up).",
+            comment=(
+                "What failures are counted for: message, or conversation or group (failures of all its messages add "
+                "up)."
+            ),
         ),
         Column(
             "decided_at",
             Text,
             nullable=False,
             server_default="failure",
-            comment="When a message at its limit is disposed of: failure (at once if it is free) or receive (when it is met the next time).",
+            comment=(
+                "When a message at its limit is disposed of: failure (at once, if it is free) or receive (when a "
+                "receive next finds it)."
+            ),
         ),
         Column(
             "backout_count",
             Text,
             nullable=False,
             server_default="recorded",
-            comment="Which failures count: volatile (since the server's start), recorded (all incidents) or hardened (every attempt, committed before it begins).",
+            comment=(
+                "Which failures count: volatile (since the server's start), recorded (all incidents) or hardened "
+                "(every attempt, committed before it begins)."
+            ),
         ),
         Column(
             "dispose_at",
             Integer,
             nullable=False,
             server_default=text("5"),
-            comment="Failures at which a receive disposes of a message; follows from the other columns. 1000000: never.",
+            comment=(
+                "Failures at which a receive disposes of a message; derived from the other columns. 1000000: never."
+            ),
         ),
         Column(
             "initial_redelivery_delay_ms",
@@ -84,14 +95,14 @@ def policy_columns() -> list[Column[object]]:
             DOUBLE_PRECISION,
             nullable=False,
             server_default=text("0.15"),
-            comment="Share of a delay by which it is at most made longer or shorter, at random.",
+            comment="The largest share by which a delay is lengthened or shortened at random.",
         ),
         Column(
             "override_blocked_retry",
             Boolean,
             nullable=False,
             server_default=text("false"),
-            comment="True: blocked_retry_ms holds for this queue; false: engine.default_blocked_retry_ms.",
+            comment="True: blocked_retry_ms applies to this queue. False: engine.default_blocked_retry_ms does.",
         ),
         Column(
             "strict_order",
@@ -105,28 +116,36 @@ def policy_columns() -> list[Column[object]]:
             Text,
             nullable=False,
             server_default="move",
-            comment="What becomes of a message at its limit: move (exception_mode says where), discard, quarantine or end_conversation.",
+            comment=(
+                "What becomes of a message at its limit: move (exception_mode says where), discard, quarantine or "
+                "end_conversation."
+            ),
         ),
         Column(
             "exception_fallback",
             Text,
             nullable=False,
             server_default="system",
-            comment="Where it goes if its exception destination is missing, full or not permitted: system or dead_letter.",
+            comment=(
+                "Where it goes if its exception destination is missing, full or not permitted: system or dead_letter."
+            ),
         ),
         Column(
             "exception_prefix",
             Text,
             nullable=False,
             server_default="ActiveMQ.DLQ.Queue.",
-            comment="What stands before the queue's name in the name of its individual dead-letter queue.",
+            comment="The prefix of the queue's name in the name of its individual dead-letter queue.",
         ),
         Column(
             "check_rights",
             Boolean,
             nullable=False,
             server_default=text("false"),
-            comment="True: a message is moved only if the consumer's role may receive, browse, send, pass_all and set_all there.",
+            comment=(
+                "True: a message is moved only if the consumer's role may receive, browse, send, pass_all and set_all "
+                "there."
+            ),
         ),
         Column(
             "process_non_persistent",
@@ -140,7 +159,7 @@ def policy_columns() -> list[Column[object]]:
             Boolean,
             nullable=False,
             server_default=text("false"),
-            comment="True: a message at its limit is copied into the table poison_log.",
+            comment="True: a message at its limit is copied to the table poison_log.",
         ),
         Column("log_queue", Text, comment="Name of a queue that gets a copy of each message at its limit. NULL: none."),
         Column(
@@ -148,14 +167,14 @@ def policy_columns() -> list[Column[object]]:
             BigInteger,
             nullable=False,
             server_default=text("3600000"),
-            comment="Milliseconds in quarantine, after which the message returns and its failures count anew.",
+            comment="Milliseconds in quarantine. Afterwards the message returns, and its failures count from zero.",
         ),
         Column(
             "quarantine_times",
             Integer,
             nullable=False,
             server_default=text("1"),
-            comment="How often a message is put into quarantine before exception_mode says where it goes.",
+            comment="How often a message is quarantined before exception_mode says where it goes.",
         ),
         Column(
             "error_reply",
@@ -176,14 +195,19 @@ def policy_columns() -> list[Column[object]]:
             Boolean,
             nullable=False,
             server_default=text("false"),
-            comment="True: the incidents of a message (or conversation) at its limit are deleted when it is disposed of.",
+            comment=(
+                "True: the incidents of a message (or conversation) at its limit are deleted when it is disposed of."
+            ),
         ),
         Column(
             "poison_handling",
             Boolean,
             nullable=False,
             server_default=text("true"),
-            comment="False: the queue is never disabled, whatever disable_after says. Service Broker's POISON_MESSAGE_HANDLING.",
+            comment=(
+                "False: the queue is never disabled, whatever disable_after says. This is Service Broker's "
+                "POISON_MESSAGE_HANDLING."
+            ),
         ),
         Column(
             "disable_after",
@@ -195,12 +219,13 @@ def policy_columns() -> list[Column[object]]:
         Column(
             "disabled_at",
             TIMESTAMPTZ,
-            comment="When failures in a row disabled the queue; receives raise HD016 until howdah.resume. NULL: it is not disabled.",
+            comment=(
+                "When failures in a row disabled the queue. Receives raise HD016 until howdah.resume. NULL: it is not "
+                "disabled."
+            ),
         ),
-        Column("message_limit", BigInteger, comment="Messages at most that may lie in the queue. NULL: any number."),
-        Column(
-            "byte_limit", BigInteger, comment="Bytes of bodies at most that may lie in the queue. NULL: any number."
-        ),
+        Column("message_limit", BigInteger, comment="The most messages that the queue may hold. NULL: any number."),
+        Column("byte_limit", BigInteger, comment="The most bytes of bodies that the queue may hold. NULL: any number."),
         Column(
             "streak_from",
             BigInteger,
@@ -219,29 +244,37 @@ def limit_columns() -> list[Column[object]]:
             Text,
             nullable=False,
             server_default="reject",
-            comment="What a send to a full queue does: reject, remove_oldest, remove_lowest_priority or block (up to send_timeout_ms).",
+            comment=(
+                "What a send to a full queue does: reject, remove_oldest, remove_lowest_priority or block (up to "
+                "send_timeout_ms)."
+            ),
         ),
         Column(
             "send_timeout_ms",
             BigInteger,
             nullable=False,
             server_default=text("30000"),
-            comment="Milliseconds that a send waits for room when limit_behaviour is block.",
+            comment="Milliseconds that a send waits for room if limit_behaviour is block.",
         ),
         Column(
             "deduplication_window_ms",
             BigInteger,
             nullable=False,
             server_default=text("300000"),
-            comment="Milliseconds for which a deduplication key is remembered; Amazon SQS has five minutes.",
+            comment="Milliseconds for which a deduplication key is remembered. Amazon SQS has five minutes.",
         ),
         Column(
             "room",
             REGCLASS,
-            comment="A sequence: the last ticket that sends may use without counting; howdah._reserve says how. NULL: no limit holds.",
+            comment=(
+                "A sequence: the last ticket that sends may use without counting. howdah._reserve describes it. NULL: "
+                "no limit applies."
+            ),
         ),
         Column(
-            "tickets", REGCLASS, comment="A sequence: the tickets that sends under a limit draw. NULL: no limit holds."
+            "tickets",
+            REGCLASS,
+            comment=("A sequence: the tickets that sends draw under a limit. NULL: no limit applies."),
         ),
     ]
 
@@ -254,7 +287,8 @@ def policy_checks() -> list[CheckConstraint]:
         ),
         CheckConstraint("limit_comparison IN ('reached', 'exceeded')", name="comparison"),
         CheckConstraint(
-            "count_by IN ('message', 'conversation', 'group') AND backout_count IN ('volatile', 'recorded', 'hardened')",
+            "count_by IN ('message', 'conversation', 'group') "
+            "AND backout_count IN ('volatile', 'recorded', 'hardened')",
             name="counting",
         ),
         CheckConstraint("decided_at IN ('failure', 'receive')", name="decided_at"),
@@ -267,7 +301,8 @@ def policy_checks() -> list[CheckConstraint]:
         CheckConstraint("quarantine_ms >= 0 AND quarantine_times >= 0 AND disable_after >= 0", name="quarantine"),
         CheckConstraint("message_limit > 0 AND byte_limit > 0", name="room"),
         CheckConstraint(
-            "limit_behaviour IN ('reject', 'remove_oldest', 'remove_lowest_priority', 'block') AND send_timeout_ms >= 0",
+            "limit_behaviour IN ('reject', 'remove_oldest', 'remove_lowest_priority', 'block') "
+            "AND send_timeout_ms >= 0",
             name="limit_behaviour",
         ),
         CheckConstraint("deduplication_window_ms > 0", name="deduplication_window_ms"),
@@ -281,10 +316,10 @@ destination_policies = Table(
         "pattern",
         Text(collation="C"),
         primary_key=True,
-        comment="Names it holds for: * stands for one part between dots, > at the end for all the rest.",
+        comment="The names it applies to: * stands for one part between dots, > at the end for all the rest.",
     ),
-    Column("options", JSONB, nullable=False, comment="Options as of create_queue, a JSON object."),
+    Column("options", JSONB, nullable=False, comment="The options, as in create_queue, as a JSON object."),
     Column("set_at", TIMESTAMPTZ, nullable=False, comment="When it was set."),
     Column("set_by", Text, nullable=False, comment="The role that set it."),
-    comment="Options of queues by wildcard; the most specific pattern holds.",
+    comment="Options of queues by wildcard. The most specific pattern applies.",
 )

@@ -31,7 +31,7 @@ latches = Table(
     "latches",
     metadata,
     Column("name", Text(collation="C"), primary_key=True, comment="Name of the lock."),
-    comment="The engine's own locks: whoever has one holds its row's lock. No row is ever changed.",
+    comment="The engine's own locks: a holder locks the row. No row is ever changed.",
 )
 
 engine = Table(
@@ -51,7 +51,10 @@ engine = Table(
     Column(
         "system_identifier",
         BigInteger,
-        comment="The cluster whose transaction numbers topics and cursors hold; after a restore into another: howdah.rebase_topics().",
+        comment=(
+            "The cluster to which the transaction ids in topics and cursors belong. After a restore into another, "
+            "call howdah.rebase_topics()."
+        ),
     ),
     Column(
         "boot",
@@ -64,19 +67,25 @@ engine = Table(
         UUID(),
         nullable=False,
         server_default=text("gen_random_uuid()"),
-        comment="By which howdah.receive knows that it is howdah.begin_attempts that calls it for a hardened queue. Nobody but the owner reads it.",
+        comment=(
+            "It tells howdah.receive that howdah.begin_attempts calls it for a hardened queue. Only the owner can "
+            "read it."
+        ),
     ),
     Column(
         "digest_secret",
         UUID(),
         nullable=False,
         server_default=text("gen_random_uuid()"),
-        comment="Goes into every digest of the journal, so that nobody finds a short body by trying. Nobody but the owner reads it.",
+        comment=(
+            "It is part of every digest in the journal, so that nobody finds a short body by trying. Only the owner "
+            "can read it."
+        ),
     ),
     Column("admin_role", Text, nullable=False, comment="Role that administers destinations."),
     Column("producer_role", Text, nullable=False, comment="Role that sends."),
     Column("consumer_role", Text, nullable=False, comment="Role that receives and records failures."),
-    Column("browser_role", Text, nullable=False, comment="Role that looks without taking."),
+    Column("browser_role", Text, nullable=False, comment="Role that browses without taking."),
     Column("auditor_role", Text, nullable=False, comment="Role that reads the audit views."),
     Column(
         "persistent",
@@ -90,58 +99,67 @@ engine = Table(
         Integer,
         nullable=False,
         server_default="90",
-        comment="Days that journal rows are kept, at least.",
+        comment="Days for which journal rows are kept at least.",
     ),
     Column(
         "incident_retention_days",
         Integer,
         nullable=False,
         server_default="90",
-        comment="Days that incidents of messages that are gone are kept, at least.",
+        comment="Days for which incidents of messages that are gone are kept at least.",
     ),
     Column(
         "default_blocked_retry_ms",
         BigInteger,
         nullable=False,
         server_default=text("5000"),
-        comment="Milliseconds between retries of a blocked message, where its queue says nothing else. WebSphere's default.",
+        comment=(
+            "Milliseconds between retries of a blocked message, unless its queue says otherwise. This is WebSphere's "
+            "default."
+        ),
     ),
     Column(
         "topic_rotation_seconds",
         Integer,
         nullable=False,
         server_default="600",
-        comment="Seconds after which topic messages go into the next table, at least.",
+        comment="Seconds after which, at the earliest, topic messages go to the next table.",
     ),
-    Column("max_count", BigInteger, comment="Messages at most in all queues and subscriptions. NULL: any number."),
+    Column("max_count", BigInteger, comment="The most messages in all queues and subscriptions. NULL: any number."),
     Column(
-        "max_bytes", BigInteger, comment="Bytes of bodies at most in all queues and subscriptions. NULL: any number."
+        "max_bytes", BigInteger, comment="The most bytes of bodies in all queues and subscriptions. NULL: any number."
     ),
     Column(
         "max_message_bytes",
         BigInteger,
-        comment="Largest body in bytes that any queue or topic takes, whatever its own option says. NULL: each its own.",
+        comment=(
+            "Largest body that any queue or topic takes, in bytes, whatever its own option says. NULL: each one's own "
+            "option applies."
+        ),
     ),
     Column(
         "yellow_threshold",
         Integer,
         nullable=False,
         server_default=text("60"),
-        comment="Percent of max_count or max_bytes from which on expired messages are reclaimed at once. Sun ONE MQ's default.",
+        comment=(
+            "Percentage of max_count or max_bytes from which expired messages are reclaimed at once. This is Sun ONE "
+            "MQ's default."
+        ),
     ),
     Column(
         "orange_threshold",
         Integer,
         nullable=False,
         server_default=text("75"),
-        comment="Percent from which on sends are slowed. Sun ONE MQ's default.",
+        comment="Percentage from which sends are slowed. This is Sun ONE MQ's default.",
     ),
     Column(
         "red_threshold",
         Integer,
         nullable=False,
         server_default=text("90"),
-        comment="Percent from which on nothing is sent and no queue or topic made. Sun ONE MQ's default.",
+        comment="Percentage from which nothing is sent and no queue or topic is created. This is Sun ONE MQ's default.",
     ),
     Column(
         "orange_delay_ms",
@@ -155,7 +173,7 @@ engine = Table(
         Integer,
         nullable=False,
         server_default="60",
-        comment="Seconds between two searches for expired messages; 0: none. OpenMQ's default.",
+        comment="Seconds between two searches for expired messages. 0: none. This is OpenMQ's default.",
     ),
     Column("expired_at", TIMESTAMPTZ, comment="When the last search for expired messages began."),
     Column(
@@ -163,31 +181,37 @@ engine = Table(
         Boolean,
         nullable=False,
         server_default=text("false"),
-        comment="True: upkeep rolls back transactions of ours that were prepared before the server's start. OpenMQ's default is false.",
+        comment=(
+            "True: maintenance rolls back Howdah's transactions that were prepared before the server's start. "
+            "OpenMQ's default is false."
+        ),
     ),
     Column(
         "redelivered_optimization",
         Boolean,
         nullable=False,
         server_default=text("true"),
-        comment="True: messages of a lease that ran out come again as redelivered ones. False: only those that howdah.handed proved. OpenMQ's default is true.",
+        comment=(
+            "True: all messages of a lease that ran out come again as redelivered. False: only those that "
+            "howdah.handed recorded. OpenMQ's default is true."
+        ),
     ),
     Column(
         "archive",
         Boolean,
         nullable=False,
         server_default=text("false"),
-        comment="True: maintenance drops nothing of the journal and of incidents that is not in the archive.",
+        comment="True: maintenance drops no journal rows and incidents that are not in the archive.",
     ),
     Column("archive_id", UUID(), comment="The archive that is written now. NULL: none was begun."),
     Column("totals_snapshot", PgSnapshot(), comment="journal_totals holds the journal rows visible in this snapshot."),
-    Column("totals_at", TIMESTAMPTZ, comment="When journal_totals was last brought up."),
+    Column("totals_at", TIMESTAMPTZ, comment="When journal_totals was last updated."),
     Column(
         "journal_dropped_xid",
         BigInteger,
         nullable=False,
         server_default=text("0"),
-        comment="The greatest transaction of which retention has dropped rows of the journal. 0: none.",
+        comment="The greatest transaction id of which retention has dropped rows of the journal. 0: none.",
     ),
     CheckConstraint("id = 1", name="single_row"),
     CheckConstraint("journal_retention_days > 0", name="journal_retention_days"),
@@ -217,7 +241,11 @@ lock = Table(
     ),
     Column("name", Text, nullable=False, comment="What the lease is for."),
     Column("holder", Text, comment="Who holds it. NULL: nobody."),
-    Column("held_as", Text, comment="The role that acquired it; no other keeps or releases it. NULL: nobody holds it."),
+    Column(
+        "held_as",
+        Text,
+        comment=("The role that acquired it; no other role keeps or releases it. NULL: nobody holds it."),
+    ),
     Column(
         "epoch",
         BigInteger,
@@ -235,7 +263,7 @@ lock_epochs = Table(
     metadata,
     Column("id", BigInteger, Identity(always=True), primary_key=True, comment="Number of the change of holder."),
     Column("acquired_at", TIMESTAMPTZ, nullable=False, comment="When the holder got the lease."),
-    Column("epoch", BigInteger, nullable=False, comment="The fencing token it got."),
+    Column("epoch", BigInteger, nullable=False, comment="The fencing token that it got."),
     Column(
         "xid",
         BigInteger,
@@ -246,7 +274,10 @@ lock_epochs = Table(
     Column("name", Text, nullable=False, comment="Name of the lease."),
     Column("holder", Text, comment="Who got it."),
     Index("ix_lock_epochs_name", "name", "id"),
-    comment="Who held each named lease, one row for each change of holder. INSERT-only; kept for engine.journal_retention_days, the last of a name always.",
+    comment=(
+        "Who held each named lease, one row per change of holder. INSERT-only; kept for "
+        "engine.journal_retention_days, the last row of a name always."
+    ),
 )
 
 workers = Table(
@@ -274,9 +305,9 @@ worker_figures = Table(
     metadata,
     Column("figure_id", BigInteger, Identity(always=True), primary_key=True, comment="Number of the row."),
     Column("worker", Text, nullable=False, comment="Name of the worker process, as in workers."),
-    Column("queue", Text, nullable=False, comment="What it received from, by the name that it receives by."),
-    Column("listener", Text, comment="The listener that it received through. NULL: none."),
-    Column("from_at", TIMESTAMPTZ, nullable=False, comment="The figures are of the time since then."),
+    Column("queue", Text, nullable=False, comment="What it received from, under the name that it uses."),
+    Column("listener", Text, comment="The listener through which it received. NULL: none."),
+    Column("from_at", TIMESTAMPTZ, nullable=False, comment="The figures cover the time since then."),
     Column("until_at", TIMESTAMPTZ, nullable=False, comment="When they were recorded."),
     Column("handled", BigInteger, nullable=False, comment="Messages handled and consumed."),
     Column("failed", BigInteger, nullable=False, comment="Failed deliveries."),
@@ -284,15 +315,21 @@ worker_figures = Table(
         "busy_seconds",
         DOUBLE_PRECISION,
         nullable=False,
-        comment="Seconds spent in handlers, of all its sessions together.",
+        comment="Seconds spent in handlers, by all its sessions together.",
     ),
     Column(
         "handling_counts",
         ARRAY(BigInteger),
         nullable=False,
-        comment="Calls of handlers by how long they took: element n counts those under 2^(n-1) microseconds that no element before it counts; the 32nd all longer ones.",
+        comment=(
+            "Handler calls by duration. Element n counts those under 2^(n-1) microseconds that no element before it "
+            "counts; the 32nd counts all longer ones."
+        ),
     ),
     Index("ix_worker_figures_until_at", "until_at"),
     CheckConstraint("cardinality(handling_counts) = 32", name="handling_counts"),
-    comment="What each worker process did of each queue, a row a minute at most; INSERT-only, kept as long as incidents.",
+    comment=(
+        "What each worker process did with each queue, at most one row per minute. INSERT-only; kept as long as "
+        "incidents."
+    ),
 )

@@ -28,7 +28,10 @@ schedules = Table(
         BigInteger,
         primary_key=True,
         autoincrement=False,
-        comment="Number of the schedule, from the numbers of its destination's messages; the header scheduledJobId of what it sends.",
+        comment=(
+            "Number of the schedule, taken from the numbers of its destination's messages; the header scheduledJobId "
+            "of its messages."
+        ),
     ),
     Column("parent_id", BigInteger, comment="The cron schedule whose firing began this series. NULL: none."),
     Column(
@@ -41,30 +44,39 @@ schedules = Table(
     ),
     Column("starts_at", TIMESTAMPTZ, comment="No firing before this time. NULL: from the beginning."),
     Column("ends_at", TIMESTAMPTZ, comment="No firing after this time. NULL: for ever."),
-    Column("created_at", TIMESTAMPTZ, nullable=False, comment="When it was made, or last replaced."),
-    Column("changed_at", TIMESTAMPTZ, nullable=False, comment="When it last came into its state."),
+    Column("created_at", TIMESTAMPTZ, nullable=False, comment="When it was created or last replaced."),
+    Column("changed_at", TIMESTAMPTZ, nullable=False, comment="When it last changed its state."),
     Column("last_fired_at", TIMESTAMPTZ, comment="When it last sent a message. NULL: never."),
     Column("period_ms", BigInteger, comment="Milliseconds between two firings. NULL: no period."),
+    Column("delay_ms", BigInteger, comment="Milliseconds before the first firing of a series. NULL: one period."),
     Column(
-        "delay_ms", BigInteger, comment="Milliseconds before the first firing of a series. NULL: as long as its period."
+        "misfire_grace_ms",
+        BigInteger,
+        comment=("A firing later than this is left out. NULL: however late, it takes place."),
     ),
-    Column("misfire_grace_ms", BigInteger, comment="A firing later than this is left out. NULL: however late."),
     Column(
-        "time_to_live_ms", BigInteger, comment="Milliseconds that each message lives from its firing. NULL: default."
+        "time_to_live_ms",
+        BigInteger,
+        comment=("Milliseconds that each message lives from its firing. NULL: the default."),
     ),
     Column("fired", BigInteger, nullable=False, server_default=text("0"), comment="Messages it has sent."),
     Column("missed", BigInteger, nullable=False, server_default=text("0"), comment="Firings that were left out."),
-    Column("destination_id", Integer, nullable=False, comment="The queue or topic it sends to."),
+    Column("destination_id", Integer, nullable=False, comment="The queue or topic that it sends to."),
     Column(
         "remaining",
         Integer,
-        comment="Firings still to come, with a cron expression those of each series. NULL: no end.",
+        comment="Firings still to come; with a cron expression, those of each series. NULL: no end.",
     ),
-    Column("repeats", Integer, comment="Firings after the first one, as it was made. NULL: no end."),
+    Column("repeats", Integer, comment="Firings after the first one, as given. NULL: no end."),
     Column("priority", SmallInteger, comment="Priority of its messages. NULL: the destination's default."),
-    Column("catch_up", Boolean, nullable=False, comment="True: each missed firing is made up for. False: one for all."),
+    Column(
+        "catch_up",
+        Boolean,
+        nullable=False,
+        comment=("True: each missed firing is made up for. False: one firing stands for all."),
+    ),
     Column("is_text", Boolean, nullable=False, comment="True: body is UTF-8 text or JSON. False: bytes."),
-    Column("nonpersistent", Boolean, nullable=False, comment="Its messages are non-persistent ones."),
+    Column("nonpersistent", Boolean, nullable=False, comment="True: its messages are non-persistent."),
     Column(
         "state", Text, nullable=False, server_default="active", comment="active, paused, ended, cancelled or failed."
     ),
@@ -73,16 +85,16 @@ schedules = Table(
     Column("time_zone", Text, nullable=False, server_default="UTC", comment="Time zone that cron is read in."),
     Column("content_type", Text, nullable=False, comment="MIME type of the body."),
     Column("body", LargeBinary, nullable=False, comment="Body of each message."),
-    Column("headers", JSONB, comment="Headers of each message, beside its own. NULL: none."),
+    Column("headers", JSONB, comment="Headers of each message, besides its own. NULL: none."),
     Column("correlation_id", Text, comment="JMSCorrelationID of each message."),
     Column("reply_to", Text, comment="JMSReplyTo of each message."),
     Column("message_type", Text, comment="JMSType of each message."),
-    Column("conversation_id", UUID(), comment="The conversation its messages belong to."),
+    Column("conversation_id", UUID(), comment="The conversation that its messages belong to."),
     Column(
         "created_by",
         Text,
         nullable=False,
-        comment="The role that made it, whose right to send is looked at anew at each firing.",
+        comment="The role that created it. Its right to send is checked at each firing.",
     ),
     Column("last_error", Text, comment="Why its last firing failed. NULL: it did not."),
     CheckConstraint("state IN ('active', 'paused', 'ended', 'cancelled', 'failed')", name="state"),
@@ -92,7 +104,7 @@ schedules = Table(
     Index("ix_schedules_due", "due_at", postgresql_where=text("due_at IS NOT NULL")),
     Index("ix_schedules_destination", "destination_id"),
     Index("ix_schedules_parent", "parent_id", postgresql_where=text("parent_id IS NOT NULL")),
-    comment="What is sent by the clock: by cron expression, or so often with a period between.",
+    comment="What is sent by the clock: by a cron expression, or several times with a period between.",
 )
 
 schedule_runs = Table(

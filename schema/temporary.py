@@ -22,11 +22,12 @@ temporary_queues = Table(
     Column(
         "connection",
         Text,
-        comment="Token of the connection that it belongs to, a secret; s- and more: a database session's. NULL: free, to be used again.",
+        comment=(
+            "Token of the connection that it belongs to, a secret. A database session's begins with s-. NULL: the "
+            "queue is free, to be used again."
+        ),
     ),
-    Column(
-        "boot", TIMESTAMPTZ, comment="Start of the server that it was made on: any other server start has ended it."
-    ),
+    Column("boot", TIMESTAMPTZ, comment="Start of the server on which it was created. Any other start has ended it."),
     Column(
         "alive",
         REGCLASS,
@@ -34,9 +35,12 @@ temporary_queues = Table(
         comment="A sequence: when the connection was last heard of, in milliseconds since 1970.",
     ),
     Column(
-        "lives", REGCLASS, nullable=False, comment="A sequence: counts the uses of the number, seen by all at once."
+        "lives", REGCLASS, nullable=False, comment="A sequence: counts the uses of the number, visible to all at once."
     ),
-    Column("life", BigInteger, comment="Value of lives when it was made for its connection."),
+    Column("life", BigInteger, comment="Value of lives when it was created for its connection."),
     Index("ix_temporary_queues_connection", "connection", "destination_id"),
-    comment="Temporary queues, those in use and those that wait for their next use: a queue's number and sequences are used again and again.",
+    comment=(
+        "Temporary queues, those in use and those that wait for their next use. A queue's number and sequences are "
+        "used again and again."
+    ),
 )

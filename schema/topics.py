@@ -80,7 +80,7 @@ topic_slots = [
         metadata,
         *_published_columns(),
         PrimaryKeyConstraint("destination_id", "xid", "seq"),
-        comment="Topic messages, one stored copy each: INSERT-only, emptied by TRUNCATE once nobody needs them.",
+        comment="Topic messages, one stored copy each. INSERT-only, emptied by TRUNCATE once nobody needs them.",
     )
     for number in range(SLOTS)
 ]
@@ -95,7 +95,7 @@ topic_slots_nonpersistent = [
             TIMESTAMPTZ,
             nullable=False,
             server_default=text("pg_postmaster_start_time()"),
-            comment="Start of the server that took the message: any other server start has lost it.",
+            comment="Start of the server that took the message. After any other start it is lost.",
         ),
         PrimaryKeyConstraint("destination_id", "xid", "seq"),
         prefixes=["UNLOGGED"],
@@ -110,7 +110,11 @@ topic_ring = Table(
     Column("slot", Integer, primary_key=True, autoincrement=False, comment="Number of the tables, 0 to 2."),
     Column("generation", BigInteger, nullable=False, comment="How often the ring had been turned when it was opened."),
     Column("state", Text, nullable=False, comment="open, closing (writers may still be at work), closed or empty."),
-    Column("closed_xid", Xid8(), comment="When it was closed: all transactions with rows in it are older, and ended."),
+    Column(
+        "closed_xid",
+        Xid8(),
+        comment=("When it was closed: all transactions with rows in it are older, and have ended."),
+    ),
     Column("opened_at", TIMESTAMPTZ, comment="When it was opened. NULL: never."),
     Column("closed_at", TIMESTAMPTZ, comment="When it was closed. NULL: it is not."),
     Column(
@@ -118,10 +122,10 @@ topic_ring = Table(
         BigInteger,
         nullable=False,
         server_default="0",
-        comment="Value of topic_truncations when it was emptied last.",
+        comment="Value of topic_truncations when it was last emptied.",
     ),
     CheckConstraint("state IN ('open', 'closing', 'closed', 'empty')", name="state"),
-    comment="The state of the tables that topic messages go round in, one row a slot.",
+    comment="The state of the tables in the ring of topic messages, one row per slot.",
 )
 
 topics = Table(
@@ -140,29 +144,37 @@ topics = Table(
         Boolean,
         nullable=False,
         server_default=text("false"),
-        comment="Whether messages are stored: somebody subscribed, or they are kept for those who come late.",
+        comment="Whether messages are stored: there is a subscription, or they are kept for late subscribers.",
     ),
     Column(
         "bridged",
         Boolean,
         nullable=False,
         server_default=text("false"),
-        comment="Whether messages go on into queues (bridges).",
+        comment="Whether messages are sent on to queues (bridges).",
     ),
     Column(
-        "retain_ms", BigInteger, comment="Milliseconds that messages are kept for replay. NULL: as subscribers need."
+        "retain_ms",
+        BigInteger,
+        comment=("Milliseconds for which messages are kept for replay. NULL: only while subscribers need them."),
     ),
     Column(
         "retain_bytes",
         BigInteger,
-        comment="The youngest messages of so many bytes of bodies are kept for replay. NULL: as subscribers need.",
+        comment=(
+            "The youngest messages up to this many bytes of bodies are kept for replay. NULL: only while subscribers "
+            "need them."
+        ),
     ),
     Column(
         "recovery",
         Text,
         nullable=False,
         server_default="none",
-        comment="What a late non-durable subscriber gets first: none, last_image, retained, fixed_count, fixed_size, timed or query.",
+        comment=(
+            "What a late non-durable subscriber gets first: none, last_image, retained, fixed_count, fixed_size, "
+            "timed or query."
+        ),
     ),
     Column(
         "recovery_amount",
@@ -173,12 +185,12 @@ topics = Table(
     Column(
         "backlog_limit",
         BigInteger,
-        comment="Messages that a durable subscription may lag behind before backlog_action. NULL: any number.",
+        comment="Messages that a durable subscription may be behind before backlog_action. NULL: any number.",
     ),
     Column(
         "backlog_age_ms",
         BigInteger,
-        comment="Milliseconds that it may lag behind before backlog_action. NULL: for ever.",
+        comment="Milliseconds that it may be behind before backlog_action. NULL: for ever.",
     ),
     Column(
         "backlog_action",
@@ -194,7 +206,7 @@ topics = Table(
     CheckConstraint("backlog_action IN ('drop_backlog', 'drop_subscription', 'refuse')", name="backlog_action"),
     CheckConstraint("retain_ms > 0 AND retain_bytes > 0", name="retain"),
     CheckConstraint("recovery_amount > 0 AND backlog_limit > 0 AND backlog_age_ms > 0", name="amounts"),
-    comment="What only topics have, of those destinations that are topics.",
+    comment="What only topics have, for those destinations that are topics.",
 )
 
 subscriptions = Table(
@@ -206,20 +218,27 @@ subscriptions = Table(
         ForeignKey(destinations.c.id, name="fk_subscriptions_destination"),
         primary_key=True,
         autoincrement=False,
-        comment="The destination that holds its poison policy, its rights and what was set aside.",
+        comment="The destination that holds its poison policy, its rights and the messages set aside.",
     ),
     Column("topic", Text(collation="C"), nullable=False, comment="Name of the topic, or a wildcard such as STOCKS.>."),
     Column("client_id", Text(collation="C"), nullable=False, comment="Client id of the subscriber; empty: none."),
-    Column("name", Text(collation="C"), nullable=False, comment="Name; made up for a non-durable one without."),
-    Column("durable", Boolean, nullable=False, comment="False: it ends when nobody has been heard of for a minute."),
+    Column(
+        "name",
+        Text(collation="C"),
+        nullable=False,
+        comment=("Name; generated for a non-durable subscription without one."),
+    ),
+    Column(
+        "durable", Boolean, nullable=False, comment=("False: it ends when no consumer has been heard of for a minute.")
+    ),
     Column("shared", Boolean, nullable=False, comment="True: several consumers at once, each message to one of them."),
     Column("no_local", Boolean, nullable=False, comment="True: messages of the same client id are left out."),
-    Column("prioritized", Boolean, nullable=False, comment="True: a cursor for each priority, higher ones first."),
+    Column("prioritized", Boolean, nullable=False, comment="True: one cursor per priority, higher priorities first."),
     Column("selector", Text, comment="JMS selector. NULL: all messages."),
-    Column("selector_sql", Text, comment="The selector as compiled."),
+    Column("selector_sql", Text, comment="The compiled selector."),
     Column("alive", REGCLASS, nullable=False, comment="A sequence, a hint: when a consumer was last heard of, in ms."),
-    Column("warned_at", TIMESTAMPTZ, comment="When administrators were told that it lags behind. NULL: not since."),
-    comment="Subscriptions, durable and not; each is a destination of kind subscription too.",
+    Column("warned_at", TIMESTAMPTZ, comment="When administrators were told that it is behind. NULL: not since."),
+    comment="Subscriptions, durable and not. Each is also a destination of kind subscription.",
 )
 
 acks = Table(
@@ -233,36 +252,42 @@ acks = Table(
         SmallInteger,
         nullable=False,
         server_default="0",
-        comment="Priority the cursor is for, in prioritised subscriptions; else 0.",
+        comment="Priority of the cursor, in prioritized subscriptions; otherwise 0.",
     ),
     Column("client_id", Text, nullable=False, comment="Client id of the subscriber."),
     Column(
         "subscription_name",
         Text,
         nullable=False,
-        comment="Name of the durable subscription; with ~ before it that of a non-durable one.",
+        comment="Name of the durable subscription; a non-durable one's has ~ before it.",
     ),
     Column("selector", Text, comment="Message selector. NULL: all messages."),
     PrimaryKeyConstraint("destination_id", "client_id", "subscription_name", "priority"),
     Index("uq_acks_id", "id", unique=True),
     Index("ix_acks_subscription", "subscription_id"),
-    comment="Which subscription reads which topic: a row for each topic, and for each priority if it is prioritised.",
+    comment="Which subscription reads which topic: one row per topic, and per priority if it is prioritized.",
 )
 
 ack_cursors = Table(
     "ack_cursors",
     metadata,
     Column("ack_id", Integer, nullable=False, comment="The cursor (acks.id)."),
-    Column("n", BigInteger, nullable=False, comment="Number of the step, from 0; the highest one holds."),
+    Column("n", BigInteger, nullable=False, comment="Number of the step, from 0. The highest one applies."),
     Column("xid", Xid8(), nullable=False, comment="A transaction that is passed in part: its messages up to seq."),
     Column(
-        "seq", BigInteger, nullable=False, comment="Position in the topic up to which xid is passed; -1: nothing of it."
+        "seq",
+        BigInteger,
+        nullable=False,
+        comment=("Position in the topic up to which xid is passed. -1: nothing of it."),
     ),
-    Column("delivered", BigInteger, nullable=False, comment="Messages delivered since the subscription was made."),
+    Column("delivered", BigInteger, nullable=False, comment="Messages delivered since the subscription was created."),
     Column("at", TIMESTAMPTZ, nullable=False, comment="When the step was made."),
     Column("snapshot", PgSnapshot(), nullable=False, comment="Messages of all transactions visible in it are passed."),
     PrimaryKeyConstraint("ack_id", "n"),
-    comment="Where each cursor stands: INSERT-only for consumers, so that no old snapshot makes it slow; old steps are deleted later.",
+    comment=(
+        "Where each cursor stands. Consumers only insert, so that no old snapshot makes it slow; old steps are "
+        "deleted later."
+    ),
 )
 
 acked = Table(
@@ -271,18 +296,22 @@ acked = Table(
     Column("ack_id", Integer, nullable=False, comment="The cursor (acks.id)."),
     Column("seq", BigInteger, nullable=False, comment="Position in the topic."),
     Column("xid", Xid8(), nullable=False, comment="The publisher's transaction."),
-    Column("lease_id", BigInteger, comment="The lease that has the message until leased_until. NULL: it is done with."),
-    Column("leased_until", TIMESTAMPTZ, comment="When the lease ends. NULL: it is no lease."),
+    Column(
+        "lease_id",
+        BigInteger,
+        comment=("The lease that has the message until leased_until. NULL: the message is done."),
+    ),
+    Column("leased_until", TIMESTAMPTZ, comment="When the lease ends. NULL: there is no lease."),
     Column(
         "nonpersistent",
         Boolean,
         nullable=False,
         server_default="false",
-        comment="Of a leased message: whether it is non-persistent, which the journal is told when it is acknowledged.",
+        comment="For a leased message: whether it is non-persistent, for the journal when it is acknowledged.",
     ),
     PrimaryKeyConstraint("ack_id", "seq"),
     Index("ix_acked_leased", "ack_id", "leased_until", postgresql_where=text("lease_id IS NOT NULL")),
-    comment="Messages that a cursor has not passed, but that are done with: acknowledged out of order, or set aside.",
+    comment="Messages that a cursor has not passed, but that are done: acknowledged out of order, or set aside.",
 )
 
 bridges = Table(
@@ -290,9 +319,13 @@ bridges = Table(
     metadata,
     Column("topic_id", Integer, primary_key=True, autoincrement=False, comment="The topic."),
     Column(
-        "queue_id", Integer, primary_key=True, autoincrement=False, comment="The queue that gets a message of each."
+        "queue_id",
+        Integer,
+        primary_key=True,
+        autoincrement=False,
+        comment=("The queue that gets a copy of each message."),
     ),
     Column("selector", Text, comment="JMS selector. NULL: all messages."),
-    Column("selector_sql", Text, comment="The selector as compiled."),
-    comment="Topics whose messages go on into queues; virtual topics' too.",
+    Column("selector_sql", Text, comment="The compiled selector."),
+    comment="Topics whose messages are sent on to queues, including virtual topics.",
 )

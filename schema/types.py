@@ -32,7 +32,7 @@ CREATE TYPE howdah.message AS (
 
 MESSAGE_COMMENT = """
 COMMENT ON TYPE howdah.message IS
-    'A message as receive and browse return it. body holds text and JSON, bytes every other body; the other one is NULL.'
+    'A message as receive and browse return it. body holds text and JSON, bytes any other body; the other one is NULL.'
 """
 
 CLAIMED_TYPE = """
@@ -57,7 +57,8 @@ CREATE TYPE howdah.walk AS (
 
 WALK_COMMENT = """
 COMMENT ON TYPE howdah.walk IS
-    'How a receive goes through a queue that it may not simply take from in order: by message groups, a selector, a consumer. Internal.'
+    'How a receive goes through a queue from which it cannot simply take in order: '
+    'by message groups, a selector, a consumer. Internal.'
 """
 
 

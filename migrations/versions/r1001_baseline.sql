@@ -63,22 +63,22 @@ CREATE TABLE howdah.journal (
 )
  PARTITION BY RANGE (at);
 CREATE INDEX ix_journal_xid ON howdah.journal USING brin (xid) WITH (pages_per_range = 32);
-COMMENT ON TABLE howdah.journal IS 'What became of the messages: one row for each call, INSERT-only, partitioned by week.';
-COMMENT ON COLUMN howdah.journal.at IS 'When it happened; partitions are ranges of this.';
-COMMENT ON COLUMN howdah.journal.xid IS 'The transaction (xid8 as a number), so that a reader by snapshots misses no late commit.';
-COMMENT ON COLUMN howdah.journal.destination_id IS 'The destination the messages were in (for sent: came into).';
+COMMENT ON TABLE howdah.journal IS 'What became of the messages: one row per call. INSERT-only, partitioned by week.';
+COMMENT ON COLUMN howdah.journal.at IS 'When it happened. Partitions are ranges of this column.';
+COMMENT ON COLUMN howdah.journal.xid IS 'The transaction (xid8 as a number), so that a reader that goes by snapshots misses no late commit.';
+COMMENT ON COLUMN howdah.journal.destination_id IS 'The destination that the messages were in (for sent: came into).';
 COMMENT ON COLUMN howdah.journal.other_destination_id IS 'Where moved or replayed messages went.';
-COMMENT ON COLUMN howdah.journal.nonpersistent IS 'The messages were non-persistent ones.';
+COMMENT ON COLUMN howdah.journal.nonpersistent IS 'True: the messages were non-persistent.';
 COMMENT ON COLUMN howdah.journal.event IS 'sent, consumed, expired, discarded, moved, replayed or lost.';
-COMMENT ON COLUMN howdah.journal.reason IS 'Why, for discarded, moved and lost; of consumed: held (received before, locked or leased) or selected (by a selector).';
-COMMENT ON COLUMN howdah.journal.message_ids IS 'The messages of one call; where there is a last_id the one with the least number only.';
-COMMENT ON COLUMN howdah.journal.oldest_sent_at IS 'When the oldest of the consumed messages was sent; of sent: when all of them were.';
-COMMENT ON COLUMN howdah.journal.expires_at IS 'Of sent: when each of message_ids expires. NULL: none of them does.';
-COMMENT ON COLUMN howdah.journal.group_ids IS 'Of sent into a queue with message_groups, without delay: the group of each. NULL: none has one.';
-COMMENT ON COLUMN howdah.journal.priorities IS 'Of sent: the priority of each message.';
-COMMENT ON COLUMN howdah.journal.settled_xid IS 'Where there are group_ids: every transaction with a lower number had ended when they were sent.';
-COMMENT ON COLUMN howdah.journal.last_id IS 'Of messages read from a topic whose numbers leave none out: the greatest. NULL: message_ids has them all.';
-COMMENT ON COLUMN howdah.journal.digests IS 'Of sent: 16 bytes for the content of each message (howdah._digest), so that an audit sees whether it is still the same.';
+COMMENT ON COLUMN howdah.journal.reason IS 'For discarded, moved and lost: why. For consumed: held (received before, locked or leased) or selected (by a selector).';
+COMMENT ON COLUMN howdah.journal.message_ids IS 'The messages of one call. With a last_id, only the one with the lowest number.';
+COMMENT ON COLUMN howdah.journal.oldest_sent_at IS 'For consumed: when the oldest message was sent. For sent: when all of them were sent.';
+COMMENT ON COLUMN howdah.journal.expires_at IS 'For sent: when each of message_ids expires. NULL: none of them does.';
+COMMENT ON COLUMN howdah.journal.group_ids IS 'For sent without delay into a queue with message_groups: the group of each. NULL: none has one.';
+COMMENT ON COLUMN howdah.journal.priorities IS 'For sent: the priority of each message.';
+COMMENT ON COLUMN howdah.journal.settled_xid IS 'With group_ids: every transaction with a lower id had ended when they were sent.';
+COMMENT ON COLUMN howdah.journal.last_id IS 'For messages read from a topic whose numbers have no gap: the greatest. NULL: message_ids has them all.';
+COMMENT ON COLUMN howdah.journal.digests IS 'For sent: 16 bytes for the content of each message (howdah._digest), so that an audit sees changes to it.';
 ALTER TABLE howdah.journal ALTER COLUMN message_ids SET STORAGE EXTERNAL;
 
 CREATE TABLE howdah.journal_default PARTITION OF howdah.journal DEFAULT;
@@ -90,7 +90,7 @@ CREATE TABLE howdah.journal_totals (
     messages BIGINT NOT NULL,
     CONSTRAINT pk_journal_totals PRIMARY KEY (destination_id, event)
 );
-COMMENT ON TABLE howdah.journal_totals IS 'The journal folded into one number for each destination and event, so that statistics need not read it all.';
+COMMENT ON TABLE howdah.journal_totals IS 'The journal summed up for each destination and event, so that statistics need not read it all.';
 COMMENT ON COLUMN howdah.journal_totals.destination_id IS 'The destination.';
 COMMENT ON COLUMN howdah.journal_totals.event IS 'As in journal; moved_in and replayed_in count at the receiving destination.';
 COMMENT ON COLUMN howdah.journal_totals.messages IS 'Messages counted so far, up to engine.totals_snapshot.';
@@ -102,10 +102,10 @@ CREATE TABLE howdah.backlog_counts (
     CONSTRAINT pk_backlog_counts PRIMARY KEY (id),
     CONSTRAINT ck_backlog_counts_single_row CHECK (id = 1)
 );
-COMMENT ON TABLE howdah.backlog_counts IS 'The last count of the backlog: one row, none before the first.';
+COMMENT ON TABLE howdah.backlog_counts IS 'The last count of the backlog: one row, or none before the first count.';
 COMMENT ON COLUMN howdah.backlog_counts.id IS 'Always 1.';
 COMMENT ON COLUMN howdah.backlog_counts.counted_at IS 'When backlog_figures and dead_figures were counted.';
-COMMENT ON COLUMN howdah.backlog_counts.boot IS 'Start of the server then: non-persistent messages end with it.';
+COMMENT ON COLUMN howdah.backlog_counts.boot IS 'Start of the server at that time; non-persistent messages end with it.';
 
 CREATE TABLE howdah.backlog_figures (
     destination_id INTEGER NOT NULL,
@@ -128,8 +128,8 @@ CREATE TABLE howdah.dead_figures (
 );
 COMMENT ON TABLE howdah.dead_figures IS 'Counts of dead messages by exception destination and origin, refreshed in the background.';
 COMMENT ON COLUMN howdah.dead_figures.destination_id IS 'The exception destination.';
-COMMENT ON COLUMN howdah.dead_figures.origin_id IS 'The destination its messages came from.';
-COMMENT ON COLUMN howdah.dead_figures.dead IS 'Number of them at backlog_counts.counted_at.';
+COMMENT ON COLUMN howdah.dead_figures.origin_id IS 'The destination that its messages came from.';
+COMMENT ON COLUMN howdah.dead_figures.dead IS 'The number of messages at backlog_counts.counted_at.';
 
 CREATE TABLE howdah.archive_runs (
     archive_id UUID NOT NULL,
@@ -153,25 +153,25 @@ CREATE TABLE howdah.archive_runs (
     CONSTRAINT pk_archive_runs PRIMARY KEY (archive_id, run),
     CONSTRAINT ck_archive_runs_run CHECK (run > 0)
 );
-COMMENT ON TABLE howdah.archive_runs IS 'Finished runs of archives. A folder of a run that is not here is no part of the archive.';
-COMMENT ON COLUMN howdah.archive_runs.archive_id IS 'Identity of the archive, which its folder bears too.';
+COMMENT ON TABLE howdah.archive_runs IS 'Finished runs of archives. A run''s folder that is not listed here is no part of the archive.';
+COMMENT ON COLUMN howdah.archive_runs.archive_id IS 'Identity of the archive, which its folder also bears.';
 COMMENT ON COLUMN howdah.archive_runs.run IS 'Number of the run in its archive, from 1.';
 COMMENT ON COLUMN howdah.archive_runs.lock_epoch IS 'Fencing epoch of the lease that it was finished under.';
-COMMENT ON COLUMN howdah.archive_runs.snapshot IS 'The archive holds the rows visible in this snapshot; this run those that are not in the run before.';
-COMMENT ON COLUMN howdah.archive_runs.system_identifier IS 'The cluster whose transaction numbers snapshot holds.';
-COMMENT ON COLUMN howdah.archive_runs.journal_rows IS 'Rows of the journal written, one a message and event.';
+COMMENT ON COLUMN howdah.archive_runs.snapshot IS 'The archive holds the rows visible in this snapshot; this run holds those that the run before does not.';
+COMMENT ON COLUMN howdah.archive_runs.system_identifier IS 'The cluster to which the transaction ids in snapshot belong.';
+COMMENT ON COLUMN howdah.archive_runs.journal_rows IS 'Rows of the journal written, one per message and event.';
 COMMENT ON COLUMN howdah.archive_runs.journal_checksum IS 'Sum of their hashes, computed by the database.';
 COMMENT ON COLUMN howdah.archive_runs.incident_rows IS 'Incidents written.';
 COMMENT ON COLUMN howdah.archive_runs.incident_checksum IS 'Sum of their hashes.';
 COMMENT ON COLUMN howdah.archive_runs.message_rows IS 'Dead messages written.';
 COMMENT ON COLUMN howdah.archive_runs.message_checksum IS 'Sum of their hashes.';
-COMMENT ON COLUMN howdah.archive_runs.journal_kept_from IS 'The journal''s oldest partition at that time: of what happened before the first run has nothing.';
-COMMENT ON COLUMN howdah.archive_runs.manifest IS 'SHA-256 of the run''s manifest, which has that of each file.';
+COMMENT ON COLUMN howdah.archive_runs.journal_kept_from IS 'The journal''s oldest partition at that time. The first run has nothing of what happened before.';
+COMMENT ON COLUMN howdah.archive_runs.manifest IS 'SHA-256 of the run''s manifest, which has the SHA-256 of each file.';
 COMMENT ON COLUMN howdah.archive_runs.path IS 'The archive''s folder at that time, as its archiver named it.';
 COMMENT ON COLUMN howdah.archive_runs.started_at IS 'When the run began.';
 COMMENT ON COLUMN howdah.archive_runs.finished_at IS 'When it was finished, read back and verified.';
-COMMENT ON COLUMN howdah.archive_runs.verified_at IS 'When howdah archive verify last looked at it. NULL: never.';
-COMMENT ON COLUMN howdah.archive_runs.damage IS 'What it found wrong. NULL: nothing. While there is damage retention drops nothing.';
+COMMENT ON COLUMN howdah.archive_runs.verified_at IS 'When howdah archive verify last checked it. NULL: never.';
+COMMENT ON COLUMN howdah.archive_runs.damage IS 'What that check found wrong. NULL: nothing. While there is damage, retention drops nothing.';
 
 CREATE TABLE howdah.archived_messages (
     message_id BIGINT NOT NULL,
@@ -183,7 +183,7 @@ CREATE TABLE howdah.archived_messages (
 COMMENT ON TABLE howdah.archived_messages IS 'Dead messages that are in the archive and still in their queue, so that none is archived twice.';
 COMMENT ON COLUMN howdah.archived_messages.message_id IS 'The dead message.';
 COMMENT ON COLUMN howdah.archived_messages.destination_id IS 'The exception destination it lies in.';
-COMMENT ON COLUMN howdah.archived_messages.origin_id IS 'The destination it came from, 0: none.';
+COMMENT ON COLUMN howdah.archived_messages.origin_id IS 'The destination it came from. 0: none.';
 COMMENT ON COLUMN howdah.archived_messages.stage IS 'Its stage there, which grows with each move.';
 
 CREATE TABLE howdah.archive_restores (
@@ -198,10 +198,10 @@ CREATE TABLE howdah.archive_restores (
 );
 CREATE INDEX ix_archive_restores_message ON howdah.archive_restores (message_id);
 COMMENT ON TABLE howdah.archive_restores IS 'Messages that were restored from an archive. INSERT-only.';
-COMMENT ON COLUMN howdah.archive_restores.restored_id IS 'Number of the new message.';
+COMMENT ON COLUMN howdah.archive_restores.restored_id IS 'Id of the new message.';
 COMMENT ON COLUMN howdah.archive_restores.message_id IS 'The message of the archive that it is a copy of.';
 COMMENT ON COLUMN howdah.archive_restores.archive_id IS 'The archive.';
-COMMENT ON COLUMN howdah.archive_restores.run IS 'The run that had it.';
+COMMENT ON COLUMN howdah.archive_restores.run IS 'The run that contains it.';
 COMMENT ON COLUMN howdah.archive_restores.queue IS 'Where it was sent to, as its caller named it.';
 COMMENT ON COLUMN howdah.archive_restores.restored_at IS 'When it was sent.';
 COMMENT ON COLUMN howdah.archive_restores.restored_by IS 'The role that sent it.';
@@ -213,11 +213,11 @@ CREATE TABLE howdah.maintenance_waits (
     since TIMESTAMP WITH TIME ZONE NOT NULL,
     CONSTRAINT pk_maintenance_waits PRIMARY KEY (service, object)
 );
-COMMENT ON TABLE howdah.maintenance_waits IS 'What maintenance could not do at its last pass; howdah.check_server() shows it.';
+COMMENT ON TABLE howdah.maintenance_waits IS 'What maintenance could not do in its last pass; howdah.check_server() shows it.';
 COMMENT ON COLUMN howdah.maintenance_waits.service IS 'The maintenance service, such as journal.';
-COMMENT ON COLUMN howdah.maintenance_waits.object IS 'What it left as it was, such as a partition of the journal.';
+COMMENT ON COLUMN howdah.maintenance_waits.object IS 'What it left undone, such as a partition of the journal.';
 COMMENT ON COLUMN howdah.maintenance_waits.reason IS 'What it waits for.';
-COMMENT ON COLUMN howdah.maintenance_waits.since IS 'When it first left it.';
+COMMENT ON COLUMN howdah.maintenance_waits.since IS 'When it first left it undone.';
 
 CREATE TABLE howdah.audit_runs (
     run_id BIGINT GENERATED ALWAYS AS IDENTITY,
@@ -241,22 +241,22 @@ CREATE TABLE howdah.audit_runs (
     CONSTRAINT ck_audit_runs_severity CHECK (severity IN ('none', 'warning', 'error', 'failed'))
 );
 CREATE INDEX ix_audit_runs_started_at ON howdah.audit_runs (started_at);
-COMMENT ON TABLE howdah.audit_runs IS 'Audits, one row each; kept for engine.journal_retention_days, the last one that was made for ever.';
+COMMENT ON TABLE howdah.audit_runs IS 'Audits, one row each. Kept for engine.journal_retention_days; the last one that was made is always kept.';
 COMMENT ON COLUMN howdah.audit_runs.run_id IS 'Number of the run.';
 COMMENT ON COLUMN howdah.audit_runs.started_at IS 'When the run began.';
 COMMENT ON COLUMN howdah.audit_runs.finished_at IS 'When it was recorded.';
 COMMENT ON COLUMN howdah.audit_runs.taken_at IS 'The database''s clock at the snapshot. NULL: there was none.';
-COMMENT ON COLUMN howdah.audit_runs.snapshot IS 'The snapshot that was read, as pg_current_snapshot() gives it: the place from which the next audit counts.';
-COMMENT ON COLUMN howdah.audit_runs.system_identifier IS 'The cluster whose transaction numbers snapshot holds.';
+COMMENT ON COLUMN howdah.audit_runs.snapshot IS 'The snapshot that was read, in the form of pg_current_snapshot(). The next audit counts from it.';
+COMMENT ON COLUMN howdah.audit_runs.system_identifier IS 'The cluster to which the transaction ids in snapshot belong.';
 COMMENT ON COLUMN howdah.audit_runs.severity IS 'none, warning (findings that fail no audit), error (not every message is accounted for) or failed (there was no audit).';
 COMMENT ON COLUMN howdah.audit_runs.exit_code IS 'Exit code of the command.';
-COMMENT ON COLUMN howdah.audit_runs.errors IS 'Messages that break rules of severity error, rule by rule.';
-COMMENT ON COLUMN howdah.audit_runs.warnings IS 'Messages that break rules of severity warning, rule by rule.';
-COMMENT ON COLUMN howdah.audit_runs.rows_read IS 'Rows read of all views.';
-COMMENT ON COLUMN howdah.audit_runs.queues IS 'The identity of each queue: an array of its figures and verdict.';
-COMMENT ON COLUMN howdah.audit_runs.rules IS 'The rules broken: an array with count, queues and a few messages.';
+COMMENT ON COLUMN howdah.audit_runs.errors IS 'Messages that break rules of severity error, summed over the rules.';
+COMMENT ON COLUMN howdah.audit_runs.warnings IS 'Messages that break rules of severity warning, summed over the rules.';
+COMMENT ON COLUMN howdah.audit_runs.rows_read IS 'Rows read in all views.';
+COMMENT ON COLUMN howdah.audit_runs.queues IS 'Figures and verdict of each queue, as an array.';
+COMMENT ON COLUMN howdah.audit_runs.rules IS 'The rules broken, as an array with count, queues and a few messages of each.';
 COMMENT ON COLUMN howdah.audit_runs.reason IS 'Why there was no audit.';
-COMMENT ON COLUMN howdah.audit_runs.version IS 'Version of Howdah that audited.';
+COMMENT ON COLUMN howdah.audit_runs.version IS 'Version of Howdah that made the audit.';
 COMMENT ON COLUMN howdah.audit_runs.output IS 'Where the evidence lies. NULL: none was kept.';
 COMMENT ON COLUMN howdah.audit_runs.recorded_by IS 'The role that recorded it.';
 
@@ -271,7 +271,7 @@ COMMENT ON TABLE howdah.audit_verdicts IS 'The last verdict on each destination,
 COMMENT ON COLUMN howdah.audit_verdicts.destination_id IS 'The destination.';
 COMMENT ON COLUMN howdah.audit_verdicts.run_id IS 'The last audit that judged it.';
 COMMENT ON COLUMN howdah.audit_verdicts.audited_at IS 'The database''s clock at that audit''s snapshot.';
-COMMENT ON COLUMN howdah.audit_verdicts.verdict IS 'What it said, in the auditor''s words, such as proved.';
+COMMENT ON COLUMN howdah.audit_verdicts.verdict IS 'The auditor''s verdict, such as proved.';
 
 CREATE TABLE howdah.consumers (
     id INTEGER GENERATED ALWAYS AS IDENTITY (CYCLE),
@@ -287,16 +287,16 @@ CREATE TABLE howdah.consumers (
     CONSTRAINT pk_consumers PRIMARY KEY (id)
 );
 CREATE INDEX ix_consumers_destination_id ON howdah.consumers (destination_id);
-COMMENT ON TABLE howdah.consumers IS 'Open consumers of unshared subscriptions, and of queues that tell their consumers apart: exclusive ones, single, failover and round-robin queues, sticky message groups.';
-COMMENT ON COLUMN howdah.consumers.id IS 'Number of the consumer, which also orders them: first come, first served.';
+COMMENT ON TABLE howdah.consumers IS 'Open consumers of unshared subscriptions, and of queues that tell their consumers apart: those with exclusive consumers, single, failover or round-robin delivery, or sticky message groups.';
+COMMENT ON COLUMN howdah.consumers.id IS 'Number of the consumer, which also gives their order: first come, first served.';
 COMMENT ON COLUMN howdah.consumers.destination_id IS 'The queue or subscription that it receives from.';
 COMMENT ON COLUMN howdah.consumers.exclusive IS 'True: while it lives, no other consumer of the queue gets messages.';
-COMMENT ON COLUMN howdah.consumers.priority IS 'Of several exclusive consumers the one with the highest is active, then the first.';
+COMMENT ON COLUMN howdah.consumers.priority IS 'Of several exclusive consumers, the one with the highest priority is active; of equal ones, the first.';
 COMMENT ON COLUMN howdah.consumers.own_session IS 'True: it lives as long as the database session that opened it.';
-COMMENT ON COLUMN howdah.consumers.timeout_ms IS 'Milliseconds of silence after which it counts as gone, unless it has a session of its own or an open transaction.';
+COMMENT ON COLUMN howdah.consumers.timeout_ms IS 'Milliseconds of silence after which it counts as gone, unless it has an own session or an open transaction.';
 COMMENT ON COLUMN howdah.consumers.opened_at IS 'When it was opened.';
 COMMENT ON COLUMN howdah.consumers.opened_by IS 'The role that opened it.';
-COMMENT ON COLUMN howdah.consumers.opened_position IS 'The queue''s last position then: where round-robin begins to count.';
+COMMENT ON COLUMN howdah.consumers.opened_position IS 'The queue''s last position at that time, where round-robin starts to count.';
 COMMENT ON COLUMN howdah.consumers.seen_at IS 'When it last received, to within a quarter of timeout_ms.';
 
 CREATE TABLE howdah.consumer_leases (
@@ -307,7 +307,7 @@ CREATE TABLE howdah.consumer_leases (
 CREATE INDEX ix_consumer_leases_consumer_id ON howdah.consumer_leases (consumer_id);
 COMMENT ON TABLE howdah.consumer_leases IS 'Leases that end when the session of their consumer is found to have ended.';
 COMMENT ON COLUMN howdah.consumer_leases.lease_id IS 'Number of the lease: its fencing token.';
-COMMENT ON COLUMN howdah.consumer_leases.consumer_id IS 'The consumer, which lives as long as its session. No foreign key: its row would be locked by each lease.';
+COMMENT ON COLUMN howdah.consumer_leases.consumer_id IS 'The consumer, which lives as long as its session. There is no foreign key, because each lease would lock its row.';
 
 CREATE TABLE howdah.selections (
     destination_id INTEGER NOT NULL,
@@ -320,13 +320,13 @@ CREATE TABLE howdah.selections (
     used_at TIMESTAMP WITH TIME ZONE NOT NULL,
     CONSTRAINT pk_selections PRIMARY KEY (destination_id, digest, rank)
 );
-COMMENT ON TABLE howdah.selections IS 'Selectors that receives use: compiled once, and where each goes on looking.';
+COMMENT ON TABLE howdah.selections IS 'Selectors that receives use: the compiled condition, and where each looks next.';
 COMMENT ON COLUMN howdah.selections.destination_id IS 'The queue.';
 COMMENT ON COLUMN howdah.selections.digest IS 'MD5 of the selector.';
 COMMENT ON COLUMN howdah.selections.rank IS 'The lane, as lanes.rank.';
 COMMENT ON COLUMN howdah.selections.selector IS 'The selector.';
 COMMENT ON COLUMN howdah.selections.condition IS 'The selector compiled to SQL.';
-COMMENT ON COLUMN howdah.selections.head IS 'A sequence, a hint: no message that the selector selects lies before this position. NULL: none needed yet.';
+COMMENT ON COLUMN howdah.selections.head IS 'A sequence, a hint: no message that the selector selects lies before this position. NULL: not needed yet.';
 COMMENT ON COLUMN howdah.selections.search IS 'A sequence, a hint: as lanes.search.';
 COMMENT ON COLUMN howdah.selections.used_at IS 'When it was last used, to within an hour.';
 
@@ -337,9 +337,9 @@ CREATE TABLE howdah.destination_policies (
     set_by TEXT NOT NULL,
     CONSTRAINT pk_destination_policies PRIMARY KEY (pattern)
 );
-COMMENT ON TABLE howdah.destination_policies IS 'Options of queues by wildcard; the most specific pattern holds.';
-COMMENT ON COLUMN howdah.destination_policies.pattern IS 'Names it holds for: * stands for one part between dots, > at the end for all the rest.';
-COMMENT ON COLUMN howdah.destination_policies.options IS 'Options as of create_queue, a JSON object.';
+COMMENT ON TABLE howdah.destination_policies IS 'Options of queues by wildcard. The most specific pattern applies.';
+COMMENT ON COLUMN howdah.destination_policies.pattern IS 'The names it applies to: * stands for one part between dots, > at the end for all the rest.';
+COMMENT ON COLUMN howdah.destination_policies.options IS 'The options, as in create_queue, as a JSON object.';
 COMMENT ON COLUMN howdah.destination_policies.set_at IS 'When it was set.';
 COMMENT ON COLUMN howdah.destination_policies.set_by IS 'The role that set it.';
 
@@ -450,79 +450,79 @@ CREATE INDEX ix_destinations_exception_mode ON howdah.destinations (exception_mo
 COMMENT ON TABLE howdah.destinations IS 'Queues and topics, with the policies that govern their messages.';
 COMMENT ON COLUMN howdah.destinations.id IS 'Number of the destination, used in every other table.';
 COMMENT ON COLUMN howdah.destinations.name IS 'Name: 1 to 242 letters, digits, dots, underscores, hyphens, slashes.';
-COMMENT ON COLUMN howdah.destinations.kind IS 'queue (one consumer a message), topic (every subscriber) or subscription (one subscriber''s view of topics).';
+COMMENT ON COLUMN howdah.destinations.kind IS 'queue (one consumer per message), topic (every subscriber) or subscription (one subscriber''s view of topics).';
 COMMENT ON COLUMN howdah.destinations.is_system IS 'Made by Howdah: can be neither altered nor dropped.';
 COMMENT ON COLUMN howdah.destinations.created_at IS 'When it was created.';
 COMMENT ON COLUMN howdah.destinations.created_by IS 'The role that created it.';
-COMMENT ON COLUMN howdah.destinations.dropped_at IS 'When it was dropped; the row stays so that the journal keeps its name.';
+COMMENT ON COLUMN howdah.destinations.dropped_at IS 'When it was dropped. The row stays, so that the journal keeps its name.';
 COMMENT ON COLUMN howdah.destinations.sending_paused IS 'True: send raises HD008.';
 COMMENT ON COLUMN howdah.destinations.receiving_paused IS 'True: receive raises HD009.';
-COMMENT ON COLUMN howdah.destinations.max_failed_deliveries IS 'At this many failures a message is disposed of; 0: never. WebSphere''s default is 5.';
+COMMENT ON COLUMN howdah.destinations.max_failed_deliveries IS 'A message with this many failures is disposed of. 0: never. WebSphere''s default is 5.';
 COMMENT ON COLUMN howdah.destinations.exception_mode IS 'Where a message goes at the limit: system, named (exception_queue), dead_letter, shared, individual or none (it stays).';
 COMMENT ON COLUMN howdah.destinations.exception_queue IS 'Name of the exception destination when exception_mode is named.';
-COMMENT ON COLUMN howdah.destinations.redelivery_delay_ms IS 'Milliseconds a failed message waits before its next delivery.';
-COMMENT ON COLUMN howdah.destinations.blocked_retry_ms IS 'Milliseconds between retries past the limit when exception_mode is none, if override_blocked_retry is set. -1: none until howdah.retry.';
-COMMENT ON COLUMN howdah.destinations.max_message_bytes IS 'Largest body in bytes that a send may bring: the lesser of own_max_message_bytes and the engine''s max_message_bytes.';
-COMMENT ON COLUMN howdah.destinations.own_max_message_bytes IS 'The option max_message_bytes as it was given; the default of 70 MiB is Sun ONE MQ''s.';
+COMMENT ON COLUMN howdah.destinations.redelivery_delay_ms IS 'Milliseconds that a failed message waits before its next delivery.';
+COMMENT ON COLUMN howdah.destinations.blocked_retry_ms IS 'Milliseconds between retries past the limit, if exception_mode is none and override_blocked_retry is set. -1: no retry until howdah.retry.';
+COMMENT ON COLUMN howdah.destinations.max_message_bytes IS 'Largest body that a send accepts, in bytes: the lesser of own_max_message_bytes and the engine''s max_message_bytes.';
+COMMENT ON COLUMN howdah.destinations.own_max_message_bytes IS 'The option max_message_bytes as given. The default of 70 MiB is Sun ONE MQ''s.';
 COMMENT ON COLUMN howdah.destinations.default_priority IS 'Priority of a message sent without one, 0 to 9.';
-COMMENT ON COLUMN howdah.destinations.default_time_to_live_ms IS 'Milliseconds to live of a message sent without a time to live. NULL: for ever.';
-COMMENT ON COLUMN howdah.destinations.journal_level IS 'off, exits (what became of each message) or full (sends too).';
+COMMENT ON COLUMN howdah.destinations.default_time_to_live_ms IS 'Milliseconds that a message lives if it is sent without time_to_live. NULL: for ever.';
+COMMENT ON COLUMN howdah.destinations.journal_level IS 'off, exits (what became of each message) or full (also each send).';
 COMMENT ON COLUMN howdah.destinations.positions IS 'The sequence that gives the destination''s messages their positions.';
 COMMENT ON COLUMN howdah.destinations.head IS 'Hint of the main lane (ready messages of the priority it was created with): as lanes.head.';
 COMMENT ON COLUMN howdah.destinations.search IS 'Hint of the main lane: as lanes.search.';
-COMMENT ON COLUMN howdah.destinations.waiting IS 'A sequence, a hint: whether somebody waits and asked to be woken; howdah._wake says how.';
-COMMENT ON COLUMN howdah.destinations.special IS 'A sequence, shared with other destinations: used once a lane was opened, so receives read lanes.';
+COMMENT ON COLUMN howdah.destinations.waiting IS 'A sequence, a hint: whether somebody waits and asked to be woken. howdah._wake describes it.';
+COMMENT ON COLUMN howdah.destinations.special IS 'A sequence, shared with other destinations. It has a value once a lane was opened; receives then read lanes.';
 COMMENT ON COLUMN howdah.destinations.main_rank IS 'Rank of the main lane.';
 COMMENT ON COLUMN howdah.destinations.senders IS 'Copy of destination_grants for the verb send, by trigger.';
 COMMENT ON COLUMN howdah.destinations.receivers IS 'Copy of destination_grants for the verb receive, by trigger.';
-COMMENT ON COLUMN howdah.destinations.failing IS 'A sequence, shared with other destinations: used once a failure was recorded, so receives count failures.';
-COMMENT ON COLUMN howdah.destinations.journal_level_at IS 'When journal_level was last set: an audit trusts records from then on.';
+COMMENT ON COLUMN howdah.destinations.failing IS 'A sequence, shared with other destinations. It has a value once a failure was recorded; receives then count failures.';
+COMMENT ON COLUMN howdah.destinations.journal_level_at IS 'When journal_level was last set. An audit trusts records from then on.';
 COMMENT ON COLUMN howdah.destinations.preset IS 'Preset last applied: howdah, websphere, websphere_mq, service_broker or activemq.';
 COMMENT ON COLUMN howdah.destinations.limit_comparison IS 'When a message is at its limit: reached (failures >= max_failed_deliveries) or exceeded (>).';
-COMMENT ON COLUMN howdah.destinations.count_by IS 'What failures are counted for: message, or conversation or group (all messages of one add up).';
-COMMENT ON COLUMN howdah.destinations.decided_at IS 'When a message at its limit is disposed of: failure (at once if it is free) or receive (when it is met the next time).';
+COMMENT ON COLUMN howdah.destinations.count_by IS 'What failures are counted for: message, or conversation or group (failures of all its messages add up).';
+COMMENT ON COLUMN howdah.destinations.decided_at IS 'When a message at its limit is disposed of: failure (at once, if it is free) or receive (when a receive next finds it).';
 COMMENT ON COLUMN howdah.destinations.backout_count IS 'Which failures count: volatile (since the server''s start), recorded (all incidents) or hardened (every attempt, committed before it begins).';
-COMMENT ON COLUMN howdah.destinations.dispose_at IS 'Failures at which a receive disposes of a message; follows from the other columns. 1000000: never.';
+COMMENT ON COLUMN howdah.destinations.dispose_at IS 'Failures at which a receive disposes of a message; derived from the other columns. 1000000: never.';
 COMMENT ON COLUMN howdah.destinations.initial_redelivery_delay_ms IS 'Milliseconds before the first redelivery. NULL: as redelivery_delay_ms.';
 COMMENT ON COLUMN howdah.destinations.use_exponential_backoff IS 'True: each delay is backoff_multiplier times the one before.';
 COMMENT ON COLUMN howdah.destinations.backoff_multiplier IS 'Factor between one delay and the next; ActiveMQ''s default is 5.';
 COMMENT ON COLUMN howdah.destinations.max_redelivery_delay_ms IS 'Milliseconds that no delay exceeds. -1: no bound.';
 COMMENT ON COLUMN howdah.destinations.use_collision_avoidance IS 'True: delays are spread by collision_avoidance_factor.';
-COMMENT ON COLUMN howdah.destinations.collision_avoidance_factor IS 'Share of a delay by which it is at most made longer or shorter, at random.';
-COMMENT ON COLUMN howdah.destinations.override_blocked_retry IS 'True: blocked_retry_ms holds for this queue; false: engine.default_blocked_retry_ms.';
+COMMENT ON COLUMN howdah.destinations.collision_avoidance_factor IS 'The largest share by which a delay is lengthened or shortened at random.';
+COMMENT ON COLUMN howdah.destinations.override_blocked_retry IS 'True: blocked_retry_ms applies to this queue. False: engine.default_blocked_retry_ms does.';
 COMMENT ON COLUMN howdah.destinations.strict_order IS 'True: one consumer at a time, and no message before one that waits for its redelivery.';
 COMMENT ON COLUMN howdah.destinations.at_limit IS 'What becomes of a message at its limit: move (exception_mode says where), discard, quarantine or end_conversation.';
 COMMENT ON COLUMN howdah.destinations.exception_fallback IS 'Where it goes if its exception destination is missing, full or not permitted: system or dead_letter.';
-COMMENT ON COLUMN howdah.destinations.exception_prefix IS 'What stands before the queue''s name in the name of its individual dead-letter queue.';
+COMMENT ON COLUMN howdah.destinations.exception_prefix IS 'The prefix of the queue''s name in the name of its individual dead-letter queue.';
 COMMENT ON COLUMN howdah.destinations.check_rights IS 'True: a message is moved only if the consumer''s role may receive, browse, send, pass_all and set_all there.';
 COMMENT ON COLUMN howdah.destinations.process_non_persistent IS 'False: non-persistent messages at their limit are discarded, not moved.';
-COMMENT ON COLUMN howdah.destinations.log_table IS 'True: a message at its limit is copied into the table poison_log.';
+COMMENT ON COLUMN howdah.destinations.log_table IS 'True: a message at its limit is copied to the table poison_log.';
 COMMENT ON COLUMN howdah.destinations.log_queue IS 'Name of a queue that gets a copy of each message at its limit. NULL: none.';
-COMMENT ON COLUMN howdah.destinations.quarantine_ms IS 'Milliseconds in quarantine, after which the message returns and its failures count anew.';
-COMMENT ON COLUMN howdah.destinations.quarantine_times IS 'How often a message is put into quarantine before exception_mode says where it goes.';
+COMMENT ON COLUMN howdah.destinations.quarantine_ms IS 'Milliseconds in quarantine. Afterwards the message returns, and its failures count from zero.';
+COMMENT ON COLUMN howdah.destinations.quarantine_times IS 'How often a message is quarantined before exception_mode says where it goes.';
 COMMENT ON COLUMN howdah.destinations.error_reply IS 'True: an error message goes to reply_to of each message at its limit.';
 COMMENT ON COLUMN howdah.destinations.notify_admin IS 'True: a message at its limit is reported to the queue _SYSTEM.Advisory.';
 COMMENT ON COLUMN howdah.destinations.clean_incidents IS 'True: the incidents of a message (or conversation) at its limit are deleted when it is disposed of.';
-COMMENT ON COLUMN howdah.destinations.poison_handling IS 'False: the queue is never disabled, whatever disable_after says. Service Broker''s POISON_MESSAGE_HANDLING.';
+COMMENT ON COLUMN howdah.destinations.poison_handling IS 'False: the queue is never disabled, whatever disable_after says. This is Service Broker''s POISON_MESSAGE_HANDLING.';
 COMMENT ON COLUMN howdah.destinations.disable_after IS 'Failures in a row after which the queue is disabled; 0: never. Service Broker''s is 5.';
-COMMENT ON COLUMN howdah.destinations.disabled_at IS 'When failures in a row disabled the queue; receives raise HD016 until howdah.resume. NULL: it is not disabled.';
-COMMENT ON COLUMN howdah.destinations.message_limit IS 'Messages at most that may lie in the queue. NULL: any number.';
-COMMENT ON COLUMN howdah.destinations.byte_limit IS 'Bytes of bodies at most that may lie in the queue. NULL: any number.';
+COMMENT ON COLUMN howdah.destinations.disabled_at IS 'When failures in a row disabled the queue. Receives raise HD016 until howdah.resume. NULL: it is not disabled.';
+COMMENT ON COLUMN howdah.destinations.message_limit IS 'The most messages that the queue may hold. NULL: any number.';
+COMMENT ON COLUMN howdah.destinations.byte_limit IS 'The most bytes of bodies that the queue may hold. NULL: any number.';
 COMMENT ON COLUMN howdah.destinations.streak_from IS 'Incidents up to this number no longer count as failures in a row.';
 COMMENT ON COLUMN howdah.destinations.poison_procedure IS 'Function (SCHEMA.FUNCTION) that a receive calls with each message at its limit. NULL: none.';
-COMMENT ON COLUMN howdah.destinations.poison_procedure_owner IS 'The role that the function belonged to when it was set; it is not called if that changes.';
+COMMENT ON COLUMN howdah.destinations.poison_procedure_owner IS 'The role that owned the function when it was set. The function is not called if its owner changes.';
 COMMENT ON COLUMN howdah.destinations.persistent IS 'False: memory mode, in which every message sent here is non-persistent.';
-COMMENT ON COLUMN howdah.destinations.own_persistent IS 'The option persistent as it was given; persistent is what holds, the engine''s false included.';
+COMMENT ON COLUMN howdah.destinations.own_persistent IS 'The option persistent as given; the column persistent is what applies, including the engine''s false.';
 COMMENT ON COLUMN howdah.destinations.limit_behaviour IS 'What a send to a full queue does: reject, remove_oldest, remove_lowest_priority or block (up to send_timeout_ms).';
-COMMENT ON COLUMN howdah.destinations.send_timeout_ms IS 'Milliseconds that a send waits for room when limit_behaviour is block.';
-COMMENT ON COLUMN howdah.destinations.deduplication_window_ms IS 'Milliseconds for which a deduplication key is remembered; Amazon SQS has five minutes.';
-COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that sends may use without counting; howdah._reserve says how. NULL: no limit holds.';
-COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that sends under a limit draw. NULL: no limit holds.';
+COMMENT ON COLUMN howdah.destinations.send_timeout_ms IS 'Milliseconds that a send waits for room if limit_behaviour is block.';
+COMMENT ON COLUMN howdah.destinations.deduplication_window_ms IS 'Milliseconds for which a deduplication key is remembered. Amazon SQS has five minutes.';
+COMMENT ON COLUMN howdah.destinations.room IS 'A sequence: the last ticket that sends may use without counting. howdah._reserve describes it. NULL: no limit applies.';
+COMMENT ON COLUMN howdah.destinations.tickets IS 'A sequence: the tickets that sends draw under a limit. NULL: no limit applies.';
 COMMENT ON COLUMN howdah.destinations.process_expired IS 'True: expired messages go to the exception destination. False: they are gone.';
-COMMENT ON COLUMN howdah.destinations.message_groups IS 'Order within groups (header JMSXGroupID, else the conversation): none, transaction (one transaction at a time has a group) or sticky (one consumer has it until it goes).';
+COMMENT ON COLUMN howdah.destinations.message_groups IS 'Order within groups (header JMSXGroupID, or else the conversation): none, transaction (a group belongs to one transaction at a time) or sticky (it belongs to one consumer until that goes).';
 COMMENT ON COLUMN howdah.destinations.delivery_policy IS 'Who gets messages: shared (whoever asks), single (one open consumer, no second one), failover (the first open consumer) or round_robin (open consumers in turn).';
-COMMENT ON COLUMN howdah.destinations.groups_at IS 'When message_groups or delivery_policy was last changed: an audit expects order of what was sent since. NULL: never.';
-COMMENT ON COLUMN howdah.destinations.notify_events IS 'True: dead messages and stopped listeners are told of by NOTIFY, on the channel howdah_events.';
+COMMENT ON COLUMN howdah.destinations.groups_at IS 'When message_groups or delivery_policy last changed. An audit expects order for what was sent since. NULL: never.';
+COMMENT ON COLUMN howdah.destinations.notify_events IS 'True: dead messages and stopped listeners are announced by NOTIFY, on the channel howdah_events.';
 COMMENT ON COLUMN howdah.destinations.stamp_user IS 'True: each message sent here gets the role of its sender in the header JMSXUserID.';
 
 CREATE TABLE howdah.poison_details (
@@ -564,7 +564,7 @@ CREATE INDEX ix_poison_details_message ON howdah.poison_details (message_id, sta
 CREATE INDEX ix_poison_details_queue ON howdah.poison_details (destination_id, incident_id);
 CREATE INDEX ix_poison_details_recorded ON howdah.poison_details USING brin (recorded_at);
 CREATE INDEX ix_poison_details_xid ON howdah.poison_details USING brin (xid) WITH (pages_per_range = 32);
-COMMENT ON TABLE howdah.poison_details IS 'One row for each failed delivery. INSERT-only; written in a transaction of its own so that no rollback erases it.';
+COMMENT ON TABLE howdah.poison_details IS 'One row per failed delivery. INSERT-only; written in a transaction of its own, so that no rollback erases it.';
 COMMENT ON COLUMN howdah.poison_details.incident_id IS 'Number of the incident.';
 COMMENT ON COLUMN howdah.poison_details.message_id IS 'The message whose delivery failed.';
 COMMENT ON COLUMN howdah.poison_details.recorded_at IS 'When the failure was recorded.';
@@ -581,17 +581,17 @@ COMMENT ON COLUMN howdah.poison_details.sqlstate IS 'SQLSTATE, where the error c
 COMMENT ON COLUMN howdah.poison_details.traceback IS 'Where the error was raised.';
 COMMENT ON COLUMN howdah.poison_details.worker IS 'Name of the worker that failed.';
 COMMENT ON COLUMN howdah.poison_details.recorded_by IS 'The role that recorded the failure.';
-COMMENT ON COLUMN howdah.poison_details.details IS 'Anything else the recorder wished to keep, a JSON object.';
-COMMENT ON COLUMN howdah.poison_details.boot IS 'Start of the server that recorded it; a volatile count forgets those of others.';
-COMMENT ON COLUMN howdah.poison_details.fingerprint IS 'Hash of class, SQLSTATE and the error''s text without its values: equal for errors of one cause.';
-COMMENT ON COLUMN howdah.poison_details.rejected IS 'The handler wanted no more tries: the message counts as having reached any limit.';
+COMMENT ON COLUMN howdah.poison_details.details IS 'Anything else that the recorder wants to keep, as a JSON object.';
+COMMENT ON COLUMN howdah.poison_details.boot IS 'Start of the server that recorded it. A volatile count ignores incidents of other starts.';
+COMMENT ON COLUMN howdah.poison_details.fingerprint IS 'Hash of class, SQLSTATE and the error''s text without its values; equal for errors of one cause.';
+COMMENT ON COLUMN howdah.poison_details.rejected IS 'The handler asked for no more tries: the message counts as having reached any limit.';
 COMMENT ON COLUMN howdah.poison_details.delay_ms IS 'The delay asked for in place of the queue''s, in milliseconds.';
-COMMENT ON COLUMN howdah.poison_details.uncounted IS 'The limit does not count it: the message was held ahead by a session that died, and probably not in its hands.';
-COMMENT ON COLUMN howdah.poison_details.xid IS 'The transaction (xid8 as a number), so that a reader by snapshots misses no late commit.';
-COMMENT ON COLUMN howdah.poison_details.message_group IS 'The group of the message: its header JMSXGroupID, else its conversation.';
-COMMENT ON COLUMN howdah.poison_details.dispose_at IS 'The number of failures that its queue disposed of a message at, which decided the outcome. NULL: something else decides, or it was not recorded.';
-COMMENT ON COLUMN howdah.poison_details.due_at IS 'No receive gives the message out before, unless an operator retries it. NULL: the failure asked for no delay.';
-COMMENT ON COLUMN howdah.poison_details.digest IS '16 bytes for the message, the time and the error (howdah._seal), so that an audit sees whether they are still the same.';
+COMMENT ON COLUMN howdah.poison_details.uncounted IS 'The limit does not count it: a session that died held the message ahead, and probably did not have it in hand.';
+COMMENT ON COLUMN howdah.poison_details.xid IS 'The transaction (xid8 as a number), so that a reader that goes by snapshots misses no late commit.';
+COMMENT ON COLUMN howdah.poison_details.message_group IS 'The group of the message: its header JMSXGroupID, or else its conversation.';
+COMMENT ON COLUMN howdah.poison_details.dispose_at IS 'The number of failures at which the queue disposed of messages, which decided the outcome. NULL: something else decided, or it was not recorded.';
+COMMENT ON COLUMN howdah.poison_details.due_at IS 'No receive delivers the message before this time, unless an operator retries it. NULL: the failure asked for no delay.';
+COMMENT ON COLUMN howdah.poison_details.digest IS '16 bytes for the message, the time and the error (howdah._seal), so that an audit sees changes to them.';
 
 CREATE TABLE howdah.attempts (
     attempt_id UUID NOT NULL,
@@ -607,12 +607,12 @@ CREATE TABLE howdah.attempts (
 );
 CREATE INDEX ix_attempts_begun ON howdah.attempts (destination_id, begun_at);
 CREATE INDEX ix_attempts_message ON howdah.attempts (message_id, stage, destination_id);
-COMMENT ON TABLE howdah.attempts IS 'Attempts at delivery of hardened queues, committed before the handler starts, so that no death goes uncounted. Never updated; an attempt is deleted by the transaction that takes its message.';
+COMMENT ON TABLE howdah.attempts IS 'Attempts at delivery from hardened queues. They are committed before the handler starts, so that no death goes uncounted. A row is never updated; the transaction that takes the message deletes it.';
 COMMENT ON COLUMN howdah.attempts.attempt_id IS 'Identity of the attempt; its incident has it as failure_key.';
 COMMENT ON COLUMN howdah.attempts.message_id IS 'The message to be delivered.';
 COMMENT ON COLUMN howdah.attempts.begun_at IS 'When the attempt was begun; it is committed before its handler begins.';
 COMMENT ON COLUMN howdah.attempts.destination_id IS 'The destination it lies in.';
-COMMENT ON COLUMN howdah.attempts.backend IS 'Process id of the session that is to receive it.';
+COMMENT ON COLUMN howdah.attempts.backend IS 'Process id of the session that will receive it.';
 COMMENT ON COLUMN howdah.attempts.rank IS '9 minus the message''s priority.';
 COMMENT ON COLUMN howdah.attempts.stage IS 'The message''s stage; attempts count within a stage.';
 COMMENT ON COLUMN howdah.attempts.seq IS 'The message''s position.';
@@ -625,11 +625,11 @@ CREATE UNLOGGED TABLE howdah.untaken_attempts (
     boot TIMESTAMP WITH TIME ZONE DEFAULT pg_postmaster_start_time() NOT NULL,
     CONSTRAINT pk_untaken_attempts PRIMARY KEY (attempt_id, message_id)
 );
-COMMENT ON TABLE howdah.untaken_attempts IS 'Attempts that can be taken. Who takes one deletes its row, and the xmax which that leaves shows it even after a rollback. UNLOGGED: a crash of the server ends all of them, and only VACUUM FREEZE or FULL wipes an xmax out.';
+COMMENT ON TABLE howdah.untaken_attempts IS 'Attempts that can be taken. Taking one deletes its row, and the xmax left behind shows it even after a rollback. UNLOGGED: a crash of the server ends all of them, and only VACUUM FREEZE or FULL removes an xmax.';
 COMMENT ON COLUMN howdah.untaken_attempts.attempt_id IS 'The attempt.';
 COMMENT ON COLUMN howdah.untaken_attempts.message_id IS 'Its message.';
 COMMENT ON COLUMN howdah.untaken_attempts.begun_in IS 'The transaction that began it (xid8 as a number), which cannot take it.';
-COMMENT ON COLUMN howdah.untaken_attempts.boot IS 'Start of the server in which it was begun; no attempt is taken after the next one.';
+COMMENT ON COLUMN howdah.untaken_attempts.boot IS 'Start of the server in which it was begun. After the next start the attempt cannot be taken.';
 
 CREATE TABLE howdah.poison_log (
     log_id BIGINT GENERATED ALWAYS AS IDENTITY,
@@ -658,14 +658,14 @@ CREATE TABLE howdah.poison_log (
 COMMENT ON TABLE howdah.poison_log IS 'Copies of messages that reached their limit, of queues with log_table.';
 COMMENT ON COLUMN howdah.poison_log.log_id IS 'Number of the entry.';
 COMMENT ON COLUMN howdah.poison_log.logged_at IS 'When the message reached its limit.';
-COMMENT ON COLUMN howdah.poison_log.outcome IS 'What became of the message itself.';
+COMMENT ON COLUMN howdah.poison_log.outcome IS 'What became of the message.';
 COMMENT ON COLUMN howdah.poison_log.seq IS 'Position in the queue, from the destination''s sequence.';
 COMMENT ON COLUMN howdah.poison_log.message_id IS 'Identity of the message for its whole life: its first position times 1,000,000 plus its first destination_id.';
 COMMENT ON COLUMN howdah.poison_log.sent_at IS 'When send was called (JMSTimestamp).';
 COMMENT ON COLUMN howdah.poison_log.expires_at IS 'Never delivered at or after this time (JMSExpiration). NULL: never expires.';
 COMMENT ON COLUMN howdah.poison_log.dead_at IS 'When the message was moved to an exception destination. NULL: it was not.';
 COMMENT ON COLUMN howdah.poison_log.destination_id IS 'The destination that holds the message now.';
-COMMENT ON COLUMN howdah.poison_log.origin_id IS 'The destination it was moved from to an exception destination. NULL: never moved.';
+COMMENT ON COLUMN howdah.poison_log.origin_id IS 'The destination from which it was moved to an exception destination. NULL: never moved.';
 COMMENT ON COLUMN howdah.poison_log.rank IS '9 minus the priority, so that ascending order is delivery order.';
 COMMENT ON COLUMN howdah.poison_log.stage IS 'How often the message was moved or replayed. Failures count within a stage.';
 COMMENT ON COLUMN howdah.poison_log.is_text IS 'True: body is UTF-8 text or JSON and is returned as text. False: bytes.';
@@ -675,7 +675,7 @@ COMMENT ON COLUMN howdah.poison_log.headers IS 'Application properties, a JSON o
 COMMENT ON COLUMN howdah.poison_log.correlation_id IS 'JMSCorrelationID.';
 COMMENT ON COLUMN howdah.poison_log.reply_to IS 'JMSReplyTo: name of the destination for answers.';
 COMMENT ON COLUMN howdah.poison_log.message_type IS 'JMSType; workers choose the handler by it.';
-COMMENT ON COLUMN howdah.poison_log.conversation_id IS 'The conversation (dialog) the message belongs to.';
+COMMENT ON COLUMN howdah.poison_log.conversation_id IS 'The conversation (dialog) that the message belongs to.';
 COMMENT ON COLUMN howdah.poison_log.dead_reason IS 'Why the message was moved to an exception destination.';
 
 CREATE TABLE howdah.ended_conversations (
@@ -687,10 +687,10 @@ CREATE TABLE howdah.ended_conversations (
     CONSTRAINT pk_ended_conversations PRIMARY KEY (conversation_id)
 );
 COMMENT ON TABLE howdah.ended_conversations IS 'Conversations that were ended.';
-COMMENT ON COLUMN howdah.ended_conversations.conversation_id IS 'The conversation: no more messages are sent in it.';
+COMMENT ON COLUMN howdah.ended_conversations.conversation_id IS 'The conversation, in which no more messages are sent.';
 COMMENT ON COLUMN howdah.ended_conversations.ended_at IS 'When it was ended.';
 COMMENT ON COLUMN howdah.ended_conversations.ended_by IS 'The role that ended it.';
-COMMENT ON COLUMN howdah.ended_conversations.error IS 'Number of the error it was ended with, positive. NULL: none.';
+COMMENT ON COLUMN howdah.ended_conversations.error IS 'Number of the error with which it was ended, positive. NULL: none.';
 COMMENT ON COLUMN howdah.ended_conversations.error_text IS 'What the other side was told.';
 
 CREATE TABLE howdah.operator_acts (
@@ -706,7 +706,7 @@ CREATE TABLE howdah.operator_acts (
     CONSTRAINT pk_operator_acts PRIMARY KEY (act_id),
     CONSTRAINT ck_operator_acts_act CHECK (act IN ('replayed', 'edited', 'moved', 'parked', 'retried', 'discarded', 'purged'))
 );
-COMMENT ON TABLE howdah.operator_acts IS 'What operators did with messages, and who it was. INSERT-only; kept for engine.journal_retention_days.';
+COMMENT ON TABLE howdah.operator_acts IS 'What operators did with messages, and who they were. INSERT-only; kept for engine.journal_retention_days.';
 COMMENT ON COLUMN howdah.operator_acts.act_id IS 'Number of the act.';
 COMMENT ON COLUMN howdah.operator_acts.at IS 'When it was done.';
 COMMENT ON COLUMN howdah.operator_acts.destination_id IS 'The destination the messages were in.';
@@ -714,8 +714,8 @@ COMMENT ON COLUMN howdah.operator_acts.other_destination_id IS 'Where replayed, 
 COMMENT ON COLUMN howdah.operator_acts.actor IS 'The role that did it.';
 COMMENT ON COLUMN howdah.operator_acts.act IS 'replayed, edited, moved, parked, retried, discarded or purged.';
 COMMENT ON COLUMN howdah.operator_acts.reason IS 'Why, in the operator''s words.';
-COMMENT ON COLUMN howdah.operator_acts.message_ids IS 'The messages of one call; for edited the original and its copy.';
-COMMENT ON COLUMN howdah.operator_acts.incident_id IS 'The last incident of any message before it. NULL: there was none.';
+COMMENT ON COLUMN howdah.operator_acts.message_ids IS 'The messages of one call. For edited, the original and its copy.';
+COMMENT ON COLUMN howdah.operator_acts.incident_id IS 'The last incident of any message before the act. NULL: there was none.';
 
 CREATE TABLE howdah.quarantines (
     message_id BIGINT NOT NULL,
@@ -726,7 +726,7 @@ CREATE TABLE howdah.quarantines (
 );
 COMMENT ON TABLE howdah.quarantines IS 'Quarantines of messages that have not been moved since.';
 COMMENT ON COLUMN howdah.quarantines.message_id IS 'The message that was put into quarantine.';
-COMMENT ON COLUMN howdah.quarantines.destination_id IS 'The destination it is in.';
+COMMENT ON COLUMN howdah.quarantines.destination_id IS 'The destination that it is in.';
 COMMENT ON COLUMN howdah.quarantines.stage IS 'The message''s stage before.';
 COMMENT ON COLUMN howdah.quarantines.at IS 'When it was put there.';
 
@@ -740,12 +740,12 @@ CREATE TABLE howdah.lanes (
     CONSTRAINT pk_lanes PRIMARY KEY (id)
 );
 CREATE INDEX ix_lanes_destination ON howdah.lanes (destination_id, rank, place);
-COMMENT ON TABLE howdah.lanes IS 'Where receives look for messages besides the main lane: a row for each other priority and place in use. INSERT-only for senders, who add the row in the transaction of the first such message; several rows for one lane do no harm.';
+COMMENT ON TABLE howdah.lanes IS 'Where receives look for messages besides the main lane: one row for each other priority and place in use. Senders only insert, in the transaction of the first such message. Several rows for one lane do no harm.';
 COMMENT ON COLUMN howdah.lanes.id IS 'Number of the lane, part of its sequences'' names.';
 COMMENT ON COLUMN howdah.lanes.destination_id IS 'The destination.';
 COMMENT ON COLUMN howdah.lanes.rank IS '9 minus the priority of its messages.';
 COMMENT ON COLUMN howdah.lanes.place IS 'Where its messages lie: 0 parked, 1 msgs_nonpersistent, 2 msgs.';
-COMMENT ON COLUMN howdah.lanes.head IS 'A sequence, a hint: the position behind which claims look. NULL: none, claims begin at the beginning.';
+COMMENT ON COLUMN howdah.lanes.head IS 'A sequence, a hint: the position behind which claims look. NULL: none; claims start at the beginning.';
 COMMENT ON COLUMN howdah.lanes.search IS 'A sequence, a hint: how far the search behind the head is, times 2^20, and when its next step is due, in ms.';
 
 CREATE TABLE howdah.listener_marks (
@@ -755,10 +755,10 @@ CREATE TABLE howdah.listener_marks (
     CONSTRAINT pk_listener_marks PRIMARY KEY (id)
 );
 CREATE INDEX ix_listener_marks_listener ON howdah.listener_marks (listener_id);
-COMMENT ON TABLE howdah.listener_marks IS 'How many of a listener''s failures lie before a message that it handled. INSERT-only for handling transactions, so that they lock nothing; the next failure takes the rows away.';
+COMMENT ON TABLE howdah.listener_marks IS 'How many of a listener''s failures came before a message that it handled. Handling transactions only insert, and so lock nothing; the next failure deletes the rows.';
 COMMENT ON COLUMN howdah.listener_marks.id IS 'Number of the mark.';
 COMMENT ON COLUMN howdah.listener_marks.listener_id IS 'The listener.';
-COMMENT ON COLUMN howdah.listener_marks.total_failures IS 'Its total_failures when the message had been handled.';
+COMMENT ON COLUMN howdah.listener_marks.total_failures IS 'Its total_failures when the message was handled.';
 
 CREATE TABLE howdah.msgs (
     seq BIGINT NOT NULL,
@@ -789,7 +789,7 @@ COMMENT ON COLUMN howdah.msgs.sent_at IS 'When send was called (JMSTimestamp).';
 COMMENT ON COLUMN howdah.msgs.expires_at IS 'Never delivered at or after this time (JMSExpiration). NULL: never expires.';
 COMMENT ON COLUMN howdah.msgs.dead_at IS 'When the message was moved to an exception destination. NULL: it was not.';
 COMMENT ON COLUMN howdah.msgs.destination_id IS 'The destination that holds the message now.';
-COMMENT ON COLUMN howdah.msgs.origin_id IS 'The destination it was moved from to an exception destination. NULL: never moved.';
+COMMENT ON COLUMN howdah.msgs.origin_id IS 'The destination from which it was moved to an exception destination. NULL: never moved.';
 COMMENT ON COLUMN howdah.msgs.rank IS '9 minus the priority, so that ascending order is delivery order.';
 COMMENT ON COLUMN howdah.msgs.stage IS 'How often the message was moved or replayed. Failures count within a stage.';
 COMMENT ON COLUMN howdah.msgs.is_text IS 'True: body is UTF-8 text or JSON and is returned as text. False: bytes.';
@@ -799,7 +799,7 @@ COMMENT ON COLUMN howdah.msgs.headers IS 'Application properties, a JSON object.
 COMMENT ON COLUMN howdah.msgs.correlation_id IS 'JMSCorrelationID.';
 COMMENT ON COLUMN howdah.msgs.reply_to IS 'JMSReplyTo: name of the destination for answers.';
 COMMENT ON COLUMN howdah.msgs.message_type IS 'JMSType; workers choose the handler by it.';
-COMMENT ON COLUMN howdah.msgs.conversation_id IS 'The conversation (dialog) the message belongs to.';
+COMMENT ON COLUMN howdah.msgs.conversation_id IS 'The conversation (dialog) that the message belongs to.';
 COMMENT ON COLUMN howdah.msgs.dead_reason IS 'Why the message was moved to an exception destination.';
 
 CREATE TABLE howdah.bodies (
@@ -808,9 +808,9 @@ CREATE TABLE howdah.bodies (
     CONSTRAINT pk_bodies PRIMARY KEY (message_id)
 )
  WITH (toast_tuple_target = 8160);
-COMMENT ON TABLE howdah.bodies IS 'Large bodies of persistent messages of queues. A body stays here wherever its message is moved to; INSERT by send, DELETE by what ends the message.';
+COMMENT ON TABLE howdah.bodies IS 'Large bodies of persistent messages of queues. A body stays here wherever its message moves. Sends insert it; what ends the message deletes it.';
 COMMENT ON COLUMN howdah.bodies.message_id IS 'The message.';
-COMMENT ON COLUMN howdah.bodies.body IS 'The exact bytes of its body. Up to 8 KB in the row itself, and not compressed.';
+COMMENT ON COLUMN howdah.bodies.body IS 'The exact bytes of its body. Up to 8 KB are stored in the row itself, uncompressed.';
 
 CREATE TABLE howdah.moved (
     message_id BIGINT NOT NULL,
@@ -819,7 +819,7 @@ CREATE TABLE howdah.moved (
     rank SMALLINT NOT NULL,
     CONSTRAINT pk_moved PRIMARY KEY (message_id, destination_id, seq)
 );
-COMMENT ON TABLE howdah.moved IS 'Where messages lie whose number does not tell their position, for look-ups by number. INSERT by what moves one; a row may be out of date.';
+COMMENT ON TABLE howdah.moved IS 'Where messages lie whose id does not give their position, for look-ups by id. What moves a message inserts a row, which may be out of date.';
 COMMENT ON COLUMN howdah.moved.message_id IS 'The message.';
 COMMENT ON COLUMN howdah.moved.seq IS 'Its position there.';
 COMMENT ON COLUMN howdah.moved.destination_id IS 'The destination it was moved to.';
@@ -846,14 +846,14 @@ CREATE TABLE howdah.leased (
     dead_reason TEXT,
     CONSTRAINT pk_leased PRIMARY KEY (destination_id, rank, seq)
 );
-COMMENT ON TABLE howdah.leased IS 'Messages of the main lanes that leases have. INSERT by lease, DELETE by whoever ends it; no row is ever updated.';
-COMMENT ON COLUMN howdah.leased.seq IS 'The number of its lease times 2^20, and its own number within the lease.';
+COMMENT ON TABLE howdah.leased IS 'Leased messages of the main lanes. A lease inserts the rows, and what ends it deletes them; no row is ever updated.';
+COMMENT ON COLUMN howdah.leased.seq IS 'The lease times 2^20, plus a number within the lease.';
 COMMENT ON COLUMN howdah.leased.message_id IS 'Identity of the message for its whole life: its first position times 1,000,000 plus its first destination_id.';
 COMMENT ON COLUMN howdah.leased.sent_at IS 'When send was called (JMSTimestamp).';
 COMMENT ON COLUMN howdah.leased.expires_at IS 'Never delivered at or after this time (JMSExpiration). NULL: never expires.';
 COMMENT ON COLUMN howdah.leased.dead_at IS 'When the message was moved to an exception destination. NULL: it was not.';
 COMMENT ON COLUMN howdah.leased.destination_id IS 'The destination that holds the message now.';
-COMMENT ON COLUMN howdah.leased.origin_id IS 'The destination it was moved from to an exception destination. NULL: never moved.';
+COMMENT ON COLUMN howdah.leased.origin_id IS 'The destination from which it was moved to an exception destination. NULL: never moved.';
 COMMENT ON COLUMN howdah.leased.rank IS '9 minus the priority, so that ascending order is delivery order.';
 COMMENT ON COLUMN howdah.leased.stage IS 'How often the message was moved or replayed. Failures count within a stage.';
 COMMENT ON COLUMN howdah.leased.is_text IS 'True: body is UTF-8 text or JSON and is returned as text. False: bytes.';
@@ -863,7 +863,7 @@ COMMENT ON COLUMN howdah.leased.headers IS 'Application properties, a JSON objec
 COMMENT ON COLUMN howdah.leased.correlation_id IS 'JMSCorrelationID.';
 COMMENT ON COLUMN howdah.leased.reply_to IS 'JMSReplyTo: name of the destination for answers.';
 COMMENT ON COLUMN howdah.leased.message_type IS 'JMSType; workers choose the handler by it.';
-COMMENT ON COLUMN howdah.leased.conversation_id IS 'The conversation (dialog) the message belongs to.';
+COMMENT ON COLUMN howdah.leased.conversation_id IS 'The conversation (dialog) that the message belongs to.';
 COMMENT ON COLUMN howdah.leased.dead_reason IS 'Why the message was moved to an exception destination.';
 
 CREATE TABLE howdah.leases (
@@ -874,11 +874,11 @@ CREATE TABLE howdah.leases (
     CONSTRAINT pk_leases PRIMARY KEY (lease_id)
 );
 CREATE INDEX ix_leases_destination_id ON howdah.leases (destination_id, rank, until);
-COMMENT ON TABLE howdah.leases IS 'Leases with messages in the table leased. extend replaces the row, so that none is ever updated.';
+COMMENT ON TABLE howdah.leases IS 'Leases with messages in the table leased. extend replaces the row, so no row is ever updated.';
 COMMENT ON COLUMN howdah.leases.lease_id IS 'Number of the lease: its fencing token.';
 COMMENT ON COLUMN howdah.leases.until IS 'From this time on its messages may be received again.';
 COMMENT ON COLUMN howdah.leases.destination_id IS 'The queue whose messages it has.';
-COMMENT ON COLUMN howdah.leases.rank IS '9 minus their priority: that of the queue''s main lane.';
+COMMENT ON COLUMN howdah.leases.rank IS '9 minus the priority of its messages, which is the rank of the queue''s main lane.';
 
 CREATE UNLOGGED TABLE howdah.msgs_nonpersistent (
     seq BIGINT NOT NULL,
@@ -910,7 +910,7 @@ COMMENT ON COLUMN howdah.msgs_nonpersistent.sent_at IS 'When send was called (JM
 COMMENT ON COLUMN howdah.msgs_nonpersistent.expires_at IS 'Never delivered at or after this time (JMSExpiration). NULL: never expires.';
 COMMENT ON COLUMN howdah.msgs_nonpersistent.dead_at IS 'When the message was moved to an exception destination. NULL: it was not.';
 COMMENT ON COLUMN howdah.msgs_nonpersistent.destination_id IS 'The destination that holds the message now.';
-COMMENT ON COLUMN howdah.msgs_nonpersistent.origin_id IS 'The destination it was moved from to an exception destination. NULL: never moved.';
+COMMENT ON COLUMN howdah.msgs_nonpersistent.origin_id IS 'The destination from which it was moved to an exception destination. NULL: never moved.';
 COMMENT ON COLUMN howdah.msgs_nonpersistent.rank IS '9 minus the priority, so that ascending order is delivery order.';
 COMMENT ON COLUMN howdah.msgs_nonpersistent.stage IS 'How often the message was moved or replayed. Failures count within a stage.';
 COMMENT ON COLUMN howdah.msgs_nonpersistent.is_text IS 'True: body is UTF-8 text or JSON and is returned as text. False: bytes.';
@@ -920,9 +920,9 @@ COMMENT ON COLUMN howdah.msgs_nonpersistent.headers IS 'Application properties, 
 COMMENT ON COLUMN howdah.msgs_nonpersistent.correlation_id IS 'JMSCorrelationID.';
 COMMENT ON COLUMN howdah.msgs_nonpersistent.reply_to IS 'JMSReplyTo: name of the destination for answers.';
 COMMENT ON COLUMN howdah.msgs_nonpersistent.message_type IS 'JMSType; workers choose the handler by it.';
-COMMENT ON COLUMN howdah.msgs_nonpersistent.conversation_id IS 'The conversation (dialog) the message belongs to.';
+COMMENT ON COLUMN howdah.msgs_nonpersistent.conversation_id IS 'The conversation (dialog) that the message belongs to.';
 COMMENT ON COLUMN howdah.msgs_nonpersistent.dead_reason IS 'Why the message was moved to an exception destination.';
-COMMENT ON COLUMN howdah.msgs_nonpersistent.boot IS 'Start of the server that took the message: any other server start has lost it.';
+COMMENT ON COLUMN howdah.msgs_nonpersistent.boot IS 'Start of the server that took the message. After any other start it is lost.';
 
 CREATE TABLE howdah.ahead_leases (
     lease_id BIGINT NOT NULL,
@@ -930,10 +930,10 @@ CREATE TABLE howdah.ahead_leases (
     suspects INTEGER NOT NULL,
     CONSTRAINT pk_ahead_leases PRIMARY KEY (lease_id)
 );
-COMMENT ON TABLE howdah.ahead_leases IS 'Leases of sessions that hold messages ahead of delivery. Written when one is given out; a row is never needed for correctness.';
+COMMENT ON TABLE howdah.ahead_leases IS 'Leases of sessions that hold messages ahead of delivery. A row is written when a lease is given out; correctness never depends on it.';
 COMMENT ON COLUMN howdah.ahead_leases.lease_id IS 'The lease.';
 COMMENT ON COLUMN howdah.ahead_leases.destination_id IS 'The destination of its messages.';
-COMMENT ON COLUMN howdah.ahead_leases.suspects IS 'How many of its messages, the first ones left, count as failed when it runs out; the others come again uncounted.';
+COMMENT ON COLUMN howdah.ahead_leases.suspects IS 'How many of its messages, the first ones left, count as failed when it runs out. The others come again uncounted.';
 
 CREATE TABLE howdah.parked (
     seq BIGINT NOT NULL,
@@ -966,14 +966,14 @@ CREATE INDEX ix_parked_correlation ON howdah.parked (hashtextextended(correlatio
 CREATE INDEX ix_parked_due ON howdah.parked (destination_id, rank, due_at, seq);
 CREATE INDEX ix_parked_group ON howdah.parked (destination_id, group_id) WHERE group_id IS NOT NULL;
 CREATE INDEX ix_parked_lease ON howdah.parked (destination_id, lease_id) WHERE lease_id IS NOT NULL;
-COMMENT ON TABLE howdah.parked IS 'Messages that wait for a time, kept out of the way of claims. A receive takes due ones straight from here.';
+COMMENT ON TABLE howdah.parked IS 'Messages that wait for a time, kept out of the way of claims. A receive takes due ones from here.';
 COMMENT ON COLUMN howdah.parked.seq IS 'Position in the queue, from the destination''s sequence.';
 COMMENT ON COLUMN howdah.parked.message_id IS 'Identity of the message for its whole life: its first position times 1,000,000 plus its first destination_id.';
 COMMENT ON COLUMN howdah.parked.sent_at IS 'When send was called (JMSTimestamp).';
 COMMENT ON COLUMN howdah.parked.expires_at IS 'Never delivered at or after this time (JMSExpiration). NULL: never expires.';
 COMMENT ON COLUMN howdah.parked.dead_at IS 'When the message was moved to an exception destination. NULL: it was not.';
 COMMENT ON COLUMN howdah.parked.destination_id IS 'The destination that holds the message now.';
-COMMENT ON COLUMN howdah.parked.origin_id IS 'The destination it was moved from to an exception destination. NULL: never moved.';
+COMMENT ON COLUMN howdah.parked.origin_id IS 'The destination from which it was moved to an exception destination. NULL: never moved.';
 COMMENT ON COLUMN howdah.parked.rank IS '9 minus the priority, so that ascending order is delivery order.';
 COMMENT ON COLUMN howdah.parked.stage IS 'How often the message was moved or replayed. Failures count within a stage.';
 COMMENT ON COLUMN howdah.parked.is_text IS 'True: body is UTF-8 text or JSON and is returned as text. False: bytes.';
@@ -983,13 +983,13 @@ COMMENT ON COLUMN howdah.parked.headers IS 'Application properties, a JSON objec
 COMMENT ON COLUMN howdah.parked.correlation_id IS 'JMSCorrelationID.';
 COMMENT ON COLUMN howdah.parked.reply_to IS 'JMSReplyTo: name of the destination for answers.';
 COMMENT ON COLUMN howdah.parked.message_type IS 'JMSType; workers choose the handler by it.';
-COMMENT ON COLUMN howdah.parked.conversation_id IS 'The conversation (dialog) the message belongs to.';
+COMMENT ON COLUMN howdah.parked.conversation_id IS 'The conversation (dialog) that the message belongs to.';
 COMMENT ON COLUMN howdah.parked.dead_reason IS 'Why the message was moved to an exception destination.';
 COMMENT ON COLUMN howdah.parked.due_at IS 'From this time on a receive may claim the message.';
-COMMENT ON COLUMN howdah.parked.parked_reason IS 'delay (sent so), redelivery (after a failure), blocked (past its limit), quarantine, operator (park_messages) or lease.';
-COMMENT ON COLUMN howdah.parked.boot IS 'For a non-persistent message the start of the server that took it; NULL: persistent.';
+COMMENT ON COLUMN howdah.parked.parked_reason IS 'delay (sent with one), redelivery (after a failure), blocked (past its limit), quarantine, operator (park_messages) or lease.';
+COMMENT ON COLUMN howdah.parked.boot IS 'For a non-persistent message, the start of the server that took it. NULL: persistent.';
 COMMENT ON COLUMN howdah.parked.lease_id IS 'The lease that has the message until due_at. NULL: none.';
-COMMENT ON COLUMN howdah.parked.group_id IS 'The message group that is held up while the message waits (after a failure, under a lease). NULL: none.';
+COMMENT ON COLUMN howdah.parked.group_id IS 'The message group that the message holds up while it waits (after a failure, under a lease). NULL: none.';
 
 CREATE TABLE howdah.deduplications (
     destination_id INTEGER NOT NULL,
@@ -998,11 +998,11 @@ CREATE TABLE howdah.deduplications (
     forgotten_at TIMESTAMP WITH TIME ZONE NOT NULL,
     CONSTRAINT pk_deduplications PRIMARY KEY (destination_id, key)
 );
-COMMENT ON TABLE howdah.deduplications IS 'The deduplication keys of the last minutes: INSERT by the first send, DELETE in the background.';
-COMMENT ON COLUMN howdah.deduplications.destination_id IS 'The queue or topic that was sent to.';
+COMMENT ON TABLE howdah.deduplications IS 'The deduplication keys of the last minutes. The first send inserts a key; maintenance deletes it.';
+COMMENT ON COLUMN howdah.deduplications.destination_id IS 'The queue or topic that it was sent to.';
 COMMENT ON COLUMN howdah.deduplications.key IS 'The key that the sender gave.';
 COMMENT ON COLUMN howdah.deduplications.message_id IS 'The first message that was sent with it.';
-COMMENT ON COLUMN howdah.deduplications.forgotten_at IS 'From this time on the key may be used anew.';
+COMMENT ON COLUMN howdah.deduplications.forgotten_at IS 'From this time on the key may be used again.';
 
 CREATE TABLE howdah.handed (
     lease_id BIGINT NOT NULL,
@@ -1010,16 +1010,16 @@ CREATE TABLE howdah.handed (
     handed_at TIMESTAMP WITH TIME ZONE NOT NULL,
     CONSTRAINT pk_handed PRIMARY KEY (lease_id, message_id)
 );
-COMMENT ON TABLE howdah.handed IS 'Proofs that leased messages were handed to the application, for engines without redelivered_optimization.';
+COMMENT ON TABLE howdah.handed IS 'Records that leased messages were handed to the application, for engines without redelivered_optimization.';
 COMMENT ON COLUMN howdah.handed.lease_id IS 'The lease.';
 COMMENT ON COLUMN howdah.handed.message_id IS 'The message.';
-COMMENT ON COLUMN howdah.handed.handed_at IS 'When it was said.';
+COMMENT ON COLUMN howdah.handed.handed_at IS 'When it was recorded.';
 
 CREATE TABLE howdah.latches (
     name TEXT COLLATE "C" NOT NULL,
     CONSTRAINT pk_latches PRIMARY KEY (name)
 );
-COMMENT ON TABLE howdah.latches IS 'The engine''s own locks: whoever has one holds its row''s lock. No row is ever changed.';
+COMMENT ON TABLE howdah.latches IS 'The engine''s own locks: a holder locks the row. No row is ever changed.';
 COMMENT ON COLUMN howdah.latches.name IS 'Name of the lock.';
 
 CREATE TABLE howdah.engine (
@@ -1071,36 +1071,36 @@ COMMENT ON TABLE howdah.engine IS 'The engine''s settings, one row.';
 COMMENT ON COLUMN howdah.engine.id IS 'Always 1: there is one engine in a database.';
 COMMENT ON COLUMN howdah.engine.name IS 'The messaging engine''s name, part of its exception destination''s name.';
 COMMENT ON COLUMN howdah.engine.procedures_checksum IS 'Checksum of the installed procedures and role names.';
-COMMENT ON COLUMN howdah.engine.system_identifier IS 'The cluster whose transaction numbers topics and cursors hold; after a restore into another: howdah.rebase_topics().';
+COMMENT ON COLUMN howdah.engine.system_identifier IS 'The cluster to which the transaction ids in topics and cursors belong. After a restore into another, call howdah.rebase_topics().';
 COMMENT ON COLUMN howdah.engine.boot IS 'Start of the server at which non-persistent messages were last swept.';
-COMMENT ON COLUMN howdah.engine.attempting_secret IS 'By which howdah.receive knows that it is howdah.begin_attempts that calls it for a hardened queue. Nobody but the owner reads it.';
-COMMENT ON COLUMN howdah.engine.digest_secret IS 'Goes into every digest of the journal, so that nobody finds a short body by trying. Nobody but the owner reads it.';
+COMMENT ON COLUMN howdah.engine.attempting_secret IS 'It tells howdah.receive that howdah.begin_attempts calls it for a hardened queue. Only the owner can read it.';
+COMMENT ON COLUMN howdah.engine.digest_secret IS 'It is part of every digest in the journal, so that nobody finds a short body by trying. Only the owner can read it.';
 COMMENT ON COLUMN howdah.engine.admin_role IS 'Role that administers destinations.';
 COMMENT ON COLUMN howdah.engine.producer_role IS 'Role that sends.';
 COMMENT ON COLUMN howdah.engine.consumer_role IS 'Role that receives and records failures.';
-COMMENT ON COLUMN howdah.engine.browser_role IS 'Role that looks without taking.';
+COMMENT ON COLUMN howdah.engine.browser_role IS 'Role that browses without taking.';
 COMMENT ON COLUMN howdah.engine.auditor_role IS 'Role that reads the audit views.';
 COMMENT ON COLUMN howdah.engine.persistent IS 'False: every message sent is non-persistent, whatever its sender, queue or topic says.';
-COMMENT ON COLUMN howdah.engine.journal_retention_days IS 'Days that journal rows are kept, at least.';
-COMMENT ON COLUMN howdah.engine.incident_retention_days IS 'Days that incidents of messages that are gone are kept, at least.';
-COMMENT ON COLUMN howdah.engine.default_blocked_retry_ms IS 'Milliseconds between retries of a blocked message, where its queue says nothing else. WebSphere''s default.';
-COMMENT ON COLUMN howdah.engine.topic_rotation_seconds IS 'Seconds after which topic messages go into the next table, at least.';
-COMMENT ON COLUMN howdah.engine.max_count IS 'Messages at most in all queues and subscriptions. NULL: any number.';
-COMMENT ON COLUMN howdah.engine.max_bytes IS 'Bytes of bodies at most in all queues and subscriptions. NULL: any number.';
-COMMENT ON COLUMN howdah.engine.max_message_bytes IS 'Largest body in bytes that any queue or topic takes, whatever its own option says. NULL: each its own.';
-COMMENT ON COLUMN howdah.engine.yellow_threshold IS 'Percent of max_count or max_bytes from which on expired messages are reclaimed at once. Sun ONE MQ''s default.';
-COMMENT ON COLUMN howdah.engine.orange_threshold IS 'Percent from which on sends are slowed. Sun ONE MQ''s default.';
-COMMENT ON COLUMN howdah.engine.red_threshold IS 'Percent from which on nothing is sent and no queue or topic made. Sun ONE MQ''s default.';
+COMMENT ON COLUMN howdah.engine.journal_retention_days IS 'Days for which journal rows are kept at least.';
+COMMENT ON COLUMN howdah.engine.incident_retention_days IS 'Days for which incidents of messages that are gone are kept at least.';
+COMMENT ON COLUMN howdah.engine.default_blocked_retry_ms IS 'Milliseconds between retries of a blocked message, unless its queue says otherwise. This is WebSphere''s default.';
+COMMENT ON COLUMN howdah.engine.topic_rotation_seconds IS 'Seconds after which, at the earliest, topic messages go to the next table.';
+COMMENT ON COLUMN howdah.engine.max_count IS 'The most messages in all queues and subscriptions. NULL: any number.';
+COMMENT ON COLUMN howdah.engine.max_bytes IS 'The most bytes of bodies in all queues and subscriptions. NULL: any number.';
+COMMENT ON COLUMN howdah.engine.max_message_bytes IS 'Largest body that any queue or topic takes, in bytes, whatever its own option says. NULL: each one''s own option applies.';
+COMMENT ON COLUMN howdah.engine.yellow_threshold IS 'Percentage of max_count or max_bytes from which expired messages are reclaimed at once. This is Sun ONE MQ''s default.';
+COMMENT ON COLUMN howdah.engine.orange_threshold IS 'Percentage from which sends are slowed. This is Sun ONE MQ''s default.';
+COMMENT ON COLUMN howdah.engine.red_threshold IS 'Percentage from which nothing is sent and no queue or topic is created. This is Sun ONE MQ''s default.';
 COMMENT ON COLUMN howdah.engine.orange_delay_ms IS 'Milliseconds that a send waits for each 50 messages in the state orange.';
-COMMENT ON COLUMN howdah.engine.expiration_interval_seconds IS 'Seconds between two searches for expired messages; 0: none. OpenMQ''s default.';
+COMMENT ON COLUMN howdah.engine.expiration_interval_seconds IS 'Seconds between two searches for expired messages. 0: none. This is OpenMQ''s default.';
 COMMENT ON COLUMN howdah.engine.expired_at IS 'When the last search for expired messages began.';
-COMMENT ON COLUMN howdah.engine.autorollback IS 'True: upkeep rolls back transactions of ours that were prepared before the server''s start. OpenMQ''s default is false.';
-COMMENT ON COLUMN howdah.engine.redelivered_optimization IS 'True: messages of a lease that ran out come again as redelivered ones. False: only those that howdah.handed proved. OpenMQ''s default is true.';
-COMMENT ON COLUMN howdah.engine.archive IS 'True: maintenance drops nothing of the journal and of incidents that is not in the archive.';
+COMMENT ON COLUMN howdah.engine.autorollback IS 'True: maintenance rolls back Howdah''s transactions that were prepared before the server''s start. OpenMQ''s default is false.';
+COMMENT ON COLUMN howdah.engine.redelivered_optimization IS 'True: all messages of a lease that ran out come again as redelivered. False: only those that howdah.handed recorded. OpenMQ''s default is true.';
+COMMENT ON COLUMN howdah.engine.archive IS 'True: maintenance drops no journal rows and incidents that are not in the archive.';
 COMMENT ON COLUMN howdah.engine.archive_id IS 'The archive that is written now. NULL: none was begun.';
 COMMENT ON COLUMN howdah.engine.totals_snapshot IS 'journal_totals holds the journal rows visible in this snapshot.';
-COMMENT ON COLUMN howdah.engine.totals_at IS 'When journal_totals was last brought up.';
-COMMENT ON COLUMN howdah.engine.journal_dropped_xid IS 'The greatest transaction of which retention has dropped rows of the journal. 0: none.';
+COMMENT ON COLUMN howdah.engine.totals_at IS 'When journal_totals was last updated.';
+COMMENT ON COLUMN howdah.engine.journal_dropped_xid IS 'The greatest transaction id of which retention has dropped rows of the journal. 0: none.';
 
 CREATE TABLE howdah.lock (
     id INTEGER GENERATED ALWAYS AS IDENTITY (CYCLE),
@@ -1116,7 +1116,7 @@ COMMENT ON TABLE howdah.lock IS 'Named leases with fencing epochs.';
 COMMENT ON COLUMN howdah.lock.id IS 'Number of the lease; 1 is the maintenance leader''s.';
 COMMENT ON COLUMN howdah.lock.name IS 'What the lease is for.';
 COMMENT ON COLUMN howdah.lock.holder IS 'Who holds it. NULL: nobody.';
-COMMENT ON COLUMN howdah.lock.held_as IS 'The role that acquired it; no other keeps or releases it. NULL: nobody holds it.';
+COMMENT ON COLUMN howdah.lock.held_as IS 'The role that acquired it; no other role keeps or releases it. NULL: nobody holds it.';
 COMMENT ON COLUMN howdah.lock.epoch IS 'Fencing token: grows by one at each change of holder.';
 COMMENT ON COLUMN howdah.lock.expires_at IS 'The lease is void from this time on, by the database''s clock.';
 
@@ -1130,10 +1130,10 @@ CREATE TABLE howdah.lock_epochs (
     CONSTRAINT pk_lock_epochs PRIMARY KEY (id)
 );
 CREATE INDEX ix_lock_epochs_name ON howdah.lock_epochs (name, id);
-COMMENT ON TABLE howdah.lock_epochs IS 'Who held each named lease, one row for each change of holder. INSERT-only; kept for engine.journal_retention_days, the last of a name always.';
+COMMENT ON TABLE howdah.lock_epochs IS 'Who held each named lease, one row per change of holder. INSERT-only; kept for engine.journal_retention_days, the last row of a name always.';
 COMMENT ON COLUMN howdah.lock_epochs.id IS 'Number of the change of holder.';
 COMMENT ON COLUMN howdah.lock_epochs.acquired_at IS 'When the holder got the lease.';
-COMMENT ON COLUMN howdah.lock_epochs.epoch IS 'The fencing token it got.';
+COMMENT ON COLUMN howdah.lock_epochs.epoch IS 'The fencing token that it got.';
 COMMENT ON COLUMN howdah.lock_epochs.xid IS 'The transaction (xid8 as a number).';
 COMMENT ON COLUMN howdah.lock_epochs.name IS 'Name of the lease.';
 COMMENT ON COLUMN howdah.lock_epochs.holder IS 'Who got it.';
@@ -1176,17 +1176,17 @@ CREATE TABLE howdah.worker_figures (
     CONSTRAINT ck_worker_figures_handling_counts CHECK (cardinality(handling_counts) = 32)
 );
 CREATE INDEX ix_worker_figures_until_at ON howdah.worker_figures (until_at);
-COMMENT ON TABLE howdah.worker_figures IS 'What each worker process did of each queue, a row a minute at most; INSERT-only, kept as long as incidents.';
+COMMENT ON TABLE howdah.worker_figures IS 'What each worker process did with each queue, at most one row per minute. INSERT-only; kept as long as incidents.';
 COMMENT ON COLUMN howdah.worker_figures.figure_id IS 'Number of the row.';
 COMMENT ON COLUMN howdah.worker_figures.worker IS 'Name of the worker process, as in workers.';
-COMMENT ON COLUMN howdah.worker_figures.queue IS 'What it received from, by the name that it receives by.';
-COMMENT ON COLUMN howdah.worker_figures.listener IS 'The listener that it received through. NULL: none.';
-COMMENT ON COLUMN howdah.worker_figures.from_at IS 'The figures are of the time since then.';
+COMMENT ON COLUMN howdah.worker_figures.queue IS 'What it received from, under the name that it uses.';
+COMMENT ON COLUMN howdah.worker_figures.listener IS 'The listener through which it received. NULL: none.';
+COMMENT ON COLUMN howdah.worker_figures.from_at IS 'The figures cover the time since then.';
 COMMENT ON COLUMN howdah.worker_figures.until_at IS 'When they were recorded.';
 COMMENT ON COLUMN howdah.worker_figures.handled IS 'Messages handled and consumed.';
 COMMENT ON COLUMN howdah.worker_figures.failed IS 'Failed deliveries.';
-COMMENT ON COLUMN howdah.worker_figures.busy_seconds IS 'Seconds spent in handlers, of all its sessions together.';
-COMMENT ON COLUMN howdah.worker_figures.handling_counts IS 'Calls of handlers by how long they took: element n counts those under 2^(n-1) microseconds that no element before it counts; the 32nd all longer ones.';
+COMMENT ON COLUMN howdah.worker_figures.busy_seconds IS 'Seconds spent in handlers, by all its sessions together.';
+COMMENT ON COLUMN howdah.worker_figures.handling_counts IS 'Handler calls by duration. Element n counts those under 2^(n-1) microseconds that no element before it counts; the 32nd counts all longer ones.';
 
 CREATE TABLE howdah.schedules (
     id BIGINT NOT NULL,
@@ -1233,41 +1233,41 @@ CREATE UNIQUE INDEX uq_schedules_name ON howdah.schedules (name) WHERE name IS N
 CREATE INDEX ix_schedules_destination ON howdah.schedules (destination_id);
 CREATE INDEX ix_schedules_due ON howdah.schedules (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX ix_schedules_parent ON howdah.schedules (parent_id) WHERE parent_id IS NOT NULL;
-COMMENT ON TABLE howdah.schedules IS 'What is sent by the clock: by cron expression, or so often with a period between.';
-COMMENT ON COLUMN howdah.schedules.id IS 'Number of the schedule, from the numbers of its destination''s messages; the header scheduledJobId of what it sends.';
+COMMENT ON TABLE howdah.schedules IS 'What is sent by the clock: by a cron expression, or several times with a period between.';
+COMMENT ON COLUMN howdah.schedules.id IS 'Number of the schedule, taken from the numbers of its destination''s messages; the header scheduledJobId of its messages.';
 COMMENT ON COLUMN howdah.schedules.parent_id IS 'The cron schedule whose firing began this series. NULL: none.';
 COMMENT ON COLUMN howdah.schedules.next_at IS 'The time of the next firing. NULL: there is none, or it is not computed yet.';
 COMMENT ON COLUMN howdah.schedules.due_at IS 'When a scheduler looks at it: at next_at, or later after a firing that failed. NULL: never.';
 COMMENT ON COLUMN howdah.schedules.starts_at IS 'No firing before this time. NULL: from the beginning.';
 COMMENT ON COLUMN howdah.schedules.ends_at IS 'No firing after this time. NULL: for ever.';
-COMMENT ON COLUMN howdah.schedules.created_at IS 'When it was made, or last replaced.';
-COMMENT ON COLUMN howdah.schedules.changed_at IS 'When it last came into its state.';
+COMMENT ON COLUMN howdah.schedules.created_at IS 'When it was created or last replaced.';
+COMMENT ON COLUMN howdah.schedules.changed_at IS 'When it last changed its state.';
 COMMENT ON COLUMN howdah.schedules.last_fired_at IS 'When it last sent a message. NULL: never.';
 COMMENT ON COLUMN howdah.schedules.period_ms IS 'Milliseconds between two firings. NULL: no period.';
-COMMENT ON COLUMN howdah.schedules.delay_ms IS 'Milliseconds before the first firing of a series. NULL: as long as its period.';
-COMMENT ON COLUMN howdah.schedules.misfire_grace_ms IS 'A firing later than this is left out. NULL: however late.';
-COMMENT ON COLUMN howdah.schedules.time_to_live_ms IS 'Milliseconds that each message lives from its firing. NULL: default.';
+COMMENT ON COLUMN howdah.schedules.delay_ms IS 'Milliseconds before the first firing of a series. NULL: one period.';
+COMMENT ON COLUMN howdah.schedules.misfire_grace_ms IS 'A firing later than this is left out. NULL: however late, it takes place.';
+COMMENT ON COLUMN howdah.schedules.time_to_live_ms IS 'Milliseconds that each message lives from its firing. NULL: the default.';
 COMMENT ON COLUMN howdah.schedules.fired IS 'Messages it has sent.';
 COMMENT ON COLUMN howdah.schedules.missed IS 'Firings that were left out.';
-COMMENT ON COLUMN howdah.schedules.destination_id IS 'The queue or topic it sends to.';
-COMMENT ON COLUMN howdah.schedules.remaining IS 'Firings still to come, with a cron expression those of each series. NULL: no end.';
-COMMENT ON COLUMN howdah.schedules.repeats IS 'Firings after the first one, as it was made. NULL: no end.';
+COMMENT ON COLUMN howdah.schedules.destination_id IS 'The queue or topic that it sends to.';
+COMMENT ON COLUMN howdah.schedules.remaining IS 'Firings still to come; with a cron expression, those of each series. NULL: no end.';
+COMMENT ON COLUMN howdah.schedules.repeats IS 'Firings after the first one, as given. NULL: no end.';
 COMMENT ON COLUMN howdah.schedules.priority IS 'Priority of its messages. NULL: the destination''s default.';
-COMMENT ON COLUMN howdah.schedules.catch_up IS 'True: each missed firing is made up for. False: one for all.';
+COMMENT ON COLUMN howdah.schedules.catch_up IS 'True: each missed firing is made up for. False: one firing stands for all.';
 COMMENT ON COLUMN howdah.schedules.is_text IS 'True: body is UTF-8 text or JSON. False: bytes.';
-COMMENT ON COLUMN howdah.schedules.nonpersistent IS 'Its messages are non-persistent ones.';
+COMMENT ON COLUMN howdah.schedules.nonpersistent IS 'True: its messages are non-persistent.';
 COMMENT ON COLUMN howdah.schedules.state IS 'active, paused, ended, cancelled or failed.';
 COMMENT ON COLUMN howdah.schedules.name IS 'Name, by which it can be replaced. NULL: none.';
 COMMENT ON COLUMN howdah.schedules.cron IS 'Cron expression of five fields. NULL: none.';
 COMMENT ON COLUMN howdah.schedules.time_zone IS 'Time zone that cron is read in.';
 COMMENT ON COLUMN howdah.schedules.content_type IS 'MIME type of the body.';
 COMMENT ON COLUMN howdah.schedules.body IS 'Body of each message.';
-COMMENT ON COLUMN howdah.schedules.headers IS 'Headers of each message, beside its own. NULL: none.';
+COMMENT ON COLUMN howdah.schedules.headers IS 'Headers of each message, besides its own. NULL: none.';
 COMMENT ON COLUMN howdah.schedules.correlation_id IS 'JMSCorrelationID of each message.';
 COMMENT ON COLUMN howdah.schedules.reply_to IS 'JMSReplyTo of each message.';
 COMMENT ON COLUMN howdah.schedules.message_type IS 'JMSType of each message.';
-COMMENT ON COLUMN howdah.schedules.conversation_id IS 'The conversation its messages belong to.';
-COMMENT ON COLUMN howdah.schedules.created_by IS 'The role that made it, whose right to send is looked at anew at each firing.';
+COMMENT ON COLUMN howdah.schedules.conversation_id IS 'The conversation that its messages belong to.';
+COMMENT ON COLUMN howdah.schedules.created_by IS 'The role that created it. Its right to send is checked at each firing.';
 COMMENT ON COLUMN howdah.schedules.last_error IS 'Why its last firing failed. NULL: it did not.';
 
 CREATE TABLE howdah.topic_msgs_0 (
@@ -1288,7 +1288,7 @@ CREATE TABLE howdah.topic_msgs_0 (
     client_id TEXT,
     CONSTRAINT pk_topic_msgs_0 PRIMARY KEY (destination_id, xid, seq)
 );
-COMMENT ON TABLE howdah.topic_msgs_0 IS 'Topic messages, one stored copy each: INSERT-only, emptied by TRUNCATE once nobody needs them.';
+COMMENT ON TABLE howdah.topic_msgs_0 IS 'Topic messages, one stored copy each. INSERT-only, emptied by TRUNCATE once nobody needs them.';
 COMMENT ON COLUMN howdah.topic_msgs_0.xid IS 'The publisher''s transaction, by which cursors know what they have passed.';
 COMMENT ON COLUMN howdah.topic_msgs_0.seq IS 'Position in the topic, from the destination''s sequence.';
 COMMENT ON COLUMN howdah.topic_msgs_0.sent_at IS 'When send was called (JMSTimestamp).';
@@ -1323,7 +1323,7 @@ CREATE TABLE howdah.topic_msgs_1 (
     client_id TEXT,
     CONSTRAINT pk_topic_msgs_1 PRIMARY KEY (destination_id, xid, seq)
 );
-COMMENT ON TABLE howdah.topic_msgs_1 IS 'Topic messages, one stored copy each: INSERT-only, emptied by TRUNCATE once nobody needs them.';
+COMMENT ON TABLE howdah.topic_msgs_1 IS 'Topic messages, one stored copy each. INSERT-only, emptied by TRUNCATE once nobody needs them.';
 COMMENT ON COLUMN howdah.topic_msgs_1.xid IS 'The publisher''s transaction, by which cursors know what they have passed.';
 COMMENT ON COLUMN howdah.topic_msgs_1.seq IS 'Position in the topic, from the destination''s sequence.';
 COMMENT ON COLUMN howdah.topic_msgs_1.sent_at IS 'When send was called (JMSTimestamp).';
@@ -1358,7 +1358,7 @@ CREATE TABLE howdah.topic_msgs_2 (
     client_id TEXT,
     CONSTRAINT pk_topic_msgs_2 PRIMARY KEY (destination_id, xid, seq)
 );
-COMMENT ON TABLE howdah.topic_msgs_2 IS 'Topic messages, one stored copy each: INSERT-only, emptied by TRUNCATE once nobody needs them.';
+COMMENT ON TABLE howdah.topic_msgs_2 IS 'Topic messages, one stored copy each. INSERT-only, emptied by TRUNCATE once nobody needs them.';
 COMMENT ON COLUMN howdah.topic_msgs_2.xid IS 'The publisher''s transaction, by which cursors know what they have passed.';
 COMMENT ON COLUMN howdah.topic_msgs_2.seq IS 'Position in the topic, from the destination''s sequence.';
 COMMENT ON COLUMN howdah.topic_msgs_2.sent_at IS 'When send was called (JMSTimestamp).';
@@ -1410,7 +1410,7 @@ COMMENT ON COLUMN howdah.topic_nonpersistent_0.reply_to IS 'JMSReplyTo: name of 
 COMMENT ON COLUMN howdah.topic_nonpersistent_0.message_type IS 'JMSType.';
 COMMENT ON COLUMN howdah.topic_nonpersistent_0.conversation_id IS 'The conversation (dialog) the message belongs to.';
 COMMENT ON COLUMN howdah.topic_nonpersistent_0.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_0.boot IS 'Start of the server that took the message: any other server start has lost it.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_0.boot IS 'Start of the server that took the message. After any other start it is lost.';
 
 CREATE UNLOGGED TABLE howdah.topic_nonpersistent_1 (
     xid XID8 DEFAULT pg_current_xact_id() NOT NULL,
@@ -1447,7 +1447,7 @@ COMMENT ON COLUMN howdah.topic_nonpersistent_1.reply_to IS 'JMSReplyTo: name of 
 COMMENT ON COLUMN howdah.topic_nonpersistent_1.message_type IS 'JMSType.';
 COMMENT ON COLUMN howdah.topic_nonpersistent_1.conversation_id IS 'The conversation (dialog) the message belongs to.';
 COMMENT ON COLUMN howdah.topic_nonpersistent_1.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_1.boot IS 'Start of the server that took the message: any other server start has lost it.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_1.boot IS 'Start of the server that took the message. After any other start it is lost.';
 
 CREATE UNLOGGED TABLE howdah.topic_nonpersistent_2 (
     xid XID8 DEFAULT pg_current_xact_id() NOT NULL,
@@ -1484,7 +1484,7 @@ COMMENT ON COLUMN howdah.topic_nonpersistent_2.reply_to IS 'JMSReplyTo: name of 
 COMMENT ON COLUMN howdah.topic_nonpersistent_2.message_type IS 'JMSType.';
 COMMENT ON COLUMN howdah.topic_nonpersistent_2.conversation_id IS 'The conversation (dialog) the message belongs to.';
 COMMENT ON COLUMN howdah.topic_nonpersistent_2.client_id IS 'Client id of the publisher''s session (howdah.set_client_id), for no_local.';
-COMMENT ON COLUMN howdah.topic_nonpersistent_2.boot IS 'Start of the server that took the message: any other server start has lost it.';
+COMMENT ON COLUMN howdah.topic_nonpersistent_2.boot IS 'Start of the server that took the message. After any other start it is lost.';
 
 CREATE TABLE howdah.topic_ring (
     slot INTEGER NOT NULL,
@@ -1497,14 +1497,14 @@ CREATE TABLE howdah.topic_ring (
     CONSTRAINT pk_topic_ring PRIMARY KEY (slot),
     CONSTRAINT ck_topic_ring_state CHECK (state IN ('open', 'closing', 'closed', 'empty'))
 );
-COMMENT ON TABLE howdah.topic_ring IS 'The state of the tables that topic messages go round in, one row a slot.';
+COMMENT ON TABLE howdah.topic_ring IS 'The state of the tables in the ring of topic messages, one row per slot.';
 COMMENT ON COLUMN howdah.topic_ring.slot IS 'Number of the tables, 0 to 2.';
 COMMENT ON COLUMN howdah.topic_ring.generation IS 'How often the ring had been turned when it was opened.';
 COMMENT ON COLUMN howdah.topic_ring.state IS 'open, closing (writers may still be at work), closed or empty.';
-COMMENT ON COLUMN howdah.topic_ring.closed_xid IS 'When it was closed: all transactions with rows in it are older, and ended.';
+COMMENT ON COLUMN howdah.topic_ring.closed_xid IS 'When it was closed: all transactions with rows in it are older, and have ended.';
 COMMENT ON COLUMN howdah.topic_ring.opened_at IS 'When it was opened. NULL: never.';
 COMMENT ON COLUMN howdah.topic_ring.closed_at IS 'When it was closed. NULL: it is not.';
-COMMENT ON COLUMN howdah.topic_ring.truncations IS 'Value of topic_truncations when it was emptied last.';
+COMMENT ON COLUMN howdah.topic_ring.truncations IS 'Value of topic_truncations when it was last emptied.';
 
 CREATE TABLE howdah.acks (
     id INTEGER GENERATED ALWAYS AS IDENTITY (CYCLE),
@@ -1518,13 +1518,13 @@ CREATE TABLE howdah.acks (
 );
 CREATE UNIQUE INDEX uq_acks_id ON howdah.acks (id);
 CREATE INDEX ix_acks_subscription ON howdah.acks (subscription_id);
-COMMENT ON TABLE howdah.acks IS 'Which subscription reads which topic: a row for each topic, and for each priority if it is prioritised.';
+COMMENT ON TABLE howdah.acks IS 'Which subscription reads which topic: one row per topic, and per priority if it is prioritized.';
 COMMENT ON COLUMN howdah.acks.id IS 'Number of the cursor.';
 COMMENT ON COLUMN howdah.acks.destination_id IS 'The topic subscribed to.';
 COMMENT ON COLUMN howdah.acks.subscription_id IS 'The subscription (destinations.id).';
-COMMENT ON COLUMN howdah.acks.priority IS 'Priority the cursor is for, in prioritised subscriptions; else 0.';
+COMMENT ON COLUMN howdah.acks.priority IS 'Priority of the cursor, in prioritized subscriptions; otherwise 0.';
 COMMENT ON COLUMN howdah.acks.client_id IS 'Client id of the subscriber.';
-COMMENT ON COLUMN howdah.acks.subscription_name IS 'Name of the durable subscription; with ~ before it that of a non-durable one.';
+COMMENT ON COLUMN howdah.acks.subscription_name IS 'Name of the durable subscription; a non-durable one''s has ~ before it.';
 COMMENT ON COLUMN howdah.acks.selector IS 'Message selector. NULL: all messages.';
 
 CREATE TABLE howdah.ack_cursors (
@@ -1537,12 +1537,12 @@ CREATE TABLE howdah.ack_cursors (
     snapshot PG_SNAPSHOT NOT NULL,
     CONSTRAINT pk_ack_cursors PRIMARY KEY (ack_id, n)
 );
-COMMENT ON TABLE howdah.ack_cursors IS 'Where each cursor stands: INSERT-only for consumers, so that no old snapshot makes it slow; old steps are deleted later.';
+COMMENT ON TABLE howdah.ack_cursors IS 'Where each cursor stands. Consumers only insert, so that no old snapshot makes it slow; old steps are deleted later.';
 COMMENT ON COLUMN howdah.ack_cursors.ack_id IS 'The cursor (acks.id).';
-COMMENT ON COLUMN howdah.ack_cursors.n IS 'Number of the step, from 0; the highest one holds.';
+COMMENT ON COLUMN howdah.ack_cursors.n IS 'Number of the step, from 0. The highest one applies.';
 COMMENT ON COLUMN howdah.ack_cursors.xid IS 'A transaction that is passed in part: its messages up to seq.';
-COMMENT ON COLUMN howdah.ack_cursors.seq IS 'Position in the topic up to which xid is passed; -1: nothing of it.';
-COMMENT ON COLUMN howdah.ack_cursors.delivered IS 'Messages delivered since the subscription was made.';
+COMMENT ON COLUMN howdah.ack_cursors.seq IS 'Position in the topic up to which xid is passed. -1: nothing of it.';
+COMMENT ON COLUMN howdah.ack_cursors.delivered IS 'Messages delivered since the subscription was created.';
 COMMENT ON COLUMN howdah.ack_cursors.at IS 'When the step was made.';
 COMMENT ON COLUMN howdah.ack_cursors.snapshot IS 'Messages of all transactions visible in it are passed.';
 
@@ -1556,13 +1556,13 @@ CREATE TABLE howdah.acked (
     CONSTRAINT pk_acked PRIMARY KEY (ack_id, seq)
 );
 CREATE INDEX ix_acked_leased ON howdah.acked (ack_id, leased_until) WHERE lease_id IS NOT NULL;
-COMMENT ON TABLE howdah.acked IS 'Messages that a cursor has not passed, but that are done with: acknowledged out of order, or set aside.';
+COMMENT ON TABLE howdah.acked IS 'Messages that a cursor has not passed, but that are done: acknowledged out of order, or set aside.';
 COMMENT ON COLUMN howdah.acked.ack_id IS 'The cursor (acks.id).';
 COMMENT ON COLUMN howdah.acked.seq IS 'Position in the topic.';
 COMMENT ON COLUMN howdah.acked.xid IS 'The publisher''s transaction.';
-COMMENT ON COLUMN howdah.acked.lease_id IS 'The lease that has the message until leased_until. NULL: it is done with.';
-COMMENT ON COLUMN howdah.acked.leased_until IS 'When the lease ends. NULL: it is no lease.';
-COMMENT ON COLUMN howdah.acked.nonpersistent IS 'Of a leased message: whether it is non-persistent, which the journal is told when it is acknowledged.';
+COMMENT ON COLUMN howdah.acked.lease_id IS 'The lease that has the message until leased_until. NULL: the message is done.';
+COMMENT ON COLUMN howdah.acked.leased_until IS 'When the lease ends. NULL: there is no lease.';
+COMMENT ON COLUMN howdah.acked.nonpersistent IS 'For a leased message: whether it is non-persistent, for the journal when it is acknowledged.';
 
 CREATE TABLE howdah.bridges (
     topic_id INTEGER NOT NULL,
@@ -1571,11 +1571,11 @@ CREATE TABLE howdah.bridges (
     selector_sql TEXT,
     CONSTRAINT pk_bridges PRIMARY KEY (topic_id, queue_id)
 );
-COMMENT ON TABLE howdah.bridges IS 'Topics whose messages go on into queues; virtual topics'' too.';
+COMMENT ON TABLE howdah.bridges IS 'Topics whose messages are sent on to queues, including virtual topics.';
 COMMENT ON COLUMN howdah.bridges.topic_id IS 'The topic.';
-COMMENT ON COLUMN howdah.bridges.queue_id IS 'The queue that gets a message of each.';
+COMMENT ON COLUMN howdah.bridges.queue_id IS 'The queue that gets a copy of each message.';
 COMMENT ON COLUMN howdah.bridges.selector IS 'JMS selector. NULL: all messages.';
-COMMENT ON COLUMN howdah.bridges.selector_sql IS 'The selector as compiled.';
+COMMENT ON COLUMN howdah.bridges.selector_sql IS 'The compiled selector.';
 
 CREATE TABLE howdah.group_owners (
     destination_id INTEGER NOT NULL,
@@ -1586,11 +1586,11 @@ CREATE TABLE howdah.group_owners (
     CONSTRAINT fk_group_owners_consumer FOREIGN KEY(consumer_id) REFERENCES howdah.consumers (id) ON DELETE CASCADE
 );
 CREATE INDEX ix_group_owners_consumer_id ON howdah.group_owners (consumer_id);
-COMMENT ON TABLE howdah.group_owners IS 'Sticky message groups: which consumer each belongs to. One row a group, none a message.';
+COMMENT ON TABLE howdah.group_owners IS 'Sticky message groups and the consumer that each belongs to. One row per group, none per message.';
 COMMENT ON COLUMN howdah.group_owners.destination_id IS 'The queue.';
 COMMENT ON COLUMN howdah.group_owners.group_id IS 'The group: header JMSXGroupID, or the conversation.';
 COMMENT ON COLUMN howdah.group_owners.consumer_id IS 'The consumer that gets the group''s messages until it goes.';
-COMMENT ON COLUMN howdah.group_owners.owned_since IS 'Since when.';
+COMMENT ON COLUMN howdah.group_owners.owned_since IS 'When it got the group.';
 
 CREATE TABLE howdah.destination_grants (
     destination_id INTEGER NOT NULL,
@@ -1603,7 +1603,7 @@ CREATE TABLE howdah.destination_grants (
 COMMENT ON TABLE howdah.destination_grants IS 'Who may do what with a destination.';
 COMMENT ON COLUMN howdah.destination_grants.destination_id IS 'The destination.';
 COMMENT ON COLUMN howdah.destination_grants.verb IS 'What is allowed: send, receive, browse, admin, pass_all or set_all.';
-COMMENT ON COLUMN howdah.destination_grants.role_name IS 'The role that may; its members may too.';
+COMMENT ON COLUMN howdah.destination_grants.role_name IS 'The role that has the right; so have its members.';
 
 CREATE TABLE howdah.listeners (
     id INTEGER GENERATED ALWAYS AS IDENTITY (CYCLE),
@@ -1632,19 +1632,19 @@ CREATE TABLE howdah.listeners (
 );
 CREATE UNIQUE INDEX uq_listeners_name ON howdah.listeners (name);
 CREATE INDEX ix_listeners_destination ON howdah.listeners (destination_id);
-COMMENT ON TABLE howdah.listeners IS 'Endpoints that receive from a queue in a limited number of sessions and stop when deliveries fail.';
+COMMENT ON TABLE howdah.listeners IS 'Endpoints that receive from a queue in a limited number of sessions, and stop when deliveries fail.';
 COMMENT ON COLUMN howdah.listeners.id IS 'Number of the listener.';
-COMMENT ON COLUMN howdah.listeners.name IS 'Name, of the same characters as a queue''s.';
+COMMENT ON COLUMN howdah.listeners.name IS 'Name, made of the same characters as a queue''s.';
 COMMENT ON COLUMN howdah.listeners.destination_id IS 'The queue it receives from.';
-COMMENT ON COLUMN howdah.listeners.kind IS 'activation_specification, or listener_port: its older name, with the same behaviour.';
-COMMENT ON COLUMN howdah.listeners.max_sessions IS 'Transactions that receive at once, of all processes together.';
+COMMENT ON COLUMN howdah.listeners.kind IS 'activation_specification, or listener_port, its older name with the same behaviour.';
+COMMENT ON COLUMN howdah.listeners.max_sessions IS 'How many transactions may receive at once, in all processes together.';
 COMMENT ON COLUMN howdah.listeners.stop_on_failure IS 'Whether failed deliveries stop it.';
-COMMENT ON COLUMN howdah.listeners.sequential_failures IS 'So many failures in a row stop it; 0, like 1: the first one does.';
-COMMENT ON COLUMN howdah.listeners.failures IS 'Failed deliveries since the last handled message, of all sessions, as of the last one; listener_marks may say less.';
+COMMENT ON COLUMN howdah.listeners.sequential_failures IS 'This many failures in a row stop it. 0 is like 1: the first failure stops it.';
+COMMENT ON COLUMN howdah.listeners.failures IS 'Failed deliveries of all sessions since the last handled message, as of the last failure. listener_marks may say less.';
 COMMENT ON COLUMN howdah.listeners.total_failures IS 'Failed deliveries since it was created.';
 COMMENT ON COLUMN howdah.listeners.status IS 'running or stopped.';
 COMMENT ON COLUMN howdah.listeners.stopped_at IS 'When it stopped. NULL: it runs.';
-COMMENT ON COLUMN howdah.listeners.stopped_by IS 'The role that stopped it, or recorded the failure that did. NULL: it runs.';
+COMMENT ON COLUMN howdah.listeners.stopped_by IS 'The role that stopped it, or that recorded the failure which stopped it. NULL: it runs.';
 COMMENT ON COLUMN howdah.listeners.stopped_message_id IS 'The message whose failure stopped it. NULL: it runs, or was stopped by hand.';
 COMMENT ON COLUMN howdah.listeners.stop_reason IS 'Why it stopped.';
 COMMENT ON COLUMN howdah.listeners.created_at IS 'When it was created.';
@@ -1678,13 +1678,13 @@ CREATE TABLE howdah.temporary_queues (
     CONSTRAINT fk_temporary_queues_destination FOREIGN KEY(destination_id) REFERENCES howdah.destinations (id)
 );
 CREATE INDEX ix_temporary_queues_connection ON howdah.temporary_queues (connection, destination_id);
-COMMENT ON TABLE howdah.temporary_queues IS 'Temporary queues, those in use and those that wait for their next use: a queue''s number and sequences are used again and again.';
+COMMENT ON TABLE howdah.temporary_queues IS 'Temporary queues, those in use and those that wait for their next use. A queue''s number and sequences are used again and again.';
 COMMENT ON COLUMN howdah.temporary_queues.destination_id IS 'The queue.';
-COMMENT ON COLUMN howdah.temporary_queues.connection IS 'Token of the connection that it belongs to, a secret; s- and more: a database session''s. NULL: free, to be used again.';
-COMMENT ON COLUMN howdah.temporary_queues.boot IS 'Start of the server that it was made on: any other server start has ended it.';
+COMMENT ON COLUMN howdah.temporary_queues.connection IS 'Token of the connection that it belongs to, a secret. A database session''s begins with s-. NULL: the queue is free, to be used again.';
+COMMENT ON COLUMN howdah.temporary_queues.boot IS 'Start of the server on which it was created. Any other start has ended it.';
 COMMENT ON COLUMN howdah.temporary_queues.alive IS 'A sequence: when the connection was last heard of, in milliseconds since 1970.';
-COMMENT ON COLUMN howdah.temporary_queues.lives IS 'A sequence: counts the uses of the number, seen by all at once.';
-COMMENT ON COLUMN howdah.temporary_queues.life IS 'Value of lives when it was made for its connection.';
+COMMENT ON COLUMN howdah.temporary_queues.lives IS 'A sequence: counts the uses of the number, visible to all at once.';
+COMMENT ON COLUMN howdah.temporary_queues.life IS 'Value of lives when it was created for its connection.';
 
 CREATE TABLE howdah.topics (
     destination_id INTEGER NOT NULL,
@@ -1706,17 +1706,17 @@ CREATE TABLE howdah.topics (
     CONSTRAINT ck_topics_amounts CHECK (recovery_amount > 0 AND backlog_limit > 0 AND backlog_age_ms > 0),
     CONSTRAINT fk_topics_destination FOREIGN KEY(destination_id) REFERENCES howdah.destinations (id)
 );
-COMMENT ON TABLE howdah.topics IS 'What only topics have, of those destinations that are topics.';
+COMMENT ON TABLE howdah.topics IS 'What only topics have, for those destinations that are topics.';
 COMMENT ON COLUMN howdah.topics.destination_id IS 'The topic.';
-COMMENT ON COLUMN howdah.topics.stored IS 'Whether messages are stored: somebody subscribed, or they are kept for those who come late.';
-COMMENT ON COLUMN howdah.topics.bridged IS 'Whether messages go on into queues (bridges).';
-COMMENT ON COLUMN howdah.topics.retain_ms IS 'Milliseconds that messages are kept for replay. NULL: as subscribers need.';
-COMMENT ON COLUMN howdah.topics.retain_bytes IS 'The youngest messages of so many bytes of bodies are kept for replay. NULL: as subscribers need.';
+COMMENT ON COLUMN howdah.topics.stored IS 'Whether messages are stored: there is a subscription, or they are kept for late subscribers.';
+COMMENT ON COLUMN howdah.topics.bridged IS 'Whether messages are sent on to queues (bridges).';
+COMMENT ON COLUMN howdah.topics.retain_ms IS 'Milliseconds for which messages are kept for replay. NULL: only while subscribers need them.';
+COMMENT ON COLUMN howdah.topics.retain_bytes IS 'The youngest messages up to this many bytes of bodies are kept for replay. NULL: only while subscribers need them.';
 COMMENT ON COLUMN howdah.topics.recovery IS 'What a late non-durable subscriber gets first: none, last_image, retained, fixed_count, fixed_size, timed or query.';
 COMMENT ON COLUMN howdah.topics.recovery_amount IS 'How much: messages (fixed_count), bytes of bodies (fixed_size) or milliseconds (timed).';
 COMMENT ON COLUMN howdah.topics.recovery_selector IS 'Which messages, for query.';
-COMMENT ON COLUMN howdah.topics.backlog_limit IS 'Messages that a durable subscription may lag behind before backlog_action. NULL: any number.';
-COMMENT ON COLUMN howdah.topics.backlog_age_ms IS 'Milliseconds that it may lag behind before backlog_action. NULL: for ever.';
+COMMENT ON COLUMN howdah.topics.backlog_limit IS 'Messages that a durable subscription may be behind before backlog_action. NULL: any number.';
+COMMENT ON COLUMN howdah.topics.backlog_age_ms IS 'Milliseconds that it may be behind before backlog_action. NULL: for ever.';
 COMMENT ON COLUMN howdah.topics.backlog_action IS 'What happens then: drop_backlog, drop_subscription or refuse (publishers get HD018).';
 COMMENT ON COLUMN howdah.topics.refused_for IS 'The subscription for whose sake publishers are refused. NULL: they are not.';
 
@@ -1736,19 +1736,19 @@ CREATE TABLE howdah.subscriptions (
     CONSTRAINT pk_subscriptions PRIMARY KEY (destination_id),
     CONSTRAINT fk_subscriptions_destination FOREIGN KEY(destination_id) REFERENCES howdah.destinations (id)
 );
-COMMENT ON TABLE howdah.subscriptions IS 'Subscriptions, durable and not; each is a destination of kind subscription too.';
-COMMENT ON COLUMN howdah.subscriptions.destination_id IS 'The destination that holds its poison policy, its rights and what was set aside.';
+COMMENT ON TABLE howdah.subscriptions IS 'Subscriptions, durable and not. Each is also a destination of kind subscription.';
+COMMENT ON COLUMN howdah.subscriptions.destination_id IS 'The destination that holds its poison policy, its rights and the messages set aside.';
 COMMENT ON COLUMN howdah.subscriptions.topic IS 'Name of the topic, or a wildcard such as STOCKS.>.';
 COMMENT ON COLUMN howdah.subscriptions.client_id IS 'Client id of the subscriber; empty: none.';
-COMMENT ON COLUMN howdah.subscriptions.name IS 'Name; made up for a non-durable one without.';
-COMMENT ON COLUMN howdah.subscriptions.durable IS 'False: it ends when nobody has been heard of for a minute.';
+COMMENT ON COLUMN howdah.subscriptions.name IS 'Name; generated for a non-durable subscription without one.';
+COMMENT ON COLUMN howdah.subscriptions.durable IS 'False: it ends when no consumer has been heard of for a minute.';
 COMMENT ON COLUMN howdah.subscriptions.shared IS 'True: several consumers at once, each message to one of them.';
 COMMENT ON COLUMN howdah.subscriptions.no_local IS 'True: messages of the same client id are left out.';
-COMMENT ON COLUMN howdah.subscriptions.prioritized IS 'True: a cursor for each priority, higher ones first.';
+COMMENT ON COLUMN howdah.subscriptions.prioritized IS 'True: one cursor per priority, higher priorities first.';
 COMMENT ON COLUMN howdah.subscriptions.selector IS 'JMS selector. NULL: all messages.';
-COMMENT ON COLUMN howdah.subscriptions.selector_sql IS 'The selector as compiled.';
+COMMENT ON COLUMN howdah.subscriptions.selector_sql IS 'The compiled selector.';
 COMMENT ON COLUMN howdah.subscriptions.alive IS 'A sequence, a hint: when a consumer was last heard of, in ms.';
-COMMENT ON COLUMN howdah.subscriptions.warned_at IS 'When administrators were told that it lags behind. NULL: not since.';
+COMMENT ON COLUMN howdah.subscriptions.warned_at IS 'When administrators were told that it is behind. NULL: not since.';
 
 CREATE TYPE howdah.message AS (
     message_id bigint,
@@ -1774,7 +1774,7 @@ CREATE TYPE howdah.message AS (
     dead_at timestamptz
 );
 COMMENT ON TYPE howdah.message IS
-    'A message as receive and browse return it. body holds text and JSON, bytes every other body; the other one is NULL.';
+    'A message as receive and browse return it. body holds text and JSON, bytes any other body; the other one is NULL.';
 
 CREATE TYPE howdah.claimed AS (
     seq bigint, message_id bigint, sent_at timestamptz, expires_at timestamptz, dead_at timestamptz,
@@ -1789,7 +1789,8 @@ CREATE TYPE howdah.walk AS (
     admitted boolean, groups text, consumer integer, selector text, condition text, share text, hold boolean
 );
 COMMENT ON TYPE howdah.walk IS
-    'How a receive goes through a queue that it may not simply take from in order: by message groups, a selector, a consumer. Internal.';
+    'How a receive goes through a queue from which it cannot simply take in order: '
+    'by message groups, a selector, a consumer. Internal.';
 
 DO $$
 BEGIN

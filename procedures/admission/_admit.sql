@@ -1,15 +1,21 @@
--- howdah._admit(p_destination_id, p_rank, p_selector, p_consumer, p_hold): how the caller may look for messages of a queue that is not an ordinary one.
+-- howdah._admit(p_destination_id, p_rank, p_selector, p_consumer, p_hold): how the caller may look for messages in a
+-- queue that is not plain.
 --
--- Returns  howdah.walk; admitted false: another consumer is at work or active there, or in a queue of strict order a message that waits for its
---          redelivery is next. groups NULL: as in any queue.
--- Raises   HD019 the queue is hardened and this is no attempt; HD023 the selector is invalid; HD032 the consumer is not open.
+-- Returns  howdah.walk. admitted is false if another consumer is at work or active there; in a queue of strict order
+--          also if the next message waits for its redelivery. groups NULL: as in a plain queue.
+-- Raises   HD019 the queue is hardened and this is no attempt; HD023 the selector is invalid; HD032 the consumer is not
+--          open.
 -- Role     internal
 --
--- Strict order, single, failover and exclusive consumers: the consumer's transaction holds an advisory lock, so the next one comes to its end first. In strict
--- order a message given back is the first again, and one that is delayed or blocked holds up all others of the queue: that is more than groups of
--- transactions ask for, so these are not looked at. Where one at a time is admitted for another reason such groups are `alone`: as `transaction`, and
--- nothing that is free is passed by.
-create or replace function howdah._admit(p_destination_id integer, p_rank smallint, p_selector text, p_consumer bigint, p_hold boolean)
+-- With strict order, single, failover or an exclusive consumer, the consumer's transaction holds an advisory lock. The
+-- next consumer waits for that transaction to end.
+--
+-- In strict order, a returned message is first again, and a delayed or blocked one holds up all others in the queue.
+-- That is more than transaction groups ask for, so groups are not looked at. Where consumers are admitted one at a time
+-- for another reason, such groups are `alone`: like `transaction`, and no free message is skipped.
+create or replace function howdah._admit(
+    p_destination_id integer, p_rank smallint, p_selector text, p_consumer bigint, p_hold boolean
+)
 returns howdah.walk
 language plpgsql volatile
 as $$
@@ -39,7 +45,8 @@ begin
     if v_walk.admitted and v_alone then
         v_walk.admitted := pg_try_advisory_xact_lock(howdah._lock_key('turn', p_destination_id::text))
             and not (v_queue.strict_order
-                and (howdah._parks_waiting(v_queue, howdah.now()) or howdah._is_held_up(p_destination_id, howdah.now())));
+                and (howdah._parks_waiting(v_queue, howdah.now())
+                    or howdah._is_held_up(p_destination_id, howdah.now())));
     end if;
     if v_alone and v_queue.message_groups = 'transaction' then
         v_queue.message_groups := case when v_queue.strict_order then 'none' else 'alone' end;

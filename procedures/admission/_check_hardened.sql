@@ -7,7 +7,9 @@ language plpgsql volatile
 as $$
 begin
     if p_queue.backout_count = 'hardened' and not howdah._is_attempting() then
-        raise exception using errcode = 'HD019', message = format('queue %s is hardened: an attempt is committed before its message is received', quote_literal(p_queue.name)),
+        raise exception using errcode = 'HD019',
+            message = format('queue %s is hardened: an attempt is committed before its message is received',
+                quote_literal(p_queue.name)),
             hint = 'Call howdah.begin_attempts(queue), COMMIT, and then howdah.receive_attempt(queue, attempt_id).';
     end if;
 end

@@ -1,10 +1,10 @@
--- howdah._is_plain(p_destination_id, p_groups): whether nothing but the main lane of a queue can have a message to give.
+-- howdah._is_plain(p_destination_id, p_groups): whether only the main lane of a queue can have a message to give.
 --
--- Returns  boolean; false too if the queue's message groups are not p_groups, none or transaction.
+-- Returns  boolean; also false if the queue's message_groups is not p_groups (none or transaction).
 -- Role     internal
 --
--- Its other lanes, if it has any, hold parked messages only, and none of those is due. A lane of a row without hints is asked for by the row that has
--- them, if there is one; lanes of groups are walked from their beginning, and so need none.
+-- Its other lanes, if there are any, hold only parked messages, and none of these is due. A lane's row without hints is
+-- covered by the row with hints, if there is one. Lanes of groups are walked from their beginning, and need no hints.
 create or replace function howdah._is_plain(p_destination_id integer, p_groups text default 'none') returns boolean
 language plpgsql volatile
 as $$
@@ -18,8 +18,10 @@ begin
                           and (l.place > 0
                                or (l.head is not null
                                    or not exists (select from howdah.lanes o
-                                                  where o.destination_id = l.destination_id and o.rank = l.rank and o.place = l.place and o.head is not null))
+                                                  where o.destination_id = l.destination_id and o.rank = l.rank
+                                                    and o.place = l.place and o.head is not null))
                                   and howdah._may_be_due(case when p_groups = 'none' then l
-                                                              else row(l.id, l.destination_id, l.rank, l.place, null, null)::howdah.lanes end, howdah.now())));
+                                                              else row(l.id, l.destination_id, l.rank, l.place, null,
+                                                                  null)::howdah.lanes end, howdah.now())));
 end
 $$;

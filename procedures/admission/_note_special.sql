@@ -1,9 +1,10 @@
--- howdah._note_special(p_destination): have receives ask how they may look in a queue that is not an ordinary one.
+-- howdah._note_special(p_destination): make receives ask how they may look in a queue that is not plain.
 --
 -- Role     internal
 --
--- A walk begins where its hint says that nothing lies before. The claims of an ordinary queue set the same hint without that promise: it is forgotten once
--- those have ended that are under way at the first mark (howdah._set_mark). A REPEATABLE READ transaction older than the change may still claim as before.
+-- A walk begins where its hint says that nothing lies before. Claims in a plain queue set the same hint without that
+-- promise. It is forgotten once the claims have ended that were open at the first mark (howdah._set_mark). A REPEATABLE
+-- READ transaction older than the change may still claim as before.
 create or replace function howdah._note_special(p_destination howdah.destinations) returns void
 language plpgsql volatile
 as $$
@@ -12,7 +13,8 @@ begin
         perform nextval(p_destination.special);
     end if;
     if howdah._is_walked(p_destination) then
-        perform setval(coalesce(to_regclass('howdah.mark_' || p_destination.id), howdah._new_hint('mark_' || p_destination.id)), 0);
+        perform setval(coalesce(to_regclass('howdah.mark_' || p_destination.id),
+            howdah._new_hint('mark_' || p_destination.id)), 0);
     end if;
 end
 $$;

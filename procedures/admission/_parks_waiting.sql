@@ -1,9 +1,11 @@
--- howdah._parks_waiting(p_queue, p_now): park what waits for the delay of a recorded failure and still lies in its place.
+-- howdah._parks_waiting(p_queue, p_now): park messages that wait for the delay of a recorded failure and are still in
+-- their place.
 --
--- Returns  boolean: there was such a message.
+-- Returns  true if there was such a message (boolean).
 -- Role     internal
 --
--- In strict order it holds up all that is behind it, so it is looked for before any message is taken. Few wait there at a time.
+-- In strict order such a message holds up all behind it, so it is looked for before any message is taken. Few wait
+-- there at a time.
 create or replace function howdah._parks_waiting(p_queue howdah.destinations, p_now timestamptz) returns boolean
 language plpgsql volatile
     set enable_seqscan = off
@@ -17,10 +19,12 @@ begin
         return false;
     end if;
     for v_incident in
-        select p.message_id, p.stage from howdah.poison_details p where p.destination_id = p_queue.id and p.due_at > p_now
+        select p.message_id, p.stage from howdah.poison_details p
+        where p.destination_id = p_queue.id and p.due_at > p_now
         group by p.message_id, p.stage
     loop
-        continue when exists (select from howdah.parked w where w.destination_id = p_queue.id and w.message_id = v_incident.message_id)
+        continue when exists (select from howdah.parked w
+            where w.destination_id = p_queue.id and w.message_id = v_incident.message_id)
             or (howdah._waits_until(p_queue.id, v_incident.message_id, v_incident.stage) > p_now) is not true;
         select * into v_found from howdah._find(p_queue.id, v_incident.message_id, null, null);
         if v_found.free and (v_found.message).stage = v_incident.stage and v_found.place <> 'parked' then

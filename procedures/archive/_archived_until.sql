@@ -1,7 +1,7 @@
--- howdah._archived_until(): up to where the archive is complete and sound.
+-- howdah._archived_until(): the snapshot up to which the archive is complete and sound.
 --
--- Returns  the snapshot (pg_snapshot) whose visible rows the present archive has; NULL: there is none, one of its runs is damaged, or the
---          database was restored into another cluster since.
+-- Returns  pg_snapshot: the present archive has the rows visible in it. NULL if there is no archive, one of its runs is
+--          damaged, or the database was restored into another cluster since.
 -- Role     internal
 create or replace function howdah._archived_until() returns pg_snapshot
 language sql stable

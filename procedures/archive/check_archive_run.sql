@@ -1,6 +1,7 @@
--- howdah.check_archive_run(archive, run, damage): enter what was found when a finished run was verified.
+-- howdah.check_archive_run(archive, run, damage): record the result of verifying a finished run.
 --
--- Returns  nothing. damage NULL: it is as it was written. Retention drops nothing while a run of the present archive is damaged.
+-- Returns  nothing. damage NULL: it is as it was written. Retention drops nothing while a run of the present archive is
+--          damaged.
 -- Raises   HD005 there is no such run.
 -- Role     howdah_admin
 create or replace function howdah.check_archive_run(archive uuid, run integer, damage text default null) returns void

@@ -1,11 +1,14 @@
--- howdah._settle_silent(p_destination, p_met): apply a queue's delay and block to messages whose last attempts ended without a word.
+-- howdah._settle_silent(p_destination, p_met): apply a queue's delay and block to messages whose last attempts ended
+-- unreported.
 --
--- Returns  those that are to wait now (bigint[]); the caller has them locked.
+-- Returns  the messages that must wait now (bigint[]); the caller has them locked.
 -- Role     internal
 --
--- Each such attempt is recorded as an incident then, for the policy is applied by what is recorded. A queue that does neither needs none: what
--- was begun counts, and who is at the limit is disposed of.
-create or replace function howdah._settle_silent(p_destination howdah.destinations, p_met howdah.message[]) returns bigint[]
+-- Each such attempt is recorded as an incident, because the policy works on what is recorded. A queue with neither
+-- delay nor block needs no incidents: attempts begun count, and messages at the limit are disposed of.
+create or replace function howdah._settle_silent(
+    p_destination howdah.destinations, p_met howdah.message[]
+) returns bigint[]
 language plpgsql volatile
 as $$
 declare
@@ -19,15 +22,19 @@ begin
     for v_silent in
         select a.attempt_id, m.message_id, m.priority, m."position", m.stage
         from unnest(p_met) m
-        join howdah.attempts a on a.message_id = m.message_id and a.stage = m.stage and a.destination_id = p_destination.id
+        join howdah.attempts a on a.message_id = m.message_id and a.stage = m.stage
+            and a.destination_id = p_destination.id
         where not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
           and a.attempt_id not in (select d.attempt_id from howdah._in_doubt(p_destination.id, 10) d)
-          and howdah._verdict(p_destination, howdah._failures(p_destination.id, m.message_id, m.stage::smallint, null, null), null)
+          and howdah._verdict(p_destination, howdah._failures(p_destination.id, m.message_id, m.stage::smallint, null,
+              null), null)
               in ('delayed', 'blocked')
         order by a.begun_at
     loop
-        perform howdah._record_failure(p_destination, jsonb_build_object('message_id', v_silent.message_id, 'failure_key', v_silent.attempt_id,
-            'priority', v_silent.priority, 'position', v_silent."position", 'stage', v_silent.stage, 'error_class', 'ConsumerEnded',
+        perform howdah._record_failure(p_destination,
+            jsonb_build_object('message_id', v_silent.message_id, 'failure_key', v_silent.attempt_id,
+            'priority', v_silent.priority, 'position', v_silent."position", 'stage', v_silent.stage, 'error_class',
+            'ConsumerEnded',
             'error_text', 'the consumer ended, or rolled back, without a word'), false);
         v_waiting := v_waiting || v_silent.message_id;
     end loop;

@@ -1,6 +1,8 @@
--- howdah._untouchable_messages(p_destination): messages at which no attempt can be begun just now, for those in doubt.
+-- howdah._untouchable_messages(p_destination): messages at which no attempt can begin now, because of attempts in
+-- doubt.
 --
--- Returns  bigint[]: those that others have begun within a second, and those that would be at their limit by attempts in doubt.
+-- Returns  bigint[]: messages with an attempt that began within a second, and messages that attempts in doubt would
+--          bring to their limit.
 -- Role     internal
 create or replace function howdah._untouchable_messages(p_destination howdah.destinations) returns bigint[]
 language sql volatile

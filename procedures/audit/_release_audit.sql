@@ -1,6 +1,6 @@
--- howdah._release_audit(p_epoch): end the right to audit, of the role that holds it.
+-- howdah._release_audit(p_epoch): end the right to audit, for the role that holds it.
 --
--- Raises   HD010 called out of a maintenance command; HD014 somebody else audits by now.
+-- Raises   HD010 called from a maintenance command; HD014 somebody else audits by now.
 -- Role     internal
 create or replace function howdah._release_audit(p_epoch bigint) returns void
 language plpgsql volatile

@@ -1,7 +1,8 @@
--- howdah.hold_audit(holder, seconds): be the one auditor of this database for a while, or go on being it.
+-- howdah.hold_audit(holder, seconds): become, or stay, the only auditor of this database for a while.
 --
--- Returns  lock_epoch: the fencing epoch, with which the audit is recorded, or NULL if somebody else audits; held_by and held_until: who does.
--- Raises   HD005 wrong argument; HD010 called out of a maintenance command.
+-- Returns  lock_epoch: the fencing epoch with which the audit is recorded, or NULL if somebody else audits; held_by and
+--          held_until: who does, and until when.
+-- Raises   HD005 wrong argument; HD010 called from a maintenance command.
 -- Role     howdah_auditor howdah_admin
 create or replace function howdah.hold_audit(holder text, seconds numeric default 60)
 returns table (lock_epoch bigint, held_by text, held_until timestamptz)

@@ -1,6 +1,6 @@
--- howdah.release_audit(lock_epoch): let others audit.
+-- howdah.release_audit(lock_epoch): stop being the auditor, so that others can audit.
 --
--- Raises   HD010 called out of a maintenance command; HD014 somebody else audits by now.
+-- Raises   HD010 called from a maintenance command; HD014 somebody else audits by now.
 -- Role     howdah_auditor howdah_admin
 create or replace function howdah.release_audit(lock_epoch bigint) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

@@ -1,4 +1,4 @@
--- howdah._caller_is_granted(p_role): howdah._is_member of the caller, for a superuser.
+-- howdah._caller_is_granted(p_role): howdah._is_member for the caller, if that is a superuser.
 --
 -- Returns  boolean.
 -- Role     internal

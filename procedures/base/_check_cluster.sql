@@ -1,9 +1,9 @@
--- howdah._check_cluster(): refuse to read or write by transaction numbers of another cluster, after a restore.
+-- howdah._check_cluster(): refuse to read or write by another cluster's transaction ids after a restore.
 --
 -- Raises   HD025 the database was restored into another cluster.
 -- Role     internal
 --
--- Looked at once after each start of the server: pg_control_system() reads a file.
+-- It is checked once after each start of the server, because pg_control_system() reads a file.
 create or replace function howdah._check_cluster() returns void
 language plpgsql volatile
 as $$
@@ -14,7 +14,8 @@ begin
         return;
     end if;
     if (select e.system_identifier <> c.system_identifier from howdah.engine e cross join pg_control_system() c) then
-        raise exception using errcode = 'HD025', message = 'this database was restored into another cluster: the cursors of its topics do not fit',
+        raise exception using errcode = 'HD025',
+            message = 'this database was restored into another cluster: the cursors of its topics do not fit',
             hint = 'An administrator calls howdah.rebase_topics() once, before anybody publishes or receives.';
     end if;
     perform setval('howdah.topic_checked'::regclass, v_boot);

@@ -1,6 +1,6 @@
--- howdah._check_name(p_name): refuse what cannot be the name of a destination.
+-- howdah._check_name(p_name): refuse a text that cannot be the name of a destination.
 --
--- Raises   HD003 the name is empty, too long, reserved or has other characters than allowed.
+-- Raises   HD003 the name is empty, too long, reserved, or has characters that are not allowed.
 -- Role     internal
 --
 -- 242 characters and the prefix queue:// fill ActiveMQ's VARCHAR(250).

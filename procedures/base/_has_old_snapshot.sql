@@ -1,4 +1,5 @@
--- howdah._has_old_snapshot(): whether the transaction keeps one snapshot, so that it may not see what others have committed since.
+-- howdah._has_old_snapshot(): whether the transaction keeps one snapshot, and so may not see what others have committed
+-- since.
 --
 -- Returns  boolean.
 -- Role     internal

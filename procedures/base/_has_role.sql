@@ -1,15 +1,20 @@
--- howdah._has_role(p_role): whether the caller has the rights of a role by grants, be it only its own name.
+-- howdah._has_role(p_role): whether the caller is a role, or has its rights by grants.
 --
 -- Returns  boolean.
 -- Raises   HD010 as howdah._refuse_maintenance.
 -- Role     internal
 --
--- A right is a role's name, and outlives the role: nobody has the rights of a role that is gone.
--- This function alone decides who has a right. Superuser status stands for no membership. Nor does a membership without INHERIT, until SET ROLE.
--- PostgreSQL expands the function where it is called, for it is one volatile expression: a stable one would not be expanded, since it calls a volatile
--- function. The setting is_superuser follows SET ROLE, and no user can set it. A superuser's grants cost a look at the catalog; the others' do not, for
--- the part after "or" is a function of its own. The last condition holds for everybody who has the right, for any role may be granted the maintenance
--- of other people's tables. docs/decisions/0014 says why.
+-- A right is stored under a role's name, and outlives the role. Nobody has the rights of a role that no longer exists.
+--
+-- This function alone decides who has a right. Being a superuser is no membership. A membership without INHERIT is none
+-- until SET ROLE.
+--
+-- PostgreSQL inlines the function, because it is one volatile expression. A stable one would not be inlined, because it
+-- calls a volatile function. The setting is_superuser follows SET ROLE, and no user can set it. Only a superuser's
+-- grants cost a look at the catalog: the part after "or" is a function of its own.
+--
+-- The last condition applies to everybody who has the right, because any role may be granted the maintenance of other
+-- people's tables. docs/decisions/0014 says why.
 create or replace function howdah._has_role(p_role text) returns boolean
 language sql volatile
 as $$

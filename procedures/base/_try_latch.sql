@@ -1,6 +1,6 @@
 -- howdah._try_latch(p_name): take one of the engine's own locks until the transaction ends, if it is free.
 --
--- Returns  boolean; false: another transaction has it.
+-- Returns  boolean; false if another transaction has it.
 -- Role     internal
 create or replace function howdah._try_latch(p_name text) returns boolean
 language plpgsql volatile

@@ -1,4 +1,4 @@
--- howdah._utc(p_at): a time as text for JSON, whatever time zone and style the session has.
+-- howdah._utc(p_at): a time as text for JSON, whatever the session's time zone and style.
 --
 -- Returns  text (ISO 8601).
 -- Role     internal

@@ -1,4 +1,4 @@
--- howdah._body(p_message_id): the body of a message, where it lies apart.
+-- howdah._body(p_message_id): the body of a message whose body is stored in howdah.bodies.
 --
 -- Returns  bytea.
 -- Role     internal

@@ -1,4 +1,4 @@
--- howdah._body_bytes(p_body, p_message_id): the length of a message's body, wherever that lies.
+-- howdah._body_bytes(p_body, p_message_id): the length of a message's body in bytes, wherever the body is stored.
 --
 -- Returns  integer.
 -- Role     internal

@@ -1,4 +1,4 @@
--- howdah._detach_body(p_message): a new persistent message as it is stored: a large body is laid apart.
+-- howdah._detach_body(p_message): a new persistent message as it is stored; a large body goes to howdah.bodies.
 --
 -- Returns  howdah.msgs.
 -- Role     internal

@@ -1,4 +1,4 @@
--- howdah._drop_bodies(p_message_ids): delete the bodies of messages that have ended, as far as they lie apart.
+-- howdah._drop_bodies(p_message_ids): delete from howdah.bodies the bodies of messages that have ended.
 --
 -- Role     internal
 create or replace function howdah._drop_bodies(p_message_ids bigint[]) returns void

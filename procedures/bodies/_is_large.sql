@@ -1,9 +1,9 @@
--- howdah._is_large(p_bytes): whether a body of so many bytes lies apart from its message.
+-- howdah._is_large(p_bytes): whether a body of p_bytes bytes is stored apart from its message.
 --
 -- Returns  boolean.
 -- Role     internal
 --
--- A row of msgs with a longer one would be stored out of line by PostgreSQL, and written again wherever it is moved to.
+-- PostgreSQL would store a longer body of a row of msgs out of line, and write it again wherever the message moves.
 create or replace function howdah._is_large(p_bytes integer) returns boolean
 language sql immutable
 as $$ select p_bytes > 1900 $$;

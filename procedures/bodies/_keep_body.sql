@@ -1,8 +1,9 @@
--- howdah._keep_body(p_message_id, p_body): lay a body apart.
+-- howdah._keep_body(p_message_id, p_body): store a body in howdah.bodies.
 --
 -- Role     internal
 --
--- The sequence says that there ever was one: an engine of small messages looks for none where messages end.
+-- The sequence records that there ever was such a body. An engine with only small messages then looks for none when
+-- messages end.
 create or replace function howdah._keep_body(p_message_id bigint, p_body bytea) returns void
 language plpgsql volatile
 as $$

@@ -1,6 +1,6 @@
--- howdah._take_body(p_message_id): take the body of a message that is consumed, where it lies apart.
+-- howdah._take_body(p_message_id): remove the body of a consumed message from howdah.bodies and return it.
 --
--- Returns  bytea.
+-- Returns  bytea; NULL if its body is not there.
 -- Role     internal
 create or replace function howdah._take_body(p_message_id bigint) returns bytea
 language plpgsql volatile

@@ -1,8 +1,11 @@
--- howdah._has_ended_lease(p_lane, p_now, p_after): whether a lease of messages of a lane's rank has ended since (nearly) a time, and still has a record.
+-- howdah._has_ended_lease(p_lane, p_now, p_after): whether a lease of messages of a lane's rank has ended since
+-- (nearly) a time, and still has a record.
 --
 -- Returns  boolean.
 -- Role     internal
-create or replace function howdah._has_ended_lease(p_lane howdah.lanes, p_now timestamptz, p_after timestamptz) returns boolean
+create or replace function howdah._has_ended_lease(
+    p_lane howdah.lanes, p_now timestamptz, p_after timestamptz
+) returns boolean
 language plpgsql volatile
 as $$
 begin

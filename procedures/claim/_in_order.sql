@@ -1,9 +1,9 @@
--- howdah._in_order(p_lanes): the lanes of a destination in the order in which messages are taken, each once.
+-- howdah._in_order(p_lanes): the lanes of a destination, each once, in the order in which messages are taken.
 --
 -- Returns  howdah.lanes[].
 -- Role     internal
 --
--- Whoever comes first after a restart also removes the lost non-persistent messages.
+-- The first caller after a restart also removes the lost non-persistent messages.
 create or replace function howdah._in_order(p_lanes howdah.lanes[]) returns howdah.lanes[]
 language plpgsql volatile
 as $$

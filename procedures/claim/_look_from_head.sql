@@ -1,10 +1,14 @@
--- howdah._look_from_head(p_lane, p_head, p_want, p_all): as howdah._look_nonpersistent, where looks from the beginning are dear.
+-- howdah._look_from_head(p_lane, p_head, p_want, p_all): do what howdah._look_nonpersistent does, where looks from the
+-- beginning are slow.
 --
 -- Role     internal
 --
--- As in the main lane (howdah.receive, ways 1 and 6), from whose sequence the positions are: behind the head if a step is due or with p_all, then
--- from the head on. No tickets: SKIP LOCKED tells receivers apart.
-create or replace function howdah._look_from_head(p_lane howdah.lanes, p_head bigint, p_want integer, p_all boolean) returns tid[]
+-- It works as in the main lane (ways 1 and 6 of howdah.receive), whose sequence gives the positions. It looks behind
+-- the head if a step is due or p_all is set, then from the head on. It draws no tickets: SKIP LOCKED tells receivers
+-- apart.
+create or replace function howdah._look_from_head(
+    p_lane howdah.lanes, p_head bigint, p_want integer, p_all boolean
+) returns tid[]
 language plpgsql volatile
 as $$
 declare
@@ -22,7 +26,7 @@ begin
         v_back := howdah._search(p_lane, v_head, p_want, p_all);
     end if;
     if coalesce(cardinality(v_back), 0) < p_want then
-        -- With what the search met the place before the head was looked at, and would be met again.
+        -- If the search found something, skip the place before the head: it was just looked at, and would be met again.
         select coalesce(array_agg(f.ctid), '{}'), coalesce(array_agg(f.seq), '{}') into v_tids, v_seqs
         from (select n.ctid, n.seq from howdah.msgs_nonpersistent n
               where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank
@@ -34,8 +38,9 @@ begin
             v_back := howdah._search(p_lane, greatest(v_head, v_seqs[v_taken]), p_want, false);
             v_seqs := v_back;
             v_tids := '{}';
-        elsif v_taken + coalesce(cardinality(v_back), 0) < p_want and v_tail - 64 > coalesce(v_seqs[v_taken], v_head) then
-            -- A gap, or other lanes' positions. The last 64 may be those of transactions about to commit.
+        elsif v_taken + coalesce(cardinality(v_back), 0) < p_want
+           and v_tail - 64 > coalesce(v_seqs[v_taken], v_head) then
+            -- This is a gap, or positions of other lanes. The last 64 may belong to transactions about to commit.
             v_seqs := array[v_tail - 64];
         end if;
         if v_seqs[cardinality(v_seqs)] > v_head then
@@ -45,7 +50,8 @@ begin
     return array(
         select n.ctid from unnest(v_back) b(seq)
         cross join lateral (select n.ctid from howdah.msgs_nonpersistent n
-                            where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank and n.seq = b.seq limit 1) n
+                            where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank and n.seq = b.seq
+                            limit 1) n
     ) || v_tids;
 end
 $$;

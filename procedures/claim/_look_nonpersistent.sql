@@ -1,10 +1,13 @@
--- howdah._look_nonpersistent(p_lane, p_want, p_all): the free non-persistent messages that a receive is to have.
+-- howdah._look_nonpersistent(p_lane, p_want, p_all): find the free non-persistent messages for a receive.
 --
--- Returns  their row identifiers (tid[]), locked; NULL or empty if none were met.
+-- Returns  their row identifiers (tid[]), locked; NULL or empty if none were found.
 -- Role     internal
 --
--- From the beginning while that takes under half a millisecond. Where dead rows have made it dear twice in a row (head 1: once, which may be chance), from
--- the lane's head (howdah._look_from_head), until one look in a hundred of those that found nothing else finds the beginning cheap again.
+-- It looks from the beginning while that takes under half a millisecond, plus 6 us for each message found. If dead rows
+-- make it slower twice in a row, it looks from the lane's head (howdah._look_from_head). A head of 1 records the first
+-- slow look, which may be chance.
+--
+-- Of the looks that found nothing else, one in a hundred tries the beginning again, and returns to it if that is fast.
 create or replace function howdah._look_nonpersistent(p_lane howdah.lanes, p_want integer, p_all boolean) returns tid[]
 language plpgsql volatile
 as $$
@@ -18,7 +21,8 @@ begin
     end if;
     select array_agg(f.ctid) as tids, count(*) as number, max(f.seq) as seq into v_met
     from (select n.ctid, n.seq from howdah.msgs_nonpersistent n
-          where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank and n.boot = pg_postmaster_start_time()
+          where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank
+            and n.boot = pg_postmaster_start_time()
           order by n.seq limit p_want for update skip locked) f;
     if p_lane.head is null then
         null;

@@ -1,10 +1,10 @@
--- howdah._may_be_due(p_lane, p_now): whether a look for due messages in a lane of parked ones is worth its price.
+-- howdah._may_be_due(p_lane, p_now): whether looking for due messages in a lane of parked ones is worth its price.
 --
 -- Returns  boolean.
 -- Role     internal
 --
--- The first entry of the index answers where a look from the beginning is cheap. Where dead rows make it dear the lane gets a head,
--- from which howdah._look_parked goes on.
+-- The index's first entry answers where a look from the beginning is fast. Where dead rows make it slow, the lane gets
+-- a head, from which howdah._look_parked goes on.
 create or replace function howdah._may_be_due(p_lane howdah.lanes, p_now timestamptz) returns boolean
 language plpgsql volatile
 as $$
@@ -23,7 +23,7 @@ begin
     perform from howdah.parked p
     where p.destination_id = p_lane.destination_id and p.rank = p_lane.rank and p.due_at <= p_now
       and (p.due_at, p.seq) > (v_after, case when v_head > 1 then (v_search >> 20) - 16 else 0 end)
-    order by p.due_at, p.seq limit 1;  -- without the order a plan may walk all by number
+    order by p.due_at, p.seq limit 1;  -- without the order, a plan may walk all rows by number
     if found or howdah._has_ended_lease(p_lane, p_now, v_after) then
         return true;
     elsif v_head <= 1 and p_lane.head is not null then

@@ -1,15 +1,23 @@
--- howdah._search(p_lane, p_head, p_want, p_deep, p_tickets): one step of the search for ready or non-persistent messages that came back behind the head.
+-- howdah._search(p_lane, p_head, p_want, p_deep, p_tickets): make one step of the search for ready or non-persistent
+-- messages that came back behind the head.
 --
--- Returns  positions of up to p_want messages, ascending, locked; NULL or empty if none were met.
+-- Returns  positions of up to p_want messages, ascending and locked; NULL or empty if none were found.
 -- Role     internal
 --
--- What came back: a rollback's, a dead worker's, a late committer's. First the 2,000 positions before the head, where nearly all of
--- them are, and more where a large batch came back. Else, and in one step of eight first, on from the cursor, by 4,096 positions
--- (0.6 ms if every one is a dead row that a held snapshot keeps) for half a millisecond, round and round. Behind a large batch the cursor
--- follows what is taken, so that the rows consumed before are not walked over again: it drains. p_deep: until it has been once around, or
--- for 2 ms. p_tickets: so many positions after p_head belong to tickets that may be in use; of those only what a transaction had and
--- let go is looked at (xmax is set).
-create or replace function howdah._search(p_lane howdah.lanes, p_head bigint, p_want integer, p_deep boolean, p_tickets bigint default 0)
+-- A rollback, a dead worker or a late commit brings messages back. Nearly all of them lie in the 2,000 positions before
+-- the head, which are searched first; more are searched where a large batch came back.
+--
+-- If nothing lies there, and first in one step of eight, the search goes on from the cursor. It moves by 4,096
+-- positions for half a millisecond, round and round. 4,096 positions take 0.6 ms if each is a dead row that a held
+-- snapshot keeps.
+--
+-- Behind a large batch the cursor follows what is taken: it drains. So the rows consumed before are not walked again.
+--
+-- p_deep: search until once around, or for 2 ms. p_tickets: that many positions after p_head belong to tickets that may
+-- be in use. Of those, only messages that a transaction held and released (xmax is set) are looked at.
+create or replace function howdah._search(
+    p_lane howdah.lanes, p_head bigint, p_want integer, p_deep boolean, p_tickets bigint default 0
+)
 returns bigint[]
 language plpgsql volatile
 as $$
@@ -24,7 +32,7 @@ declare
     v_found bigint[];
 begin
     if v_draining then
-        -- Free again: who took it rolled back, and the oldest of the batch is to be first.
+        -- It is free again: its taker rolled back, and the oldest message of the batch must be first.
         if cardinality(howdah._free_between(p_lane, v_back - 1, v_back, 1)) = 0 then
             v_found := howdah._free_between(p_lane, v_back, least(v_back + 16384, p_head), p_want);
         end if;
@@ -35,11 +43,13 @@ begin
     end if;
     v_draining := coalesce(cardinality(v_found), 0) > 0;
     if v_draining and cardinality(v_found) < p_want then
-        v_found := v_found || howdah._free_between(p_lane, v_found[cardinality(v_found)], p_head, p_want - cardinality(v_found));
+        v_found := v_found || howdah._free_between(p_lane, v_found[cardinality(v_found)], p_head,
+            p_want - cardinality(v_found));
     elsif not v_draining then
         loop
             v_first := howdah._first_between(p_lane, v_low, p_head);
-            -- A message just above the lower end: a large batch came back, and its oldest messages are to be first.
+            -- A message just above the lower end means that a large batch came back, whose oldest messages must be
+            -- first.
             exit when v_first is null or v_first > v_low + 64 or v_low = 0 or v_low < p_head - 131072;
             v_low := greatest(p_head - 8 * (p_head - v_low), 0);
         end loop;
@@ -56,7 +66,8 @@ begin
         end if;
         if coalesce(cardinality(v_found), 0) = 0 then
             select * into v_around
-            from howdah._search_around(p_lane, v_back, v_low, p_want, case when p_deep then interval '2 ms' else interval '500 us' end);
+            from howdah._search_around(p_lane, v_back, v_low, p_want,
+                case when p_deep then interval '2 ms' else interval '500 us' end);
             v_found := v_around.met;
             v_back := v_around.back;
             v_draining := coalesce(cardinality(v_found), 0) > 0;
@@ -65,7 +76,8 @@ begin
     if v_draining then
         v_back := v_found[cardinality(v_found)];
     end if;
-    perform howdah._remember(p_lane.search, v_back * 2 + v_draining::integer, v_begun, coalesce(cardinality(v_found), 0) > 0);
+    perform howdah._remember(p_lane.search, v_back * 2 + v_draining::integer, v_begun,
+        coalesce(cardinality(v_found), 0) > 0);
     return v_found;
 end
 $$;

@@ -1,11 +1,13 @@
--- howdah._search_around(p_lane, p_back, p_low, p_want, p_limit): go on with the search from the cursor, up to the lower end of what is searched each time.
+-- howdah._search_around(p_lane, p_back, p_low, p_want, p_limit): continue the search from the cursor, up to the lower
+-- end of the part that is searched every time.
 --
--- Returns  what was found, as howdah._search, and where the cursor is then.
+-- Returns  what was found, as howdah._search, and the cursor's new place.
 -- Role     internal
 --
--- Until something is found, it has been once around, or p_limit is over.
+-- It ends when something is found, when it has been once around, or when p_limit is over.
 create or replace function howdah._search_around(
-    p_lane howdah.lanes, p_back bigint, p_low bigint, p_want integer, p_limit interval, out met bigint[], out back bigint
+    p_lane howdah.lanes, p_back bigint, p_low bigint, p_want integer, p_limit interval, out met bigint[],
+    out back bigint
 ) returns record
 language plpgsql volatile
 as $$

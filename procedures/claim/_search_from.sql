@@ -1,4 +1,4 @@
--- howdah._search_from(p_destination_id, p_rank, p_position): have the next receive search from a position on.
+-- howdah._search_from(p_destination_id, p_rank, p_position): make the next receive search from a position on.
 --
 -- Role     internal
 create or replace function howdah._search_from(p_destination_id integer, p_rank integer, p_position bigint) returns void

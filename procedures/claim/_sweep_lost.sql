@@ -1,9 +1,10 @@
--- howdah._sweep_lost(): remove what non-persistent messages a planned restart of the server has left behind.
+-- howdah._sweep_lost(): remove the non-persistent messages that a planned restart of the server left behind.
 --
 -- Role     internal
 --
--- UNLOGGED tables are emptied by a crash but survive a clean restart, and a non-persistent message must survive neither.
--- Whoever comes first after a restart sweeps; nobody waits for it, since stale rows are never delivered anyway.
+-- A crash empties UNLOGGED tables; a clean restart does not. A non-persistent message must survive neither.
+--
+-- The first caller after a restart sweeps. Nobody waits for it, because stale rows are never delivered.
 create or replace function howdah._sweep_lost() returns void
 language plpgsql volatile
 as $$

@@ -1,10 +1,13 @@
--- howdah._check_consumer(p_destination, p_consumer, p_now): refuse a consumer that is not open, and note that it is alive.
+-- howdah._check_consumer(p_destination, p_consumer, p_now): refuse a consumer that is not open, and record that it is
+-- alive.
 --
--- Raises   HD032 it is not open (any more).
+-- Raises   HD032 it is not open, or no longer.
 -- Role     internal
 --
--- A quarter of its time-out may pass unnoted, so that receivers write little.
-create or replace function howdah._check_consumer(p_destination howdah.destinations, p_consumer bigint, p_now timestamptz) returns void
+-- A quarter of its timeout may pass unrecorded, so that receivers write little.
+create or replace function howdah._check_consumer(
+    p_destination howdah.destinations, p_consumer bigint, p_now timestamptz
+) returns void
 language plpgsql volatile
 as $$
 declare
@@ -14,10 +17,13 @@ begin
     if not exists (select from howdah.consumers c where c.id = p_consumer and c.destination_id = p_destination.id) then
         raise exception using errcode = 'HD032',
             message = format('consumer %s of %s %s is not open', p_consumer, v_kind, quote_literal(p_destination.name)),
-            hint = format('It was closed, or silent for so long that others took over. Open another one with howdah.open_consumer(%s).', v_kind);
+            hint = format(
+                'It was closed, or silent for so long that others took over. Open another one with '
+                'howdah.open_consumer(%s).', v_kind);
     end if;
     update howdah.consumers c set seen_at = p_now
     where c.ctid = any (array(select u.ctid from howdah.consumers u
-                              where u.id = p_consumer and u.seen_at < p_now - u.timeout_ms * interval '250 microseconds' for update skip locked));
+                              where u.id = p_consumer and u.seen_at < p_now - u.timeout_ms * interval '250 microseconds'
+                              for update skip locked));
 end
 $$;

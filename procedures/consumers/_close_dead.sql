@@ -1,12 +1,14 @@
--- howdah._close_dead(p_destination_id, p_now, p_but): close the consumers of a queue that are gone, but not that one.
+-- howdah._close_dead(p_destination_id, p_now, p_but): close the consumers of a queue that are gone, except p_but.
 --
--- Returns  how many (bigint).
+-- Returns  how many were closed (bigint).
 -- Role     internal
 --
--- Gone: silent for longer than its time-out, or its session ended; and in no transaction. An open transaction and a session of its own hold a lock that is
--- tried here; it is tried for those only that may be gone, because having it makes their next receive wait. Who had a session of its own has lost it, so its
--- leases end too.
-create or replace function howdah._close_dead(p_destination_id integer, p_now timestamptz, p_but integer default null) returns bigint
+-- A consumer is gone if it is in no transaction, and was silent for longer than its timeout or lost its session. An
+-- open transaction and an own session hold a lock that is tried here. It is tried only for consumers that may be gone,
+-- because holding it makes their next receive wait. The leases of a consumer that lost its session end, too.
+create or replace function howdah._close_dead(
+    p_destination_id integer, p_now timestamptz, p_but integer default null
+) returns bigint
 language plpgsql volatile
 as $$
 declare

@@ -1,4 +1,4 @@
--- howdah._is_own_session(p_consumer): whether the consumer lives with this very session, whose own locks never stand in its way.
+-- howdah._is_own_session(p_consumer): whether a consumer belongs to this session, whose own locks do not block it.
 --
 -- Returns  boolean.
 -- Role     internal
@@ -6,6 +6,7 @@ create or replace function howdah._is_own_session(p_consumer integer) returns bo
 language sql volatile
 as $$
     select exists (select from pg_locks l cross join (select howdah._lock_key('consumer', p_consumer::text) as key) k
-                   where l.locktype = 'advisory' and (l.classid::bigint << 32 | l.objid::bigint) = k.key and l.objsubid = 1
+                   where l.locktype = 'advisory' and (l.classid::bigint << 32 | l.objid::bigint) = k.key
+                     and l.objsubid = 1
                      and l.pid = pg_backend_pid() and l.mode = 'ShareLock' and l.granted)
 $$;

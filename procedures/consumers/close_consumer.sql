@@ -1,7 +1,7 @@
--- howdah.close_consumer(consumer): end a consumer; its groups and its share go to the others, whom it wakes.
+-- howdah.close_consumer(consumer): close a consumer; its groups and its share go to the others, whom it wakes.
 --
--- Returns  false: it was not open (any more).
--- Raises   HD001 its queue was dropped; HD010 not allowed to receive from its queue.
+-- Returns  false if it was not open, or no longer.
+-- Raises   HD001 its queue was dropped; HD010 the caller may not receive from its queue.
 -- Role     howdah_consumer howdah_admin
 create or replace function howdah.close_consumer(consumer bigint) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

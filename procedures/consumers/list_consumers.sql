@@ -1,11 +1,11 @@
--- howdah.list_consumers(queue): the open consumers of a queue, in the order in which they were opened.
+-- howdah.list_consumers(queue): list the open consumers of a queue, in the order in which they were opened.
 --
--- Returns  one row a consumer; active: it gets messages now; groups: how many sticky groups are its.
+-- Returns  one row per consumer; active: it gets messages now; groups: how many sticky groups it owns.
 -- Raises   HD001 no such queue; HD010 not allowed.
 -- Role     howdah_admin howdah_consumer howdah_browser
 create or replace function howdah.list_consumers(queue text) returns table (
-    consumer bigint, active boolean, exclusive boolean, priority integer, own_session boolean, groups bigint, opened_at timestamptz, opened_by text,
-    seen_at timestamptz
+    consumer bigint, active boolean, exclusive boolean, priority integer, own_session boolean, groups bigint,
+    opened_at timestamptz, opened_by text, seen_at timestamptz
 )
 language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

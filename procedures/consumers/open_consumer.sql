@@ -1,16 +1,23 @@
--- howdah.open_consumer(queue, exclusive, priority, own_session, timeout): register as a consumer of a queue that tells its consumers apart, or of an unshared subscription.
+-- howdah.open_consumer(queue, exclusive, priority, own_session, timeout): register as a consumer of a queue that tells
+-- its consumers apart, or of an unshared subscription.
 --
--- Returns  the consumer's number (bigint), to be given to howdah.receive and howdah.lease; COMMIT first, then others see it. NULL: of a shared subscription, which takes any.
--- Raises   HD001 no such queue; HD005 wrong argument, or it is a topic; HD010 not allowed; HD024 the subscription is somebody else's: it has an
---          open consumer, a transaction that received from it is open, or messages of it are leased; HD033 the queue's delivery_policy is single and it has a
---          consumer.
+-- Returns  the consumer's number (bigint), to be passed to howdah.receive and howdah.lease. COMMIT first; then others
+--          see it. NULL for a shared subscription, which takes any consumer.
+-- Raises   HD001 no such queue; HD005 wrong argument, or queue is a topic; HD010 not allowed; HD024 the subscription
+--          belongs to somebody else: it has an open consumer, a transaction that received from it is open, or messages
+--          of it are leased; HD033 the queue's delivery_policy is single and it has a consumer.
 -- Role     howdah_consumer howdah_admin
 --
--- For queues whose delivery_policy is single, failover or round_robin, or whose message_groups are sticky; and for an exclusive consumer of any
--- queue: while it lives no other one gets messages (but under failover), of several the one with the highest priority (0 to 127), then the first. A consumer lives until howdah.close_consumer;
--- with own_session, until the database session ends (not behind a pooler that shares sessions), with which its leases run out too; in any case until it neither received nor was in a transaction for timeout.
+-- It is for queues whose delivery_policy is single, failover or round_robin, or whose message_groups are sticky. It is
+-- also for an exclusive consumer of any queue: while it lives, no other consumer gets messages (except under failover).
+-- Of several, the one with the highest priority (0 to 127) gets them, then the first.
+--
+-- A consumer lives until howdah.close_consumer. With own_session it ends with the database session, and its leases run
+-- out then, too; that does not work behind a pooler that shares sessions. In any case it ends when it has neither
+-- received nor been in a transaction for timeout.
 create or replace function howdah.open_consumer(
-    queue text, exclusive boolean default false, priority integer default 0, own_session boolean default false, timeout interval default '60 seconds'
+    queue text, exclusive boolean default false, priority integer default 0, own_session boolean default false,
+    timeout interval default '60 seconds'
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -23,8 +30,10 @@ begin
         raise exception using errcode = 'HD005', message = format('%s is a topic', quote_literal(queue)),
             hint = 'Subscribe to it with howdah.subscribe(topic, name) and open a consumer of the name that returns.';
     elsif v_destination.kind = 'subscription' and (exclusive or priority <> 0) then
-        raise exception using errcode = 'HD005', message = format('%s is no queue: exclusive and priority are for queues', quote_literal(queue)),
-            hint = 'A subscription has one consumer at a time, or with shared => true any number; see howdah.subscribe.';
+        raise exception using errcode = 'HD005',
+            message = format('%s is no queue: exclusive and priority are for queues', quote_literal(queue)),
+            hint =
+                'A subscription has one consumer at a time, or with shared => true any number; see howdah.subscribe.';
     elsif (priority between 0 and 127 and timeout between interval '1 second' and interval '1 day') is not true
        or exclusive is null or own_session is null then
         raise exception using errcode = 'HD005', message = 'wrong argument of a consumer',
@@ -39,14 +48,18 @@ begin
     end if;
     perform pg_advisory_xact_lock(howdah._lock_key('consumers', v_destination.id::text));
     perform howdah._close_dead(v_destination.id, v_now);
-    if v_destination.delivery_policy = 'single' and exists (select from howdah.consumers c where c.destination_id = v_destination.id) then
-        raise exception using errcode = 'HD033', message = format('queue %s has a consumer, and takes a single one', quote_literal(queue)),
+    if v_destination.delivery_policy = 'single' and exists (select from howdah.consumers c
+        where c.destination_id = v_destination.id) then
+        raise exception using errcode = 'HD033', message = format('queue %s has a consumer, and takes a single one',
+            quote_literal(queue)),
             hint = 'Wait until it is closed, or give the queue another delivery_policy.';
     end if;
-    while v_id is null loop  -- numbers begin anew when they are used up, and some may be in use
-        insert into howdah.consumers (destination_id, exclusive, priority, own_session, timeout_ms, opened_at, opened_by, opened_position, seen_at)
+    while v_id is null loop  -- ids start again when they are used up, and some may be in use
+        insert into howdah.consumers (destination_id, exclusive, priority, own_session, timeout_ms, opened_at,
+            opened_by, opened_position, seen_at)
         values (v_destination.id, open_consumer.exclusive, open_consumer.priority, open_consumer.own_session,
-            (extract(epoch from timeout) * 1000)::bigint, v_now, howdah._caller(), howdah._hint(v_destination.positions), v_now)
+            (extract(epoch from timeout) * 1000)::bigint, v_now, howdah._caller(),
+            howdah._hint(v_destination.positions), v_now)
         on conflict (id) do nothing
         returning id into v_id;
     end loop;

@@ -1,10 +1,13 @@
--- howdah.renew_consumers(consumers): let open consumers live on although they do not ask for messages just now.
+-- howdah.renew_consumers(consumers): keep open consumers alive although they ask for no messages now.
 --
--- Returns  the numbers of those that are open (setof bigint); the others were closed, or silent for so long that others took over.
--- Raises   HD005 consumers is NULL; HD010 called out of a maintenance command. One of a queue that the caller may not receive from is left out.
+-- Returns  the consumers that are open (setof bigint). The others were closed, or were silent for so long that others
+--          took over.
+-- Raises   HD005 consumers is NULL; HD010 called from a maintenance command. A consumer of a queue that the caller may
+--          not receive from is left out.
 -- Role     howdah_consumer howdah_admin
 --
--- The heartbeat of sessions that work off what they hold ahead. One whose transaction is receiving is passed by: that keeps it alive.
+-- It is the heartbeat of sessions that work on messages held ahead. A consumer whose transaction is receiving is
+-- skipped: that keeps it alive.
 create or replace function howdah.renew_consumers(consumers bigint[]) returns setof bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -12,7 +15,8 @@ declare
     v_open integer[];
 begin
     if consumers is null then
-        raise exception using errcode = 'HD005', message = 'consumers cannot be NULL', hint = 'Give the numbers from howdah.open_consumer.';
+        raise exception using errcode = 'HD005', message = 'consumers cannot be NULL',
+            hint = 'Give the numbers from howdah.open_consumer.';
     end if;
     v_open := array(
         select c.id from howdah.consumers c join howdah.destinations d on d.id = c.destination_id

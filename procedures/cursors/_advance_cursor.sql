@@ -1,8 +1,10 @@
--- howdah._advance_cursor(p_subscription, p_ack): move a cursor over what is done with, up to the first message that is not, or that is leased.
+-- howdah._advance_cursor(p_subscription, p_ack): move a cursor over what is done, up to the first message that is not,
+-- or that is leased.
 --
 -- Role     internal
 --
--- By pages, the first of them small, for as a rule the way is short; at most 10,000 messages at a time. Nothing if somebody else is doing it.
+-- It works page by page, at most 10,000 messages at a time. The first pages are small, because the way is usually
+-- short. If somebody else is doing it, it does nothing.
 create or replace function howdah._advance_cursor(p_subscription howdah.subscriptions, p_ack howdah.acks) returns void
 language plpgsql volatile
 as $$
@@ -30,14 +32,16 @@ begin
         v_xid := null;
         v_done := '{}';
         loop
-            select bool_or(p.open) as open, count(*) as total, array_agg(p.seq) filter (where p.done and not p.open) as done,
+            select bool_or(p.open) as open, count(*) as total,
+                array_agg(p.seq) filter (where p.done and not p.open) as done,
                 (array_agg(p.xid order by p.xid desc, p.seq desc) filter (where not p.open))[1] as xid,
                 (array_agg(p.seq order by p.xid desc, p.seq desc) filter (where not p.open))[1] as seq
             into v_page
             from (
-                select t.xid, t.seq, t.done, bool_or(t.wanted and (not t.done or t.seq = any (v_leased))) over (order by t.xid, t.seq) as open
-                from howdah._page(p_subscription, p_ack, v_segment.slots, coalesce(v_xid, v_segment.from_xid), coalesce(v_seq, v_segment.from_seq),
-                    v_segment.to_xid, v_upto, v_size) t
+                select t.xid, t.seq, t.done, bool_or(t.wanted
+                    and (not t.done or t.seq = any (v_leased))) over (order by t.xid, t.seq) as open
+                from howdah._page(p_subscription, p_ack, v_segment.slots, coalesce(v_xid, v_segment.from_xid),
+                    coalesce(v_seq, v_segment.from_seq), v_segment.to_xid, v_upto, v_size) t
             ) p;
             if v_page.xid is not null then
                 v_xid := v_page.xid;
@@ -49,7 +53,8 @@ begin
             v_size := least(v_size * 4, 10000 - v_read);
         end loop;
         if v_xid is not null then
-            v_cursor := howdah._move_cursor(v_cursor, v_xid, v_seq, cardinality(v_done), howdah._cursor_after(v_cursor, v_upto, v_xid));
+            v_cursor := howdah._move_cursor(v_cursor, v_xid, v_seq, cardinality(v_done),
+                howdah._cursor_after(v_cursor, v_upto, v_xid));
             delete from howdah.acked a where a.ack_id = p_ack.id and a.seq = any (v_done);
         end if;
         v_seq := null;

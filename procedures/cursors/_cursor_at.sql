@@ -1,10 +1,12 @@
--- howdah._cursor_at(p_done, p_upto, p_xid): a cursor moved on to a message: everything before it in reading order is passed.
+-- howdah._cursor_at(p_done, p_upto, p_xid): a cursor moved to a message: everything before it in reading order is
+-- passed.
 --
--- Returns  pg_snapshot: what is visible in it is passed; of p_xid itself only the messages up to p_seq are, which the cursor says.
+-- Returns  pg_snapshot: what is visible in it is passed. Of p_xid itself, only the messages up to the cursor's seq are.
 -- Role     internal
 --
--- p_done is the cursor so far, with nothing passed in part, p_upto the snapshot that was read up to. Reading order: first what was under way at
--- p_done and has committed since, by transaction number; then the transactions begun later. So what is left over is a snapshot again.
+-- p_done is the cursor so far, with nothing passed in part; p_upto is the snapshot that was read up to. Reading order
+-- is: first the transactions open at p_done that have committed since, by id; then the transactions begun later. So
+-- what is left is a snapshot again.
 create or replace function howdah._cursor_at(p_done pg_snapshot, p_upto pg_snapshot, p_xid xid8) returns pg_snapshot
 language plpgsql immutable
 as $$

@@ -1,10 +1,11 @@
--- howdah._own_cursor(p_ack_id): where a cursor stands that the caller is going to move, or to note messages for.
+-- howdah._own_cursor(p_ack_id): where a cursor stands that the caller will move, or record messages for.
 --
 -- Returns  as howdah._cursor.
 -- Raises   40001 somebody moved it since the transaction's snapshot was taken.
 -- Role     internal
 --
--- The lock on the step fails if old steps were deleted meanwhile, among them the next one: else it could be made twice.
+-- The lock on the step fails if old steps were deleted meanwhile, and the next one with them. Otherwise that step could
+-- be made twice.
 create or replace function howdah._own_cursor(p_ack_id integer) returns howdah.ack_cursors
 language plpgsql volatile
 as $$

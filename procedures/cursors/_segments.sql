@@ -1,10 +1,12 @@
--- howdah._segments(p_cursor, p_topic, p_upto): the ranges of transactions in which a cursor may find messages, in reading order.
+-- howdah._segments(p_cursor, p_topic, p_upto): the ranges of transactions in which a cursor may find messages, in
+-- reading order.
 --
--- Returns  for each range the message it begins after (from_xid, from_seq), its last transaction and the tables it may lie in.
+-- Returns  for each range, the message it begins after (from_xid, from_seq), its last transaction, and the tables it
+--          may lie in.
 -- Role     internal
 --
--- First what is left of the transaction passed in part, then each that was under way at the cursor and has ended since, if it published;
--- then those begun later, with what is left if nothing comes between.
+-- First comes the rest of the transaction passed in part. Then comes each transaction that was open at the cursor and
+-- has ended since, if it published. Then come those begun later, joined with that rest if nothing lies between.
 create or replace function howdah._segments(p_cursor howdah.ack_cursors, p_topic integer, p_upto pg_snapshot)
 returns table (from_xid xid8, from_seq bigint, to_xid xid8, slots integer[])
 language plpgsql volatile
@@ -29,7 +31,8 @@ begin
         end loop;
     end if;
     from_xid := v_xmax;
-    from_seq := case when from_xid <> p_cursor.xid then -1 when v_late[1] = v_xmax then 9223372036854775807 else p_cursor.seq end;
+    from_seq := case when from_xid <> p_cursor.xid then -1 when v_late[1] = v_xmax then 9223372036854775807
+        else p_cursor.seq end;
     to_xid := pg_snapshot_xmax(p_upto);
     slots := howdah._slots_from(from_xid);
     return next;

@@ -1,9 +1,10 @@
--- howdah._skip_backlog(p_destination, p_subscription, p_ack, p_reason): move a cursor to the end, over all it has not read, which the journal names.
+-- howdah._skip_backlog(p_destination, p_subscription, p_ack, p_reason): move a cursor to the end, over all it has not
+-- read, and journal what it skips.
 --
 -- Returns  the number of messages discarded (bigint).
 -- Role     internal
 --
--- The caller has locked the subscription. At most 10,000 messages go into a row of the journal.
+-- The caller has locked the subscription. At most 10,000 messages go into one row of the journal.
 create or replace function howdah._skip_backlog(
     p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_reason text
 ) returns bigint

@@ -3,10 +3,11 @@
 -- Returns  pg_snapshot.
 -- Role     internal
 --
--- PostgreSQL leaves the own transaction out of pg_current_snapshot()'s list, for it can see what it did itself. A cursor with such
--- a snapshot would pass what the transaction has yet to publish.
+-- PostgreSQL leaves the caller's own transaction out of the list in pg_current_snapshot(), because it sees its own
+-- changes. A cursor with such a snapshot would pass what the transaction has yet to publish.
 create or replace function howdah._snapshot() returns pg_snapshot
 language sql volatile
 as $$
-    select case when pg_visible_in_snapshot(pg_current_xact_id_if_assigned(), pg_current_snapshot()) then howdah._without_own() else pg_current_snapshot() end
+    select case when pg_visible_in_snapshot(pg_current_xact_id_if_assigned(), pg_current_snapshot())
+        then howdah._without_own() else pg_current_snapshot() end
 $$;

@@ -14,22 +14,27 @@ begin
     p_destination.persistent := p_destination.persistent and (select e.persistent from howdah.engine e);
     insert into howdah.destinations overriding system value
     select n.*
-    from (select where not exists (select from howdah.destinations d where d.name = p_destination.name and d.dropped_at is null)) new
-    cross join lateral jsonb_populate_record(p_destination, jsonb_build_object('id', v_id, 'positions', howdah._new_positions(v_id),
-        'failing', 'howdah.failing_' || v_id % 16, 'special', 'howdah.special_' || v_id % 16, 'head', howdah._new_hint('head_of_' || v_id),
+    from (select where not exists (select from howdah.destinations d
+        where d.name = p_destination.name and d.dropped_at is null)) new
+    cross join lateral jsonb_populate_record(p_destination,
+        jsonb_build_object('id', v_id, 'positions', howdah._new_positions(v_id),
+        'failing', 'howdah.failing_' || v_id % 16, 'special', 'howdah.special_' || v_id % 16, 'head',
+        howdah._new_hint('head_of_' || v_id),
         'search', howdah._new_hint('search_of_' || v_id), 'waiting', howdah._new_hint('waiting_' || v_id),
-        'main_rank', case when p_destination.persistent then 9 - p_destination.default_priority else -1 end, 'senders', array[]::text[], 'receivers', array[]::text[])) n
+        'main_rank', case when p_destination.persistent then 9 - p_destination.default_priority else -1 end, 'senders',
+        array[]::text[], 'receivers', array[]::text[])) n
     on conflict do nothing;
     if not found then
-        raise exception using errcode = 'HD002', message = format('queue %s exists already', quote_literal(p_destination.name)),
+        raise exception using errcode = 'HD002', message = format('queue %s exists already',
+            quote_literal(p_destination.name)),
             hint = 'Change it with howdah.alter_queue(name, options).';
     end if;
     insert into howdah.destination_grants (destination_id, verb, role_name)
     select v_id, g.verb, g.role_name
     from howdah.engine e
     cross join lateral (values ('send', e.producer_role), ('receive', e.consumer_role), ('browse', e.browser_role),
-        ('browse', e.consumer_role), ('browse', e.auditor_role), ('send', e.admin_role), ('receive', e.admin_role), ('browse', e.admin_role),
-        ('admin', e.admin_role)) g(verb, role_name)
+        ('browse', e.consumer_role), ('browse', e.auditor_role), ('send', e.admin_role), ('receive', e.admin_role),
+        ('browse', e.admin_role), ('admin', e.admin_role)) g(verb, role_name)
     on conflict do nothing;
     perform howdah._note_special(d) from howdah.destinations d where d.id = v_id;
     perform howdah._set_room(v_id);

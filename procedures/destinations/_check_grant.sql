@@ -1,4 +1,4 @@
--- howdah._check_grant(p_verb, p_role): refuse what cannot be granted.
+-- howdah._check_grant(p_verb, p_role): refuse a right that cannot be granted.
 --
 -- Raises   HD005 no such verb or role.
 -- Role     internal
@@ -8,7 +8,8 @@ as $$
 begin
     perform howdah._check_verb(p_verb);
     if not exists (select from pg_roles r where r.rolname = p_role) then
-        raise exception using errcode = 'HD005', message = format('there is no role %s', coalesce(quote_literal(p_role), 'NULL'));
+        raise exception using errcode = 'HD005', message = format('there is no role %s',
+            coalesce(quote_literal(p_role), 'NULL'));
     end if;
 end
 $$;

@@ -1,4 +1,4 @@
--- howdah._copy_grants(): keep the copies in howdah.destinations of who may send and receive, which every call reads.
+-- howdah._copy_grants(): keep the lists in howdah.destinations of who may send and receive, which every call reads.
 --
 -- Returns  trigger.
 -- Role     internal

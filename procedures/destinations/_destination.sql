@@ -1,7 +1,8 @@
--- howdah._destination(p_name, p_verb): the destination of that name, if the caller may use it so.
+-- howdah._destination(p_name, p_verb): the destination with a given name, if the caller has a right to it.
 --
 -- Returns  the row of howdah.destinations; p_verb is send, receive, browse or admin.
--- Raises   HD001 there is no such queue; HD010 the caller has no such right there, or it is another connection's temporary queue.
+-- Raises   HD001 there is no such queue; HD010 the caller does not have the right p_verb there, or it is another
+--          connection's temporary queue.
 -- Role     internal
 create or replace function howdah._destination(p_name text, p_verb text) returns howdah.destinations
 language plpgsql stable
@@ -21,7 +22,8 @@ begin
           and howdah._has_role(g.role_name)
     ) then
         raise exception using errcode = 'HD010',
-            message = format('role %s may not %s on queue %s', quote_ident(howdah._caller()), p_verb, quote_literal(p_name)),
+            message = format('role %s may not %s on queue %s', quote_ident(howdah._caller()), p_verb,
+                quote_literal(p_name)),
             hint = 'Ask an administrator for membership in a role that has this right (howdah.destination_grants).';
     end if;
     if v_destination.name ^@ '_TEMP.' then

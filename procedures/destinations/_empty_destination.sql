@@ -1,6 +1,7 @@
--- howdah._empty_destination(p_destination, p_reason): discard every message of a destination that no transaction (and, when purged, no lease) holds.
+-- howdah._empty_destination(p_destination, p_reason): discard every message of a destination that no transaction holds
+-- (nor, in a purge, a lease).
 --
--- Returns  their number (bigint).
+-- Returns  the number of messages (bigint).
 -- Role     internal
 create or replace function howdah._empty_destination(p_destination howdah.destinations, p_reason text) returns bigint
 language plpgsql volatile
@@ -14,7 +15,8 @@ begin
     if p_reason = 'purged' then
         perform howdah._return_leases(p_destination.id, null, howdah.now());
     else
-        perform howdah._lay_down(p_destination.id, l.lease_id, null, null) from howdah.leases l where l.destination_id = p_destination.id;
+        perform howdah._lay_down(p_destination.id, l.lease_id, null, null) from howdah.leases l
+        where l.destination_id = p_destination.id;
     end if;
     for v_ids, v_nonpersistent in
         with ready as (
@@ -29,7 +31,8 @@ begin
         ), parked as (
             delete from howdah.parked p where p.ctid = any (array(
                 select c.ctid from howdah.parked c where c.destination_id = p_destination.id
-                    and (p_reason <> 'purged' or c.lease_id is null or c.due_at <= howdah.now()) for update skip locked))
+                    and (p_reason <> 'purged' or c.lease_id is null or c.due_at <= howdah.now())
+                  for update skip locked))
             returning p.message_id, p.boot is not null as nonpersistent
         )
         select array_agg(g.message_id order by g.message_id), g.nonpersistent

@@ -1,6 +1,6 @@
--- howdah._engine_option(p_key): our name of an engine's property, of which Sun ONE MQ's or WebSphere's may be given.
+-- howdah._engine_option(p_key): our name of an engine's property, given by our name or that of Sun ONE MQ or WebSphere.
 --
--- Returns  text; a name that is neither stays.
+-- Returns  text; a name that is neither stays as it is.
 -- Role     internal
 create or replace function howdah._engine_option(p_key text) returns text
 language sql immutable

@@ -1,9 +1,9 @@
--- howdah._ensure_targets(p_destination): create the queues that a policy's fixed names need, where they are missing.
+-- howdah._ensure_targets(p_destination): create missing queues that a policy uses under fixed names.
 --
 -- Role     internal
 --
--- SYSTEM.DEAD.LETTER.QUEUE, ActiveMQ.DLQ or the individual dead-letter queue, _SYSTEM.Advisory: not made by the first poison message, whose
--- receiver could then not be prepared and would wait for others'.
+-- These are SYSTEM.DEAD.LETTER.QUEUE, ActiveMQ.DLQ or the individual dead-letter queue, and _SYSTEM.Advisory. The first
+-- poison message does not create them: its receiver could then not be prepared, and would wait for others.
 create or replace function howdah._ensure_targets(p_destination howdah.destinations) returns void
 language plpgsql volatile
 as $$
@@ -14,7 +14,8 @@ begin
     for v_name in
         select n.name
         from (values
-            ('SYSTEM.DEAD.LETTER.QUEUE', p_destination.exception_mode = 'dead_letter' or p_destination.exception_fallback = 'dead_letter'),
+            ('SYSTEM.DEAD.LETTER.QUEUE', p_destination.exception_mode = 'dead_letter'
+                or p_destination.exception_fallback = 'dead_letter'),
             ('ActiveMQ.DLQ', p_destination.exception_mode = 'shared'),
             (p_destination.exception_prefix || p_destination.name, p_destination.exception_mode = 'individual'),
             ('_SYSTEM.Advisory', p_destination.notify_admin or p_destination.disable_after > 0)
@@ -24,9 +25,10 @@ begin
     loop
         v_target := howdah._new_destination(v_name);
         v_target.is_system := v_name in ('SYSTEM.DEAD.LETTER.QUEUE', '_SYSTEM.Advisory');
-        -- Those are everybody's, whoever happens to need one first.
+        -- These belong to everybody, whoever needs one first.
         v_target.persistent := p_destination.persistent or v_target.is_system;
-        -- What the engine itself puts there is on record like any send, else an audit could not tell it from a forgery.
+        -- What the engine itself puts there is recorded like any send; otherwise an audit could not tell it from a
+        -- forgery.
         v_target.journal_level := case when v_target.is_system then 'full' else v_target.journal_level end;
         if v_name = '_SYSTEM.Advisory' then
             v_target.default_time_to_live_ms := 7 * 86400000;

@@ -1,10 +1,11 @@
--- howdah._has_right(p_destination_id, p_verb): whether the caller may use a destination so.
+-- howdah._has_right(p_destination_id, p_verb): whether the caller has a right to a destination.
 --
 -- Returns  boolean.
 -- Role     internal
 --
--- Asked of each topic of a wildcard at each receive: who subscribed did not know which topics would match, nor who may read them later. A
--- subscription to one topic has rights of its own, made from that topic's, and nothing is looked up for it.
+-- It is checked for each topic of a wildcard at each receive. The subscriber did not know which topics would match, nor
+-- who may read them later. A subscription to one topic has rights of its own, copied from the topic's, and needs no
+-- look-up.
 create or replace function howdah._has_right(p_destination_id integer, p_verb text) returns boolean
 language sql stable
 as $$

@@ -1,4 +1,4 @@
--- howdah._holds_messages(p_destination_id): whether any message lies in the destination, expired ones included.
+-- howdah._holds_messages(p_destination_id): whether a destination holds any message, including expired ones.
 --
 -- Returns  boolean.
 -- Role     internal
@@ -10,5 +10,6 @@ as $$
         or exists (select from howdah.msgs_nonpersistent n
                    where n.destination_id = p_destination_id and n.boot = pg_postmaster_start_time())
         or exists (select from howdah.parked p
-                   where p.destination_id = p_destination_id and (p.boot is null or p.boot = pg_postmaster_start_time()))
+                   where p.destination_id = p_destination_id
+                     and (p.boot is null or p.boot = pg_postmaster_start_time()))
 $$;

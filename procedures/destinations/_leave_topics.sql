@@ -1,4 +1,4 @@
--- howdah._leave_topics(p_queue_id): bridge no topic to a queue any more.
+-- howdah._leave_topics(p_queue_id): remove all bridges to a queue.
 --
 -- Role     internal
 create or replace function howdah._leave_topics(p_queue_id integer) returns void

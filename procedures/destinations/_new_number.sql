@@ -4,8 +4,9 @@
 -- Raises   HD002 all numbers are taken.
 -- Role     internal
 --
--- A number drawn by a transaction that rolled back was never anybody's: once the sequence has reached its end, such numbers are searched for.
--- The advisory lock passes by those that open transactions have drawn. The catalog shows at once what another has just committed.
+-- A number drawn by a transaction that rolled back never belonged to anybody. Once the sequence has reached its end,
+-- such numbers are searched for. The advisory lock skips numbers that open transactions have drawn. The catalog shows
+-- at once what another transaction has just committed.
 create or replace function howdah._new_number() returns integer
 language plpgsql volatile
 as $$
@@ -25,7 +26,8 @@ begin
         order by d.id
     loop
         while v_id <= 999999 and not exists (select from howdah.destinations d where d.id = v_id) loop
-            if pg_try_advisory_xact_lock(howdah._lock_key('number', v_id::text)) and to_regclass('howdah.positions_' || v_id) is null
+            if pg_try_advisory_xact_lock(howdah._lock_key('number', v_id::text))
+               and to_regclass('howdah.positions_' || v_id) is null
                and not exists (select from howdah.destinations d where d.id = v_id) then
                 return v_id;
             end if;

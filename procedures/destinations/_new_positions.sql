@@ -1,4 +1,4 @@
--- howdah._new_positions(p_id): make the sequence of a new destination's positions.
+-- howdah._new_positions(p_id): create the sequence of a new destination's positions.
 --
 -- Returns  regclass.
 -- Role     internal

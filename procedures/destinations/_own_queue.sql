@@ -10,8 +10,10 @@ declare
     v_destination howdah.destinations := howdah._destination(p_name, 'admin');
 begin
     if v_destination.is_system then
-        raise exception using errcode = 'HD012', message = format('queue %s belongs to the engine', quote_literal(p_name)),
-            hint = 'The system exception destination can be read, replayed and purged, but neither changed nor dropped.';
+        raise exception using errcode = 'HD012', message = format('queue %s belongs to the engine',
+            quote_literal(p_name)),
+            hint =
+                'The system exception destination can be read, replayed and purged, but neither changed nor dropped.';
     end if;
     return v_destination;
 end

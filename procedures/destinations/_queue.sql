@@ -1,7 +1,8 @@
--- howdah._queue(p_name, p_verb): a destination that holds messages, a queue or a subscription, if the caller may use it so.
+-- howdah._queue(p_name, p_verb): a destination that holds messages, a queue or a subscription, if the caller has a
+-- right to it.
 --
 -- Returns  the row of howdah.destinations, as howdah._destination.
--- Raises   HD001 there is none of that name, or it is a topic; HD010 the caller has no such right there.
+-- Raises   HD001 there is none of that name, or it is a topic; HD010 the caller does not have the right p_verb there.
 -- Role     internal
 create or replace function howdah._queue(p_name text, p_verb text) returns howdah.destinations
 language plpgsql stable

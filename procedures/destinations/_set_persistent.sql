@@ -1,8 +1,9 @@
--- howdah._set_persistent(): have sends to every queue and topic store persistent messages, or none, as the engine and each of them says now.
+-- howdah._set_persistent(): make sends to every queue and topic store persistent messages or not, as the engine and
+-- each of them now say.
 --
 -- Role     internal
 --
--- As howdah.alter_queue for one. What lies there stays what it is, and is still found.
+-- It does what howdah.alter_queue does for one. Messages already there stay what they are, and are still found.
 create or replace function howdah._set_persistent() returns void
 language plpgsql volatile
 as $$
@@ -12,7 +13,8 @@ begin
     for v_destination in
         update howdah.destinations d
         set persistent = d.own_persistent and e.persistent,
-            main_rank = case when d.kind <> 'topic' and d.own_persistent and e.persistent then 9 - d.default_priority else -1 end
+            main_rank = case when d.kind <> 'topic' and d.own_persistent and e.persistent then 9 - d.default_priority
+                else -1 end
         from howdah.engine e
         where d.persistent <> (d.own_persistent and e.persistent)
           and (d.dropped_at is null or exists (select from howdah.temporary_queues t where t.destination_id = d.id))

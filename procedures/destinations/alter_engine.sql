@@ -1,16 +1,21 @@
 -- howdah.alter_engine(options): change properties of the whole engine.
 --
--- Raises   HD003 a name is none; HD004 unknown or wrong option.
+-- Raises   HD003 an option names an invalid destination; HD004 unknown or wrong option.
 -- Role     howdah_admin
 --
--- options is a JSON object; howdah.engine_options() shows each with its value, and docs/operations.md says what each does. Those not named stay. Sun ONE MQ's
--- names, such as imq.system.max_count and imq.transaction.autorollback, and WebSphere's sib.processor.blockedRetryTimeout are understood too.
+-- options is a JSON object. howdah.engine_options() lists each option with its value, and docs/operations.md says what
+-- each does. Options that are not named stay. Names of Sun ONE MQ, such as imq.system.max_count and
+-- imq.transaction.autorollback, are also accepted, and so is WebSphere's sib.processor.blockedRetryTimeout.
 --
--- Limits: max_count, messages at most in all queues and subscriptions. max_size, bytes of their bodies at most, a number or a text with the unit b, k
--- or m, such as "10k" (10,240). max_message_bytes, in the same units: the largest body that any queue or topic takes, whatever its own option says.
--- persistent false: every message sent from now on is non-persistent, whatever its sender, queue or topic says, and the server's next restart loses it.
--- 0 and -1: no limit. yellow_threshold, orange_threshold and red_threshold are percents of these; orange_delay_ms is how long who sends 50 messages
--- waits in orange.
+-- Limits: max_count is the largest number of messages in all queues and subscriptions. max_size is the largest total of
+-- bytes of their bodies: a number, or a text with the unit b, k or m, such as "10k" (10,240). max_message_bytes, in the
+-- same units, is the largest body that any queue or topic takes, whatever its own option says. 0 and -1 mean no limit.
+--
+-- yellow_threshold, orange_threshold and red_threshold are percentages of these limits. orange_delay_ms is how long a
+-- sender of 50 messages waits in orange.
+--
+-- persistent false: every message sent from now on is non-persistent, whatever its sender, queue or topic says. The
+-- server's next restart loses it.
 create or replace function howdah.alter_engine(options jsonb) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -19,7 +24,8 @@ declare
     v_options jsonb := options;
 begin
     if jsonb_typeof(options) = 'object' then
-        select coalesce(jsonb_object_agg(howdah._engine_option(o.key), o.value), '{}') into v_options from jsonb_each(options) o;
+        select coalesce(jsonb_object_agg(howdah._engine_option(o.key), o.value), '{}') into v_options
+        from jsonb_each(options) o;
     end if;
     perform howdah._check_options('engine', v_options);
     select e.* into v_engine from howdah.engine e for update;
@@ -30,20 +36,27 @@ begin
                  when o.key = 'max_count' and o.value in ('0', '-1') then 'null'
                  else o.value end), '{}')
         from jsonb_each(v_options) o join howdah._option_kinds() k on k.owner = 'engine' and k.key = o.key));
-    if not (v_engine.yellow_threshold <= v_engine.orange_threshold and v_engine.orange_threshold <= v_engine.red_threshold) then
+    if not (v_engine.yellow_threshold <= v_engine.orange_threshold
+        and v_engine.orange_threshold <= v_engine.red_threshold) then
         raise exception using errcode = 'HD004', message = 'thresholds must ascend from yellow over orange to red',
             hint = 'The defaults are 60, 75 and 90.';
     end if;
-    update howdah.engine e set persistent = v_engine.persistent, max_count = v_engine.max_count, max_bytes = v_engine.max_bytes, max_message_bytes = v_engine.max_message_bytes, yellow_threshold = v_engine.yellow_threshold,
-        orange_threshold = v_engine.orange_threshold, red_threshold = v_engine.red_threshold, orange_delay_ms = v_engine.orange_delay_ms,
-        default_blocked_retry_ms = v_engine.default_blocked_retry_ms, redelivered_optimization = v_engine.redelivered_optimization,
+    update howdah.engine e set persistent = v_engine.persistent, max_count = v_engine.max_count,
+        max_bytes = v_engine.max_bytes, max_message_bytes = v_engine.max_message_bytes,
+        yellow_threshold = v_engine.yellow_threshold, orange_threshold = v_engine.orange_threshold,
+        red_threshold = v_engine.red_threshold, orange_delay_ms = v_engine.orange_delay_ms,
+        default_blocked_retry_ms = v_engine.default_blocked_retry_ms,
+        redelivered_optimization = v_engine.redelivered_optimization,
         expiration_interval_seconds = v_engine.expiration_interval_seconds, autorollback = v_engine.autorollback,
-        topic_rotation_seconds = v_engine.topic_rotation_seconds, journal_retention_days = v_engine.journal_retention_days,
+        topic_rotation_seconds = v_engine.topic_rotation_seconds,
+        journal_retention_days = v_engine.journal_retention_days,
         incident_retention_days = v_engine.incident_retention_days, archive = v_engine.archive;
-    if v_options = '{}' or v_options ?| array['max_count', 'max_size', 'max_message_bytes', 'yellow_threshold', 'orange_threshold', 'red_threshold'] then
+    if v_options = '{}' or v_options ?| array['max_count', 'max_size', 'max_message_bytes', 'yellow_threshold',
+        'orange_threshold', 'red_threshold'] then
         perform howdah._close_room('howdah.system_room');
         perform howdah._set_room(d.id) from howdah.destinations d
-        where d.dropped_at is null or exists (select from howdah.temporary_queues t where t.destination_id = d.id);  -- ended ones are used again
+        -- ended temporary queues are used again
+        where d.dropped_at is null or exists (select from howdah.temporary_queues t where t.destination_id = d.id);
     end if;
     if v_options ? 'persistent' then
         perform howdah._set_persistent();

@@ -1,6 +1,6 @@
--- howdah.drop_policy(pattern): forget the options of a wildcard; queues keep what they have.
+-- howdah.drop_policy(pattern): delete the options of a wildcard; queues keep the options that they have.
 --
--- Returns  whether there was one.
+-- Returns  true if there was one (boolean).
 -- Role     howdah_admin
 create or replace function howdah.drop_policy(pattern text) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

@@ -1,11 +1,11 @@
--- howdah.drop_queue(queue, force): drop a queue; one that holds messages only when forced.
+-- howdah.drop_queue(queue, force): drop a queue; force also drops one that holds messages.
 --
 -- Returns  the number of messages discarded with it (bigint).
 -- Raises   HD001 no such queue; HD010 not allowed; HD011 it holds messages; HD012 it belongs to the engine.
 -- Role     howdah_admin
 --
--- Its listeners go with it. A message whose sender commits after the drop, or that a rolled-back receiver gives back, is found by
--- howdah.maintain_dropped() and moved to the system exception destination: it is not lost.
+-- Its listeners are dropped, too. A message is not lost if its sender commits after the drop, or a receiver rolls back.
+-- howdah.maintain_dropped() finds it and moves it to the system exception destination.
 create or replace function howdah.drop_queue(queue text, force boolean default false) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -16,7 +16,8 @@ begin
     perform from howdah.destinations d where d.name = queue and d.dropped_at is null for update;
     v_destination := howdah._own_queue(queue);
     if v_destination.kind <> 'queue' then
-        raise exception using errcode = 'HD001', message = format('%s is a %s, not a queue', quote_literal(queue), v_destination.kind),
+        raise exception using errcode = 'HD001', message = format('%s is a %s, not a queue', quote_literal(queue),
+            v_destination.kind),
             hint = 'See howdah.drop_topic and howdah.unsubscribe.';
     end if;
     if force then

@@ -1,6 +1,6 @@
 -- howdah.engine_options(): the properties of the whole engine with their values.
 --
--- Returns  a JSON object, as howdah.alter_engine takes it.
+-- Returns  a JSON object in the form that howdah.alter_engine takes.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.engine_options() returns jsonb
 language sql stable security definer set search_path = pg_catalog, howdah, pg_temp

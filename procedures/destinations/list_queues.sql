@@ -1,7 +1,7 @@
--- howdah.list_queues(temporary): every queue with its options, by name.
+-- howdah.list_queues(temporary): list all queues with their main options, by name.
 --
--- Returns  one row a queue, the engine's own included, temporary ones if asked for; blocked_retry_ms and max_message_bytes are those that hold. Of
---          the other options see howdah.queue_options.
+-- Returns  one row per queue, including the engine's own, and temporary ones if asked for. blocked_retry_ms and
+--          max_message_bytes are the values in effect. howdah.queue_options has the other options.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.list_queues(temporary boolean default false) returns table (
     queue text, is_system boolean, sending_paused boolean, receiving_paused boolean, max_failed_deliveries integer,

@@ -1,10 +1,12 @@
--- howdah.pause(queue, sending, receiving): stop sending to a queue, receiving from it, or both (the default).
+-- howdah.pause(queue, sending, receiving): pause sending to a queue, receiving from it, or both (the default).
 --
 -- Raises   HD001 no such queue; HD010 not allowed; HD012 it belongs to the engine.
 -- Role     howdah_admin
 --
--- Transactions that have sent or received already are not disturbed. false leaves that side as it is.
-create or replace function howdah.pause(queue text, sending boolean default true, receiving boolean default true) returns void
+-- Transactions that have already sent or received are not disturbed. false leaves that side as it is.
+create or replace function howdah.pause(
+    queue text, sending boolean default true, receiving boolean default true
+) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare

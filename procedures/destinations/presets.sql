@@ -1,6 +1,6 @@
--- howdah.presets(): the presets side by side.
+-- howdah.presets(): compare the presets.
 --
--- Returns  one row for each option of a policy, its value under each preset.
+-- Returns  one row per option of a policy, with its value in each preset.
 -- Role     everybody
 create or replace function howdah.presets() returns table (
     option text, howdah jsonb, websphere jsonb, websphere_mq jsonb, service_broker jsonb, activemq jsonb

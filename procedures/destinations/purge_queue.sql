@@ -1,11 +1,11 @@
--- howdah.purge_queue(queue): discard every message of a queue that nobody is receiving just now.
+-- howdah.purge_queue(queue): discard every message of a queue that nobody is receiving at the moment.
 --
 -- Returns  the number of messages discarded (bigint).
--- Raises   HD001 no such queue; HD010 not allowed; HD024 it is a subscription and being read, or messages of it are leased; HD025 it is one in a restored
---          database (howdah.rebase_topics).
+-- Raises   HD001 no such queue; HD010 not allowed; HD024 it is a subscription that is being read, or messages of it are
+--          leased; HD025 it is a subscription in a restored database (howdah.rebase_topics).
 -- Role     howdah_admin
 --
--- A subscription is purged of what was set aside for it and of all it has not read of its topics.
+-- Purging a subscription discards what was set aside for it, and all that it has not read of its topics.
 create or replace function howdah.purge_queue(queue text) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -1,10 +1,13 @@
--- howdah.resume(queue, sending, receiving): allow sending to a queue, receiving from it, or both (the default) again.
+-- howdah.resume(queue, sending, receiving): resume sending to a queue, receiving from it, or both (the default).
 --
 -- Raises   HD001 no such queue; HD010 not allowed; HD012 it belongs to the engine.
 -- Role     howdah_admin
 --
--- false leaves that side as it is. Receiving from a queue that was disabled is enabled again, and failures in a row count anew.
-create or replace function howdah.resume(queue text, sending boolean default true, receiving boolean default true) returns void
+-- false leaves that side as it is. Resuming receiving also enables a queue that failures in a row disabled, and
+-- restarts their count.
+create or replace function howdah.resume(
+    queue text, sending boolean default true, receiving boolean default true
+) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare
@@ -15,7 +18,8 @@ begin
         receiving_paused = d.receiving_paused and not coalesce(receiving, false),
         disabled_at = case when receiving is not true then d.disabled_at end,
         streak_from = case when receiving is true and d.disabled_at is not null
-            then coalesce(pg_sequence_last_value(pg_get_serial_sequence('howdah.poison_details', 'incident_id')::regclass), 0)
+            then coalesce(pg_sequence_last_value(pg_get_serial_sequence('howdah.poison_details',
+                'incident_id')::regclass), 0)
             else d.streak_from end
     where d.id = v_id;
 end

@@ -1,10 +1,10 @@
--- howdah.revoke_queue(queue, verb, role): take such a right back.
+-- howdah.revoke_queue(queue, verb, role): revoke a right at a queue.
 --
--- Returns  whether the role had it itself.
+-- Returns  true if the role itself had the right (boolean).
 -- Raises   HD001 no such queue; HD005 no such verb; HD010 not allowed.
 -- Role     howdah_admin
 --
--- The role may be gone: its rights stay, for a role of the same name, until they are taken back.
+-- The role may no longer exist. Its rights remain, for a later role of the same name, until they are revoked.
 create or replace function howdah.revoke_queue(queue text, verb text, role text) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -1,12 +1,15 @@
--- howdah.set_policy(pattern, options, apply): options for all queues whose names match a wildcard.
+-- howdah.set_policy(pattern, options, apply): set options for all queues whose names match a wildcard.
 --
 -- Returns  how many existing queues were changed (bigint).
--- Raises   HD003 the pattern is not one; HD004 unknown or wrong option; HD001, HD002, HD010, HD012 as howdah.alter_queue.
+-- Raises   HD003 the pattern is no wildcard; HD004 unknown or wrong option; HD001, HD002, HD010, HD012 as
+--          howdah.alter_queue.
 -- Role     howdah_admin
 --
--- As ActiveMQ's policy entries: names are parts between dots, * stands for one part, > at the end for the rest; the most specific
--- pattern holds alone. New queues take its options at their creation; with apply (the default) existing queues for which it is the most
--- specific one do so now, those of the engine excepted. Options given to create_queue or alter_queue win.
+-- It works like ActiveMQ's policy entries. Names are parts between dots; * stands for one part, and > at the end for
+-- the rest. Only the most specific pattern applies.
+--
+-- New queues take its options when they are created. With apply (the default), existing queues for which it is the most
+-- specific pattern take them now, except the engine's own. Options given to create_queue or alter_queue override them.
 create or replace function howdah.set_policy(pattern text, options jsonb, apply boolean default true) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -15,18 +18,24 @@ declare
     v_count bigint := 0;
 begin
     perform howdah._refuse_maintenance();
-    if pattern is null or length(pattern) > 242 or pattern !~ '^([A-Za-z0-9_/-]+|[*])([.]([A-Za-z0-9_/-]+|[*]))*([.]>)?$|^>$' then
-        raise exception using errcode = 'HD003', message = format('%s is no pattern of queue names', coalesce(quote_literal(left(pattern, 250)), 'NULL')),
-            hint = '242 characters at most: parts between dots; * stands for one part, > at the end for the rest: orders.*.eu, orders.>, >.';
+    if pattern is null or length(pattern) > 242
+       or pattern !~ '^([A-Za-z0-9_/-]+|[*])([.]([A-Za-z0-9_/-]+|[*]))*([.]>)?$|^>$' then
+        raise exception using errcode = 'HD003', message = format('%s is no pattern of queue names',
+            coalesce(quote_literal(left(pattern, 250)), 'NULL')),
+            hint =
+                '242 characters at most: parts between dots; * stands for one part, > at the end for the rest: '
+                'orders.*.eu, orders.>, >.';
     end if;
     perform howdah._with_options(howdah._new_destination('policy'), options);
     if options ->> 'poison_procedure' is not null then
-        raise exception using errcode = 'HD004', message = 'option poison_procedure is for single queues, not for patterns',
+        raise exception using errcode = 'HD004',
+            message = 'option poison_procedure is for single queues, not for patterns',
             hint = 'Set it with howdah.alter_queue(queue, options).';
     end if;
     insert into howdah.destination_policies as p (pattern, options, set_at, set_by)
     values (set_policy.pattern, set_policy.options, howdah.now(), howdah._caller())
-    on conflict on constraint pk_destination_policies do update set options = excluded.options, set_at = excluded.set_at, set_by = excluded.set_by;
+    on conflict on constraint pk_destination_policies do update set options = excluded.options,
+        set_at = excluded.set_at, set_by = excluded.set_by;
     if apply then
         for v_queue in
             select d.name from howdah.destinations d

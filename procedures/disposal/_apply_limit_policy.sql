@@ -1,10 +1,11 @@
--- howdah._apply_limit_policy(p_destination, p_message, p_nonpersistent, p_reason): dispose of a message by its queue's policy.
+-- howdah._apply_limit_policy(p_destination, p_message, p_nonpersistent, p_reason): dispose of a message by its queue's
+-- policy.
 --
 -- Returns  what was done: moved, blocked (it stays and waits for its retry), discarded, quarantined or ended.
 -- Role     internal
 --
--- The caller has deleted the row, in the same transaction. It wakes nobody: a NOTIFY would keep a receive that buries from
--- being prepared, each time anew. Copies, replies and reports go before the message itself.
+-- The caller has deleted the row in the same transaction. Nobody is woken: after a NOTIFY, a receive that disposes of a
+-- message could never be prepared. Copies, replies and reports are sent before the message itself.
 create or replace function howdah._apply_limit_policy(
     p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text
 ) returns text
@@ -43,15 +44,17 @@ begin
     elsif v_outcome = 'quarantined' then
         insert into howdah.quarantines (message_id, destination_id, stage, at)
         values (p_message.message_id, p_destination.id, p_message.stage, howdah.now());
-        -- Another stage: its failures count anew when it returns, and its incidents stay.
+        -- The new stage makes its failures count from zero when it returns; its incidents stay.
         p_message.stage := p_message.stage + 1;
-        perform howdah._park(p_message, p_nonpersistent, howdah.now() + p_destination.quarantine_ms * interval '1 millisecond', 'quarantine');
+        perform howdah._park(p_message, p_nonpersistent,
+            howdah.now() + p_destination.quarantine_ms * interval '1 millisecond', 'quarantine');
     elsif v_outcome in ('ended', 'discarded') then
         perform howdah._journal(p_destination, 'discarded', array[p_message.message_id], p_nonpersistent, null,
             case v_outcome when 'ended' then 'conversation ended: ' else '' end || p_reason);
     end if;
     if v_outcome = 'ended' then
-        perform howdah._end_conversation(p_message.conversation_id, 500, p_reason, p_message.reply_to, p_message.correlation_id);
+        perform howdah._end_conversation(p_message.conversation_id, 500, p_reason, p_message.reply_to,
+            p_message.correlation_id);
     end if;
     perform howdah._clean_incidents(p_destination, p_message.message_id, p_message.conversation_id,
         howdah._group(p_message.headers, p_message.conversation_id), v_outcome);

@@ -1,4 +1,5 @@
--- howdah._clean_incidents(p_destination, p_message_id, p_conversation_id, p_group, p_outcome): delete the incidents of what was disposed of, if the queue wants that.
+-- howdah._clean_incidents(p_destination, p_message_id, p_conversation_id, p_group, p_outcome): delete the incidents of
+-- a disposed message, if the queue asks for it.
 --
 -- Role     internal
 create or replace function howdah._clean_incidents(
@@ -12,7 +13,8 @@ begin
         where p.incident_id in (
             select l.incident_id from howdah.poison_details l
             where l.destination_id = p_destination.id and l.message_id = p_message_id
-               or p_destination.count_by = 'conversation' and l.destination_id = p_destination.id and l.conversation_id = p_conversation_id
+               or p_destination.count_by = 'conversation' and l.destination_id = p_destination.id
+               and l.conversation_id = p_conversation_id
                or p_destination.count_by = 'group' and l.destination_id = p_destination.id and l.message_group = p_group
             for update skip locked);
     end if;

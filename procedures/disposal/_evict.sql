@@ -1,12 +1,17 @@
--- howdah._evict(p_destination, p_messages, p_bytes, p_rank): remove messages from a full queue, by its limit_behaviour.
+-- howdah._evict(p_destination, p_messages, p_bytes, p_rank): remove messages from a full queue by its limit_behaviour.
 --
--- Returns  whether any was removed (boolean).
+-- Returns  true if any message was removed (boolean).
 -- Role     internal
 --
--- As many as leave room for p_messages and p_bytes, or all there are: the oldest, or those of the lowest priority and of these the oldest, none above the
--- priority of p_rank; ready ones before those that wait for a time. What a transaction or a lease holds stays:
--- a hundred of these are passed over, and if there are more, all.
-create or replace function howdah._evict(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer) returns boolean
+-- It removes as many as make room for p_messages and p_bytes, or all there are. It takes the oldest; or those of the
+-- lowest priority, and of these the oldest, but none above the priority of p_rank. Ready messages go before those that
+-- wait for a time.
+--
+-- Messages that a transaction or a lease holds stay. The call looks past 100 of them; if it then has removed nothing,
+-- it looks past 100,000.
+create or replace function howdah._evict(
+    p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer
+) returns boolean
 language plpgsql volatile set enable_seqscan = off
 as $$
 declare
@@ -24,13 +29,16 @@ begin
             from generate_series(case when v_lowest then p_rank else 0 end, 9) r(rank)
             cross join lateral (
                 (select 0 as place, m.rank, m.seq, m.message_id from howdah.msgs m
-                 where m.destination_id = p_destination.id and m.rank = r.rank order by m.seq limit p_messages + v_beside)
+                 where m.destination_id = p_destination.id and m.rank = r.rank order by m.seq
+                 limit p_messages + v_beside)
                 union all
                 (select 1, n.rank, n.seq, n.message_id from howdah.msgs_nonpersistent n
-                 where n.destination_id = p_destination.id and n.rank = r.rank and n.boot = pg_postmaster_start_time() order by n.seq limit p_messages + v_beside)
+                 where n.destination_id = p_destination.id and n.rank = r.rank and n.boot = pg_postmaster_start_time()
+                 order by n.seq limit p_messages + v_beside)
                 union all
                 (select 2, p.rank, p.seq, p.message_id from howdah.parked p
-                 where p.destination_id = p_destination.id and p.rank = r.rank and (p.lease_id is null or p.due_at <= howdah.now())
+                 where p.destination_id = p_destination.id and p.rank = r.rank
+                   and (p.lease_id is null or p.due_at <= howdah.now())
                  order by p.due_at, p.seq limit p_messages + v_beside)) o
             order by o.place = 2, case when v_lowest then -o.rank end, o.seq
         loop
@@ -39,17 +47,20 @@ begin
             if v_oldest.place = 0 then
                 delete from howdah.msgs m where m.ctid = any (array(
                     select c.ctid from howdah.msgs c
-                    where c.destination_id = p_destination.id and c.rank = v_oldest.rank and c.seq = v_oldest.seq for update skip locked))
+                    where c.destination_id = p_destination.id and c.rank = v_oldest.rank and c.seq = v_oldest.seq
+                    for update skip locked))
                 returning m.* into v_message;
             elsif v_oldest.place = 1 then
                 delete from howdah.msgs_nonpersistent n where n.ctid = any (array(
                     select c.ctid from howdah.msgs_nonpersistent c
-                    where c.destination_id = p_destination.id and c.rank = v_oldest.rank and c.seq = v_oldest.seq for update skip locked))
+                    where c.destination_id = p_destination.id and c.rank = v_oldest.rank and c.seq = v_oldest.seq
+                    for update skip locked))
                 returning (howdah._as_ready(n)).* into v_message;
             else
                 delete from howdah.parked p where p.ctid = any (array(
                     select c.ctid from howdah.parked c
-                    where c.destination_id = p_destination.id and c.message_id = v_oldest.message_id for update skip locked))
+                    where c.destination_id = p_destination.id and c.message_id = v_oldest.message_id
+                    for update skip locked))
                 returning (howdah._as_ready(p)).* into v_message;
             end if;
             continue when v_message.message_id is null;

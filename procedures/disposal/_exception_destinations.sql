@@ -1,6 +1,6 @@
 -- howdah._exception_destinations(): the queues that dead messages go to.
 --
--- Returns  their numbers.
+-- Returns  their numbers (setof integer).
 -- Role     internal
 create or replace function howdah._exception_destinations() returns setof integer
 language sql stable

@@ -1,10 +1,13 @@
--- howdah._expire(p_destination, p_message, p_nonpersistent): end a message that has expired; the caller has deleted its row.
+-- howdah._expire(p_destination, p_message, p_nonpersistent): dispose of an expired message whose row the caller has
+-- deleted.
 --
 -- Role     internal
 --
--- To the exception destination if its queue says process_expired, as in ActiveMQ, where it no longer expires; else it is gone, and the
--- journal has it.
-create or replace function howdah._expire(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean) returns void
+-- If its queue has process_expired, as in ActiveMQ, it goes to the exception destination, where it no longer expires.
+-- Otherwise it is gone, and the journal records it.
+create or replace function howdah._expire(
+    p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean
+) returns void
 language plpgsql volatile
 as $$
 declare

@@ -1,11 +1,13 @@
 -- howdah._move_dead(p_destination, p_message, p_nonpersistent, p_reason): move a message to the exception destination.
 --
--- Returns  moved, or blocked if there is nowhere to go but its own queue.
+-- Returns  moved, or blocked if it can only stay in its own queue.
 -- Role     internal
 --
--- Where the policy's destination is missing, full or not permitted the fallback takes it, as WebSphere's system exception destination
--- and IBM MQ's dead-letter queue do, and the reason says so. There a message no longer expires. ActiveMQ's dead-letter queues
--- keep a non-persistent message as a persistent one, and its headers say what it was.
+-- If the policy's destination is missing, full or not permitted, the fallback takes the message, and the reason says
+-- so. WebSphere's system exception destination and IBM MQ's dead-letter queue work like this. A message there no longer
+-- expires.
+--
+-- ActiveMQ's dead-letter queues keep a non-persistent message as a persistent one, and its headers say what it was.
 create or replace function howdah._move_dead(
     p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text
 ) returns text
@@ -24,7 +26,8 @@ begin
             else (select '_SYSTEM.Exception.Destination.' || e.name from howdah.engine e) end,
         (select '_SYSTEM.Exception.Destination.' || e.name from howdah.engine e)
     ] loop
-        select d.* into v_target from howdah.destinations d where d.name = v_name and d.dropped_at is null and d.kind = 'queue';
+        select d.* into v_target from howdah.destinations d
+        where d.name = v_name and d.dropped_at is null and d.kind = 'queue';
         exit when v_target.id = p_destination.id;
         p_reason := p_reason || coalesce('; ' || v_fault, '');
         v_fault := howdah._fault_of(p_destination, v_target, v_name, p_message);
@@ -36,7 +39,8 @@ begin
     if v_activemq then
         p_message.headers := coalesce(p_message.headers, '{}') || jsonb_strip_nulls(jsonb_build_object(
             'originalExpiration', (extract(epoch from p_message.expires_at) * 1000)::bigint,
-            'originalDeliveryMode', case when p_nonpersistent then 'NON_PERSISTENT' end, 'dlqDeliveryFailureCause', p_reason));
+            'originalDeliveryMode', case when p_nonpersistent then 'NON_PERSISTENT' end, 'dlqDeliveryFailureCause',
+            p_reason));
     end if;
     p_message.origin_id := coalesce(p_message.origin_id, p_destination.id);
     p_message.destination_id := v_target.id;
@@ -48,7 +52,8 @@ begin
     p_message.dead_reason := p_reason;
     delete from howdah.quarantines q where q.message_id = p_message.message_id and q.destination_id = p_destination.id;
     perform howdah._put(p_message, p_nonpersistent and not (v_activemq and v_target.persistent), false);
-    perform howdah._journal(p_destination, 'moved', array[p_message.message_id], p_nonpersistent, v_target.id, p_reason);
+    perform howdah._journal(p_destination, 'moved', array[p_message.message_id], p_nonpersistent, v_target.id,
+        p_reason);
     return 'moved';
 end
 $$;

@@ -1,8 +1,11 @@
--- howdah._new_message(p_destination, p_body, p_content_type, p_message_type): a message of the engine's own, not yet stored.
+-- howdah._new_message(p_destination, p_body, p_content_type, p_message_type): a message that the engine itself sends,
+-- not yet stored.
 --
 -- Returns  howdah.msgs.
 -- Role     internal
-create or replace function howdah._new_message(p_destination howdah.destinations, p_body bytea, p_content_type text, p_message_type text)
+create or replace function howdah._new_message(
+    p_destination howdah.destinations, p_body bytea, p_content_type text, p_message_type text
+)
 returns howdah.msgs
 language plpgsql volatile
 as $$

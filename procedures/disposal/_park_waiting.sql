@@ -1,11 +1,13 @@
--- howdah._park_waiting(p_destination, p_message, p_nonpersistent, p_weight, p_now): park a message that its last failure's delay still holds back.
+-- howdah._park_waiting(p_destination, p_message, p_nonpersistent, p_weight, p_now): park a message that the delay of
+-- its last failure still holds back.
 --
--- Returns  boolean; false: it is at its limit, or has no such delay, and nothing was done.
+-- Returns  boolean; false if it is at its limit or has no such delay, and then nothing was done.
 -- Role     internal
 --
--- The caller has deleted the row. What settles the failure later finds it parked, and leaves it so.
+-- The caller has deleted the row. When the failure is settled later, the message is found parked, and stays so.
 create or replace function howdah._park_waiting(
-    p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_weight integer, p_now timestamptz
+    p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_weight integer,
+    p_now timestamptz
 ) returns boolean
 language plpgsql volatile
 as $$

@@ -1,4 +1,5 @@
--- howdah._remove(p_message, p_place): delete the stored row of a message that the caller has locked, or pass over it in its topic.
+-- howdah._remove(p_message, p_place): delete the stored row of a message that the caller has locked, or set it aside in
+-- its topic.
 --
 -- Role     internal
 create or replace function howdah._remove(p_message howdah.msgs, p_place text) returns void

@@ -1,8 +1,10 @@
--- howdah._send_error(p_reply_to, p_from_id, p_error, p_text, p_correlation_id, p_conversation_id): tell the other side of an error.
+-- howdah._send_error(p_reply_to, p_from_id, p_error, p_text, p_correlation_id, p_conversation_id): send an error
+-- message to the other side.
 --
 -- Role     internal
 --
--- Nothing if p_reply_to is no queue, one of the engine's, paused or full, or the failing queue itself, which would go on answering itself.
+-- Nothing is sent if p_reply_to is no queue, belongs to the engine, or is paused or full. The failing queue itself gets
+-- none either, because it would go on answering itself.
 create or replace function howdah._send_error(
     p_reply_to text, p_from_id integer, p_error integer, p_text text, p_correlation_id text, p_conversation_id uuid
 ) returns void
@@ -18,7 +20,8 @@ begin
     if v_target.id is null or not howdah._has_room(v_target, 1, 1000) then
         return;
     end if;
-    v_message := howdah._new_message(v_target, convert_to(jsonb_build_object('code', p_error, 'text', p_text)::text, 'UTF8'),
+    v_message := howdah._new_message(v_target, convert_to(jsonb_build_object('code', p_error, 'text', p_text)::text,
+        'UTF8'),
         'application/json', 'Error');
     v_message.correlation_id := p_correlation_id;
     v_message.conversation_id := p_conversation_id;

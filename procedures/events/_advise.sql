@@ -1,8 +1,9 @@
--- howdah._advise(p_event, p_queue, p_facts): report an event to administrators, by the queue _SYSTEM.Advisory.
+-- howdah._advise(p_event, p_queue, p_facts): report an event to administrators in the queue _SYSTEM.Advisory.
 --
 -- Role     internal
 --
--- Nothing about the advisory queue itself, and nothing if there is no such queue. The message expires after the queue's seven days.
+-- Events about the advisory queue itself are not reported, nor is anything if there is no such queue. The message
+-- expires after the queue's seven days.
 create or replace function howdah._advise(p_event text, p_queue text, p_facts jsonb) returns void
 language plpgsql volatile
 as $$
@@ -15,7 +16,8 @@ begin
         return;
     end if;
     v_message := howdah._new_message(v_advisory, convert_to(
-        (jsonb_build_object('event', p_event, 'queue', p_queue, 'at', howdah._utc(howdah.now())) || p_facts)::text, 'UTF8'), 'application/json', p_event);
+        (jsonb_build_object('event', p_event, 'queue', p_queue, 'at', howdah._utc(howdah.now())) || p_facts)::text,
+        'UTF8'), 'application/json', p_event);
     perform howdah._put(v_message, not v_advisory.persistent, false);
     if v_advisory.journal_level = 'full' then
         perform howdah._journal_one_sent(v_advisory, v_message, v_message.body, not v_advisory.persistent, false);

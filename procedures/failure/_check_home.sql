@@ -1,7 +1,7 @@
--- howdah._check_home(p_homeless): raise if a message has no queue to go back to.
+-- howdah._check_home(p_homeless): raise an error if a message has no queue to go back to.
 --
 -- Returns  nothing.
--- Raises   HD001 p_homeless, its number, is not NULL.
+-- Raises   HD001 p_homeless, the message's id, is not NULL.
 -- Role     internal
 create or replace function howdah._check_home(p_homeless bigint) returns void
 language plpgsql immutable

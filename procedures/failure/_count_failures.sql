@@ -1,17 +1,26 @@
--- howdah._count_failures(p_destination_id, p_message_ids, p_stages, p_conversations, p_groups): failures that count against messages the caller has claimed.
+-- howdah._count_failures(p_destination_id, p_message_ids, p_stages, p_conversations, p_groups): count the failures of
+-- messages that the caller has claimed.
 --
--- Returns  message_id, stage, the number of failures and the number that the limit is compared with, which is above any limit if the
---          message was rejected, or waits for the delay of its last failure; only messages that have any. howdah._dispose tells these apart.
+-- Returns  message_id, stage, the number of failures, and the number that the limit is compared with; only messages
+--          that have any. That last number is above any limit if the message was rejected, or waits for the delay of
+--          its last failure. howdah._dispose tells these two apart.
 -- Role     internal
 --
--- The arrays are of equal length; the last two may be empty where the queue counts by message. Failures are incidents of the message since it came to the destination, or, where the queue counts
--- by conversation or group, of all messages of that; for one that failed and came back (from quarantine, or by an operator) those
--- since then. A volatile count knows those since the server's start only. A hardened one also
--- counts the attempts that were begun and have no incident: their consumer died, for the caller has the message. Only who looks for
--- messages to begin attempts at may meet one whose consumer is about to take it, and does not count the attempts in doubt. A queue that keeps
--- messages past their limit and retries them delivers a rejected one again, too.
--- VOLATILE, so that it looks with a snapshot taken after the claim: a failure is recorded before its message is let go, but
--- perhaps after the claiming statement began. A REPEATABLE READ transaction keeps its old snapshot and may miss some.
+-- The arrays have the same length; the last two may be empty where the queue counts by message.
+--
+-- A message's failures are its incidents since it came to the destination. Where the queue counts by conversation or
+-- group, they are the incidents of all its messages. For a message that failed and came back (from quarantine, or by an
+-- operator), only incidents since then count.
+--
+-- A volatile count includes only incidents since the server started. A hardened count also includes attempts that began
+-- and have no incident: their consumer died, because the caller has the message now.
+--
+-- howdah.begin_attempts may find a message whose consumer is about to take it, and so does not count the attempts in
+-- doubt. A queue that keeps messages past their limit and retries them delivers a rejected one again, too.
+--
+-- The function is VOLATILE, so that its snapshot is taken after the claim. A failure is recorded before its message is
+-- released, but perhaps after the claiming statement began. A REPEATABLE READ transaction keeps its old snapshot and
+-- may miss some.
 create or replace function howdah._count_failures(
     p_destination_id integer, p_message_ids bigint[], p_stages smallint[], p_conversations uuid[], p_groups text[]
 ) returns table (message_id bigint, stage smallint, failures integer, weight integer)
@@ -25,18 +34,20 @@ declare
     v_doubtful uuid[];
     v_now timestamptz := howdah.now();
 begin
-    select d.count_by, case when d.backout_count = 'volatile' then pg_postmaster_start_time() end, d.backout_count = 'hardened',
-        d.at_limit = 'move' and d.exception_mode = 'none'
+    select d.count_by, case when d.backout_count = 'volatile' then pg_postmaster_start_time() end,
+        d.backout_count = 'hardened', d.at_limit = 'move' and d.exception_mode = 'none'
     into v_by, v_since, v_hardened, v_keeps
     from howdah.destinations d where d.id = p_destination_id;
     if v_by = 'message' and not v_hardened then
         return query
         select p.message_id, p.stage, count(*)::integer,
             case when bool_or(p.rejected) and not v_keeps then 2147483647
-                when bool_or(p.due_at > v_now) and howdah._waits_until(p_destination_id, p.message_id, p.stage) > v_now then 2147483647
+                when bool_or(p.due_at > v_now) and howdah._waits_until(p_destination_id, p.message_id,
+                    p.stage) > v_now then 2147483647
                 else count(*) filter (where not p.uncounted)::integer end
         from howdah.poison_details p
-        where p.message_id = any (p_message_ids) and p.destination_id = p_destination_id and (p.boot = v_since or v_since is null)
+        where p.message_id = any (p_message_ids) and p.destination_id = p_destination_id
+          and (p.boot = v_since or v_since is null)
         group by p.message_id, p.stage;
         return;
     end if;
@@ -46,11 +57,13 @@ begin
     with wanted as (
         select w.message_id, w.stage, case when v_by = 'conversation' then w.conversation_id end as conversation_id,
             case when v_by = 'group' then w.message_group end as message_group
-        from unnest(p_message_ids, p_stages, p_conversations, p_groups) w(message_id, stage, conversation_id, message_group)
+        from unnest(p_message_ids, p_stages, p_conversations, p_groups) w(message_id, stage, conversation_id,
+            message_group)
     )
     select f.message_id, f.stage, count(*)::integer,
         case when bool_or(f.rejected) and not v_keeps then 2147483647
-            when bool_or(f.due_at > v_now) and howdah._waits_until(p_destination_id, f.message_id, f.stage) > v_now then 2147483647
+            when bool_or(f.due_at > v_now) and howdah._waits_until(p_destination_id, f.message_id,
+                f.stage) > v_now then 2147483647
             else count(*) filter (where not f.uncounted)::integer end
     from (
         select w.message_id, w.stage, p.rejected, p.uncounted, p.due_at
@@ -61,16 +74,19 @@ begin
         select w.message_id, w.stage, p.rejected and p.message_id = w.message_id and p.stage = w.stage, p.uncounted,
             case when p.message_id = w.message_id and p.stage = w.stage then p.due_at end
         from wanted w cross join lateral (
-            select c.* from howdah.poison_details c where c.conversation_id = w.conversation_id and c.destination_id = p_destination_id
+            select c.* from howdah.poison_details c
+            where c.conversation_id = w.conversation_id and c.destination_id = p_destination_id
             union all
-            select g.* from howdah.poison_details g where g.message_group = w.message_group and g.destination_id = p_destination_id
+            select g.* from howdah.poison_details g
+            where g.message_group = w.message_group and g.destination_id = p_destination_id
         ) p
         where (p.boot = v_since or v_since is null)
           and (w.stage = 0 or p.incident_id > coalesce((
                    select max(o.incident_id) from howdah.poison_details o
                    where o.message_id = w.message_id and o.destination_id = p_destination_id and o.stage < w.stage), 0)
                and not exists (select from howdah.quarantines q
-                               where q.message_id = w.message_id and q.destination_id = p_destination_id and q.at >= p.recorded_at))
+                               where q.message_id = w.message_id and q.destination_id = p_destination_id
+                                 and q.at >= p.recorded_at))
         union all
         select w.message_id, w.stage, false, false, null
         from wanted w join howdah.attempts a

@@ -1,6 +1,7 @@
--- howdah._end_conversation(p_conversation_id, p_error, p_text, p_reply_to, p_correlation_id): the body of howdah.end_conversation.
+-- howdah._end_conversation(p_conversation_id, p_error, p_text, p_reply_to, p_correlation_id): end a conversation; this
+-- is the body of howdah.end_conversation.
 --
--- Returns  whether it was open.
+-- Returns  true if it was open (boolean).
 -- Role     internal
 create or replace function howdah._end_conversation(
     p_conversation_id uuid, p_error integer, p_text text, p_reply_to text, p_correlation_id text
@@ -8,7 +9,7 @@ create or replace function howdah._end_conversation(
 language plpgsql volatile
 as $$
 begin
-    -- Another transaction is just ending it: not waited for, since a receive that disposes of a message waits for nobody.
+    -- Another transaction is ending it. Do not wait: a receive that disposes of a message waits for nobody.
     if not pg_try_advisory_xact_lock(howdah._lock_key('conversation', p_conversation_id::text)) then
         return false;
     end if;

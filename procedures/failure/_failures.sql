@@ -1,4 +1,5 @@
--- howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group): failures that count against one message.
+-- howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group): the number of failures that
+-- count against one message.
 --
 -- Returns  integer.
 -- Role     internal
@@ -8,6 +9,7 @@ create or replace function howdah._failures(
 language sql volatile
 as $$
     select coalesce(max(f.failures), 0)
-    from howdah._count_failures(p_destination_id, array[p_message_id], array[p_stage], array[p_conversation_id], array[p_group]) f
+    from howdah._count_failures(p_destination_id, array[p_message_id], array[p_stage], array[p_conversation_id],
+        array[p_group]) f
     where f.stage = p_stage
 $$;

@@ -1,11 +1,11 @@
--- howdah._fingerprint(p_class, p_text, p_sqlstate): what two errors have in common that differ only in their values.
+-- howdah._fingerprint(p_class, p_text, p_sqlstate): a hash that is equal for errors that differ only in their values.
 --
--- Returns  16 hexadecimal digits (text): a hash of class, SQLSTATE and the text with quoted values, UUIDs, numbers, hexadecimal numbers
---          and white space folded.
+-- Returns  16 hexadecimal digits (text): a hash of class, SQLSTATE and text. In the text, quoted values, UUIDs,
+--          numbers, hexadecimal numbers and white space are folded.
 -- Role     internal
 --
--- Stored with each incident, so a change here asks for a migration that computes the stored ones anew. An apostrophe inside a word
--- (can't) opens no quotation. Of a text longer than 16,384 characters the beginning counts.
+-- It is stored with each incident, so a change here needs a migration that computes the stored ones again. An
+-- apostrophe inside a word (can't) opens no quotation. Only the first 16,384 characters of a text count.
 create or replace function howdah._fingerprint(p_class text, p_text text, p_sqlstate text) returns text
 language plpgsql immutable parallel safe
 as $$

@@ -1,6 +1,6 @@
--- howdah._in_doubt(p_destination_id, p_seconds): attempts of which nobody can say whether they are over.
+-- howdah._in_doubt(p_destination_id, p_seconds): attempts that may or may not be over.
 --
--- Returns  those of so many seconds, of sessions that live, and without a recorded failure.
+-- Returns  the attempts of the last p_seconds seconds whose sessions live and that have no recorded failure.
 -- Role     internal
 create or replace function howdah._in_doubt(p_destination_id integer, p_seconds integer)
 returns table (attempt_id uuid, message_id bigint, stage smallint, begun_at timestamptz, backend integer)

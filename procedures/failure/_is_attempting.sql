@@ -1,9 +1,9 @@
--- howdah._is_attempting(): whether howdah.begin_attempts is at work.
+-- howdah._is_attempting(): whether howdah.begin_attempts is running.
 --
 -- Returns  boolean.
 -- Role     internal
 --
--- Anybody can set the setting that it sets, but not to what only the owner can read; it is set for no longer than the call.
+-- Anybody can set its setting, but only the owner can read the value that it must have. It is set only during the call.
 create or replace function howdah._is_attempting() returns boolean
 language sql stable
 as $$

@@ -1,11 +1,15 @@
--- howdah._mean_delay_ms(p_destination, p_failures): milliseconds before redelivery number p_failures, without collision avoidance.
+-- howdah._mean_delay_ms(p_destination, p_failures): the delay before redelivery number p_failures, without collision
+-- avoidance.
 --
--- Returns  double precision, at least 0.
+-- Returns  milliseconds (double precision), at least 0.
 -- Role     internal
 --
--- ActiveMQ's formula in closed form: initial_redelivery_delay_ms, then redelivery_delay_ms, or with exponential back-off each
--- backoff_multiplier times the one before; what exceeds the bound becomes the larger of max_redelivery_delay_ms and redelivery_delay_ms.
-create or replace function howdah._mean_delay_ms(p_destination howdah.destinations, p_failures integer) returns double precision
+-- This is ActiveMQ's formula in closed form. The first delay is initial_redelivery_delay_ms, the following ones are
+-- redelivery_delay_ms. With exponential back-off each is backoff_multiplier times the one before. A delay over the
+-- bound becomes the larger of max_redelivery_delay_ms and redelivery_delay_ms.
+create or replace function howdah._mean_delay_ms(
+    p_destination howdah.destinations, p_failures integer
+) returns double precision
 language sql immutable
 as $$
     select case
@@ -18,8 +22,10 @@ as $$
     from (
         select b.initial, b.redelivery,
             least(case when b.initial > 0 then b.initial * p_destination.backoff_multiplier ^ least(p_failures - 1, 100)
-                       else b.redelivery * p_destination.backoff_multiplier ^ least(p_failures - 2, 100) end, 3155760000000) as grown
-        from (select coalesce(p_destination.initial_redelivery_delay_ms, p_destination.redelivery_delay_ms)::double precision as initial,
+                       else b.redelivery * p_destination.backoff_multiplier ^ least(p_failures - 2, 100) end,
+                       3155760000000) as grown
+        from (select coalesce(p_destination.initial_redelivery_delay_ms,
+            p_destination.redelivery_delay_ms)::double precision as initial,
                   p_destination.redelivery_delay_ms::double precision as redelivery) b
     ) f
 $$;

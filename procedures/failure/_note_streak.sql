@@ -2,10 +2,13 @@
 --
 -- Role     internal
 --
--- Service Broker's five rollbacks. In a row: since the first of them no message of the queue was consumed by a transaction that took its
--- message after it, which the journal tells; nothing is written for a success. A receive raises HD016 from the commit on; the event
--- QUEUE_DISABLED goes to the queue _SYSTEM.Advisory and, with NOTIFY, to the channel howdah_events. The caller's
--- advisory lock orders the failures of one queue, so that two of them are not both the fourth.
+-- This is Service Broker's rule of five rollbacks. Failures are in a row if, since the first of them, no transaction
+-- that took its message later has consumed a message of the queue. The journal tells this; nothing is written for a
+-- success.
+--
+-- Receives raise HD016 from the commit on. The event QUEUE_DISABLED goes to the queue _SYSTEM.Advisory and, with
+-- NOTIFY, to the channel howdah_events. The caller's advisory lock orders the failures of a queue, so that no two of
+-- them take the same place in the row.
 create or replace function howdah._note_streak(p_destination_id integer, p_message_id bigint) returns void
 language plpgsql volatile
 as $$
@@ -24,7 +27,8 @@ begin
           where p.destination_id = p_destination_id and p.incident_id > v_queue.streak_from and not p.uncounted
           order by p.incident_id desc limit v_queue.disable_after) l;
     if v_failures < v_queue.disable_after
-       or exists (select from howdah.journal j where j.xid >= v_since and j.destination_id = p_destination_id and j.event = 'consumed') then
+       or exists (select from howdah.journal j where j.xid >= v_since and j.destination_id = p_destination_id
+           and j.event = 'consumed') then
         return;
     end if;
     update howdah.destinations d set disabled_at = howdah.now(), receiving_paused = true where d.id = p_destination_id;

@@ -1,14 +1,17 @@
--- howdah._record_failure(p_destination, p_failure, p_in_hand, p_proved): store one incident and apply the queue's policy if the message is free.
+-- howdah._record_failure(p_destination, p_failure, p_in_hand, p_proved): store one incident, and apply the queue's
+-- policy if the message is free.
 --
--- Returns  incident_id, attempt and outcome, as howdah.record_failure. With p_in_hand nothing is applied, and the outcome is
---          what howdah.settle_failures is going to do. unproved, and nothing stored: the queue is hardened, and no attempt at the message is on
---          record that has not failed yet.
+-- Returns  incident_id, attempt and outcome, as howdah.record_failure. With p_in_hand nothing is applied, and the
+--          outcome is what howdah.settle_failures will do. The outcome unproved means that nothing is stored: the queue
+--          is hardened, and no recorded attempt at the message is without a failure.
 -- Raises   HD005 wrong argument.
 -- Role     internal
 --
--- Those who record failures of one message take turns, so that two of them are the first and the second. Every delivery of a hardened queue has
--- its attempt on record, so a failure without one never was: it is unproved, or does not count where the message is gone. Nor does one count of a
--- message under a lease: who has the lease gives it back by howdah.nack. p_proved: the caller had it, so nothing is asked.
+-- Sessions that record failures of one message take turns, so that two failures get different numbers.
+--
+-- Every delivery from a hardened queue has a recorded attempt. A failure without one never happened: it is unproved, or
+-- does not count if the message is gone. A failure of a message under a lease does not count either; the lease's holder
+-- calls howdah.nack. p_proved: the caller had the message, so nothing is checked.
 create or replace function howdah._record_failure(
     p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean, p_proved boolean default false
 )
@@ -32,24 +35,28 @@ begin
             message_id bigint, error_text text, error_class text, sqlstate text, traceback text, duration_ms integer,
             worker text, failure_key uuid, details jsonb, priority integer, "position" bigint, stage smallint,
             delay_ms numeric, conversation_id uuid, message_group text, reject boolean);
-        if v_failure.message_id is null or v_failure.delay_ms not between 0 and 3155760000000 or v_failure.duration_ms < 0
+        if v_failure.message_id is null or v_failure.delay_ms not between 0 and 3155760000000
+           or v_failure.duration_ms < 0
            or v_failure.priority not between 0 and 9 or v_failure.stage < 0
            or v_failure.details is not null and jsonb_typeof(v_failure.details) not in ('object', 'null') then
             raise data_exception;
         end if;
     exception when data_exception then
         raise exception using errcode = 'HD005', message = 'wrong argument for record_failure',
-            hint = 'message_id is needed; delay (up to 100 years) and duration_ms are not negative; priority is 0 to 9; '
+            hint =
+                'message_id is needed; delay (up to 100 years) and duration_ms are not negative; priority is 0 to 9; '
                 'details is a JSON object; reject is true or false.';
     end;
     if p_destination.poison_handling and p_destination.disable_after > 0 then
-        perform howdah._await_recorders(p_destination.id, null);  -- before any message's, so that two calls cannot deadlock
+        -- before any message's lock, so that two calls cannot deadlock
+        perform howdah._await_recorders(p_destination.id, null);
     end if;
     perform howdah._await_recorders(null, v_failure.message_id);
     if v_failure.failure_key is null and p_destination.backout_count = 'hardened' then
-        -- Told in the session that began the attempt, most likely of that attempt.
+        -- Reported in the session that began an attempt, the failure is most likely that attempt's.
         select a.attempt_id into v_failure.failure_key from howdah.attempts a
-        where a.message_id = v_failure.message_id and a.destination_id = p_destination.id and a.backend = pg_backend_pid()
+        where a.message_id = v_failure.message_id and a.destination_id = p_destination.id
+          and a.backend = pg_backend_pid()
           and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
         order by a.begun_at desc limit 1;
     end if;
@@ -57,7 +64,7 @@ begin
         select from howdah.poison_details p where p.failure_key = v_failure.failure_key
           and (p.message_id, p.destination_id) is distinct from (v_failure.message_id, p_destination.id)
     ) then
-        v_failure.failure_key := null;  -- somebody told of another failure with it, which must not hide this one
+        v_failure.failure_key := null;  -- this key reported another failure, which must not hide this one
     end if;
     select p.incident_id, p.attempt, p.outcome into incident_id, attempt, outcome
     from howdah.poison_details p where p.failure_key = v_failure.failure_key;
@@ -72,7 +79,8 @@ begin
     v_uncounted := v_leased;
     if p_destination.backout_count = 'hardened' and not p_proved and not exists (
         select from howdah.attempts a
-        where a.attempt_id = v_failure.failure_key and a.message_id = v_failure.message_id and a.destination_id = p_destination.id
+        where a.attempt_id = v_failure.failure_key and a.message_id = v_failure.message_id
+          and a.destination_id = p_destination.id
           and (v_found.place is null or a.stage = (v_found.message).stage)
     ) then
         if v_found.place is not null then
@@ -80,7 +88,7 @@ begin
             return next;
             return;
         end if;
-        v_uncounted := true;  -- its attempt may have gone with it: a consumer that died after its COMMIT
+        v_uncounted := true;  -- the attempt may be gone because the consumer died after its COMMIT
     end if;
     perform nextval(p_destination.failing);
     if v_found.place = 'msgs' then
@@ -91,14 +99,19 @@ begin
     v_group := case when v_found.place is null then coalesce(v_failure.message_group, v_failure.conversation_id::text)
         else howdah._group((v_found.message).headers, (v_found.message).conversation_id) end;
     -- An attempt that was begun beforehand counts already.
-    select s.failures + b.more, case when v_failure.reject or s.weight > s.failures then 2147483647 else s.weight + b.more end
+    select s.failures + b.more, case when v_failure.reject or s.weight > s.failures then 2147483647
+        else s.weight + b.more end
     into attempt, v_weight
-    from howdah._standing(p_destination.id, v_failure.message_id, v_stage, v_conversation, v_group, v_failure.failure_key) s
+    from howdah._standing(p_destination.id, v_failure.message_id, v_stage, v_conversation, v_group,
+        v_failure.failure_key) s
     cross join (select case when exists (
         select from howdah.attempts a
-        where a.attempt_id = v_failure.failure_key and a.message_id = v_failure.message_id) then 0 else 1 end as more) b;
-    -- On record before the message is let go, so that whoever comes to it first has it wait, as it would dispose of one at its limit.
-    if v_found.place is not null and not v_uncounted and howdah._verdict(p_destination, v_weight, v_failure.delay_ms::bigint) = 'delayed' then
+        where a.attempt_id = v_failure.failure_key
+          and a.message_id = v_failure.message_id) then 0 else 1 end as more) b;
+    -- It is on record before the message is released. Whoever finds the message first makes it wait, as it would
+    -- dispose of one at its limit.
+    if v_found.place is not null and not v_uncounted
+       and howdah._verdict(p_destination, v_weight, v_failure.delay_ms::bigint) = 'delayed' then
         v_due_at := howdah.now() + howdah._redelivery_delay(p_destination, v_weight, v_failure.delay_ms::bigint);
     end if;
     if v_leased then
@@ -114,9 +127,10 @@ begin
             v_failure.delay_ms::bigint, v_due_at);
     end if;
     v_now := howdah.now();
-    insert into howdah.poison_details as i (message_id, recorded_at, destination_id, attempt, duration_ms, stage, outcome,
-        conversation_id, message_group, failure_key, error_class, error_text, sqlstate, traceback, worker, recorded_by, details,
-        rejected, uncounted, delay_ms, due_at, fingerprint, digest, dispose_at)
+    insert into howdah.poison_details as i (message_id, recorded_at, destination_id, attempt, duration_ms, stage,
+        outcome, conversation_id, message_group, failure_key, error_class, error_text, sqlstate, traceback, worker,
+        recorded_by,
+        details, rejected, uncounted, delay_ms, due_at, fingerprint, digest, dispose_at)
     values (v_failure.message_id, v_now, p_destination.id, attempt, v_failure.duration_ms, v_stage, outcome,
         v_conversation, v_group, v_failure.failure_key, v_failure.error_class, v_failure.error_text, v_failure.sqlstate,
         v_failure.traceback, v_failure.worker,
@@ -126,8 +140,10 @@ begin
         coalesce(v_failure.reject and not v_uncounted, false), v_uncounted,
         case when not v_uncounted then v_failure.delay_ms::bigint end, v_due_at,
         howdah._fingerprint(v_failure.error_class, v_failure.error_text, v_failure.sqlstate),
-        howdah._seal((select e.digest_secret from howdah.engine e), v_failure.message_id, v_now, v_failure.error_class, v_failure.error_text, v_failure.sqlstate),
-        case when p_destination.decided_at = 'failure' and p_destination.count_by = 'message' and p_destination.backout_count <> 'volatile'
+        howdah._seal((select e.digest_secret from howdah.engine e), v_failure.message_id, v_now, v_failure.error_class,
+            v_failure.error_text, v_failure.sqlstate),
+        case when p_destination.decided_at = 'failure' and p_destination.count_by = 'message'
+            and p_destination.backout_count <> 'volatile'
              then p_destination.dispose_at end)
     returning i.incident_id into incident_id;
     if not v_uncounted then

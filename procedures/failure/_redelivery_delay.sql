@@ -2,7 +2,9 @@
 --
 -- Returns  interval; p_delay_ms itself if it is given.
 -- Role     internal
-create or replace function howdah._redelivery_delay(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) returns interval
+create or replace function howdah._redelivery_delay(
+    p_destination howdah.destinations, p_failures integer, p_delay_ms bigint
+) returns interval
 language sql volatile
 as $$
     select interval '1 millisecond' * coalesce(p_delay_ms, howdah._mean_delay_ms(p_destination, p_failures)

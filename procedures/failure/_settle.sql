@@ -1,6 +1,8 @@
--- howdah._settle(p_destination, p_message, p_place, p_nonpersistent, p_failures, p_delay_ms, p_due_at): apply the policy to a message that the caller has locked.
+-- howdah._settle(p_destination, p_message, p_place, p_nonpersistent, p_failures, p_delay_ms, p_due_at): apply the
+-- policy to a message that the caller has locked.
 --
--- Returns  what was done, as howdah._verdict. p_due_at: when the delay ends that was recorded; NULL: none was, it begins now.
+-- Returns  what was done, as howdah._verdict. p_due_at: when the recorded delay ends; NULL: none was recorded, and the
+--          delay begins now.
 -- Role     internal
 create or replace function howdah._settle(
     p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer,
@@ -14,7 +16,8 @@ begin
     if v_verdict = 'delayed' then
         perform howdah._remove(p_message, p_place);
         perform howdah._park(p_message, p_nonpersistent,
-            coalesce(p_due_at, howdah.now() + howdah._redelivery_delay(p_destination, p_failures, p_delay_ms)), 'redelivery');
+            coalesce(p_due_at, howdah.now() + howdah._redelivery_delay(p_destination, p_failures, p_delay_ms)),
+            'redelivery');
     elsif v_verdict <> 'returned' then
         perform howdah._remove(p_message, p_place);
         return howdah._apply_limit_policy(p_destination, p_message, p_nonpersistent, howdah._death_reason(p_failures));

@@ -1,10 +1,13 @@
 -- howdah._waits_until(p_destination_id, p_message_id, p_stage): when the delay of a message's last failure ends.
 --
--- Returns  timestamptz; NULL: that failure asked for none, or an operator has had the message retried since.
+-- Returns  timestamptz; NULL if that failure asked for no delay, or an operator has had the message retried since.
 -- Role     internal
 --
--- A delay is recorded before the message is let go, and the message is parked after that: who receives it in between parks it.
-create or replace function howdah._waits_until(p_destination_id integer, p_message_id bigint, p_stage smallint) returns timestamptz
+-- A delay is recorded before the message is released, and the message is parked after that. Whoever receives it in
+-- between parks it.
+create or replace function howdah._waits_until(
+    p_destination_id integer, p_message_id bigint, p_stage smallint
+) returns timestamptz
 language sql volatile
 as $$
     select l.due_at

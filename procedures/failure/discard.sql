@@ -1,23 +1,27 @@
--- howdah.discard(queue, message_ids, reason, origin, error_class, fingerprint, older_than, newer_than, selector, max_messages, dry_run): throw messages away for good.
+-- howdah.discard(queue, message_ids, reason, origin, error_class, fingerprint, older_than, newer_than, selector,
+-- max_messages, dry_run): discard messages for good.
 --
--- Returns  the number of messages discarded (bigint); with dry_run the number that would be, and nothing is discarded.
--- Raises   HD001 no such queue; HD005 neither message_ids nor a filter is given, or both, or max_messages is negative; HD010 not allowed;
---          HD013 a message is not in the queue, or is in somebody's hands; HD023 a wrong selector.
+-- Returns  the number of messages discarded (bigint); with dry_run, the number that would be, and nothing is discarded.
+-- Raises   HD001 no such queue; HD005 neither message_ids nor a filter is given, or both are, or max_messages is
+--          negative; HD010 not allowed; HD013 a message is not in the queue, or is in somebody's hands; HD023 the
+--          selector is invalid.
 -- Role     howdah_admin
 --
--- All the messages named, or none; or with message_ids NULL the dead ones that the filters of howdah.list_poison meet, at most
--- max_messages, the longest dead first, without those in somebody's hands.
+-- Either all named messages are discarded, or none. With message_ids NULL, the filters of howdah.list_poison choose
+-- dead messages: at most max_messages, the longest dead first. These leave out messages in somebody's hands.
 create or replace function howdah.discard(
-    queue text, message_ids bigint[] default null, reason text default null, origin text default null, error_class text default null,
-    fingerprint text default null, older_than timestamptz default null, newer_than timestamptz default null, selector text default null,
-    max_messages bigint default null, dry_run boolean default false
+    queue text, message_ids bigint[] default null, reason text default null, origin text default null,
+    error_class text default null, fingerprint text default null, older_than timestamptz default null,
+    newer_than timestamptz default null, selector text default null, max_messages bigint default null,
+    dry_run boolean default false
 ) returns bigint
-language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set plan_cache_mode = force_custom_plan
+language plpgsql volatile security definer set search_path = pg_catalog, howdah,
+    pg_temp set plan_cache_mode = force_custom_plan
 as $$
 declare
     v_destination howdah.destinations := howdah._queue(queue, 'admin');
-    v_chosen bigint[] := howdah._chosen_messages(v_destination, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than,
-        selector);
+    v_chosen bigint[] := howdah._chosen_messages(v_destination, message_ids, max_messages, origin, error_class,
+        fingerprint, older_than, newer_than, selector);
     v_ids bigint[];
     v_nonpersistent bigint[];
     v_count bigint;

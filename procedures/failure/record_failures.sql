@@ -1,14 +1,16 @@
--- howdah.record_failures(queue, failures, in_hand): record the failed deliveries of a batch, in one call.
+-- howdah.record_failures(queue, failures, in_hand): record the failed deliveries of a batch in one call.
 --
 -- Returns  message_id, incident_id, attempt and outcome of each, as howdah.record_failure.
--- Raises   HD001 no such queue; HD005 failures is no JSON array of objects with a message_id; HD010 not allowed;
---          HD022 as howdah.record_failure: none of them is recorded then.
+-- Raises   HD001 no such queue; HD005 failures is no JSON array of objects with a message_id; HD010 not allowed; HD022
+--          as howdah.record_failure, and then none of them is recorded.
 -- Role     howdah_consumer howdah_admin
 --
--- failures is a JSON array of objects whose keys are the arguments of howdah.record_failure (delay in milliseconds as
--- delay_ms); conversation_id and message_group besides, for a message that is gone. Messages are taken in ascending order, so that two such calls cannot deadlock. in_hand: another transaction
--- of the caller still holds the messages, so that nobody can take them before they are counted; the policy is applied by
--- howdah.settle_failures, and the outcome is what that is going to do.
+-- failures is a JSON array of objects whose keys are the arguments of howdah.record_failure, with delay in milliseconds
+-- as delay_ms. A message that is gone can also have conversation_id and message_group. Messages are taken in ascending
+-- order, so that two such calls cannot deadlock.
+--
+-- in_hand: another transaction of the caller still holds the messages, so that nobody can take them before their
+-- failures are counted. howdah.settle_failures then applies the policy; the outcome is what it will do.
 create or replace function howdah.record_failures(queue text, failures jsonb, in_hand boolean default false)
 returns table (message_id bigint, incident_id bigint, attempt integer, outcome text)
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

@@ -1,19 +1,22 @@
--- howdah.replay(queue, message_ids, target, max_messages, origin, error_class, fingerprint, older_than, newer_than, reason, selector, dry_run): send dead messages back to where they came from, or elsewhere.
+-- howdah.replay(queue, message_ids, target, max_messages, origin, error_class, fingerprint, older_than, newer_than,
+-- reason, selector, dry_run): send dead messages back to where they came from, or to another queue.
 --
--- Returns  the number of messages replayed (bigint); with dry_run the number that would be, and nothing is replayed.
--- Raises   HD001 no such queue, or a message has no queue to go back to; HD005 max_messages is negative, message_ids and a filter are both
---          given, or target is the queue itself or a topic; HD010 not allowed; HD013 a message is not in the queue;
---          HD023 a wrong selector.
+-- Returns  the number of messages replayed (bigint); with dry_run, the number that would be, and nothing is replayed.
+-- Raises   HD001 no such queue, or a message has no queue to go back to; HD005 max_messages is negative, message_ids
+--          and a filter are both given, or target is the queue itself or a topic; HD010 not allowed; HD013 a message is
+--          not in the queue; HD023 the selector is invalid.
 -- Role     howdah_admin
 --
--- queue is the exception destination they lie in. message_ids NULL means all, at most max_messages, oldest first; or, with filters as in
--- howdah.list_poison, the longest dead of those that it shows. Without message_ids those in somebody's hands are passed by.
--- Body, headers and identity stay; failures count from 0 again; the place is the end of the target queue.
+-- queue is the exception destination that holds them. message_ids NULL means all, at most max_messages, oldest first.
+-- With the filters of howdah.list_poison it means those that match, the longest dead first. Without message_ids,
+-- messages in somebody's hands are skipped.
+--
+-- Body, headers and id stay. Failures count from 0 again. The messages go to the end of the target queue.
 create or replace function howdah.replay(
     queue text, message_ids bigint[] default null, target text default null, max_messages bigint default null,
-    origin text default null, error_class text default null, fingerprint text default null, older_than timestamptz default null,
-    newer_than timestamptz default null, reason text default null, selector text default null,
-    dry_run boolean default false
+    origin text default null, error_class text default null, fingerprint text default null,
+    older_than timestamptz default null, newer_than timestamptz default null, reason text default null,
+    selector text default null, dry_run boolean default false
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off
@@ -21,7 +24,8 @@ as $$
 declare
     v_source howdah.destinations := howdah._queue(queue, 'admin');
     v_target howdah.destinations;
-    v_wanted bigint[] := howdah._chosen_messages(v_source, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than, selector);
+    v_wanted bigint[] := howdah._chosen_messages(v_source, message_ids, max_messages, origin, error_class, fingerprint,
+        older_than, newer_than, selector);
     v_homeless bigint;
     v_count bigint;
     v_back record;
@@ -34,7 +38,8 @@ begin
         v_target := howdah._queue(target, 'admin');
     end if;
     if v_target.id = v_source.id then
-        raise exception using errcode = 'HD005', message = format('the messages are in queue %s already', quote_literal(queue)),
+        raise exception using errcode = 'HD005', message = format('the messages are in queue %s already',
+            quote_literal(queue)),
             hint = 'Name another target, or none: each goes to its origin.';
     end if;
     if dry_run then
@@ -52,7 +57,8 @@ begin
     loop
         v_message := v_back.message;
         if target is null and v_message.origin_id is distinct from v_target.id then
-            select d.* into v_target from howdah.destinations d where d.id = v_message.origin_id and d.dropped_at is null;
+            select d.* into v_target from howdah.destinations d
+            where d.id = v_message.origin_id and d.dropped_at is null;
         end if;
         if v_target.id is null then
             perform howdah._check_home(v_message.message_id);

@@ -1,14 +1,20 @@
--- howdah.settle_failures(queue, message_ids, priorities, positions): apply the queue's policy to messages whose failures were recorded in hand.
+-- howdah.settle_failures(queue, message_ids, priorities, positions): apply the queue's policy to messages whose
+-- failures were recorded in hand.
 --
--- Returns  message_id and what was done: returned, delayed, blocked, moved, discarded, quarantined, ended; held (another session has it; its next receive
---          decides) or gone.
--- Raises   HD001 no such queue; HD005 arrays of different length; HD010 not allowed.
+-- Returns  message_id and what was done: returned, delayed, blocked, moved, discarded, quarantined or ended; held
+--          (another session has it, and its next receive decides) or gone.
+-- Raises   HD001 no such queue; HD005 the arrays differ in length; HD010 not allowed.
 -- Role     howdah_consumer howdah_admin
 --
--- Either in the transaction that holds them by howdah.receive_locked, or after the rollback of the one that received them.
--- A message without recorded failures is left as it is. A delay that its last failure asked for overrides the queue's. Not
--- calling this loses nothing: a message that was rejected, is at its limit or is to wait is dealt with by the next receive that meets it.
-create or replace function howdah.settle_failures(queue text, message_ids bigint[], priorities integer[], positions bigint[])
+-- Call it either in the transaction that holds the messages by howdah.receive_locked, or after the receiving
+-- transaction was rolled back. A message without recorded failures is left as it is. A delay that its last failure
+-- asked for overrides the queue's.
+--
+-- Leaving this call out loses nothing. The next receive that finds a message deals with it if it was rejected, is at
+-- its limit or must wait.
+create or replace function howdah.settle_failures(
+    queue text, message_ids bigint[], priorities integer[], positions bigint[]
+)
 returns table (message_id bigint, outcome text)
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set enable_seqscan = off
@@ -21,7 +27,8 @@ declare
 begin
     if cardinality(message_ids) is distinct from cardinality(priorities)
        or cardinality(message_ids) is distinct from cardinality(positions) then
-        raise exception using errcode = 'HD005', message = 'message_ids, priorities and positions must be of equal length';
+        raise exception using errcode = 'HD005',
+            message = 'message_ids, priorities and positions must be of equal length';
     end if;
     for v_wanted in
         select w.message_id, w.priority, w.seq
@@ -37,11 +44,12 @@ begin
         if v_found.free then
             outcome := 'returned';
             select * into v_standing
-            from howdah._standing(v_destination.id, v_wanted.message_id, (v_found.message).stage, (v_found.message).conversation_id,
+            from howdah._standing(v_destination.id, v_wanted.message_id, (v_found.message).stage,
+                (v_found.message).conversation_id,
                 howdah._group((v_found.message).headers, (v_found.message).conversation_id), null);
             if v_standing.failures > 0 then
-                outcome := howdah._settle(v_destination, v_found.message, v_found.place, v_found.nonpersistent, v_standing.weight,
-                    v_standing.delay_ms, v_standing.due_at);
+                outcome := howdah._settle(v_destination, v_found.message, v_found.place, v_found.nonpersistent,
+                    v_standing.weight, v_standing.delay_ms, v_standing.due_at);
             end if;
         end if;
         return next;

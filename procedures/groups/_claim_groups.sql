@@ -1,16 +1,24 @@
--- howdah._claim_groups(p_lane, p_walk, p_keys, p_groups, p_seqs, p_want, p_now, p_more, mine, refused): take what may be taken of a page of a queue with message groups.
+-- howdah._claim_groups(p_lane, p_walk, p_keys, p_groups, p_seqs, p_want, p_now, p_more, mine, refused): take what may
+-- be taken from a page of a queue with message groups.
 --
--- Returns  the keys taken, locked, in order; those among them that begin a group new to the consumer; the groups that the call has, and those that it must
---          pass by from here on; full_up: it has as many as it may have; through: every group of the page was tried, and every message.
+-- Returns  the keys taken, locked, in order; those among them that begin a group new to the consumer; the groups that
+--          the call has, and those that it must skip from here on; full_up: it has as many groups as it may; through:
+--          every group of the page was tried, and every message.
 -- Role     internal
 --
--- A group is one transaction's at a time (an advisory lock), so its messages are taken in order. One that waits for its redelivery or lies
--- under a lease holds up those of its group that lie behind it. Messages are locked in a statement after the groups', which sees what their last holders did; where one of a group is
--- not to be had then, those behind it are left. A transaction takes from so many groups at most as max_locks_per_transaction says: each costs a
--- lock of the server's table; p_more: it may have more than it has. Who is alone in the queue stops there instead of passing the next group by. With hold, one message a group: who consumed some and left others would break the order.
+-- A group belongs to one transaction at a time (an advisory lock), so that its messages are taken in order. A message
+-- that waits for its redelivery, or is under a lease, holds up later messages of its group.
+--
+-- Messages are locked in a statement after the groups', which sees what their last holders did. If a message of a group
+-- cannot be locked then, those behind it are left.
+--
+-- A transaction takes from at most max_locks_per_transaction groups, because each costs a lock in the server's table.
+-- p_more: it may have more groups than it has. A consumer that is alone in the queue stops there and skips no group.
+-- With hold, a group gives one message: consuming some and leaving others would break the order.
 create or replace function howdah._claim_groups(
-    p_lane howdah.lanes, p_walk howdah.walk, p_keys bigint[], p_groups text[], p_seqs integer[], p_want integer, p_now timestamptz,
-    p_more boolean, inout mine text[], inout refused text[], out taken bigint[], out firsts bigint[], out full_up boolean, out through boolean
+    p_lane howdah.lanes, p_walk howdah.walk, p_keys bigint[], p_groups text[], p_seqs integer[], p_want integer,
+    p_now timestamptz, p_more boolean, inout mine text[], inout refused text[], out taken bigint[], out firsts bigint[],
+    out full_up boolean, out through boolean
 ) returns record
 language plpgsql volatile
 as $$
@@ -29,7 +37,7 @@ begin
     through := true;
     for v_group in
         select u.group_id, u.starts, o.consumer_id is not null and not u.starts as owned,
-            -- Not tried, for its lock would be one of those of which there are only so many.
+            -- Do not try it: its lock would be one of a limited number.
             p_lane.place > 0 and exists (select from howdah.parked p where p.destination_id = p_lane.destination_id
                                              and p.group_id = u.group_id and p.seq < u.first) as held
         from (select g.group_id, (array_agg(g.seq order by g.n))[1] = 1 as starts, min(g.n) as n, min(g.key) as first
@@ -80,7 +88,8 @@ begin
               and (k.group_id is null
                    or k.group_id = any (mine)
                       and (k.group_id <> all (v_held)
-                           or case when p_lane.place = 0 then k.key = any (v_firsts) else k.key < v_before[array_position(v_held, k.group_id)] end))
+                           or case when p_lane.place = 0 then k.key = any (v_firsts)
+                               else k.key < v_before[array_position(v_held, k.group_id)] end))
         ) u
         where u.group_id is null or u.nth = 1 and u.group_id = any (v_fresh) or not p_walk.hold
         order by u.n);

@@ -1,9 +1,10 @@
--- howdah._claim_of_groups(p_lane, p_walk, p_from, p_want, p_all): the first ready messages behind a position whose groups are to be had.
+-- howdah._claim_of_groups(p_lane, p_walk, p_from, p_want, p_all): the first ready messages behind a position whose
+-- groups are free.
 --
--- Returns  p_want positions in order, locked; NULL: not so many, or howdah._claim_groups must look.
+-- Returns  p_want positions in order, locked; NULL if there are fewer, or howdah._claim_groups must look.
 -- Role     internal
 --
--- As howdah._claim_one_of_group. So none of a group is taken before one of it that lies before.
+-- It works like howdah._claim_one_of_group, so that no message is taken before an earlier one of its group.
 create or replace function howdah._claim_of_groups(
     p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_want integer, p_all boolean
 ) returns bigint[]
@@ -18,17 +19,21 @@ begin
     end if;
     select array_agg(c.seq order by c.seq), array_agg(c.group_id order by c.seq) into v_seqs, v_groups
     from (select m.seq, howdah._group(m.headers, m.conversation_id) as group_id from howdah.msgs m
-          where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from and (m.xmax = 0 or p_all)
+          where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
+            and (m.xmax = 0 or p_all)
             and howdah._lock_group(p_lane.destination_id, howdah._group(m.headers, m.conversation_id)) is not false
           order by m.seq limit p_want for update skip locked) c;
     if cardinality(v_seqs) = p_want
        and not exists (
            select from (select m.seq, howdah._group(m.headers, m.conversation_id) as group_id from howdah.msgs m
-                        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from and m.seq < v_seqs[p_want]
+                        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
+                          and m.seq < v_seqs[p_want]
                         offset 0) b
            where b.group_id = any (v_groups) and b.seq <> all (v_seqs)
-             and b.seq < (select max(c.seq) from unnest(v_seqs, v_groups) c(seq, group_id) where c.group_id = b.group_id))
-       and not exists (select from howdah.parked p where p.destination_id = p_lane.destination_id and p.group_id = any (v_groups)) then
+             and b.seq < (select max(c.seq) from unnest(v_seqs, v_groups) c(seq, group_id)
+                 where c.group_id = b.group_id))
+       and not exists (select from howdah.parked p
+           where p.destination_id = p_lane.destination_id and p.group_id = any (v_groups)) then
         return v_seqs;
     end if;
     return null;

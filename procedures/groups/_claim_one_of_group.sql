@@ -1,12 +1,17 @@
--- howdah._claim_one_of_group(p_lane, p_walk, p_from, p_all): the first ready message behind a position whose group is to be had.
+-- howdah._claim_one_of_group(p_lane, p_walk, p_from, p_all): the first ready message behind a position whose group is
+-- free.
 --
--- Returns  its position, locked; NULL: none, or howdah._claim_groups must look.
+-- Returns  its position, locked; NULL if there is none, or howdah._claim_groups must look.
 -- Role     internal
 --
--- One message in two statements. Without p_all the first passes by what other transactions have, or had and gave back (xmax), without trying the locks of their
--- groups. It may see older rows than the lock of the group lets it have; so the second looks whether one of the group lies before it after all.
--- p_all: messages given back too; and it notes from where the next ones are to look (howdah._walk_note).
-create or replace function howdah._claim_one_of_group(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_all boolean) returns bigint
+-- It takes one message in two statements. Without p_all, the first skips what other transactions hold, or held and
+-- returned (xmax), without trying the locks of those groups. It may see older rows than the group's lock allows, so the
+-- second looks for an earlier message of the group.
+--
+-- p_all includes messages that were returned, and records where the next calls start (howdah._walk_note).
+create or replace function howdah._claim_one_of_group(
+    p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_all boolean
+) returns bigint
 language plpgsql volatile
 as $$
 declare
@@ -24,9 +29,11 @@ begin
         return null;
     elsif v_row.group_id is null
        or not exists (select from howdah.msgs m
-                      where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from and m.seq < v_row.seq
+                      where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
+                        and m.seq < v_row.seq
                         and howdah._group(m.headers, m.conversation_id) = v_row.group_id)
-          and not exists (select from howdah.parked p where p.destination_id = p_lane.destination_id and p.group_id = v_row.group_id) then
+          and not exists (select from howdah.parked p
+              where p.destination_id = p_lane.destination_id and p.group_id = v_row.group_id) then
         return v_row.seq;
     end if;
     return null;

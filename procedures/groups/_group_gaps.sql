@@ -1,9 +1,11 @@
--- howdah._group_gaps(p_lane, p_keys, p_groups, p_wanted, p_taken, p_want, p_now): groups of which a message was not to be had.
+-- howdah._group_gaps(p_lane, p_keys, p_groups, p_wanted, p_taken, p_want, p_now): the groups of which a message could
+-- not be taken.
 --
--- Returns  text[]; NULL: none. A message that its group's last holder consumed is no gap.
+-- Returns  text[]; NULL if there are none. A message that its group's last holder consumed is no gap.
 -- Role     internal
 create or replace function howdah._group_gaps(
-    p_lane howdah.lanes, p_keys bigint[], p_groups text[], p_wanted bigint[], p_taken bigint[], p_want integer, p_now timestamptz
+    p_lane howdah.lanes, p_keys bigint[], p_groups text[], p_wanted bigint[], p_taken bigint[], p_want integer,
+    p_now timestamptz
 ) returns text[]
 language plpgsql volatile
 as $$

@@ -1,6 +1,6 @@
--- howdah._lock_group(p_destination_id, p_group): have a message group for the rest of the transaction.
+-- howdah._lock_group(p_destination_id, p_group): lock a message group until the transaction ends.
 --
--- Returns  false: another transaction has it.
+-- Returns  false if another transaction has it.
 -- Role     internal
 create or replace function howdah._lock_group(p_destination_id integer, p_group text) returns boolean
 language sql volatile

@@ -1,11 +1,13 @@
--- howdah._own_groups(p_destination_id, p_consumer, p_keys, p_groups, p_seqs, p_taken, p_new): note which sticky groups are a consumer's now.
+-- howdah._own_groups(p_destination_id, p_consumer, p_keys, p_groups, p_seqs, p_taken, p_new): record which sticky
+-- groups a consumer owns now.
 --
--- Returns  the keys that begin a group new to it: also one behind a message that closed it.
+-- Returns  the keys that begin a group new to it; also a key behind a message that closed the group.
 -- Role     internal
 --
--- ActiveMQ's rules: JMSXGroupSeq 1 gives the group to whoever gets it, a negative one ends the ownership behind it.
+-- ActiveMQ's rules: JMSXGroupSeq 1 gives the group to whoever gets it; a negative number ends the ownership behind it.
 create or replace function howdah._own_groups(
-    p_destination_id integer, p_consumer integer, p_keys bigint[], p_groups text[], p_seqs integer[], p_taken bigint[], p_new text[]
+    p_destination_id integer, p_consumer integer, p_keys bigint[], p_groups text[], p_seqs integer[], p_taken bigint[],
+    p_new text[]
 ) returns bigint[]
 language plpgsql volatile
 as $$
@@ -21,7 +23,8 @@ begin
     where f.former is null and f.group_id = any (p_new) or f.former_seq = -1;
     insert into howdah.group_owners as o (destination_id, group_id, consumer_id, owned_since)
     select p_destination_id, g, p_consumer, howdah.now() from unnest(v_owned) g
-    on conflict (destination_id, group_id) do update set consumer_id = excluded.consumer_id, owned_since = excluded.owned_since;
+    on conflict (destination_id, group_id) do update set consumer_id = excluded.consumer_id,
+        owned_since = excluded.owned_since;
     delete from howdah.group_owners o
     using (select distinct on (k.group_id) k.group_id, k.seq
            from unnest(p_keys, p_groups, p_seqs) with ordinality k(key, group_id, seq, n)

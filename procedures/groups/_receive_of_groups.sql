@@ -1,6 +1,8 @@
--- howdah._receive_of_groups(p_lane, p_name, p_now, p_want, p_journaled): receive some messages of a queue whose groups are transactions', the short way.
+-- howdah._receive_of_groups(p_lane, p_name, p_now, p_want, p_journaled): receive several messages of a queue with
+-- transaction groups in the short way.
 --
--- Returns  howdah.message, p_want of them; none: as howdah._take_one_of_group, or there are fewer to be had so. Nothing ever failed in the queue.
+-- Returns  p_want rows of howdah.message; no row where howdah._take_one_of_group gives none, or if fewer can be taken
+--          so. Nothing has ever failed in the queue.
 -- Role     internal
 create or replace function howdah._receive_of_groups(
     p_lane howdah.lanes, p_name text, p_now timestamptz, p_want integer, p_journaled boolean
@@ -29,14 +31,19 @@ begin
         from taken c where (c.expires_at > p_now) is not false and p_journaled
         having count(*) > 0
     )
-    select c.message_id, p_name, case when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
-        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end, c.content_type, c.headers, 9 - c.rank,
-        c.correlation_id, c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at, c.expires_at, 1, false, c.seq,
-        c.stage::integer, case when c.origin_id is not null then howdah._destination_name(c.origin_id) end, c.dead_reason, c.dead_at
+    select c.message_id, p_name, case when c.is_text
+        then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
+        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end, c.content_type, c.headers,
+        9 - c.rank, c.correlation_id, c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at,
+        c.expires_at, 1, false, c.seq, c.stage::integer,
+        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
+        c.dead_reason, c.dead_at
     from taken c
-    where (c.expires_at > p_now) is not false or howdah._dispose(p_lane.destination_id, row(c.seq, c.message_id, c.sent_at, c.expires_at,
-        c.dead_at, c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers, c.correlation_id,
-        c.reply_to, c.message_type, c.conversation_id, c.dead_reason)::howdah.msgs, false, null, p_now)
+    where (c.expires_at > p_now) is not false or howdah._dispose(p_lane.destination_id,
+        row(c.seq, c.message_id, c.sent_at, c.expires_at,
+        c.dead_at, c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
+        c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason)::howdah.msgs, false, null,
+        p_now)
     order by c.seq;
 end
 $$;

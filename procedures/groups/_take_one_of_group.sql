@@ -1,13 +1,19 @@
--- howdah._take_one_of_group(p_id, p_rank, p_head, p_headed): take one message of a queue whose groups are transactions', the short way.
+-- howdah._take_one_of_group(p_id, p_rank, p_head, p_headed): take one message of a queue with transaction groups in the
+-- short way.
 --
--- Returns  the message, deleted; NULL: the long way must look, because groups are not all there is to be looked at, or none is to be had.
+-- Returns  the message, deleted; NULL if the long way must look: there is more to look at than groups, or no message
+--          can be taken.
 -- Role     internal
 --
--- Two statements. The first passes by what other transactions have, or had and gave back (xmax), and tries the locks of the groups of the others; it may see
--- older rows than the lock lets it have, so the second looks whether one of the group lies before it after all, or waits. The lock of its group keeps other
--- receivers from the message. One call in thirty, and each that finds none so, looks for what was given back too; that, and what is in no group, is locked first
--- (howdah._claim_one_of_group).
-create or replace function howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) returns howdah.msgs
+-- It uses two statements. The first skips what other transactions hold, or held and returned (xmax), and tries the
+-- locks of the other messages' groups. It may see older rows than the lock allows, so the second looks for an earlier
+-- message of the group, ready or waiting. The group's lock keeps other receivers from the message.
+--
+-- One call in thirty, and each that finds nothing, also looks for returned messages. It locks these, and messages
+-- without a group, first (howdah._claim_one_of_group).
+create or replace function howdah._take_one_of_group(
+    p_id integer, p_rank smallint, p_head regclass, p_headed bigint
+) returns howdah.msgs
 language plpgsql volatile
 as $$
 declare
@@ -18,7 +24,9 @@ begin
     if not howdah._is_plain(p_id, 'transaction') then
         return null;
     end if;
-    p_headed := case when howdah._hint(to_regclass('howdah.mark_' || p_id)) >> 32 = 0 then 0 else howdah._hint(p_head) end;  -- as in howdah._walk_from
+    -- as in howdah._walk_from
+    p_headed := case when howdah._hint(to_regclass('howdah.mark_' || p_id)) >> 32 = 0 then 0
+        else howdah._hint(p_head) end;
     if random() < 0.97 then
         select m.seq, howdah._group(m.headers, m.conversation_id) as group_id into v_seq, v_group
         from howdah.msgs m

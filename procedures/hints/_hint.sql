@@ -1,6 +1,6 @@
--- howdah._hint(p_sequence): what a hint remembers.
+-- howdah._hint(p_sequence): the value of a hint.
 --
--- Returns  bigint; 0 if nothing.
+-- Returns  bigint; 0 if it has none.
 -- Role     internal
 create or replace function howdah._hint(p_sequence regclass) returns bigint
 language sql volatile

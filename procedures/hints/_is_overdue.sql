@@ -1,4 +1,5 @@
--- howdah._is_overdue(p_search, p_pace): whether a step of a search has been due for 5 ms or more: nobody receives in quick succession.
+-- howdah._is_overdue(p_search, p_pace): whether a step of a search has been due for 5 ms or more, because nobody
+-- receives in quick succession.
 --
 -- Returns  boolean.
 -- Role     internal

@@ -1,4 +1,4 @@
--- howdah._microseconds(p_at): a time as a hint remembers it.
+-- howdah._microseconds(p_at): a time in the form that a hint holds.
 --
 -- Returns  microseconds since 1970 (bigint).
 -- Role     internal

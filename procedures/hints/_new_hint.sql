@@ -1,9 +1,10 @@
--- howdah._new_hint(p_name): make a sequence that serves as memory outside transactions: never bloated, seen by all at once.
+-- howdah._new_hint(p_name): create a sequence that serves as memory outside transactions: it never bloats, and
+-- everybody sees it at once.
 --
 -- Returns  regclass.
 -- Role     internal
 --
--- UNLOGGED where PostgreSQL can (from 15 on): a crash sets it back to nothing, which is a hint like any other.
+-- It is UNLOGGED where PostgreSQL allows it (from 15 on). A crash resets it to nothing, which is a hint like any other.
 create or replace function howdah._new_hint(p_name text) returns regclass
 language plpgsql volatile set default_tablespace = ''
 as $$

@@ -1,9 +1,11 @@
--- howdah._backlog(p_destination_id): the messages lying in a destination: counted; of a large one as last counted in the background, or estimated.
+-- howdah._backlog(p_destination_id): count the messages in a destination; for a large one, take the last background
+-- count or an estimate.
 --
--- Returns  live, parked, when the oldest live one was sent, whether that is so now, and if not when it was counted, NULL: it is an estimate.
+-- Returns  live; parked; when the oldest live message was sent; whether that holds now; and if not, when it was counted
+--          (NULL: it is an estimate).
 -- Role     internal
 --
--- Looks first behind the head of the main lane, so that dead rows in front of a long queue are not walked over.
+-- It looks first behind the head of the main lane, so that dead rows in front of a long queue are not walked.
 create or replace function howdah._backlog(p_destination_id integer)
 returns table (live bigint, parked bigint, oldest_sent_at timestamptz, exact boolean, counted_at timestamptz)
 language plpgsql stable
@@ -14,11 +16,14 @@ declare
     v_head bigint;
     v_counted record;
 begin
-    select d.main_rank, coalesce(pg_sequence_last_value(d.head), 0) into v_rank, v_head from howdah.destinations d where d.id = p_destination_id;
+    select d.main_rank, coalesce(pg_sequence_last_value(d.head), 0) into v_rank, v_head from howdah.destinations d
+    where d.id = p_destination_id;
     select count(*) as live, 0::bigint as parked into v_counted
-    from (select from howdah.msgs m where m.destination_id = p_destination_id and m.rank = v_rank and m.seq >= v_head limit v_most) c;
+    from (select from howdah.msgs m where m.destination_id = p_destination_id and m.rank = v_rank and m.seq >= v_head
+        limit v_most) c;
     if v_counted.live < v_most then
-        select c.live, c.parked, c.oldest_sent_at into v_counted from howdah._count_messages(p_destination_id, v_most) c;
+        select c.live, c.parked, c.oldest_sent_at into v_counted
+        from howdah._count_messages(p_destination_id, v_most) c;
         if greatest(v_counted.live, v_counted.parked) < v_most then
             live := v_counted.live;
             parked := v_counted.parked;

@@ -1,20 +1,26 @@
--- howdah._browse_selected(p_destination, p_selector_sql, p_rank, p_seq, p_now, p_max): a page of ready messages that a compiled selector selects.
+-- howdah._browse_selected(p_destination, p_selector_sql, p_rank, p_seq, p_now, p_max): a page of ready messages that a
+-- compiled selector selects.
 --
--- Returns  setof howdah.message, by priority and position, after that rank and position.
+-- Returns  setof howdah.message, by priority and position, after the given rank and position.
 -- Role     internal
 create or replace function howdah._browse_selected(
-    p_destination howdah.destinations, p_selector_sql text, p_rank smallint, p_seq bigint, p_now timestamptz, p_max integer
+    p_destination howdah.destinations, p_selector_sql text, p_rank smallint, p_seq bigint, p_now timestamptz,
+    p_max integer
 ) returns setof howdah.message
-language plpgsql volatile set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off set enable_sort = off set jit = off
+language plpgsql volatile set search_path = pg_catalog, howdah,
+    pg_temp set enable_seqscan = off set enable_sort = off set jit = off
 as $$
 begin
     return query execute format($sql$
         select shown.* from (
-            (select m.message, false as nonpersistent from (select s as message, s.*, false as nonpersistent from howdah.msgs s) m
-             where m.destination_id = $1 and (m.rank, m.seq) > ($2, $3) and (m.expires_at is null or m.expires_at > $4) and (%1$s)
+            (select m.message, false as nonpersistent
+                from (select s as message, s.*, false as nonpersistent from howdah.msgs s) m
+             where m.destination_id = $1 and (m.rank, m.seq) > ($2, $3) and (m.expires_at is null or m.expires_at > $4)
+               and (%1$s)
              order by m.rank, m.seq limit $5)
             union all
-            (select howdah._as_ready(m.message), true from (select s as message, s.*, true as nonpersistent from howdah.msgs_nonpersistent s) m
+            (select howdah._as_ready(m.message), true
+                from (select s as message, s.*, true as nonpersistent from howdah.msgs_nonpersistent s) m
              where m.destination_id = $1 and (m.rank, m.seq) > ($2, $3) and m.boot = pg_postmaster_start_time()
                and (m.expires_at is null or m.expires_at > $4) and (%1$s)
              order by m.rank, m.seq limit $5)

@@ -1,6 +1,7 @@
--- howdah._count_messages(p_destination_id, p_most): the messages lying in a destination, counted, until p_most are found in a table.
+-- howdah._count_messages(p_destination_id, p_most): count the messages in a destination, until p_most are found in a
+-- table.
 --
--- Returns  live, parked, and when the oldest live one was sent; of parked NULL if there were so many live.
+-- Returns  live, parked, and when the oldest live message was sent. parked is NULL if p_most were live.
 -- Role     internal
 create or replace function howdah._count_messages(p_destination_id integer, p_most bigint)
 returns table (live bigint, parked bigint, oldest_sent_at timestamptz)
@@ -18,8 +19,10 @@ begin
           where n.destination_id = p_destination_id and n.boot = pg_postmaster_start_time() limit p_most) c;
     select count(*) into parked
     from (select from howdah.parked p
-          where p.destination_id = p_destination_id and (p.boot is null or p.boot = pg_postmaster_start_time()) limit p_most) c;
-    parked := parked + (select count(*) from (select from howdah.leased l where l.destination_id = p_destination_id limit p_most) c);
+          where p.destination_id = p_destination_id and (p.boot is null or p.boot = pg_postmaster_start_time())
+          limit p_most) c;
+    parked := parked + (select count(*) from (select from howdah.leased l where l.destination_id = p_destination_id
+        limit p_most) c);
     return next;
 end
 $$;

@@ -1,4 +1,5 @@
--- howdah._counting_bound(): up to how many live and as many parked messages a destination is counted at each look: some 1 ms each.
+-- howdah._counting_bound(): up to how many live, and as many parked, messages of a destination are counted at each
+-- look; that takes about 1 ms each.
 --
 -- Returns  10,000.
 -- Role     internal

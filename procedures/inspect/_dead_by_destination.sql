@@ -1,10 +1,13 @@
--- howdah._dead_by_destination(): how many messages of each destination lie in exception destinations.
+-- howdah._dead_by_destination(): count the messages of each destination that lie in exception destinations.
 --
--- Returns  origin_id and their number; and in a row without origin as of when all of that is, NULL: counted now.
+-- Returns  origin_id and the number of messages. A row without origin says when all of that was counted; NULL: now.
 -- Role     internal
 --
--- As last counted in the background, if that may be shown, where over 10,000 messages were in them then, or where they are over 100.
-create or replace function howdah._dead_by_destination() returns table (origin_id integer, dead bigint, as_of timestamptz)
+-- It shows the last background count, if that may be shown, where the exception destinations held over 10,000 messages
+-- then, or number over 100.
+create or replace function howdah._dead_by_destination() returns table (
+    origin_id integer, dead bigint, as_of timestamptz
+)
 language plpgsql stable
 as $$
 declare
@@ -19,7 +22,8 @@ begin
         union all select null, 0, v_counted_at;
     else
         return query
-        select d.origin_id, sum(d.dead)::bigint, min(d.as_of) from unnest(v_ids) e(id) cross join lateral howdah._dead_by_origin(e.id) d
+        select d.origin_id, sum(d.dead)::bigint, min(d.as_of) from unnest(v_ids) e(id)
+        cross join lateral howdah._dead_by_origin(e.id) d
         group by d.origin_id;
     end if;
 end

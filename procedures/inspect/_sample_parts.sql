@@ -1,10 +1,13 @@
--- howdah._sample_parts(p_first, p_last, p_parts): a stretch of numbers in parts: so many alike, and at both ends ever smaller ones.
+-- howdah._sample_parts(p_first, p_last, p_parts): divide a range of numbers into parts: equal ones, and ever smaller
+-- ones at both ends.
 --
--- Returns  of each part its number, from 1 on, first and last number.
+-- Returns  number (from 1 on), first and last of each part.
 -- Role     internal
 --
--- What was thinned out long ago lies beside what just came at the end or was just begun with at the front.
-create or replace function howdah._sample_parts(p_first bigint, p_last bigint, p_parts bigint) returns table (n bigint, first bigint, last bigint)
+-- Messages thinned out long ago lie beside those that just came at the end, or were just begun at the front.
+create or replace function howdah._sample_parts(
+    p_first bigint, p_last bigint, p_parts bigint
+) returns table (n bigint, first bigint, last bigint)
 language sql immutable
 as $$
     select row_number() over (order by b.first), b.first, lead(b.first, 1, p_last + 1) over (order by b.first) - 1

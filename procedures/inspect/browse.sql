@@ -1,16 +1,22 @@
--- howdah.browse(queue, max_messages, after_priority, after_position, only_id, selector, correlation_id): look at ready messages without disturbing anyone.
+-- howdah.browse(queue, max_messages, after_priority, after_position, only_id, selector, correlation_id): look at ready
+-- messages without disturbing anyone.
 --
--- Returns  up to max_messages rows of howdah.message by priority and position; parked and expired ones are not shown. Of a subscription
---          what it would receive next, in that order.
--- Raises   HD001 no such queue; HD005 wrong argument; HD010 not allowed; HD023 the selector is invalid; HD037 on a standby.
+-- Returns  up to max_messages rows of howdah.message, by priority and position; parked and expired messages are not
+--          shown. For a subscription, what it would receive next, in that order.
+-- Raises   HD001 no such queue; HD005 wrong argument; HD010 not allowed; HD023 the selector is invalid; HD037 on a
+--          standby.
 -- Role     howdah_browser howdah_consumer howdah_admin
 --
--- For the next page give the priority and position of the last message shown (not of a subscription's). only_id: just the message of that
--- number; correlation_id: those of that one; selector: those that it selects (docs/selectors.md). A page costs what is looked at: by number
--- and correlation id a few rows, by selector all up to the last one shown.
+-- For the next page, pass the priority and position of the last message shown (not for a subscription). only_id: only
+-- the message with that id. correlation_id: only messages with that correlation id. selector: only messages that it
+-- selects (docs/selectors.md).
+--
+-- A page costs the rows that are looked at. By id and correlation id these are a few; by selector, all rows up to the
+-- last one shown.
 create or replace function howdah.browse(
-    queue text, max_messages integer default 100, after_priority integer default null, after_position bigint default null,
-    only_id bigint default null, selector text default null, correlation_id text default null
+    queue text, max_messages integer default 100, after_priority integer default null,
+    after_position bigint default null, only_id bigint default null, selector text default null,
+    correlation_id text default null
 ) returns setof howdah.message
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set enable_seqscan = off set enable_sort = off set jit = off
@@ -28,17 +34,20 @@ begin
         raise exception using errcode = 'HD005',
             message = format('max_messages must be 1 to 10000, not %s', coalesce(max_messages::text, 'NULL'));
     elsif after_priority not between 0 and 9 or (after_priority is null) <> (after_position is null) then
-        raise exception using errcode = 'HD005', message = 'after_priority is 0 to 9 and comes together with after_position';
+        raise exception using errcode = 'HD005',
+            message = 'after_priority is 0 to 9 and comes together with after_position';
     elsif num_nonnulls(only_id, v_selector, browse.correlation_id) > 1 then
         raise exception using errcode = 'HD005', message = 'only_id, selector and correlation_id do not go together',
             hint = 'A selector knows JMSMessageID and JMSCorrelationID.';
-    elsif v_destination.kind = 'subscription' and (after_position is not null or num_nonnulls(v_selector, browse.correlation_id) > 0) then
+    elsif v_destination.kind = 'subscription' and (after_position is not null
+        or num_nonnulls(v_selector, browse.correlation_id) > 0) then
         raise exception using errcode = 'HD005', message = 'a subscription is browsed from its cursor on',
             hint = 'Ask for more messages, or see howdah.topic_history.';
     end if;
     v_rank := 9 - coalesce(after_priority, 9);
     if v_selector is not null then
-        return query select * from howdah._browse_selected(v_destination, v_selector, v_rank, v_seq, v_now, max_messages);
+        return query select * from howdah._browse_selected(v_destination, v_selector, v_rank, v_seq, v_now,
+            max_messages);
         return;
     elsif num_nonnulls(only_id, browse.correlation_id) > 0 then
         return query
@@ -72,16 +81,20 @@ begin
     if v_destination.kind = 'subscription' then
         get diagnostics v_shown = row_count;
         return query
-        select h.message_id, queue, case when h.is_text then convert_from(h.body, 'UTF8') end, case when not h.is_text then h.body end,
-            h.content_type, h.headers, 9 - h.rank, h.correlation_id, h.reply_to, h.message_type, h.conversation_id,
-            case when h.nonpersistent then 'non-persistent' else 'persistent' end, h.sent_at, h.expires_at, f.failures + 1, f.failures > 0,
-            h.seq, 0, howdah._destination_name(h.destination_id), null::text, null::timestamptz
+        select h.message_id, queue, case when h.is_text then convert_from(h.body, 'UTF8') end,
+            case when not h.is_text then h.body end, h.content_type, h.headers, 9 - h.rank, h.correlation_id,
+            h.reply_to, h.message_type, h.conversation_id,
+            case when h.nonpersistent then 'non-persistent' else 'persistent' end, h.sent_at, h.expires_at,
+            f.failures + 1, f.failures > 0, h.seq, 0, howdah._destination_name(h.destination_id), null::text,
+            null::timestamptz
         from howdah.subscriptions s
         join howdah.acks a on a.subscription_id = s.destination_id
-        cross join lateral howdah._messages_ahead(s, a, pg_current_snapshot(), case when only_id is null then max_messages - v_shown end, null) with ordinality h
+        cross join lateral howdah._messages_ahead(s, a, pg_current_snapshot(),
+            case when only_id is null then max_messages - v_shown end, null) with ordinality h
         cross join lateral (select howdah._failures(v_destination.id, h.message_id, 0::smallint, h.conversation_id,
             howdah._group(h.headers, h.conversation_id)) as failures) f
-        where s.destination_id = v_destination.id and (not howdah._is_wildcard(s.topic) or howdah._has_right(a.destination_id, 'browse'))
+        where s.destination_id = v_destination.id and (not howdah._is_wildcard(s.topic)
+            or howdah._has_right(a.destination_id, 'browse'))
           and (only_id is null or h.message_id = only_id)
         order by a.priority desc, a.destination_id, h.ordinality
         limit max_messages - v_shown;

@@ -1,27 +1,35 @@
--- howdah.queue_stats(queue): what lies in a queue, or in every queue, and what became of its messages so far.
+-- howdah.queue_stats(queue): count what is in a queue, or in every queue, and what has become of its messages.
 --
--- Returns  one row a queue. live: ready for delivery, those in an open transaction's hands included; in_hand: of these in
---          a registered worker's hands at its last heartbeat (what an open SQL transaction has received cannot be seen);
---          parked: waiting for a time; dead: moved from it to an exception destination and still there; enqueued: all
---          that came in; dequeued: all that went out, each in one of the columns after it; expired: with no exception destination to
---          go to (process_expired moves them there, and they are moved_out, with the reason in the journal); consumers: live workers; oldest_age: of the oldest live message.
---          exact is false where a queue of over 10,000 live or 10,000 parked messages is shown as counted in the background, or if it was short then or
---          nobody counted in the last two minutes, as estimated now from a sample (oldest_age is then that of the first in its priority); where all of
---          more than 1,000 queues are shown as counted in the background; where exception destinations have over 10,000 messages or are over 100, for dead; and
---          where what became of messages is as last added up, at most two minutes ago and with over 20,000 transactions since. figures_age is the age
---          of the oldest of these, an estimate being of now.
---          audited_at and audit_verdict: the last audit of it and what that said; NULL: none.
+-- Returns  one row per queue. live: ready messages, including those in the hands of open transactions. in_hand: of
+--          these, messages in the hands of registered workers at their last heartbeat; messages in an open SQL
+--          transaction cannot be seen. parked: waiting for a time. dead: moved from it to an exception destination and
+--          still there. enqueued: all that came in. dequeued: all that went out, each in one of the columns after it.
+--          expired: those without an exception destination; process_expired moves expired messages there, and they
+--          count as moved_out, with the reason in the journal. consumers: live workers. oldest_age: the age of the
+--          oldest live message. exact: false if a figure was counted in the background or estimated, as below.
+--          figures_age: the age of the oldest such figure; an estimate is of now. audited_at and audit_verdict: the
+--          last audit of it and its verdict; NULL: none.
 -- Raises   HD001 no such queue; HD010 not allowed; HD037 on a standby.
 -- Role     howdah_admin howdah_browser howdah_consumer howdah_auditor
 --
--- Sequential scans are off, since fresh statistics cannot be relied on where rows come and go by the million.
--- enqueued is derived from the messages present and the journal; at journal_level off what has left is not known.
+-- Figures are exact unless there is too much to count. A queue of over 10,000 live or 10,000 parked messages shows the
+-- last background count. If it was short then, or nobody counted in the last two minutes, it shows an estimate from a
+-- sample. oldest_age is then the age of the first message of its priority.
+--
+-- Where there are more than 1,000 queues, a call for all of them shows background counts. So does dead, if exception
+-- destinations hold over 10,000 messages or number over 100. What became of messages is as last added up if that was at
+-- most two minutes ago, and over 20,000 transactions have come since.
+--
+-- Sequential scans are off, because fresh statistics cannot be relied on where rows come and go by the million.
+-- enqueued is derived from the messages present and the journal. At journal_level off, it is not known what has left.
 create or replace function howdah.queue_stats(queue text default null) returns table (
     queue_name text, live bigint, in_hand bigint, parked bigint, dead bigint, enqueued bigint, dequeued bigint,
-    consumed bigint, expired bigint, discarded bigint, moved_out bigint, moved_in bigint, lost bigint, consumers integer,
-    oldest_age interval, exact boolean, figures_age interval, audited_at timestamptz, audit_verdict text
+    consumed bigint, expired bigint, discarded bigint, moved_out bigint, moved_in bigint, lost bigint,
+    consumers integer, oldest_age interval, exact boolean, figures_age interval, audited_at timestamptz,
+    audit_verdict text
 )
-language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off set jit = off
+language plpgsql stable security definer set search_path = pg_catalog, howdah,
+    pg_temp set enable_seqscan = off set jit = off
 as $$
 declare
     v_now timestamptz := howdah.now();
@@ -66,15 +74,18 @@ begin
         coalesce(t.consumed, 0), coalesce(t.expired, 0), coalesce(t.discarded, 0), coalesce(t.moved_out, 0),
         coalesce(t.moved_in, 0), coalesce(t.lost, 0), coalesce(r.consumers, 0),
         v_now - b.oldest_sent_at, b.exact and not v_kept and y.as_of is null,
-        greatest(v_now - least(case when not b.exact then coalesce(b.counted_at, v_now) end, y.as_of, case when v_kept then v_kept_at end), interval '0'),
+        greatest(v_now - least(case when not b.exact then coalesce(b.counted_at, v_now) end, y.as_of,
+            case when v_kept then v_kept_at end), interval '0'),
         a.audited_at, a.verdict
     from destination d
     left join howdah.backlog_figures f on f.destination_id = d.id and v_counted_at is not null
     cross join lateral (
-        select coalesce(f.live, 0) as live, coalesce(f.parked, 0) as parked, f.oldest_sent_at, false as exact, v_counted_at as counted_at
+        select coalesce(f.live, 0) as live, coalesce(f.parked, 0) as parked, f.oldest_sent_at, false as exact,
+        v_counted_at as counted_at
         where v_counted_at is not null
         union all
-        select l.live, l.parked, l.oldest_sent_at, l.exact, l.counted_at from howdah._backlog(d.id) l where v_counted_at is null
+        select l.live, l.parked, l.oldest_sent_at, l.exact, l.counted_at from howdah._backlog(d.id) l
+        where v_counted_at is null
     ) b
     left join dead x on x.origin_id = d.id
     cross join (select min(m.as_of) as as_of from dead m) y

@@ -1,11 +1,13 @@
--- howdah.check_journal_offset(since, fail_on_loss): refuse to go on from a place if the journal has not all that came after it.
+-- howdah.check_journal_offset(since, fail_on_loss): refuse to go on from an offset if the journal no longer has
+-- everything after it.
 --
--- Raises   HD005 no offset; HD036 retention dropped rows that were not read; HD037 made in another cluster, or the server is a
---          standby, or was set back.
+-- Raises   HD005 it is no offset; HD036 retention dropped rows that were not read; HD037 it was made in another
+--          cluster, or the server is a standby or was set back.
 -- Role     howdah_auditor howdah_admin
 --
--- Ask after reading too: what was dropped in the meantime is known then. A transaction that retention took rows of and that was open at the
--- offset counts as not read, though it may have been. fail_on_loss false leaves retention out.
+-- Call it after reading, too: it then knows what was dropped in the meantime. If retention dropped rows of a
+-- transaction that was open at the offset, the transaction counts as not read, though it may have been. fail_on_loss
+-- false ignores retention.
 create or replace function howdah.check_journal_offset(since jsonb, fail_on_loss boolean default true) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -15,16 +17,20 @@ declare
 begin
     perform howdah._check_primary();
     if since ->> 'system' is distinct from (select c.system_identifier::text from pg_control_system() c) then
-        raise exception using errcode = 'HD037', message = 'the offset was made in another cluster, whose transaction numbers mean nothing here',
-            hint = 'After a restore begin anew, with a new checkpoint.';
+        raise exception using errcode = 'HD037',
+            message = 'the offset was made in another cluster, whose transaction numbers mean nothing here',
+            hint = 'After a restore, start again with a new checkpoint.';
     end if;
     if pg_snapshot_xmax(v_since) > pg_snapshot_xmax(pg_current_snapshot()) then
         raise exception using errcode = 'HD037', message = 'the offset lies ahead of this database, which was set back',
-            hint = 'What was read may not be here any more. Begin anew, with a new checkpoint.';
+            hint = 'What was read may no longer be here. Start again with a new checkpoint.';
     end if;
-    if fail_on_loss and v_dropped > (since ->> 'dropped')::bigint and v_dropped >= pg_snapshot_xmin(v_since)::text::bigint then
+    if fail_on_loss and v_dropped > (since ->> 'dropped')::bigint
+       and v_dropped >= pg_snapshot_xmin(v_since)::text::bigint then
         raise exception using errcode = 'HD036', message = 'retention dropped rows of the journal that were not read',
-            hint = 'Go on without them by failOnDataLoss=false, or begin anew; keep more by engine.journal_retention_days, or read more often.';
+            hint =
+                'Continue without them with failOnDataLoss=false, or start again. To keep more, raise '
+                'engine.journal_retention_days; or read more often.';
     end if;
 end
 $$;

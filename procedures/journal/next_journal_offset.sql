@@ -1,17 +1,22 @@
--- howdah.next_journal_offset(since, max_messages, upto, queues, fail_on_loss): how far a reader of the journal may go in one batch.
+-- howdah.next_journal_offset(since, max_messages, upto, queues, fail_on_loss): how far a reader of the journal may go
+-- in one batch.
 --
--- Returns  an offset, or since itself if nothing was written since. Between the two lie whole transactions of max_messages messages at most, or
---          a single one of more; NULL: all there is. upto: go no further than this offset. queues: only their messages count.
--- Raises   HD005 wrong argument; HD036 rows were dropped unread; HD037 another cluster, a standby, or set back.
+-- Returns  an offset, or since itself if nothing was written since. Between the two lie whole transactions with at most
+--          max_messages messages, or a single transaction with more; NULL: all there are. upto: go no further than this
+--          offset. queues: only their messages count.
+-- Raises   HD005 wrong argument; HD036 rows were dropped unread; HD037 another cluster, a standby, or a server that was
+--          set back.
 -- Role     howdah_auditor howdah_admin
 --
--- A batch ends in the middle of a backlog with the transactions below some number passed that had ended by now, and of the others those that
--- since had passed: a snapshot that never was, in which each transaction is seen as a whole. Open transactions stay listed as such, however
--- old, and hold nothing else up.
+-- A batch that ends within a backlog has passed the transactions below some id that have ended by now. Of the others it
+-- has passed those that since had passed. It is a snapshot that never existed, in which each transaction is seen as a
+-- whole. Open transactions stay listed as open, however old, and hold up nothing else.
 create or replace function howdah.next_journal_offset(
-    since jsonb, max_messages bigint default null, upto jsonb default null, queues text[] default null, fail_on_loss boolean default true
+    since jsonb, max_messages bigint default null, upto jsonb default null, queues text[] default null,
+    fail_on_loss boolean default true
 ) returns jsonb
-language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off set jit = off
+language plpgsql volatile security definer set search_path = pg_catalog, howdah,
+    pg_temp set enable_seqscan = off set jit = off
 as $$
 declare
     v_since pg_snapshot := howdah._offset_snapshot(since);
@@ -25,7 +30,8 @@ declare
     v_part record;
 begin
     if max_messages <= 0 then
-        raise exception using errcode = 'HD005', message = 'max_messages must be positive', hint = 'NULL: all there is.';
+        raise exception using errcode = 'HD005', message = 'max_messages must be positive',
+            hint = 'NULL: all there is.';
     end if;
     perform howdah.check_journal_offset(since, fail_on_loss);
     v_present := case when upto is null then howdah._snapshot() else howdah._offset_snapshot(upto) end;
@@ -34,15 +40,19 @@ begin
     end if;
     v_end := pg_snapshot_xmax(v_present)::text::bigint;
     while v_first < v_end loop
-        -- Each look goes four times as far as the one before: much more than a batch is never counted, and an empty stretch costs little.
+        -- Each look goes four times as far as the one before. So never much more than a batch is counted, and an empty
+        -- stretch costs little.
         v_window := least(case when max_messages is null then v_end - v_first else v_window end, v_end - v_first);
         with fresh as materialized (
             select j.xid, coalesce(
-                sum(case when j.last_id is null then cardinality(j.message_ids) else (j.last_id - j.message_ids[1]) / 1000000 + 1 end)
-                filter (where v_ids is null or j.destination_id = any (v_ids) or j.other_destination_id = any (v_ids)), 0) as messages
+                sum(case when j.last_id is null then cardinality(j.message_ids)
+                    else (j.last_id - j.message_ids[1]) / 1000000 + 1 end)
+                filter (where v_ids is null or j.destination_id = any (v_ids) or j.other_destination_id = any (v_ids)),
+                0) as messages
             from howdah.journal j
             where j.xid >= v_first and j.xid < v_first + v_window
-              and pg_visible_in_snapshot(j.xid::text::xid8, v_present) and not pg_visible_in_snapshot(j.xid::text::xid8, v_since)
+              and pg_visible_in_snapshot(j.xid::text::xid8, v_present)
+              and not pg_visible_in_snapshot(j.xid::text::xid8, v_since)
             group by j.xid
         ), running as (
             select f.xid, f.messages, v_total + sum(f.messages) over (order by f.xid) as total from fresh f
@@ -63,6 +73,7 @@ begin
         return since;
     end if;
     return since || jsonb_build_object('snapshot', v_present::text)
-        || case when fail_on_loss then '{}' else jsonb_build_object('dropped', (select e.journal_dropped_xid from howdah.engine e)) end;
+        || case when fail_on_loss then '{}' else jsonb_build_object('dropped',
+            (select e.journal_dropped_xid from howdah.engine e)) end;
 end
 $$;

@@ -1,8 +1,10 @@
 -- howdah._ack_published(p_destination, p_lease, p_message_ids): acknowledge leased messages of a subscription's topics.
 --
--- Returns  their number (bigint); 0 for a queue.
+-- Returns  the number of messages (bigint); 0 for a queue.
 -- Role     internal
-create or replace function howdah._ack_published(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) returns bigint
+create or replace function howdah._ack_published(
+    p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]
+) returns bigint
 language plpgsql volatile
 as $$
 declare
@@ -23,7 +25,8 @@ begin
               and (p_message_ids is null or d.seq * 1000000 + v_ack.destination_id = any (p_message_ids))
             returning d.seq * 1000000 + v_ack.destination_id as message_id, d.nonpersistent
         )
-        select array_agg(d.message_id) filter (where not d.nonpersistent), array_agg(d.message_id) filter (where d.nonpersistent)
+        select array_agg(d.message_id) filter (where not d.nonpersistent),
+            array_agg(d.message_id) filter (where d.nonpersistent)
         into v_ids, v_volatile from done d;
         if v_ids is not null or v_volatile is not null then
             perform howdah._journal(p_destination, 'consumed', v_ids, false, null, 'held');

@@ -2,7 +2,8 @@
 --
 -- Role     internal
 --
--- In the receiver's transaction: if it rolls back, the next one does it anew. The key, made of lease and message, makes it one incident.
+-- It runs in the receiver's transaction. If that rolls back, the next receiver does it again. The key is made of lease
+-- and message, so there is one incident.
 create or replace function howdah._blame_leases(p_destination_id integer, p_rows howdah.parked[]) returns void
 language plpgsql volatile
 as $$

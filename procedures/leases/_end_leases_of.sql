@@ -1,9 +1,12 @@
--- howdah._end_leases_of(p_destination_id, p_leases, p_now): have leases of consumers whose sessions ended run out now.
+-- howdah._end_leases_of(p_destination_id, p_leases, p_now): end the leases of consumers whose sessions have ended.
 --
 -- Role     internal
 --
--- Their messages count as delivered in vain, as at the end of any lease. What somebody is acknowledging all the same is left to him.
-create or replace function howdah._end_leases_of(p_destination_id integer, p_leases bigint[], p_now timestamptz) returns void
+-- Their messages count as delivered and failed, as at the end of any lease. Messages that somebody is nevertheless
+-- acknowledging are left to them.
+create or replace function howdah._end_leases_of(
+    p_destination_id integer, p_leases bigint[], p_now timestamptz
+) returns void
 language plpgsql volatile
     set enable_seqscan = off
 as $$
@@ -11,13 +14,15 @@ begin
     update howdah.parked p set due_at = p_now
     where p.ctid = any (array(
         select c.ctid from howdah.parked c
-        where c.destination_id = p_destination_id and c.lease_id = any (p_leases) and c.parked_reason = 'lease' and c.due_at > p_now
+        where c.destination_id = p_destination_id and c.lease_id = any (p_leases) and c.parked_reason = 'lease'
+          and c.due_at > p_now
         for update skip locked));
     update howdah.acked d set leased_until = p_now
     where d.ctid = any (array(
         select c.ctid from howdah.acks a join howdah.acked c on c.ack_id = a.id
         where a.subscription_id = p_destination_id and c.lease_id = any (p_leases) and c.leased_until > p_now
         for update of c skip locked));
-    perform howdah._wake(d.id, d.waiting) from howdah.destinations d where d.id = p_destination_id and pg_sequence_last_value(d.waiting) is not null;
+    perform howdah._wake(d.id, d.waiting) from howdah.destinations d
+    where d.id = p_destination_id and pg_sequence_last_value(d.waiting) is not null;
 end
 $$;

@@ -1,8 +1,12 @@
--- howdah._held_messages(p_destination, p_lease, p_message_ids): which messages a lease still has, locked, of some or (NULL) of all.
+-- howdah._held_messages(p_destination, p_lease, p_message_ids): the messages that a lease still has, locked: some of
+-- them, or (NULL) all.
 --
--- Returns  their numbers (bigint[]), never NULL; what somebody else is just receiving, because the lease ran out, is left out.
+-- Returns  their ids (bigint[]), never NULL. Messages that somebody else is receiving, because the lease ran out, are
+--          left out.
 -- Role     internal
-create or replace function howdah._held_messages(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[] default null) returns bigint[]
+create or replace function howdah._held_messages(
+    p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[] default null
+) returns bigint[]
 language plpgsql volatile
 as $$
 begin

@@ -1,6 +1,7 @@
--- howdah._in_leases(p_destination_id, p_leases): what leases hold, with what the order of its delivery is made of.
+-- howdah._in_leases(p_destination_id, p_leases): the messages that leases hold, with the columns that define their
+-- order of delivery.
 --
--- Returns  lease, rank, seq and number of each message; rank is 0 for a topic's.
+-- Returns  lease, rank, seq and id of each message; rank is 0 for a topic's message.
 -- Role     internal
 create or replace function howdah._in_leases(p_destination_id integer, p_leases bigint[])
 returns table (lease bigint, rank smallint, seq bigint, message_id bigint)

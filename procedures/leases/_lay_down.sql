@@ -1,11 +1,15 @@
--- howdah._lay_down(p_destination_id, p_lease, p_message_ids, p_until): lay messages of a lease into parked, each with its own end.
+-- howdah._lay_down(p_destination_id, p_lease, p_message_ids, p_until): move messages of a lease to parked, each with
+-- its own end.
 --
--- Returns  their number (bigint); those that somebody else is just receiving, because the lease ran out, are passed by.
+-- Returns  the number of messages (bigint). Messages that somebody else is receiving, because the lease ran out, are
+--          skipped.
 -- Role     internal
 --
--- p_message_ids NULL: all of them. p_until NULL: they end when the lease does. While the lease lasts nobody has its messages but who renews it, gives
--- them back or acknowledges them: that is waited for.
-create or replace function howdah._lay_down(p_destination_id integer, p_lease bigint, p_message_ids bigint[], p_until timestamptz) returns bigint
+-- p_message_ids NULL: all of them. p_until NULL: they end when the lease does. Until the lease ends, only a call that
+-- extends it, gives messages back or acknowledges them can hold its messages; this call waits for that.
+create or replace function howdah._lay_down(
+    p_destination_id integer, p_lease bigint, p_message_ids bigint[], p_until timestamptz
+) returns bigint
 language plpgsql volatile
     set enable_seqscan = off
 as $$
@@ -17,14 +21,16 @@ begin
     if found then
         if v_lease.until > howdah.now() then
             perform from howdah.leased c
-            where c.destination_id = p_destination_id and c.rank = v_lease.rank and c.seq >= p_lease << 20 and c.seq < (p_lease + 1) << 20
+            where c.destination_id = p_destination_id and c.rank = v_lease.rank and c.seq >= p_lease << 20
+              and c.seq < (p_lease + 1) << 20
               and (p_message_ids is null or c.message_id = any (p_message_ids))
             order by c.seq for update;
         end if;
         with gone as (
             delete from howdah.leased m where m.ctid = any (array(
                 select c.ctid from howdah.leased c
-                where c.destination_id = p_destination_id and c.rank = v_lease.rank and c.seq >= p_lease << 20 and c.seq < (p_lease + 1) << 20
+                where c.destination_id = p_destination_id and c.rank = v_lease.rank and c.seq >= p_lease << 20
+                  and c.seq < (p_lease + 1) << 20
                   and (p_message_ids is null or c.message_id = any (p_message_ids))
                 order by c.seq for update skip locked))
             returning m

@@ -1,14 +1,16 @@
--- howdah._note_lease(p_consumer, p_lease): note that a lease is a consumer's that lives as long as its session, so that it can end with it.
+-- howdah._note_lease(p_consumer, p_lease): record that a lease ends with the session of its consumer.
 --
 -- Role     internal
 --
--- Of other consumers nobody sees the death. What the consumer is done with is forgotten here: so the leases that end pay nothing for it.
+-- The death of other consumers goes unnoticed. Records of leases that the consumer has finished are deleted here, so
+-- that ending a lease costs nothing for it.
 create or replace function howdah._note_lease(p_consumer bigint, p_lease bigint) returns void
 language plpgsql volatile
     set enable_seqscan = off
 as $$
 declare
-    v_destination_id integer := (select c.destination_id from howdah.consumers c where c.id = p_consumer and c.own_session);
+    v_destination_id integer := (select c.destination_id from howdah.consumers c
+        where c.id = p_consumer and c.own_session);
 begin
     if v_destination_id is null then
         return;

@@ -1,9 +1,10 @@
 -- howdah._parked_of_lease(p_destination_id, p_lease, p_message_ids): the rows of a lease in parked, locked.
 --
--- Returns  ctid and message of each; those that somebody else is just receiving, because the lease ran out, are left out.
+-- Returns  ctid and message of each. Messages that somebody else is receiving, because the lease ran out, are left out.
 -- Role     internal
 --
--- While the lease lasts nobody has its messages but who renews it, gives them back or acknowledges them: that is waited for.
+-- Until the lease ends, only a call that extends it, gives messages back or acknowledges them can hold its messages;
+-- this call waits for that.
 create or replace function howdah._parked_of_lease(p_destination_id integer, p_lease bigint, p_message_ids bigint[])
 returns table (ctid tid, message howdah.parked)
 language plpgsql volatile
@@ -11,7 +12,8 @@ as $$
 begin
     if p_message_ids is null then
         perform from howdah.parked p
-        where p.lease_id = p_lease and p.destination_id = p_destination_id and p.parked_reason = 'lease' and p.due_at > howdah.now()
+        where p.lease_id = p_lease and p.destination_id = p_destination_id and p.parked_reason = 'lease'
+          and p.due_at > howdah.now()
         order by p.message_id for update;
         return query
         select p.ctid, p from howdah.parked p
@@ -19,12 +21,14 @@ begin
         order by p.message_id for update skip locked;
     else
         perform from howdah.parked p
-        where p.destination_id = p_destination_id and p.message_id = any (p_message_ids) and p.lease_id = p_lease and p.parked_reason = 'lease'
+        where p.destination_id = p_destination_id and p.message_id = any (p_message_ids) and p.lease_id = p_lease
+          and p.parked_reason = 'lease'
           and p.due_at > howdah.now()
         order by p.message_id for update;
         return query
         select p.ctid, p from howdah.parked p
-        where p.destination_id = p_destination_id and p.message_id = any (p_message_ids) and p.lease_id = p_lease and p.parked_reason = 'lease'
+        where p.destination_id = p_destination_id and p.message_id = any (p_message_ids) and p.lease_id = p_lease
+          and p.parked_reason = 'lease'
           and (p.boot is null or p.boot = pg_postmaster_start_time())
         order by p.message_id for update skip locked;
     end if;

@@ -1,30 +1,36 @@
--- howdah._record_expiry(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group, p_lease): store the incident of a lease that ran out.
+-- howdah._record_expiry(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group, p_lease): store the
+-- incident of a lease that ran out.
 --
 -- Role     internal
 --
--- The key holds a secret: whoever could guess it could tell of a failure in his own queue with it, and this one would be taken for recorded.
+-- The key contains a secret. Whoever could guess the key could report a failure of their own queue with it; this
+-- incident would then seem recorded.
 create or replace function howdah._record_expiry(
-    p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_lease bigint
+    p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text,
+    p_lease bigint
 ) returns void
 language plpgsql volatile
 as $$
 declare
-    v_key uuid := md5(format('%s lease %s of %s', (select e.digest_secret from howdah.engine e), p_lease, p_message_id))::uuid;
+    v_key uuid := md5(format('%s lease %s of %s', (select e.digest_secret from howdah.engine e), p_lease,
+        p_message_id))::uuid;
     v_suspect boolean;
     v_text text := format('lease %s ended and was neither acknowledged nor extended', p_lease);
     v_now timestamptz;
 begin
-    if exists (select from howdah.poison_details p where p.failure_key = v_key) or not howdah._is_blamed(p_lease, p_message_id) then
+    if exists (select from howdah.poison_details p where p.failure_key = v_key)
+       or not howdah._is_blamed(p_lease, p_message_id) then
         return;
     end if;
     perform nextval(d.failing) from howdah.destinations d where d.id = p_destination_id;
     v_suspect := howdah._is_suspect(p_lease);
     v_now := howdah.now();
-    insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome, conversation_id, message_group,
-        failure_key, error_class, error_text, recorded_by, rejected, uncounted, details, fingerprint, digest)
+    insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome,
+        conversation_id, message_group, failure_key, error_class, error_text, recorded_by, rejected, uncounted, details,
+        fingerprint, digest)
     values (p_message_id, v_now, p_destination_id,
-        1 + howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group), p_stage, 'returned', p_conversation_id,
-        p_group, v_key, 'LeaseExpired', v_text, howdah._caller(), false, not v_suspect,
+        1 + howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group), p_stage, 'returned',
+        p_conversation_id, p_group, v_key, 'LeaseExpired', v_text, howdah._caller(), false, not v_suspect,
         case when not v_suspect then jsonb '{"uncounted": true}' end, howdah._fingerprint('LeaseExpired', v_text, null),
         howdah._seal((select e.digest_secret from howdah.engine e), p_message_id, v_now, 'LeaseExpired', v_text, null));
 end

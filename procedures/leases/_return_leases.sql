@@ -1,12 +1,16 @@
--- howdah._return_leases(p_destination_id, p_want, p_now, p_since, p_message_ids): lay messages of leases that ran out into parked, from where receives take what is due.
+-- howdah._return_leases(p_destination_id, p_want, p_now, p_since, p_message_ids): move messages of leases that ran out
+-- to parked, from where receives take what is due.
 --
 -- Role     internal
 --
--- At most p_want (NULL: all), in the order in which their leases ended; those that others are receiving are passed by. p_since: only leases
--- that ended after this (NULL: all). p_message_ids: only these (NULL: all). The leases are locked first, against howdah.extend, which replaces their rows: so a message is locked only if
--- its lease has ended indeed, and nobody's acknowledgement ever waits for a receiver that came a moment too early.
+-- It moves at most p_want messages (NULL: all) in the order in which their leases ended. Messages that others are
+-- receiving are skipped. p_since: only leases that ended after this (NULL: all). p_message_ids: only these (NULL: all).
+--
+-- The leases are locked first, against howdah.extend, which replaces their rows. So a message is locked only if its
+-- lease has really ended. No acknowledgement ever waits for a receiver that came a moment too early.
 create or replace function howdah._return_leases(
-    p_destination_id integer, p_want bigint, p_now timestamptz, p_since timestamptz default null, p_message_ids bigint[] default null
+    p_destination_id integer, p_want bigint, p_now timestamptz, p_since timestamptz default null,
+    p_message_ids bigint[] default null
 ) returns void
 language plpgsql volatile
     set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
@@ -18,20 +22,23 @@ declare
     v_left bigint := p_want;
     v_moved bigint;
 begin
-    if not exists (select from howdah.leases l where l.destination_id = p_destination_id and l.until <= p_now and l.until > v_until) then
+    if not exists (select from howdah.leases l where l.destination_id = p_destination_id and l.until <= p_now
+        and l.until > v_until) then
         return;
     end if;
     loop
         v_leases := array(
             select l.lease_id from howdah.leases l
             where l.destination_id = p_destination_id and l.until <= p_now and (l.until, l.lease_id) > (v_until, v_last)
-            order by l.until, l.lease_id limit case when p_want is not null then greatest(p_want, 100) end for share skip locked);
+            order by l.until, l.lease_id limit case when p_want is not null then greatest(p_want, 100) end
+            for share skip locked);
         exit when v_leases = '{}';
         with gone as (
             delete from howdah.leased m where m.ctid = any (array(
                 select c.ctid
                 from howdah.leases l join howdah.leased c
-                    on c.destination_id = l.destination_id and c.rank = l.rank and c.seq >= l.lease_id << 20 and c.seq < (l.lease_id + 1) << 20
+                    on c.destination_id = l.destination_id and c.rank = l.rank and c.seq >= l.lease_id << 20
+                     and c.seq < (l.lease_id + 1) << 20
                 where l.lease_id = any (v_leases) and (p_message_ids is null or c.message_id = any (p_message_ids))
                 order by l.until, c.seq limit v_left for update of c skip locked))
             returning m
@@ -41,7 +48,8 @@ begin
         from gone g join howdah.leases l on l.lease_id = (g.m).seq >> 20;
         get diagnostics v_moved = row_count;
         v_left := v_left - v_moved;
-        select l.until, l.lease_id into v_until, v_last from howdah.leases l where l.lease_id = v_leases[cardinality(v_leases)];
+        select l.until, l.lease_id into v_until, v_last from howdah.leases l
+        where l.lease_id = v_leases[cardinality(v_leases)];
         perform howdah._forget_lease(l) from howdah.leases l where l.lease_id = any (v_leases);
         exit when v_left <= 0 or p_want is null;
     end loop;

@@ -1,8 +1,12 @@
--- howdah._returned_messages(p_destination_id, p_message_ids): messages that the caller's transaction has just given back, as callers see them.
+-- howdah._returned_messages(p_destination_id, p_message_ids): messages that the caller's transaction has just given
+-- back, as callers see them.
 --
--- Returns  howdah.message[], never NULL; without those that a receive would dispose of, and none if failures in a row have just disabled the queue.
+-- Returns  howdah.message[], never NULL. Messages that a receive would dispose of are left out. It is empty if failures
+--          in a row have just disabled the queue.
 -- Role     internal
-create or replace function howdah._returned_messages(p_destination_id integer, p_message_ids bigint[]) returns howdah.message[]
+create or replace function howdah._returned_messages(
+    p_destination_id integer, p_message_ids bigint[]
+) returns howdah.message[]
 language sql volatile
 as $$
     select coalesce(array_agg(howdah._message(f.message, d.name, f.nonpersistent, s.failures) order by i.number), '{}')

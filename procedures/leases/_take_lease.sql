@@ -1,17 +1,20 @@
--- howdah._take_lease(p_destination, p_held, p_lease, p_until): lay messages that the caller holds under a lease.
+-- howdah._take_lease(p_destination, p_held, p_lease, p_until): put messages that the caller holds under a lease.
 --
 -- Role     internal
 --
--- As parked ones, due when the lease ends: so whoever receives then finds them, without any daemon. Topic messages stay where they are and
--- are noted in acked until then.
-create or replace function howdah._take_lease(p_destination howdah.destinations, p_held howdah.message[], p_lease bigint, p_until timestamptz)
+-- They are parked until the lease ends. Whoever receives then finds them, so no daemon is needed. Topic messages stay
+-- where they are; acked records the lease.
+create or replace function howdah._take_lease(
+    p_destination howdah.destinations, p_held howdah.message[], p_lease bigint, p_until timestamptz
+)
 returns void
 language plpgsql volatile
 as $$
 declare
     v_taken bigint;
 begin
-    perform howdah._open_lane(p_destination.id, h.rank, 0) from (select distinct 9 - u.priority as rank from unnest(p_held) u) h;
+    perform howdah._open_lane(p_destination.id, h.rank, 0)
+    from (select distinct 9 - u.priority as rank from unnest(p_held) u) h;
     with held as (
         select u.message_id, 9 - u.priority::bigint as rank, u."position" as seq from unnest(p_held) u
     ), ready as (
@@ -28,7 +31,8 @@ begin
         returning p as stored
     ), leased as (
         insert into howdah.parked
-        select l.*, case when p_destination.message_groups <> 'none' then howdah._group(l.headers, l.conversation_id) end
+        select l.*, case when p_destination.message_groups <> 'none'
+            then howdah._group(l.headers, l.conversation_id) end
         from (
             select r.*, p_until, 'lease', null::timestamptz, p_lease from ready r
             union all
@@ -40,7 +44,8 @@ begin
     )
     select count(*) into v_taken from leased;
     if v_taken < cardinality(p_held) then
-        perform howdah._lease_published(p_destination, array(select u.message_id from unnest(p_held) u), p_lease, p_until);
+        perform howdah._lease_published(p_destination, array(select u.message_id from unnest(p_held) u), p_lease,
+            p_until);
     end if;
 end
 $$;

@@ -1,9 +1,11 @@
 -- howdah._unlease(p_destination, p_lease, p_message_ids): put leased messages back where they were.
 --
--- Returns  their numbers.
--- Raises   HD026 the lease has not (or no longer) one of these messages.
+-- Returns  their ids.
+-- Raises   HD026 the lease does not have, or no longer has, one of these messages.
 -- Role     internal
-create or replace function howdah._unlease(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) returns setof bigint
+create or replace function howdah._unlease(
+    p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]
+) returns setof bigint
 language plpgsql volatile
 as $$
 declare
@@ -18,7 +20,8 @@ begin
         v_least[(v_row.message).rank] := least(v_least[(v_row.message).rank], (v_row.message).seq);
         v_ids := v_ids || (v_row.message).message_id;
     end loop;
-    perform howdah._search_from(p_destination.id, r.rank, v_least[r.rank]) from generate_series(0, 9) r(rank) where v_least[r.rank] is not null;
+    perform howdah._search_from(p_destination.id, r.rank, v_least[r.rank]) from generate_series(0, 9) r(rank)
+    where v_least[r.rank] is not null;
     with gone as (
         delete from howdah.acked d using howdah.acks a
         where a.subscription_id = p_destination.id and d.ack_id = a.id and d.lease_id = p_lease

@@ -1,11 +1,12 @@
--- howdah.ack(queue, lease, message_ids): acknowledge leased messages: they are consumed.
+-- howdah.ack(queue, lease, message_ids): acknowledge leased messages, which consumes them.
 --
--- Returns  their number (bigint). message_ids NULL: all that the lease still has.
--- Raises   HD001 no such queue; HD010 not allowed; HD026 the lease has not (or no longer) one of these messages: nothing is acknowledged.
+-- Returns  the number of messages acknowledged (bigint). message_ids NULL: all messages that the lease still has.
+-- Raises   HD001 no such queue; HD010 not allowed; HD026 the lease does not have, or no longer has, one of these
+--          messages; nothing is acknowledged.
 -- Role     howdah_consumer howdah_admin
 --
--- In the caller's transaction, so it can commit together with what the messages caused. After leased_until it still succeeds as long as nobody
--- else has received the message.
+-- The call is part of the caller's transaction, and can commit together with the work that the messages caused. After
+-- leased_until it still succeeds unless somebody else has received a message.
 create or replace function howdah.ack(queue text, lease bigint, message_ids bigint[] default null) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
@@ -20,26 +21,31 @@ declare
     v_apart bigint[];
     v_done bigint;
 begin
-    -- The usual case: in leased, and the lease goes on. Nobody else takes these rows.
+    -- The usual case: the messages are in leased, and the lease has not ended. Nobody else takes these rows.
     select d.id, d.journal_level <> 'off' as journaled, l.rank, howdah._has_role(d.receivers[1]) as allowed,
-        message_ids is null and exists (select from howdah.parked p where p.destination_id = d.id and p.lease_id = lease) as parked
+        message_ids is null and exists (select from howdah.parked p
+            where p.destination_id = d.id and p.lease_id = lease) as parked
     into v_queue
-    from howdah.destinations d left join howdah.leases l on l.lease_id = lease and l.destination_id = d.id and l.until > v_now
+    from howdah.destinations d left join howdah.leases l
+        on l.lease_id = lease and l.destination_id = d.id and l.until > v_now
     where d.name = queue and d.dropped_at is null and d.kind = 'queue';
     if v_queue.allowed is not true then
         v_destination := howdah._destination(queue, 'receive');
     end if;
     with gone as (
         delete from howdah.leased m
-        where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq >= lease << 20 and m.seq <= (lease << 20 | 1048575)
+        where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq >= lease << 20
+          and m.seq <= (lease << 20 | 1048575)
           and (message_ids is null or m.message_id = any (message_ids))
         returning m.message_id, m.sent_at, m.body is null as apart
     ), listed as materialized (
-        select array_agg(g.message_id) as ids, min(g.sent_at) as oldest_sent_at, array_agg(g.message_id) filter (where g.apart) as apart
+        select array_agg(g.message_id) as ids, min(g.sent_at) as oldest_sent_at,
+        array_agg(g.message_id) filter (where g.apart) as apart
         from gone g having count(*) > 0
     ), journaled as (
         insert into howdah.journal (at, destination_id, nonpersistent, event, reason, message_ids, oldest_sent_at)
-        select v_now, v_queue.id, false, 'consumed', 'held', i.ids, i.oldest_sent_at from listed i where v_queue.journaled
+        select v_now, v_queue.id, false, 'consumed', 'held', i.ids, i.oldest_sent_at from listed i
+        where v_queue.journaled
     ), ended as (
         delete from howdah.leases l where l.lease_id = lease and v_queue.rank is not null and message_ids is null
     )
@@ -50,14 +56,17 @@ begin
     if v_done < cardinality(message_ids) or v_done = 0 or v_queue.parked then
         v_destination := howdah._destination(queue, 'receive');
         perform howdah._lay_down(v_destination.id, lease, message_ids, null);
-        -- A second time if there may be more: a row that was just renewed, which is waited for, is another one than this statement began with.
+        -- Look twice if there may be more: a row that was just renewed, and waited for, is not the row with which the
+        -- statement began.
         for v_time in 1..2 loop
             with gone as (
                 delete from howdah.parked p
-                where p.ctid = any (array(select l.ctid from howdah._parked_of_lease(v_destination.id, lease, message_ids) l))
+                where p.ctid = any (array(select l.ctid
+                    from howdah._parked_of_lease(v_destination.id, lease, message_ids) l))
                 returning p.message_id, p.boot is not null as nonpersistent
             )
-            select array_agg(g.message_id) filter (where not g.nonpersistent), array_agg(g.message_id) filter (where g.nonpersistent)
+            select array_agg(g.message_id) filter (where not g.nonpersistent),
+                array_agg(g.message_id) filter (where g.nonpersistent)
             into v_persistent, v_nonpersistent from gone g;
             perform howdah._journal(v_destination, 'consumed', v_persistent, false, null, 'held');
             perform howdah._journal(v_destination, 'consumed', v_nonpersistent, true, null, 'held');

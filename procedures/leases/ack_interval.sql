@@ -1,11 +1,14 @@
--- howdah.ack_interval(queue, leases, first_message_id, last_message_id): acknowledge what leases hold, from one message to another.
+-- howdah.ack_interval(queue, leases, first_message_id, last_message_id): acknowledge the messages that leases hold,
+-- from one message to another.
 --
--- Returns  how many that were (bigint). The order is that of delivery: by lease, then by priority and position; of a subscription by lease and
---          position. What others hold in between is not touched.
--- Raises   HD001 no such queue; HD005 the last message comes before the first; HD010 not allowed; HD026 these leases have not (or no longer)
---          the first or the last message.
+-- Returns  the number of messages acknowledged (bigint). The order is that of delivery: by lease, then by priority and
+--          position; for a subscription by lease and position. Messages in between that others hold are not touched.
+-- Raises   HD001 no such queue; HD005 the last message comes before the first; HD010 not allowed; HD026 these leases do
+--          not have, or no longer have, the first or the last message.
 -- Role     howdah_consumer howdah_admin
-create or replace function howdah.ack_interval(queue text, leases bigint[], first_message_id bigint, last_message_id bigint) returns bigint
+create or replace function howdah.ack_interval(
+    queue text, leases bigint[], first_message_id bigint, last_message_id bigint
+) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
 as $$
 declare
@@ -15,14 +18,16 @@ declare
     v_lease record;
     v_count bigint := 0;
 begin
-    select h.lease, h.rank, h.seq into v_first from howdah._in_leases(v_destination.id, leases) h where h.message_id = first_message_id;
-    select h.lease, h.rank, h.seq into v_last from howdah._in_leases(v_destination.id, leases) h where h.message_id = last_message_id;
+    select h.lease, h.rank, h.seq into v_first from howdah._in_leases(v_destination.id, leases) h
+    where h.message_id = first_message_id;
+    select h.lease, h.rank, h.seq into v_last from howdah._in_leases(v_destination.id, leases) h
+    where h.message_id = last_message_id;
     if v_first.lease is null or v_last.lease is null then
         perform howdah._check_lease(v_destination, leases[1], array[first_message_id, last_message_id], 0);
     elsif (v_last.lease, v_last.rank, v_last.seq) < (v_first.lease, v_first.rank, v_first.seq) then
         raise exception using errcode = 'HD005',
             message = format('message %s was delivered before message %s', last_message_id, first_message_id),
-            hint = 'Give the message that was delivered first first.';
+            hint = 'Give the message that was delivered earlier as first_message_id.';
     end if;
     for v_lease in
         select h.lease, array_agg(h.message_id) as ids

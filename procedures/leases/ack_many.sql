@@ -1,11 +1,13 @@
--- howdah.ack_many(queues, leases, message_ids): acknowledge messages of several leases and queues in one call: all of them or none.
+-- howdah.ack_many(queues, leases, message_ids): acknowledge messages of several leases and queues in one call, all or
+-- none.
 --
--- Returns  their number (bigint). The arrays go together: message_ids[i] was leased from queues[i] under leases[i].
--- Raises   HD001 no such queue; HD005 the arrays are not of one length; HD010 not allowed; HD026 a lease has not (or no longer) one of these
---          messages: nothing is acknowledged.
+-- Returns  the number of messages acknowledged (bigint). The arrays correspond: message_ids[i] was leased from
+--          queues[i] under leases[i].
+-- Raises   HD001 no such queue; HD005 the arrays differ in length; HD010 not allowed; HD026 a lease does not have, or
+--          no longer has, one of these messages; nothing is acknowledged.
 -- Role     howdah_consumer howdah_admin
 --
--- What a session acknowledges: what all its consumers hold. As howdah.ack for each of the leases.
+-- A session acknowledges with it what all its consumers hold. It calls howdah.ack for each lease.
 create or replace function howdah.ack_many(queues text[], leases bigint[], message_ids bigint[]) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -1,15 +1,18 @@
--- howdah.end_leases(queue, leases, delivered, error_text, error_class, message_ids): give back all that leases still have, blaming what was delivered only.
+-- howdah.end_leases(queue, leases, delivered, error_text, error_class, message_ids): give back all messages that leases
+-- still have, counting a failure only for those delivered.
 --
--- Returns  one row for each message of delivered that was still theirs: its number, which failure of it this was, and the outcome, as
---          howdah.nack. All others are back in their place, with nobody to blame. Nothing is said of what the leases have lost. message_ids: give
---          back these only; NULL: all.
--- Raises   HD001 no such queue; HD005 wrong argument; HD010 not allowed; HD026 others took a topic's message in the moment of the call.
+-- Returns  one row for each message in delivered that the leases still had: its id, which of its failures this was, and
+--          the outcome, as howdah.nack. All other messages return to their place without a failure. Messages that the
+--          leases have lost are not reported. message_ids: give back only these; NULL: all.
+-- Raises   HD001 no such queue; HD005 wrong argument; HD010 not allowed; HD026 somebody else took a topic's message at
+--          this moment.
 -- Role     howdah_consumer howdah_admin
 --
--- The end of a consumer that received ahead: what it had handed out and not acknowledged comes again as redelivered, the rest unharmed.
+-- It ends a consumer that received ahead. What the consumer handed out and did not acknowledge comes again as
+-- redelivered; the rest comes back unchanged.
 create or replace function howdah.end_leases(
-    queue text, leases bigint[], delivered bigint[] default '{}', error_text text default null, error_class text default null,
-    message_ids bigint[] default null
+    queue text, leases bigint[], delivered bigint[] default '{}', error_text text default null,
+    error_class text default null, message_ids bigint[] default null
 ) returns table (message_id bigint, attempt integer, outcome text)
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
 as $$
@@ -23,7 +26,8 @@ begin
         v_held := howdah._held_messages(v_destination, v_lease, message_ids);
         v_blamed := array(select h.id from unnest(v_held) h(id) where h.id = any (delivered));
         if cardinality(v_blamed) < cardinality(v_held) then
-            perform howdah.release(queue, v_lease, array(select h.id from unnest(v_held) h(id) where h.id <> all (v_blamed)));
+            perform howdah.release(queue, v_lease,
+                array(select h.id from unnest(v_held) h(id) where h.id <> all (v_blamed)));
         end if;
         if v_blamed <> '{}' then
             return query select n.* from howdah.nack(queue, v_lease, v_blamed, error_text, error_class) n;

@@ -1,10 +1,12 @@
--- howdah.extend(queue, lease, duration, message_ids): let a lease run from now for so long.
+-- howdah.extend(queue, lease, duration, message_ids): extend a lease to a duration from now.
 --
--- Returns  when it ends (timestamptz). message_ids NULL: all that the lease still has.
--- Raises   HD001 no such queue; HD005 duration is not 1 ms to 7 days; HD010 not allowed; HD026 the lease has not (or no longer) one of these
---          messages.
+-- Returns  when the lease ends (timestamptz). message_ids NULL: all messages that the lease still has.
+-- Raises   HD001 no such queue; HD005 duration is not 1 ms to 7 days; HD010 not allowed; HD026 the lease does not have,
+--          or no longer has, one of these messages.
 -- Role     howdah_consumer howdah_admin
-create or replace function howdah.extend(queue text, lease bigint, duration interval default '30 seconds', message_ids bigint[] default null)
+create or replace function howdah.extend(
+    queue text, lease bigint, duration interval default '30 seconds', message_ids bigint[] default null
+)
 returns timestamptz
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
 as $$
@@ -17,7 +19,7 @@ declare
     v_published bigint;
 begin
     if message_ids is null then
-        -- Another row: a receiver that took the lease for ended a moment ago locks nothing of the new one.
+        -- Replace the row: a receiver that found the lease ended a moment ago then locks nothing of the new one.
         with gone as (
             delete from howdah.leases l
             where l.lease_id = lease and l.destination_id = v_destination.id and l.until > howdah.now()

@@ -1,12 +1,17 @@
--- howdah.handed(queue, lease, message_ids): note that leased messages have been handed to the application, for engines without redelivered_optimization.
+-- howdah.handed(queue, lease, message_ids): record that leased messages were handed to the application, for engines
+-- without redelivered_optimization.
 --
--- Returns  their number (bigint). message_ids NULL: all that the lease still has. A second call for a message changes nothing.
--- Raises   HD001 no such queue; HD010 not allowed; HD026 the lease has not (or no longer) one of these messages.
+-- Returns  the number of messages (bigint). message_ids NULL: all messages that the lease still has. A second call for
+--          a message changes nothing.
+-- Raises   HD001 no such queue; HD010 not allowed; HD026 the lease does not have, or no longer has, one of these
+--          messages.
 -- Role     howdah_consumer howdah_admin
 --
--- engine.redelivered_optimization true, the default as in OpenMQ: when a lease runs out, all its messages count as delivered, so they come
--- again as redelivered ones though a consumer that prefetched them may never have seen them. False: only those do that were handed over,
--- by this proof; a consumer that never calls this is then not blamed for messages that kill it.
+-- With engine.redelivered_optimization true (the default, as in OpenMQ), all messages of a lease that runs out count as
+-- delivered. They come again as redelivered, though a consumer that prefetched them may never have seen them.
+--
+-- With false, only messages recorded by this call count as delivered. A consumer that never calls it is not blamed for
+-- messages that kill it.
 create or replace function howdah.handed(queue text, lease bigint, message_ids bigint[] default null) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
@@ -15,8 +20,9 @@ declare
     v_destination howdah.destinations := howdah._destination(queue, 'receive');
     v_ids bigint[];
 begin
-    -- After its end others may be receiving some of it.
-    perform howdah._lay_down(v_destination.id, lease, message_ids, null) from howdah.leases l where l.lease_id = lease and l.until <= howdah.now();
+    -- After the lease's end, others may be receiving some of its messages.
+    perform howdah._lay_down(v_destination.id, lease, message_ids, null) from howdah.leases l
+    where l.lease_id = lease and l.until <= howdah.now();
     v_ids := array(
         select m.message_id from howdah._in_lease(v_destination.id, lease, message_ids) m
         union all

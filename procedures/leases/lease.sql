@@ -1,38 +1,49 @@
--- howdah.lease(queue, max_messages, duration, selector, consumer, acknowledge): receive messages for a time, without an open transaction.
+-- howdah.lease(queue, max_messages, duration, selector, consumer, acknowledge): receive messages for a limited time,
+-- without an open transaction.
 --
--- Returns  up to max_messages rows: lease (bigint, one for all of them: the fencing token, greater than any given out before), leased_until,
---          and the columns of howdah.message.
--- Raises   HD001 no such queue; HD003, HD005 max_messages is not 1 to 10000, duration not 1 ms to 7 days, it is a topic, or a wildcard with
---          acknowledge; HD009 receiving is paused; HD010 not allowed; HD016, HD019, HD023, HD024, HD025, HD032 as howdah.receive; HD026 the
---          lease to acknowledge has messages no more: nothing is acknowledged or leased.
+-- Returns  up to max_messages rows: lease, leased_until and the columns of howdah.message. lease (bigint) is the same
+--          in all rows; it is the fencing token, greater than any given out before.
+-- Raises   HD001 no such queue; HD003, HD005 max_messages is not 1 to 10000, duration is not 1 ms to 7 days, queue is a
+--          topic, or a wildcard with acknowledge; HD009 receiving is paused; HD010 not allowed; HD016, HD019, HD023,
+--          HD024, HD025, HD032 as howdah.receive; HD026 the lease to acknowledge has no messages left; nothing is
+--          acknowledged or leased.
 -- Role     howdah_consumer howdah_admin
 --
--- COMMIT at once: the messages are then this lease's until leased_until, whatever becomes of the session; but a consumer that was opened with own_session
--- takes its leases with it. End it with howdah.ack (they are
--- consumed), howdah.nack (a failed delivery) or howdah.release (given back, nobody to blame); howdah.extend lengthens it. A lease that runs out gives its
--- messages back, and that counts as a failed delivery (incident LeaseExpired). queue is a queue's name or a subscription's; or a wildcard, as for
--- howdah.receive: then all messages come from one queue that matches, queue_name, which is to be named to end the lease.
--- acknowledge: a lease of the same queue that howdah.ack is to end first. So a consumer that works batch after batch has one call, and one commit, for
--- each; it succeeds whether or not there is another message. Every error of the call undoes the acknowledgement too: where the queue
--- was paused (HD009) or disabled (HD016), or consumer closed (HD032), call howdah.ack alone. A lease all of whose messages were acknowledged or given
--- back before is refused (HD026): pass NULL then.
--- Leased messages and received ones of one queue do not disturb each other. In a queue of strict order a lease has one message, with message groups one
--- of each group: who acknowledged some and gave back others would break the order.
+-- COMMIT at once. The messages then belong to the lease until leased_until, whatever happens to the session. Only the
+-- leases of a consumer opened with own_session end with its session.
+--
+-- End the lease with howdah.ack (consumed), howdah.nack (a failed delivery) or howdah.release (given back without a
+-- failure). howdah.extend lengthens it. A lease that runs out gives its messages back, which counts as a failed
+-- delivery (incident LeaseExpired).
+--
+-- queue names a queue or a subscription, or is a wildcard as in howdah.receive. With a wildcard, all messages come from
+-- one matching queue, queue_name; name that queue to end the lease.
+--
+-- acknowledge: a lease of the same queue that howdah.ack is to end first. A consumer that works batch after batch so
+-- has one call and one commit for each. The call succeeds whether or not there is another message.
+--
+-- Every error of the call undoes the acknowledgement, too. If the queue was paused (HD009) or disabled (HD016), or the
+-- consumer closed (HD032), call howdah.ack alone. A lease whose messages were all acknowledged or given back before is
+-- refused (HD026): pass NULL then.
+--
+-- Leasing and receiving from one queue do not disturb each other. In a queue of strict order a lease has one message;
+-- with message groups it has one of each group. Acknowledging some and giving back others would break the order.
 create or replace function howdah.lease(
-    queue text, max_messages integer default 1, duration interval default '30 seconds', selector text default null, consumer bigint default null,
-    acknowledge bigint default null
+    queue text, max_messages integer default 1, duration interval default '30 seconds', selector text default null,
+    consumer bigint default null, acknowledge bigint default null
 ) returns table (
-    lease bigint, leased_until timestamptz, message_id bigint, queue_name text, body text, bytes bytea, content_type text, headers jsonb,
-    priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, delivery_mode text, sent_at timestamptz,
-    expires_at timestamptz, delivery_count integer, redelivered boolean, "position" bigint, stage integer, origin_queue text,
-    dead_reason text, dead_at timestamptz
+    lease bigint, leased_until timestamptz, message_id bigint, queue_name text, body text, bytes bytea,
+    content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text,
+    conversation_id uuid, delivery_mode text, sent_at timestamptz,
+    expires_at timestamptz, delivery_count integer, redelivered boolean, "position" bigint, stage integer,
+    origin_queue text, dead_reason text, dead_at timestamptz
 )
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_sort = off set enable_bitmapscan = off set jit = off
 as $$
--- The usual way: from the main lane of a queue with nothing else to give. Rows are deleted from msgs and written to leased, and none is ever updated
--- there. Everything else is held, and then laid into parked.
+-- The usual way takes messages from the main lane of a queue that has nothing else to give. Rows are deleted from msgs
+-- and written to leased, where none is ever updated. Everything else is held and then moved to parked.
 declare
     v_queue record;
     v_now timestamptz := howdah.now();
@@ -55,8 +66,10 @@ declare
     v_name text;
 begin
     if acknowledge is not null then
-        if queue ~ '[*>]' and strpos(queue, ':') = 0 and not exists (select from howdah.destinations d where d.name = queue and d.dropped_at is null) then
-            raise exception using errcode = 'HD005', message = format('a lease of wildcard %s cannot acknowledge another one', quote_literal(queue)),
+        if queue ~ '[*>]' and strpos(queue, ':') = 0
+           and not exists (select from howdah.destinations d where d.name = queue and d.dropped_at is null) then
+            raise exception using errcode = 'HD005',
+                message = format('a lease of wildcard %s cannot acknowledge another one', quote_literal(queue)),
                 hint = 'Call howdah.ack(queue_name, lease) before it, in the same transaction.';
         end if;
         perform howdah.ack(queue, acknowledge);
@@ -67,7 +80,8 @@ begin
         coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) >= max_messages
             and not howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as backlog,
-        exists (select from howdah.lanes l where l.destination_id = d.id and l.rank = d.main_rank and l.place = 0 and l.head is not null) as opened,
+        exists (select from howdah.lanes l where l.destination_id = d.id and l.rank = d.main_rank and l.place = 0
+            and l.head is not null) as opened,
         howdah._has_role(d.receivers[1]) as allowed
     into v_queue
     from howdah.destinations d
@@ -76,13 +90,16 @@ begin
     if v_queue.allowed and (v_queue.plain or howdah._is_plain(v_queue.id)) then
         for v_way in 0..6 loop
             if v_way > 0 then
-                select n.positions, n.locked into v_seqs, v_locked from howdah._next_positions(v_queue.lane, v_way, v_left, v_left < max_messages) n;
+                select n.positions, n.locked into v_seqs, v_locked
+                from howdah._next_positions(v_queue.lane, v_way, v_left, v_left < max_messages) n;
                 continue when coalesce(cardinality(v_seqs), 0) = 0;
             else
                 continue when v_queue.backlog is not true;
-                -- Taken last, free and still there: a rollback gave it back, so the search comes first.
+                -- The message taken last is free and still there, so a rollback returned it, and the search comes
+                -- first.
                 perform from howdah.msgs m
-                where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq = v_queue.headed and m.xmax <> 0 for update skip locked;
+                where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq = v_queue.headed and m.xmax <> 0
+                for update skip locked;
                 continue when found;
                 v_seqs := array(select nextval(v_queue.head) from generate_series(1, max_messages));
                 v_locked := false;
@@ -90,19 +107,23 @@ begin
             v_failed := null;
             v_ended := null;
             if pg_sequence_last_value(v_queue.failing) is not null then
-                -- Locked first, for what failed is counted with a snapshot that was taken after that (howdah._count_failures).
+                -- Lock first: failures are counted with a snapshot taken after the lock (howdah._count_failures).
                 v_seqs := array(
                     select m.seq from howdah.msgs m
                     where m.destination_id = v_queue.id and m.rank = v_queue.rank
-                      and m.seq between v_seqs[1] and v_seqs[cardinality(v_seqs)] and m.seq = any (v_seqs) and (v_locked or m.xmax = 0)
+                      and m.seq between v_seqs[1] and v_seqs[cardinality(v_seqs)] and m.seq = any (v_seqs)
+                      and (v_locked or m.xmax = 0)
                     order by m.seq for update skip locked);
                 continue when cardinality(v_seqs) = 0;
                 v_locked := true;
-                select array_agg(f.message_id), array_agg(f.failures), array_agg(f.message_id) filter (where f.weight >= v_queue.most)
+                select array_agg(f.message_id), array_agg(f.failures),
+                    array_agg(f.message_id) filter (where f.weight >= v_queue.most)
                 into v_failed, v_failures, v_ended
-                from (select array_agg(m.message_id) as ids, array_agg(m.stage) as stages, array_agg(m.conversation_id) as conversations,
+                from (select array_agg(m.message_id) as ids, array_agg(m.stage) as stages,
+                    array_agg(m.conversation_id) as conversations,
                                 array_agg(howdah._group(m.headers, m.conversation_id)) as groups
-                      from howdah.msgs m where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq = any (v_seqs) and m.stage = 0) a
+                      from howdah.msgs m where m.destination_id = v_queue.id and m.rank = v_queue.rank
+                      and m.seq = any (v_seqs) and m.stage = 0) a
                 cross join lateral howdah._count_failures(v_queue.id, a.ids, a.stages, a.conversations, a.groups) f
                 where f.stage = 0;
             end if;
@@ -118,27 +139,34 @@ begin
                 delete from howdah.msgs m
                 where m.destination_id = v_queue.id and m.rank = v_queue.rank
                   and m.seq between v_first and v_last and m.seq = any (v_seqs) and (v_locked or m.xmax = 0)
-                  and (m.expires_at > v_now) is not false and m.stage = 0 and m.message_id = m.seq * 1000000 + v_queue.id
+                  and (m.expires_at > v_now) is not false and m.stage = 0
+                  and m.message_id = m.seq * 1000000 + v_queue.id
                   and (m.message_id <> all (v_ended)) is not false
                 returning m.*
             )
             insert into howdah.leased as i
             select case when v_dense then g.seq + v_shift else v_base + array_position(v_seqs, g.seq) end,
-                g.message_id, g.sent_at, g.expires_at, g.dead_at, g.destination_id, g.origin_id, g.rank, g.stage, g.is_text, g.content_type, g.body,
-                g.headers, g.correlation_id, g.reply_to, g.message_type, g.conversation_id, g.dead_reason
+                g.message_id, g.sent_at, g.expires_at, g.dead_at, g.destination_id, g.origin_id, g.rank, g.stage,
+                g.is_text, g.content_type, g.body, g.headers, g.correlation_id, g.reply_to, g.message_type,
+                g.conversation_id, g.dead_reason
             from gone g
-            returning v_lease, v_until, i.message_id, v_queue.name, case when i.is_text then convert_from(coalesce(i.body, howdah._body(i.message_id)), 'UTF8') end,
-                case when not i.is_text then coalesce(i.body, howdah._body(i.message_id)) end, i.content_type, i.headers, 9 - i.rank, i.correlation_id, i.reply_to, i.message_type,
-                i.conversation_id, 'persistent', i.sent_at, i.expires_at,
-                case when v_failed is null then 1 else 1 + coalesce(v_failures[array_position(v_failed, i.message_id)], 0) end,
+            returning v_lease, v_until, i.message_id, v_queue.name,
+                case when i.is_text then convert_from(coalesce(i.body, howdah._body(i.message_id)), 'UTF8') end,
+                case when not i.is_text then coalesce(i.body, howdah._body(i.message_id)) end, i.content_type,
+                i.headers, 9 - i.rank, i.correlation_id, i.reply_to, i.message_type, i.conversation_id, 'persistent',
+                i.sent_at, i.expires_at,
+                case when v_failed is null then 1 else 1 + coalesce(v_failures[array_position(v_failed, i.message_id)],
+                    0) end,
                 v_failed is not null and array_position(v_failed, i.message_id) is not null, i.message_id / 1000000, 0,
-                case when i.origin_id is not null then howdah._destination_name(i.origin_id) end, i.dead_reason, i.dead_at;
+                case when i.origin_id is not null then howdah._destination_name(i.origin_id) end, i.dead_reason,
+                i.dead_at;
             get diagnostics v_taken = row_count;
             v_left := v_left - v_taken;
             if v_taken < cardinality(v_seqs) then
                 return query
                 select v_lease, v_until, r.*
-                from howdah._lease_rest(v_queue.id, v_queue.name, v_queue.rank, v_lease, v_until, v_seqs, v_locked, v_now, v_queue.most) r;
+                from howdah._lease_rest(v_queue.id, v_queue.name, v_queue.rank, v_lease, v_until, v_seqs, v_locked,
+                    v_now, v_queue.most) r;
                 get diagnostics v_taken = row_count;
                 v_left := v_left - v_taken;
             end if;
@@ -148,7 +176,8 @@ begin
             if not v_queue.opened then
                 perform howdah._open_lane(v_queue.id, v_queue.rank, 0);
             end if;
-            insert into howdah.leases (lease_id, until, destination_id, rank) values (v_lease, v_until, v_queue.id, v_queue.rank);
+            insert into howdah.leases (lease_id, until, destination_id, rank)
+            values (v_lease, v_until, v_queue.id, v_queue.rank);
             return;
         end if;
     end if;

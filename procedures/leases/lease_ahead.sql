@@ -1,20 +1,24 @@
--- howdah.lease_ahead(queue, max_messages, duration, suspects, finished, selector, consumer): lease messages for a session that delivers them later, one after the other.
+-- howdah.lease_ahead(queue, max_messages, duration, suspects, finished, selector, consumer): lease messages for a
+-- session that delivers them later, one after the other.
 --
--- Returns  as howdah.lease. suspects: how many of them, the first ones left, may be in hand at a time. If the lease runs out these count as
---          failed; the others come again as redelivered too, but no limit counts that. finished: leases of this queue that are done with.
--- Raises   HD001 no such queue; HD003, HD005 as howdah.lease, or suspects is negative; HD009 receiving is paused; HD010 not allowed; HD016,
---          HD019, HD023, HD024, HD025, HD032 as howdah.receive.
+-- Returns  as howdah.lease. suspects: how many of the messages, the first ones left, may be in hand at a time. If the
+--          lease runs out, these count as failed. The others also come again as redelivered, but no limit counts that.
+--          finished: leases of this queue that the session has finished.
+-- Raises   HD001 no such queue; HD003, HD005 as howdah.lease, or suspects is negative; HD009 receiving is paused; HD010
+--          not allowed; HD016, HD019, HD023, HD024, HD025, HD032 as howdah.receive.
 -- Role     howdah_consumer howdah_admin
 --
--- So a message that kills its consumers reaches its limit, and those that lay behind it in the dead consumers' memory do not.
+-- A message that kills its consumers so reaches its limit. Messages behind it in the memory of the dead consumers do
+-- not.
 create or replace function howdah.lease_ahead(
-    queue text, max_messages integer default 1, duration interval default '30 seconds', suspects integer default 1, finished bigint[] default '{}',
-    selector text default null, consumer bigint default null
+    queue text, max_messages integer default 1, duration interval default '30 seconds', suspects integer default 1,
+    finished bigint[] default '{}', selector text default null, consumer bigint default null
 ) returns table (
-    lease bigint, leased_until timestamptz, message_id bigint, queue_name text, body text, bytes bytea, content_type text, headers jsonb,
-    priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, delivery_mode text, sent_at timestamptz,
-    expires_at timestamptz, delivery_count integer, redelivered boolean, "position" bigint, stage integer, origin_queue text,
-    dead_reason text, dead_at timestamptz
+    lease bigint, leased_until timestamptz, message_id bigint, queue_name text, body text, bytes bytea,
+    content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text,
+    conversation_id uuid, delivery_mode text, sent_at timestamptz,
+    expires_at timestamptz, delivery_count integer, redelivered boolean, "position" bigint, stage integer,
+    origin_queue text, dead_reason text, dead_at timestamptz
 )
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -23,7 +27,8 @@ declare
     v_count bigint;
 begin
     if (suspects >= 0) is not true then
-        raise exception using errcode = 'HD005', message = format('suspects must be 0 or more, not %s', coalesce(suspects::text, 'NULL')),
+        raise exception using errcode = 'HD005', message = format('suspects must be 0 or more, not %s',
+            coalesce(suspects::text, 'NULL')),
             hint = 'The number of messages that the consumer may have in hand at a time.';
     end if;
     if cardinality(finished) > 0 then

@@ -1,21 +1,24 @@
--- howdah.redeliver(queue, leases, message_ids, duration, error_text, error_class): count a failed delivery and lease the messages anew, at once.
+-- howdah.redeliver(queue, leases, message_ids, duration, error_text, error_class): count a failed delivery of leased
+-- messages, and lease them again at once.
 --
--- Returns  as howdah.lease, under a new number, the messages that the queue's policy gives back at once: with delivery_count one higher. Those
---          that it delays or moves away, or that these leases have lost, are left out.
--- Raises   HD001 no such queue; HD005 duration is not 1 ms to 7 days; HD010 not allowed; HD026 others took a topic's message in the moment
---          of the call.
+-- Returns  as howdah.lease, under a new lease: the messages that the queue's policy returns at once, with
+--          delivery_count one higher. Messages that the policy delays or moves away, or that these leases have lost,
+--          are left out.
+-- Raises   HD001 no such queue; HD005 duration is not 1 ms to 7 days; HD010 not allowed; HD026 somebody else took a
+--          topic's message at this moment.
 -- Role     howdah_consumer howdah_admin
 --
--- The rollback of a session that received ahead: what it had delivered comes to the same session again before anybody else can take it, and
--- what else the leases hold stays as it is.
+-- It is the rollback of a session that received ahead. What the session had delivered comes to it again before anybody
+-- else can take it. Other messages of the leases stay as they are.
 create or replace function howdah.redeliver(
-    queue text, leases bigint[], message_ids bigint[], duration interval default '30 seconds', error_text text default null,
-    error_class text default null
+    queue text, leases bigint[], message_ids bigint[], duration interval default '30 seconds',
+    error_text text default null, error_class text default null
 ) returns table (
-    lease bigint, leased_until timestamptz, message_id bigint, queue_name text, body text, bytes bytea, content_type text, headers jsonb,
-    priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, delivery_mode text, sent_at timestamptz,
-    expires_at timestamptz, delivery_count integer, redelivered boolean, "position" bigint, stage integer, origin_queue text,
-    dead_reason text, dead_at timestamptz
+    lease bigint, leased_until timestamptz, message_id bigint, queue_name text, body text, bytes bytea,
+    content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text,
+    conversation_id uuid, delivery_mode text, sent_at timestamptz,
+    expires_at timestamptz, delivery_count integer, redelivered boolean, "position" bigint, stage integer,
+    origin_queue text, dead_reason text, dead_at timestamptz
 )
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
 as $$
@@ -31,7 +34,8 @@ begin
     for v_lease in select distinct u.lease from unnest(leases) u(lease) order by 1 loop
         v_held := howdah._held_messages(v_destination, v_lease, message_ids);
         if v_held <> '{}' then
-            v_back := v_back || array(select n.message_id from howdah.nack(queue, v_lease, v_held, error_text, error_class) n
+            v_back := v_back || array(select n.message_id
+                from howdah.nack(queue, v_lease, v_held, error_text, error_class) n
                                       where n.outcome = 'returned');
         end if;
     end loop;

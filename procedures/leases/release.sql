@@ -1,7 +1,8 @@
--- howdah.release(queue, lease, message_ids): give leased messages back to their place, with nobody to blame.
+-- howdah.release(queue, lease, message_ids): give leased messages back to their place without counting a failure.
 --
--- Returns  their number (bigint). message_ids NULL: all that the lease still has.
--- Raises   HD001 no such queue; HD010 not allowed; HD026 the lease has not (or no longer) one of these messages.
+-- Returns  the number of messages (bigint). message_ids NULL: all messages that the lease still has.
+-- Raises   HD001 no such queue; HD010 not allowed; HD026 the lease does not have, or no longer has, one of these
+--          messages.
 -- Role     howdah_consumer howdah_admin
 create or replace function howdah.release(queue text, lease bigint, message_ids bigint[] default null) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off

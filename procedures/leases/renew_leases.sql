@@ -1,12 +1,16 @@
--- howdah.renew_leases(queues, leases, duration): let several leases run from now for so long, and say which there still are.
+-- howdah.renew_leases(queues, leases, duration): extend several leases to a duration from now, and list those that
+-- still exist.
 --
--- Returns  the numbers of those that still have a message (setof bigint); the others have lost what they had.
--- Raises   HD001 no such queue; HD005 duration is not 1 ms to 7 days, or the arrays are not of one length; HD010 not allowed. HD026 is not raised:
---          such a lease is left out.
+-- Returns  the leases that still have a message (setof bigint); the others have lost theirs.
+-- Raises   HD001 no such queue; HD005 duration is not 1 ms to 7 days, or the arrays differ in length; HD010 not
+--          allowed. HD026 is not raised: such a lease is left out.
 -- Role     howdah_consumer howdah_admin
 --
--- The heartbeat of a session that holds messages. A lease that a transaction is just acknowledging is passed by after a fifth of a second.
-create or replace function howdah.renew_leases(queues text[], leases bigint[], duration interval default '30 seconds') returns setof bigint
+-- It is the heartbeat of a session that holds messages. A lease that a transaction is acknowledging is skipped after
+-- 200 ms.
+create or replace function howdah.renew_leases(
+    queues text[], leases bigint[], duration interval default '30 seconds'
+) returns setof bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set lock_timeout = '200ms'
 as $$
 declare

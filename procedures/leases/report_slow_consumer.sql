@@ -1,7 +1,8 @@
--- howdah.report_slow_consumer(queue, facts): tell administrators that a consumer holds all it may and acknowledges none.
+-- howdah.report_slow_consumer(queue, facts): tell administrators that a consumer holds as many messages as it may and
+-- acknowledges none.
 --
--- Returns  nothing; the event SLOW_CONSUMER with these facts (a JSON object) is in the queue _SYSTEM.Advisory.
--- Raises   HD001 no such queue; HD005 facts are no JSON object; HD010 not allowed.
+-- Returns  nothing; the event SLOW_CONSUMER with these facts (a JSON object) is sent to the queue _SYSTEM.Advisory.
+-- Raises   HD001 no such queue; HD005 facts are no JSON object, or exceed 10000 bytes; HD010 not allowed.
 -- Role     howdah_consumer howdah_admin
 create or replace function howdah.report_slow_consumer(queue text, facts jsonb default '{}') returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

@@ -1,6 +1,6 @@
 -- howdah._check_creation(): refuse a new destination while the engine is full.
 --
--- Raises   HD010 called out of a maintenance command; HD027 the resource state is red.
+-- Raises   HD010 called from a maintenance command; HD027 the resource state is red.
 -- Role     internal
 create or replace function howdah._check_creation() returns void
 language plpgsql volatile
@@ -8,8 +8,10 @@ as $$
 begin
     perform howdah._refuse_maintenance();
     if howdah._system_limited() and exists (select from howdah._resources() r where r.level = 3) then
-        raise exception using errcode = 'HD027', message = 'the engine is full, and so makes no queue or topic',
-            hint = 'Its resource state is red, see howdah.resource_state(); wait until messages are consumed, or raise the limits.';
+        raise exception using errcode = 'HD027', message = 'the engine is full and creates no queue or topic',
+            hint =
+                'Its resource state is red (howdah.resource_state()). Wait until messages are consumed, or raise the '
+                'limits.';
     end if;
 end
 $$;

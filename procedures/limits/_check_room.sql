@@ -1,9 +1,11 @@
--- howdah._check_room(p_destination, p_messages, p_bytes, p_conversations, p_rank): refuse what a queue has no room for, and what is sent in an ended conversation.
+-- howdah._check_room(p_destination, p_messages, p_bytes, p_conversations, p_rank): refuse messages for which a queue
+-- has no room, or whose conversation was ended.
 --
--- Raises   HD017 a conversation was ended; HD018 the queue is full; HD027 the engine is.
+-- Raises   HD017 a conversation was ended; HD018 the queue is full; HD027 the engine is full.
 -- Role     internal
 create or replace function howdah._check_room(
-    p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_conversations uuid[], p_rank integer default 0
+    p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_conversations uuid[],
+    p_rank integer default 0
 ) returns void
 language plpgsql volatile
 as $$
@@ -11,9 +13,11 @@ declare
     v_ended record;
 begin
     if array_length(array_remove(p_conversations, null), 1) > 0 then
-        select e.* into v_ended from howdah.ended_conversations e where e.conversation_id = any (p_conversations) limit 1;
+        select e.* into v_ended from howdah.ended_conversations e where e.conversation_id = any (p_conversations)
+        limit 1;
         if found then
-            raise exception using errcode = 'HD017', message = format('conversation %s was ended', v_ended.conversation_id)
+            raise exception using errcode = 'HD017',
+                message = format('conversation %s was ended', v_ended.conversation_id)
                 || coalesce(' with error ' || v_ended.error || ': ' || v_ended.error_text, ''),
                 hint = 'Begin another one: no message can be sent in it any more.';
         end if;
@@ -26,9 +30,13 @@ begin
     end if;
     if (p_destination.message_limit is not null or p_destination.byte_limit is not null)
        and not howdah._make_room(p_destination, p_messages, p_bytes, p_rank) then
-        raise exception using errcode = 'HD018', message = format('queue %s is full', quote_literal(p_destination.name)),
-            hint = format('It takes %s messages and %s bytes at most (options message_limit, byte_limit); wait until some are consumed.',
-                coalesce(p_destination.message_limit::text, 'any number of'), coalesce(p_destination.byte_limit::text, 'any number of'));
+        raise exception using errcode = 'HD018', message = format('queue %s is full',
+            quote_literal(p_destination.name)),
+            hint = format(
+                'It takes %s messages and %s bytes at most (options message_limit, byte_limit); wait until some are '
+                'consumed.',
+                coalesce(p_destination.message_limit::text, 'any number of'),
+                coalesce(p_destination.byte_limit::text, 'any number of'));
     end if;
 end
 $$;

@@ -1,10 +1,12 @@
--- howdah._check_system(p_messages, p_bytes): refuse what the whole engine has no room for, and do what its resource state asks.
+-- howdah._check_system(p_messages, p_bytes): refuse messages for which the engine has no room, and do what its resource
+-- state asks.
 --
 -- Raises   HD027 the engine is full.
 -- Role     internal
 --
--- From yellow on what has expired is reclaimed, at once when the state is reached and once a second while nothing more goes in; in orange who sends
--- waits for each 50 messages; in red nothing is sent. The state is that of the last count, in a sequence beside when was last reclaimed.
+-- From yellow on, expired messages are reclaimed: when the state is reached, and once a second while nothing more goes
+-- in. In orange, senders wait for each 50 messages. In red, nothing is sent. The state is that of the last count; a
+-- sequence holds it beside the time of the last reclaim.
 create or replace function howdah._check_system(p_messages bigint, p_bytes bigint) returns void
 language plpgsql volatile
 as $$
@@ -19,11 +21,14 @@ begin
         return;
     end if;
     loop
-        select t.* into v_taken from howdah._reserve_after_count(0, 'howdah.system_room', 'howdah.system_tickets', v_engine.max_count, v_engine.max_bytes,
-            array[v_engine.yellow_threshold, v_engine.orange_threshold, v_engine.red_threshold], p_messages, p_bytes, false) t;
+        select t.* into v_taken from howdah._reserve_after_count(0, 'howdah.system_room', 'howdah.system_tickets',
+            v_engine.max_count, v_engine.max_bytes,
+            array[v_engine.yellow_threshold, v_engine.orange_threshold, v_engine.red_threshold], p_messages, p_bytes,
+            false) t;
         v_known := coalesce(pg_sequence_last_value('howdah.system_state'), 0);
         v_taken.level := coalesce(v_taken.level, v_known & 3);
-        if v_taken.level > v_known & 3 or v_taken.verdict = 'full' and howdah._pace(clock_timestamp()) - (v_known >> 2) > 1000 then
+        if v_taken.level > v_known & 3 or v_taken.verdict = 'full'
+           and howdah._pace(clock_timestamp()) - (v_known >> 2) > 1000 then
             perform setval('howdah.system_state', howdah._pace(clock_timestamp()) << 2 | v_taken.level);
             continue when howdah._reclaim_expired() > 0 and v_taken.verdict <> 'taken';
         elsif v_taken.level < v_known & 3 then
@@ -32,9 +37,11 @@ begin
         exit when v_taken.verdict = 'taken';
         if v_taken.verdict = 'full' or clock_timestamp() > v_begun + interval '1 second' then
             raise exception using errcode = 'HD027', message = 'the engine is full',
-                hint = format('It takes %s messages and %s bytes at most, and sends are refused from %s %% of that on (howdah.resource_state()); wait until some'
-                    ' are consumed.', coalesce(v_engine.max_count::text, 'any number of'), coalesce(v_engine.max_bytes::text, 'any number of'),
-                    v_engine.red_threshold);
+                hint = format(
+                    'It takes %s messages and %s bytes at most, and sends are refused from %s %% of that on '
+                    '(howdah.resource_state()); wait until some'
+                    ' are consumed.', coalesce(v_engine.max_count::text, 'any number of'),
+                    coalesce(v_engine.max_bytes::text, 'any number of'), v_engine.red_threshold);
         end if;
         perform pg_sleep(0.005);
     end loop;

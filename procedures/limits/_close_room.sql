@@ -1,4 +1,4 @@
--- howdah._close_room(p_room): let no more tickets be used until it is counted.
+-- howdah._close_room(p_room): allow no more tickets until somebody counts.
 --
 -- Role     internal
 create or replace function howdah._close_room(p_room regclass) returns void

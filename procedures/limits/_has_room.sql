@@ -1,10 +1,14 @@
--- howdah._has_room(p_destination, p_messages, p_bytes): whether a queue takes that many more messages and bytes of bodies, beside those that are sent.
+-- howdah._has_room(p_destination, p_messages, p_bytes): whether a queue has room for more messages and bytes of bodies,
+-- beyond those being sent.
 --
--- Returns  boolean; true where it has no limits.
+-- Returns  boolean; true if it has no limits.
 -- Role     internal
 --
--- For what the engine itself puts there: dead messages, copies, reports, and what comes over a bridge. It does not wait.
-create or replace function howdah._has_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint) returns boolean
+-- It serves what the engine itself puts there: dead messages, copies, reports, and messages over a bridge. It does not
+-- wait.
+create or replace function howdah._has_room(
+    p_destination howdah.destinations, p_messages bigint, p_bytes bigint
+) returns boolean
 language plpgsql volatile
 as $$
 begin

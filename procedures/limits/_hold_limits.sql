@@ -1,9 +1,9 @@
--- howdah._hold_limits(): let the engine's limits stay as they are until the transaction ends.
+-- howdah._hold_limits(): keep the engine's limits as they are until the transaction ends.
 --
 -- Role     internal
 --
--- howdah.alter_engine waits for a queue being made or altered, or this for it. Called before a destination's row is locked, so that the two do not wait for
--- each other.
+-- howdah.alter_engine waits for queues that are being created or altered, and this call waits for it. Call it before
+-- locking a destination's row, so that the two cannot deadlock.
 create or replace function howdah._hold_limits() returns void
 language plpgsql volatile
 as $$

@@ -1,12 +1,17 @@
--- howdah._make_room(p_destination, p_messages, p_bytes, p_rank): have room in a queue for messages about to be sent, by the queue's limit_behaviour.
+-- howdah._make_room(p_destination, p_messages, p_bytes, p_rank): make room in a queue for messages about to be sent, by
+-- the queue's limit_behaviour.
 --
--- Returns  true: they may be sent, within the caller's transaction. False: the queue is full.
+-- Returns  true if they may be sent within the caller's transaction; false if the queue is full.
 -- Role     internal
 --
--- Whatever the behaviour, it waits up to a second for open transactions, if only what they sent and have not committed stands in the way; two that wait
--- so for each other are both told that the queue is full. From a limit of 1,024 messages or 1 MiB on a 128th of it more is removed than need be, so that
--- it is not counted for each message. p_rank is the highest rank of the messages: 9 minus the lowest priority.
-create or replace function howdah._make_room(p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer) returns boolean
+-- With any behaviour, it waits up to a second for open transactions if only their uncommitted messages stand in the
+-- way. Two senders that wait for each other are both told that the queue is full.
+--
+-- From a limit of 1,024 messages or 1 MiB on, it removes a 128th of the limit more than needed. So not every message
+-- needs a count. p_rank is the highest rank of the messages: 9 minus the lowest priority.
+create or replace function howdah._make_room(
+    p_destination howdah.destinations, p_messages bigint, p_bytes bigint, p_rank integer
+) returns boolean
 language plpgsql volatile
 as $$
 declare
@@ -23,20 +28,26 @@ begin
         return false;
     end if;
     loop
-        select t.* into v_taken from howdah._reserve_after_count(p_destination.id, v_room, p_destination.tickets, p_destination.message_limit, p_destination.byte_limit,
-            array[100], p_messages, p_bytes, v_removes) t;
+        select t.* into v_taken from howdah._reserve_after_count(p_destination.id, v_room, p_destination.tickets,
+            p_destination.message_limit, p_destination.byte_limit, array[100], p_messages, p_bytes, v_removes) t;
         if v_taken.verdict = 'taken' then
             return true;
         end if;
         v_waited := extract(epoch from clock_timestamp() - v_begun) * 1000;
         if v_removes and (v_taken.verdict = 'full' or v_waited >= 1000) then
-            if not howdah._evict(p_destination, greatest(v_taken.over_messages, (v_taken.verdict = 'open')::integer)
-                                                + case when v_taken.over_messages > 0 and p_destination.message_limit >= 1024 then p_destination.message_limit >> 7 else 0 end,
-                    v_taken.over_bytes + case when v_taken.over_bytes > 0 and p_destination.byte_limit >= 1048576 then p_destination.byte_limit >> 7
-                                              else 0 end, p_rank) then
+            if not howdah._evict(
+                p_destination, greatest(v_taken.over_messages, (v_taken.verdict = 'open')::integer)
+                    + case when v_taken.over_messages > 0 and p_destination.message_limit >= 1024
+                           then p_destination.message_limit >> 7 else 0 end,
+                v_taken.over_bytes
+                    + case when v_taken.over_bytes > 0 and p_destination.byte_limit >= 1048576
+                           then p_destination.byte_limit >> 7 else 0 end,
+                p_rank
+            ) then
                 return false;
             end if;
-        elsif v_waited >= (v_taken.verdict = 'open')::integer * 1000 and v_waited >= v_blocks::integer * p_destination.send_timeout_ms then
+        elsif v_waited >= (v_taken.verdict = 'open')::integer * 1000
+           and v_waited >= v_blocks::integer * p_destination.send_timeout_ms then
             return false;
         else
             perform pg_sleep(v_pause / 1000.0);

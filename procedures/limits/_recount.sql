@@ -1,15 +1,20 @@
--- howdah._recount(p_id, p_room, …): count, and say from then on how many tickets are left; howdah._reserve_after_count's lock is held.
+-- howdah._recount(p_id, p_room, …): count, and set how many tickets are left; the caller holds the lock of
+-- howdah._reserve_after_count.
 --
 -- Returns  as howdah._reserve_after_count.
 -- Role     internal
 --
--- The order matters. First no more tickets; then those drawn are looked up, and who holds them; then, in a new snapshot, what is committed is counted:
--- what was sent is in the one or in the other. Under a snapshot that a transaction holds on to, what others committed since is not seen: such a
--- transaction leaves the tickets as they are. What this one has taken out itself and not committed is room for its own
--- messages only. A count of over 20,000 messages that found no room is believed for twenty times as long as it took, 2 s at most.
+-- The order matters. First, no more tickets are allowed. Then the drawn tickets and their holders are looked up. Then,
+-- in a new snapshot, what is committed is counted. So each sent message is in one or the other.
+--
+-- A transaction that keeps its snapshot does not see what others committed since, and leaves the tickets as they are.
+-- What this transaction itself has taken out and not committed is room for its own messages only.
+--
+-- A count of over 20,000 messages that found no room stays valid for twenty times as long as it took, at most 2 s.
 create or replace function howdah._recount(
-    p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint,
-    out verdict text, out over_messages bigint, out over_bytes bigint, out level integer
+    p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[],
+    p_messages bigint, p_bytes bigint, out verdict text, out over_messages bigint, out over_bytes bigint,
+    out level integer
 ) returns record
 language plpgsql volatile
 as $$
@@ -17,8 +22,10 @@ declare
     v_begun constant timestamptz := clock_timestamp();
     v_held_snapshot constant boolean := current_setting('transaction_isolation') in ('repeatable read', 'serializable');
     v_room bigint := coalesce(pg_sequence_last_value(p_room), 0);
-    v_bits constant integer := case when p_byte_limit is null then 62 else greatest(floor(log(2, p_byte_limit / 16384.0)), 0) end;
-    v_shift constant integer := greatest(floor(log(2, least(coalesce(p_message_limit, 1099511627776), p_byte_limit >> v_bits) / 64.0)), 0);
+    v_bits constant integer := case when p_byte_limit is null then 62
+        else greatest(floor(log(2, p_byte_limit / 16384.0)), 0) end;
+    v_shift constant integer := greatest(floor(log(2,
+        least(coalesce(p_message_limit, 1099511627776), p_byte_limit >> v_bits) / 64.0)), 0);
     v_needed constant bigint := greatest(p_messages, ((p_bytes - 1) >> v_bits) + 1);
     v_settings bigint;
     v_issued bigint := coalesce(pg_sequence_last_value(p_tickets), 0);
@@ -54,19 +61,22 @@ begin
         verdict := 'full';
         if not v_held_snapshot and v_messages > 20000 then
             perform setval(p_room, (1::bigint << 61)
-                | (howdah._pace(clock_timestamp() + least(20 * (clock_timestamp() - v_begun), '2 s'::interval)) << 20) | v_settings);
+                | (howdah._pace(clock_timestamp() + least(20 * (clock_timestamp() - v_begun),
+                    '2 s'::interval)) << 20) | v_settings);
         end if;
         return;
     end if;
     v_bytes_out := case when p_byte_limit is not null then v_out << v_bits end;
     if v_left < v_out or v_bytes_left < v_bytes_out
-       or v_shares > 1 and howdah._shares_reached(p_shares, v_messages + v_out, p_message_limit, v_bytes + v_bytes_out, p_byte_limit) = v_shares then
+       or v_shares > 1 and howdah._shares_reached(p_shares, v_messages + v_out, p_message_limit, v_bytes + v_bytes_out,
+           p_byte_limit) = v_shares then
         verdict := 'open';
         return;
     end if;
     verdict := 'taken';
     perform howdah._draw_tickets(p_id, p_tickets, v_shift, v_needed);
-    level := howdah._shares_reached(p_shares, v_messages + p_messages, p_message_limit, v_bytes + p_bytes, p_byte_limit);
+    level := howdah._shares_reached(p_shares, v_messages + p_messages, p_message_limit, v_bytes + p_bytes,
+        p_byte_limit);
     if not v_held_snapshot then
         v_next := p_shares[level + 1];
         v_left := ceil(p_message_limit * v_next / 100.0) - (v_shares > 1)::integer - v_messages - p_messages - v_out;
@@ -78,7 +88,8 @@ begin
         end if;
         perform setval(p_room, (pg_sequence_last_value(p_tickets)
             + case when v_next is null then 0
-                   else greatest(least(v_left, v_bytes_left >> v_bits, case when v_shares > 1 and v_next = p_shares[v_shares] then 50 end), 0) end) << 20
+                   else greatest(least(v_left, v_bytes_left >> v_bits,
+                       case when v_shares > 1 and v_next = p_shares[v_shares] then 50 end), 0) end) << 20
             | v_settings);
     end if;
 end

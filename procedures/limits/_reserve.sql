@@ -1,13 +1,21 @@
--- howdah._reserve(p_id, p_room, p_tickets, p_messages, p_bytes): draw tickets for messages about to be sent, if the last count left enough of them.
+-- howdah._reserve(p_id, p_room, p_tickets, p_messages, p_bytes): draw tickets for messages about to be sent, if the
+-- last count left enough.
 --
--- Returns  true: they may be sent. False: it must be counted, see howdah._reserve_after_count.
+-- Returns  true if they may be sent; false if somebody must count: see howdah._reserve_after_count.
 -- Role     internal
 --
--- A ticket stands for one message, of as many bytes as 2 to the power that p_room says. p_room holds the last ticket that may be used, times 2^20;
--- how often it was counted, times 2^12; how many tickets one lock covers and how many bytes a ticket, as powers of 2. The lock is shared and held to
--- the transaction's end: by it a count knows what it cannot see. If anybody counted since p_room was read, that lock came too late. The tickets of the
--- last 64 such sends are given out by howdah._reserve_after_count only: so those who come too late here do not crowd those who count.
-create or replace function howdah._reserve(p_id integer, p_room regclass, p_tickets regclass, p_messages bigint, p_bytes bigint) returns boolean
+-- A ticket stands for one message of at most 2^n bytes, with n from p_room. p_room holds the last ticket that may be
+-- used, times 2^20, and the number of counts, times 2^12. It also holds, as powers of 2, how many tickets one lock
+-- covers and how many bytes a ticket stands for.
+--
+-- The lock is shared and held until the transaction ends. It tells a count of messages that the count cannot see. If
+-- anybody has counted since p_room was read, the lock came too late.
+--
+-- Only howdah._reserve_after_count gives out the tickets of the last 64 such sends. So senders that come too late here
+-- do not crowd those that count.
+create or replace function howdah._reserve(
+    p_id integer, p_room regclass, p_tickets regclass, p_messages bigint, p_bytes bigint
+) returns boolean
 language plpgsql volatile cost 1000
 as $$
 declare

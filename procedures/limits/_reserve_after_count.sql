@@ -1,14 +1,18 @@
--- howdah._reserve_after_count(p_id, p_room, p_tickets, …): draw tickets for messages about to be sent, after counting if need be.
+-- howdah._reserve_after_count(p_id, p_room, p_tickets, …): draw tickets for messages about to be sent, after counting
+-- if needed.
 --
--- Returns  verdict: taken; full; or open, which is full only if what open transactions sent is committed. over_messages and over_bytes: by how much.
---          level: how many of p_shares what lies there then has reached; NULL: it was not counted.
+-- Returns  verdict: taken; full; or open, which is full only if the messages of open transactions are committed.
+--          over_messages and over_bytes: how far over the limit. level: how many of p_shares the stored messages have
+--          reached; NULL if nobody counted.
 -- Role     internal
 --
--- One at a time counts, under a lock that it gives back at once and not at its transaction's end. p_shares are percents of the limits, ascending.
--- Where the last of several is reached it is full; tickets are left until short of the next one, before the last 50 at most, so that who reaches it notices.
+-- One session counts at a time, under a lock that it releases at once and not at the end of its transaction. p_shares
+-- are percentages of the limits, ascending. If the last of several is reached, it is full. Tickets end short of the
+-- next share, at most 50 before it, so that whoever reaches it notices.
 create or replace function howdah._reserve_after_count(
-    p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint,
-    p_look_anew boolean, out verdict text, out over_messages bigint, out over_bytes bigint, out level integer
+    p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[],
+    p_messages bigint, p_bytes bigint, p_look_anew boolean, out verdict text, out over_messages bigint,
+    out over_bytes bigint, out level integer
 ) returns record
 language plpgsql volatile
 as $$
@@ -20,7 +24,7 @@ begin
         verdict := 'taken';
         return;
     elsif v_room >> 61 > 0 and not p_look_anew and (v_room >> 20) & 2199023255551 > howdah._pace(clock_timestamp()) then
-        verdict := 'full';  -- a long count found it so just now
+        verdict := 'full';  -- a long count has just found it full
         return;
     end if;
     v_key := howdah._ticket_key(p_id, 63, 0, howdah._ticket_mask(p_id));
@@ -31,7 +35,8 @@ begin
         perform pg_advisory_unlock(v_key);
     exception when query_canceled or others then
         perform pg_advisory_unlock(v_key) from pg_locks l
-        where l.locktype = 'advisory' and l.pid = pg_backend_pid() and l.objsubid = 1 and l.granted and l.mode = 'ExclusiveLock'
+        where l.locktype = 'advisory' and l.pid = pg_backend_pid() and l.objsubid = 1 and l.granted
+          and l.mode = 'ExclusiveLock'
           and (l.classid::bigint << 32) | l.objid::bigint = v_key;
         raise;
     end;

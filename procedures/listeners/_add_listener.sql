@@ -1,6 +1,6 @@
 -- howdah._add_listener(p_listener): store a new listener.
 --
--- Returns  whether there was none of that name (boolean).
+-- Returns  true if there was none of that name (boolean).
 -- Raises   HD001 its queue was dropped meanwhile.
 -- Role     internal
 create or replace function howdah._add_listener(p_listener howdah.listeners) returns boolean
@@ -13,16 +13,16 @@ begin
     if not found then
         raise exception using errcode = 'HD001', message = 'the queue of the listener was dropped just now';
     end if;
-    loop  -- numbers begin anew when they are used up, and some may be in use
-        insert into howdah.listeners (name, destination_id, kind, max_sessions, stop_on_failure, sequential_failures, created_at,
-            created_by)
-        values (p_listener.name, p_listener.destination_id, p_listener.kind, p_listener.max_sessions, p_listener.stop_on_failure,
-            p_listener.sequential_failures, p_listener.created_at, p_listener.created_by)
+    loop  -- ids start again when they are used up, and some may be in use
+        insert into howdah.listeners (name, destination_id, kind, max_sessions, stop_on_failure, sequential_failures,
+            created_at, created_by)
+        values (p_listener.name, p_listener.destination_id, p_listener.kind, p_listener.max_sessions,
+            p_listener.stop_on_failure, p_listener.sequential_failures, p_listener.created_at, p_listener.created_by)
         on conflict do nothing
         returning id into v_id;
         exit when v_id is not null or exists (select from howdah.listeners l where l.name = p_listener.name);
     end loop;
-    delete from howdah.listener_marks m where m.listener_id = v_id;  -- of one that had the number before
+    delete from howdah.listener_marks m where m.listener_id = v_id;  -- marks of a listener that had this id before
     return v_id is not null;
 end
 $$;

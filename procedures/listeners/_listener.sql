@@ -1,4 +1,4 @@
--- howdah._listener(p_name, p_verb): the listener of that name, if the caller may use its queue so.
+-- howdah._listener(p_name, p_verb): the listener with a given name, if the caller has a right to its queue.
 --
 -- Returns  the row of howdah.listeners; p_verb is receive or admin.
 -- Raises   HD001 no such queue; HD010 not allowed; HD020 there is no such listener.

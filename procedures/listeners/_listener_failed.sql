@@ -1,8 +1,12 @@
--- howdah._listener_failed(p_listener_id, p_failures, p_incident_id): count failures of a listener and stop it at its limit.
+-- howdah._listener_failed(p_listener_id, p_failures, p_incident_id): count failures of a listener, and stop it at its
+-- limit.
 --
--- Returns  its status (text) then; NULL if it was dropped. p_incident_id is the last of the failures, or NULL if there are none.
+-- Returns  its status afterwards (text); NULL if it was dropped. p_incident_id is the last of the failures, or NULL if
+--          there are none.
 -- Role     internal
-create or replace function howdah._listener_failed(p_listener_id integer, p_failures integer, p_incident_id bigint) returns text
+create or replace function howdah._listener_failed(
+    p_listener_id integer, p_failures integer, p_incident_id bigint
+) returns text
 language plpgsql volatile
 as $$
 declare
@@ -15,15 +19,18 @@ begin
         )
         select max(m.total_failures) into v_handled from marks m;
         update howdah.listeners l
-        set failures = least(l.failures, l.total_failures - v_handled) + p_failures, total_failures = l.total_failures + p_failures
+        set failures = least(l.failures, l.total_failures - v_handled) + p_failures,
+            total_failures = l.total_failures + p_failures
         where l.id = p_listener_id;
     end if;
     select l.* into v_listener from howdah.listeners l where l.id = p_listener_id;
-    if p_failures > 0 and v_listener.status = 'running' and v_listener.failures >= howdah._listener_limit(v_listener) then
+    if p_failures > 0 and v_listener.status = 'running'
+       and v_listener.failures >= howdah._listener_limit(v_listener) then
         update howdah.listeners l
-        set status = 'stopped', stopped_at = howdah.now(), stopped_by = howdah._caller(), stopped_message_id = p.message_id,
-            stop_reason = format('failed deliveries in a row: %s; the last one: %s', v_listener.failures,
-                left(coalesce(p.error_class || ': ', '') || coalesce(p.error_text, 'no error text'), 500))
+        set status = 'stopped', stopped_at = howdah.now(), stopped_by = howdah._caller(),
+            stopped_message_id = p.message_id, stop_reason = format('failed deliveries in a row: %s; the last one: %s',
+                v_listener.failures, left(coalesce(p.error_class || ': ', '')
+                    || coalesce(p.error_text, 'no error text'), 500))
         from howdah.poison_details p
         where l.id = p_listener_id and p.incident_id = p_incident_id
         returning l.status, l.stop_reason, l.stopped_message_id

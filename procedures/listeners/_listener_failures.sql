@@ -3,8 +3,8 @@
 -- Returns  integer.
 -- Role     internal
 --
--- A success leaves a mark instead of writing to the listener's row, which it would keep locked through its COMMIT: sessions that
--- fail meanwhile would wait, and deadlock where the application's own rows are locked as well.
+-- A success leaves a mark and does not write to the listener's row, which would stay locked until COMMIT. Sessions that
+-- fail meanwhile would wait, and deadlock if the application's own rows are locked, too.
 create or replace function howdah._listener_failures(p_listener howdah.listeners) returns integer
 language sql stable
 as $$

@@ -1,6 +1,6 @@
 -- howdah._listener_limit(p_listener): how many failures in a row stop a listener.
 --
--- Returns  integer, 1 at least; NULL if failures never stop it.
+-- Returns  integer, at least 1; NULL if failures never stop it.
 -- Role     internal
 create or replace function howdah._listener_limit(p_listener howdah.listeners) returns integer
 language sql immutable

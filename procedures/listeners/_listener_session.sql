@@ -1,9 +1,9 @@
 -- howdah._listener_session(p_listener_id, p_max_sessions): use one of a listener's sessions until the transaction ends.
 --
--- Returns  its number (integer); NULL: all are at work.
+-- Returns  its number (integer); NULL if all are at work.
 -- Role     internal
 --
--- Advisory locks, which a session's end releases however it ends. Each backend tries another one first.
+-- It takes advisory locks, which a session's end releases however it ends. Each backend tries another one first.
 create or replace function howdah._listener_session(p_listener_id integer, p_max_sessions integer) returns integer
 language sql volatile
 as $$

@@ -1,9 +1,9 @@
--- howdah._listener_warning(p_listener): what is wrong with a listener's limit beside its queue's.
+-- howdah._listener_warning(p_listener): what is wrong with a listener's limit compared with its queue's.
 --
--- Returns  a sentence, or NULL if nothing is.
+-- Returns  a sentence (text); NULL if nothing is wrong.
 -- Role     internal
 --
--- A listener that stops first never lets a message reach the limit at which it would be moved out of the way.
+-- A listener that stops first never lets a message reach the limit at which it would be moved away.
 create or replace function howdah._listener_warning(p_listener howdah.listeners) returns text
 language sql stable
 as $$

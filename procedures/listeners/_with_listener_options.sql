@@ -3,7 +3,9 @@
 -- Returns  the changed row; nothing is written.
 -- Raises   HD004 an option is unknown or wrong.
 -- Role     internal
-create or replace function howdah._with_listener_options(p_listener howdah.listeners, p_options jsonb) returns howdah.listeners
+create or replace function howdah._with_listener_options(
+    p_listener howdah.listeners, p_options jsonb
+) returns howdah.listeners
 language plpgsql volatile
 as $$
 begin

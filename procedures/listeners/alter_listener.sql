@@ -1,10 +1,12 @@
--- howdah.alter_listener(listener, options): change options of a listener; the next receive and the next failure heed them.
+-- howdah.alter_listener(listener, options): change options of a listener, with effect from the next receive and the
+-- next failure.
 --
--- Returns  a warning (text) if its limit contradicts the queue's, else NULL.
--- Raises   HD001 no such queue; HD003 a name is no queue name; HD004 unknown or wrong option; HD010 not allowed; HD020 no such listener.
+-- Returns  a warning (text) if its limit contradicts the queue's, otherwise NULL.
+-- Raises   HD001 no such queue; HD003 a name is not a valid queue name; HD004 unknown or wrong option; HD010 not
+--          allowed; HD020 no such listener.
 -- Role     howdah_admin
 --
--- A stopped listener stays stopped: howdah.resume_listener starts it. Fewer sessions: those at work finish first.
+-- A stopped listener stays stopped until howdah.resume_listener. With fewer sessions, those at work finish first.
 create or replace function howdah.alter_listener(listener text, options jsonb) returns text
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -3,8 +3,8 @@
 -- Raises   HD001 no such queue; HD010 not allowed; HD020 no such listener.
 -- Role     howdah_admin
 --
--- What its sessions have in hand is finished. A worker that uses it receives nothing more until the listener is created
--- again or the worker is started anew.
+-- Its sessions finish what they have in hand. A worker that uses it receives nothing more, until the listener is
+-- created again or the worker is restarted.
 create or replace function howdah.drop_listener(listener text) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

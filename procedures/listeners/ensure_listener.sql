@@ -1,11 +1,12 @@
--- howdah.ensure_listener(listener, queue, options): create a listener unless it exists; one that exists keeps its options.
+-- howdah.ensure_listener(listener, queue, options): create a listener unless it exists; an existing one keeps its
+-- options.
 --
--- Returns  a warning (text) if its limit contradicts the queue's, else NULL.
--- Raises   HD001 no such queue; HD003 bad name; HD004 unknown or wrong option; HD010 not allowed;
---          HD021 it belongs to another queue.
+-- Returns  a warning (text) if its limit contradicts the queue's, otherwise NULL.
+-- Raises   HD001 no such queue; HD003 bad name; HD004 unknown or wrong option; HD010 not allowed; HD021 it belongs to
+--          another queue.
 -- Role     howdah_consumer howdah_admin
 --
--- For workers at their start. Options as howdah.create_listener.
+-- Workers call it at their start. The options are those of howdah.create_listener.
 create or replace function howdah.ensure_listener(listener text, queue text, options jsonb default '{}') returns text
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -15,7 +16,7 @@ declare
 begin
     select l.* into v_listener from howdah.listeners l where l.name = listener;
     if not found then
-        -- If another worker was quicker, its row is the one that counts.
+        -- If another worker was faster, its row counts.
         perform howdah._add_listener(v_wanted);
         select l.* into v_listener from howdah.listeners l where l.name = listener;
     end if;

@@ -1,19 +1,19 @@
--- howdah.list_listeners(listener): every listener, or that one, with its options, counter and status, by name.
+-- howdah.list_listeners(listener): list all listeners, or one, with options, counter and status, by name.
 --
--- Returns  one row a listener; warning says if its limit contradicts the queue's.
--- Raises   HD010 called out of a maintenance command.
+-- Returns  one row per listener; warning says whether its limit contradicts the queue's.
+-- Raises   HD010 called from a maintenance command.
 -- Role     howdah_admin howdah_producer howdah_consumer howdah_browser howdah_auditor
 --
--- stop_reason, which may quote an error, is shown to those who may browse the queue, as incidents are.
+-- stop_reason may quote an error. So it is shown, like incidents, only to roles that may browse the queue.
 create or replace function howdah.list_listeners(listener text default null) returns table (
-    listener_name text, queue text, kind text, max_sessions integer, stop_on_failure boolean, sequential_failures integer,
-    failures integer, status text, stopped_at timestamptz, stopped_by text, stopped_message_id bigint, stop_reason text,
-    warning text, created_at timestamptz, created_by text
+    listener_name text, queue text, kind text, max_sessions integer, stop_on_failure boolean,
+    sequential_failures integer, failures integer, status text, stopped_at timestamptz, stopped_by text,
+    stopped_message_id bigint, stop_reason text, warning text, created_at timestamptz, created_by text
 )
 language sql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
-    select l.name, d.name, l.kind, l.max_sessions, l.stop_on_failure, l.sequential_failures, howdah._listener_failures(l), l.status,
-        l.stopped_at, l.stopped_by, l.stopped_message_id,
+    select l.name, d.name, l.kind, l.max_sessions, l.stop_on_failure, l.sequential_failures,
+        howdah._listener_failures(l), l.status, l.stopped_at, l.stopped_by, l.stopped_message_id,
         case when exists (select from howdah.destination_grants g
                           where g.destination_id = d.id and g.verb = 'browse'
                             and howdah._has_role(g.role_name)) then l.stop_reason end,

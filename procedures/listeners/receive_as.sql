@@ -1,15 +1,19 @@
--- howdah.receive_as(listener, max_messages, consumer): take messages as howdah.receive, but none if the listener is stopped or busy.
+-- howdah.receive_as(listener, max_messages, consumer): take messages as howdah.receive does, but none if the listener
+-- is stopped or busy.
 --
--- Returns  up to max_messages rows of howdah.message; none while the listener is stopped or all its sessions are at work.
+-- Returns  up to max_messages rows of howdah.message; no row while the listener is stopped or all its sessions are at
+--          work.
 -- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000; HD009 receiving is paused; HD010 not allowed;
---          HD016 failures in a row disabled the queue; HD019 the queue is hardened; HD020 no such listener;
---          HD003, HD023, HD024, HD025, HD032 as howdah.receive.
+--          HD016 failures in a row disabled the queue; HD019 the queue is hardened; HD020 no such listener; HD003,
+--          HD023, HD024, HD025, HD032 as howdah.receive.
 -- Role     howdah_consumer howdah_admin
 --
--- The transaction uses one of the listener's max_sessions from here to its end, also if there was no message. COMMIT
--- consumes the messages: call howdah.handled_as just before it. After a ROLLBACK, or before it on another connection, call
--- howdah.record_failures_as. A listener that stops meanwhile does not disturb this transaction.
-create or replace function howdah.receive_as(listener text, max_messages integer default 1, consumer bigint default null)
+-- The transaction uses one of the listener's max_sessions from here to its end, even if there was no message. COMMIT
+-- consumes the messages; call howdah.handled_as just before it. After a ROLLBACK, or before it on another connection,
+-- call howdah.record_failures_as. A listener that stops meanwhile does not disturb this transaction.
+create or replace function howdah.receive_as(
+    listener text, max_messages integer default 1, consumer bigint default null
+)
 returns setof howdah.message
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

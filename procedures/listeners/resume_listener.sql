@@ -1,11 +1,11 @@
--- howdah.resume_listener(listener): let a stopped listener receive again; its counter goes on from where it is.
+-- howdah.resume_listener(listener): let a stopped listener receive again; its counter continues.
 --
--- Returns  whether it was stopped (boolean).
+-- Returns  true if it was stopped (boolean).
 -- Raises   HD001 no such queue; HD010 not allowed; HD020 no such listener.
 -- Role     howdah_admin
 --
--- As in WebSphere only a handled message sets the counter to 0: if the next delivery fails as well, the listener stops again.
--- Receivers that wait for a message of the queue are woken when the transaction commits.
+-- As in WebSphere, only a handled message sets the counter to 0. If the next delivery also fails, the listener stops
+-- again. Receivers that wait for a message of the queue are woken when the transaction commits.
 create or replace function howdah.resume_listener(listener text) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -1,10 +1,10 @@
--- howdah.stop_listener(listener, reason): let a listener receive nothing more until it is resumed.
+-- howdah.stop_listener(listener, reason): stop a listener until it is resumed.
 --
--- Returns  whether it was running (boolean).
+-- Returns  true if it was running (boolean).
 -- Raises   HD001 no such queue; HD010 not allowed; HD020 no such listener.
 -- Role     howdah_admin
 --
--- What its sessions have in hand is finished. A listener that has stopped already keeps its reason.
+-- Its sessions finish what they have in hand. A listener that has already stopped keeps its reason.
 create or replace function howdah.stop_listener(listener text, reason text default null) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -2,7 +2,7 @@
 --
 -- Role     internal
 --
--- One that a transaction still uses is left for the next time.
+-- A sequence that a transaction still uses is left for the next time.
 create or replace function howdah._drop_sequences(p_destination howdah.destinations) returns void
 language plpgsql volatile set lock_timeout = '50ms'
 as $$
@@ -12,7 +12,8 @@ begin
     for v_sequence in
         select s.name from unnest(array[p_destination.positions, p_destination.head, p_destination.search]) s(name)
         union all
-        select to_regclass('howdah.' || r.name || p_destination.id) from unnest(array['room_', 'tickets_', 'mark_']) r(name)
+        select to_regclass('howdah.' || r.name || p_destination.id)
+        from unnest(array['room_', 'tickets_', 'mark_']) r(name)
         where to_regclass('howdah.' || r.name || p_destination.id) is not null
         union all
         select s.name from howdah.lanes l cross join lateral unnest(array[l.head, l.search]) s(name)
@@ -21,7 +22,8 @@ begin
         execute format('drop sequence %s', v_sequence);
     end loop;
     delete from howdah.lanes l where l.destination_id = p_destination.id;
-    update howdah.destinations d set positions = 0::regclass, head = 0::regclass, search = 0::regclass, room = null, tickets = null where d.id = p_destination.id;
+    update howdah.destinations d set positions = 0::regclass, head = 0::regclass, search = 0::regclass, room = null,
+        tickets = null where d.id = p_destination.id;
 exception when lock_not_available then
     return;
 end

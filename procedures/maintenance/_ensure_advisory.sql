@@ -1,4 +1,4 @@
--- howdah._ensure_advisory(): make the queue that administrators are told in.
+-- howdah._ensure_advisory(): create the queue in which administrators are told of events.
 --
 -- Role     internal
 create or replace function howdah._ensure_advisory() returns void

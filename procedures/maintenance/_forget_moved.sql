@@ -1,8 +1,9 @@
--- howdah._forget_moved(): delete notes of where moved messages lay that lie there no more.
+-- howdah._forget_moved(): delete records of where moved messages lay that no longer lie there.
 --
 -- Role     internal
 --
--- It looks at 10,000 a call, going on where the last one ended. What a transaction has in hand is still seen.
+-- It looks at 10,000 records per call, and goes on where the last call ended. A message that a transaction has in hand
+-- is still seen.
 create or replace function howdah._forget_moved() returns void
 language plpgsql volatile set enable_seqscan = off
 as $$
@@ -15,9 +16,11 @@ begin
     delete from howdah.moved o
     where o.message_id > v_from and o.message_id <= v_until
       and not exists (select from howdah.msgs m
-                      where m.destination_id = o.destination_id and m.rank = o.rank and m.seq = o.seq and m.message_id = o.message_id)
+                      where m.destination_id = o.destination_id and m.rank = o.rank and m.seq = o.seq
+                        and m.message_id = o.message_id)
       and not exists (select from howdah.msgs_nonpersistent n
-                      where n.destination_id = o.destination_id and n.rank = o.rank and n.seq = o.seq and n.message_id = o.message_id);
+                      where n.destination_id = o.destination_id and n.rank = o.rank and n.seq = o.seq
+                        and n.message_id = o.message_id);
     perform setval('howdah.moved_walk', coalesce(v_until, 0));
 end
 $$;

@@ -1,9 +1,9 @@
--- howdah._forget_selections(): forget selectors that nobody used for a day, with their hints.
+-- howdah._forget_selections(): delete selectors that nobody used for a day, with their hints.
 --
--- Returns  how many (bigint).
+-- Returns  how many were deleted (bigint).
 -- Role     internal
 --
--- One that a transaction still uses is left for the next time.
+-- A selector that a transaction still uses is left for the next time.
 create or replace function howdah._forget_selections() returns bigint
 language plpgsql volatile set lock_timeout = '50ms'
 as $$
@@ -13,7 +13,8 @@ declare
 begin
     for v_row in
         delete from howdah.selections s
-        where s.used_at < howdah.now() - interval '24 hours' or exists (select from howdah.destinations d where d.id = s.destination_id and d.dropped_at is not null)
+        where s.used_at < howdah.now() - interval '24 hours'
+          or exists (select from howdah.destinations d where d.id = s.destination_id and d.dropped_at is not null)
         returning s.head, s.search
     loop
         if v_row.head is not null then

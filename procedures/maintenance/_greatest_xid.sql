@@ -1,16 +1,19 @@
--- howdah._greatest_xid(p_partition, p_above): the greatest transaction with rows in a partition of the journal, if it is above a number.
+-- howdah._greatest_xid(p_partition, p_above): the greatest transaction id with rows in a partition of the journal, if
+-- it is above a number.
 --
--- Returns  bigint, or NULL.
+-- Returns  bigint; NULL if there is none.
 -- Role     internal
 --
--- Of the whole partition it takes a scan, which is made before the partition is locked; of what was committed since then the index tells.
+-- For the whole partition this takes a scan, which is made before the partition is locked. For what was committed since
+-- then, the index answers.
 create or replace function howdah._greatest_xid(p_partition regclass, p_above bigint) returns bigint
 language plpgsql volatile set enable_seqscan = off
 as $$
 declare
     v_greatest bigint;
 begin
-    execute format('select max(j.xid) from %s j where j.xid > $1', p_partition) into v_greatest using coalesce(p_above, 0);
+    execute format('select max(j.xid) from %s j where j.xid > $1', p_partition) into v_greatest using coalesce(p_above,
+        0);
     return v_greatest;
 end
 $$;

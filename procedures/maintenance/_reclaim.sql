@@ -1,8 +1,10 @@
--- howdah._reclaim(p_place, p_from, p_until, p_now, p_limit): end the expired messages in some blocks of a table.
+-- howdah._reclaim(p_place, p_from, p_until, p_now, p_limit): dispose of the expired messages in some blocks of a table.
 --
 -- Returns  how many (bigint), at most p_limit. p_place: 0 msgs, 1 msgs_nonpersistent, 2 parked.
 -- Role     internal
-create or replace function howdah._reclaim(p_place integer, p_from tid, p_until tid, p_now timestamptz, p_limit bigint) returns bigint
+create or replace function howdah._reclaim(
+    p_place integer, p_from tid, p_until tid, p_now timestamptz, p_limit bigint
+) returns bigint
 language plpgsql volatile
 as $$
 declare
@@ -19,13 +21,15 @@ begin
         ), nonpersistent as (
             delete from howdah.msgs_nonpersistent n where p_place = 1 and n.ctid = any (array(
                 select c.ctid from howdah.msgs_nonpersistent c
-                where c.ctid >= p_from and c.ctid < p_until and c.expires_at <= p_now and c.boot = pg_postmaster_start_time()
+                where c.ctid >= p_from and c.ctid < p_until and c.expires_at <= p_now
+                  and c.boot = pg_postmaster_start_time()
                 limit p_limit for update skip locked))
             returning n
         ), parked as (
             delete from howdah.parked p where p_place = 2 and p.ctid = any (array(
                 select c.ctid from howdah.parked c
-                where c.ctid >= p_from and c.ctid < p_until and c.expires_at <= p_now and (c.lease_id is null or c.due_at <= p_now)
+                where c.ctid >= p_from and c.ctid < p_until and c.expires_at <= p_now
+                  and (c.lease_id is null or c.due_at <= p_now)
                   and (c.boot is null or c.boot = pg_postmaster_start_time())
                 limit p_limit for update skip locked))
             returning p
@@ -34,7 +38,8 @@ begin
             union all select howdah._as_ready(n.n), true from nonpersistent n
             union all select howdah._as_ready(p.p), (p.p).boot is not null from parked p
         )
-        select d as destination, g.nonpersistent, array_agg((g.message).message_id order by (g.message).message_id) as ids,
+        select d as destination, g.nonpersistent, array_agg((g.message).message_id
+            order by (g.message).message_id) as ids,
             case when d.process_expired then array_agg(g.message) end as messages
         from gone g join howdah.destinations d on d.id = (g.message).destination_id
         group by d, d.id, d.process_expired, g.nonpersistent

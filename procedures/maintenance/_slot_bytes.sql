@@ -1,6 +1,6 @@
--- howdah._slot_bytes(p_slot): size of a pair of topic tables.
+-- howdah._slot_bytes(p_slot): the size of a pair of topic tables.
 --
--- Returns  bytes.
+-- Returns  bytes (bigint).
 -- Role     internal
 create or replace function howdah._slot_bytes(p_slot integer) returns bigint
 language sql volatile

@@ -1,11 +1,11 @@
--- howdah.maintain_backlog(lock_epoch): count what is too much to be counted at each look.
+-- howdah.maintain_backlog(lock_epoch): count what is too much to count at each look.
 --
 -- Returns  the number of queues whose figures changed (bigint).
 -- Raises   HD014 the maintenance lock is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --
--- Live and parked messages in one pass over each table, the dead by exception destination. What did not change is not written.
--- lock_epoch NULL: run by hand.
+-- It counts live and parked messages in one pass over each table, and dead ones by exception destination. Unchanged
+-- figures are not written. lock_epoch NULL: run by hand.
 create or replace function howdah.maintain_backlog(lock_epoch bigint default null) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set jit = off
 as $$
@@ -18,7 +18,8 @@ begin
     end if;
     perform howdah._latch('backlog');
     with counted as materialized (
-        select c.destination_id as id, sum(c.live)::bigint as live, sum(c.parked)::bigint as parked, min(c.oldest_sent_at) as oldest_sent_at
+        select c.destination_id as id, sum(c.live)::bigint as live, sum(c.parked)::bigint as parked,
+        min(c.oldest_sent_at) as oldest_sent_at
         from (
             select m.destination_id, count(*) as live, 0 as parked, min(m.sent_at) as oldest_sent_at
             from howdah.msgs m group by m.destination_id
@@ -40,7 +41,8 @@ begin
         select c.id, c.live, c.parked, c.oldest_sent_at from counted c
         on conflict on constraint pk_backlog_figures do update
             set live = excluded.live, parked = excluded.parked, oldest_sent_at = excluded.oldest_sent_at
-            where (f.live, f.parked, f.oldest_sent_at) is distinct from (excluded.live, excluded.parked, excluded.oldest_sent_at)
+            where (f.live, f.parked, f.oldest_sent_at) is distinct from (excluded.live, excluded.parked,
+                excluded.oldest_sent_at)
         returning f.destination_id
     ) select (select count(*) from gone) + (select count(*) from came) into v_changed;
     with counted as materialized (
@@ -51,7 +53,8 @@ begin
         delete from howdah.dead_figures f
         where not exists (select from counted c where c.id = f.destination_id and c.origin_id = f.origin_id)
     )
-    insert into howdah.dead_figures as f (destination_id, origin_id, dead) select c.id, c.origin_id, c.messages from counted c
+    insert into howdah.dead_figures as f (destination_id, origin_id, dead) select c.id, c.origin_id, c.messages
+    from counted c
     on conflict on constraint pk_dead_figures do update set dead = excluded.dead where f.dead <> excluded.dead;
     insert into howdah.backlog_counts as k (id, counted_at, boot) values (1, v_now, pg_postmaster_start_time())
     on conflict on constraint pk_backlog_counts do update set counted_at = excluded.counted_at, boot = excluded.boot;

@@ -1,11 +1,12 @@
--- howdah.maintain_dropped(lock_epoch): move messages that reached a queue after it was dropped to the system exception destination.
+-- howdah.maintain_dropped(lock_epoch): move messages that reached a queue after it was dropped to the system exception
+-- destination.
 --
--- Returns  their number (bigint).
--- Raises   HD010 called out of a maintenance command; HD014 the maintenance lock is not held with this epoch.
+-- Returns  the number of messages moved (bigint).
+-- Raises   HD010 called from a maintenance command; HD014 the maintenance lock is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --
--- It also drops the sequences of queues dropped over an hour ago. Such a message was sent by a transaction that committed after the drop, or given back by a receiver. lock_epoch NULL:
--- run by hand.
+-- Such a message was sent by a transaction that committed after the drop, or given back by a receiver. The call also
+-- drops the sequences of queues dropped over an hour ago. lock_epoch NULL: run by hand.
 create or replace function howdah.maintain_dropped(lock_epoch bigint default null) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -18,7 +19,8 @@ begin
         perform howdah._fence('maintenance', lock_epoch);
     end if;
     for v_destination in
-        select d.* from howdah.destinations d where d.dropped_at is not null and not d.name ^@ '_TEMP.' and howdah._holds_messages(d.id)
+        select d.* from howdah.destinations d where d.dropped_at is not null and not d.name ^@ '_TEMP.'
+            and howdah._holds_messages(d.id)
     loop
         v_destination.exception_mode := 'system';
         for v_back in select t.message, t.nonpersistent from howdah._take_back(v_destination, null, 10000) t loop
@@ -28,7 +30,8 @@ begin
     end loop;
     for v_destination in
         select d.* from howdah.destinations d
-        where d.dropped_at < howdah.now() - interval '1 hour' and d.positions <> 0::regclass and not d.name ^@ '_TEMP.' and not howdah._holds_messages(d.id)
+        where d.dropped_at < howdah.now() - interval '1 hour' and d.positions <> 0::regclass and not d.name ^@ '_TEMP.'
+          and not howdah._holds_messages(d.id)
     loop
         perform howdah._drop_sequences(v_destination);
     end loop;

@@ -1,15 +1,21 @@
--- howdah.maintain_expired(lock_epoch, max_messages): reclaim expired messages that nobody has met.
+-- howdah.maintain_expired(lock_epoch, max_messages): reclaim expired messages that no receive has found.
 --
--- Returns  how many (bigint). As long as it is not 0 there may be more: call it again.
--- Raises   HD005 max_messages is not 1 to 1000000; HD010 called out of a maintenance command; HD014 the maintenance lock is not held with this epoch.
+-- Returns  how many were reclaimed (bigint). Call it again until it returns 0.
+-- Raises   HD005 max_messages is not 1 to 1000000; HD010 called from a maintenance command; HD014 the maintenance lock
+--          is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --
--- With lock_epoch a round begins every engine.expiration_interval_seconds; without, at once. No index serves it, for each send would pay
--- for that. It walks through the tables block by block, as far as a sequence says that it came the last time, and ends after a second or
--- max_messages: what it costs is reading the tables once an interval. Messages in somebody's hands, and leased ones, are left. Each
--- queue's policy (process_expired) says whether the message goes to the exception destination.
-create or replace function howdah.maintain_expired(lock_epoch bigint default null, max_messages integer default 10000) returns bigint
-language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off set jit = off
+-- With lock_epoch, a round begins every engine.expiration_interval_seconds; without, at once. No index serves it,
+-- because each send would pay for that. It walks the tables block by block from where a sequence says that it stopped
+-- last time. It ends after a second or max_messages. So it costs reading the tables once per interval.
+--
+-- Leased messages and messages in somebody's hands stay. Each queue's policy (process_expired) decides whether the
+-- message goes to the exception destination.
+create or replace function howdah.maintain_expired(
+    lock_epoch bigint default null, max_messages integer default 10000
+) returns bigint
+language plpgsql volatile security definer set search_path = pg_catalog, howdah,
+    pg_temp set enable_seqscan = off set jit = off
 as $$
 declare
     v_tables constant regclass[] := array['howdah.msgs', 'howdah.msgs_nonpersistent', 'howdah.parked'];
@@ -40,7 +46,8 @@ begin
         if not found then
             return 0;
         end if;
-        perform howdah._return_leases(l.id, max_messages, v_now) from (select distinct e.destination_id as id from howdah.leases e where e.until <= v_now) l;
+        perform howdah._return_leases(l.id, max_messages, v_now)
+        from (select distinct e.destination_id as id from howdah.leases e where e.until <= v_now) l;
     end if;
     v_place := v_at >> 40;
     v_block := v_at & ((1::bigint << 40) - 1);
@@ -51,8 +58,8 @@ begin
             continue;
         end if;
         exit when v_count >= max_messages or clock_timestamp() - v_begun > interval '1 second';
-        v_found := howdah._reclaim(v_place, format('(%s,0)', v_block)::tid, format('(%s,0)', v_block + v_span)::tid, v_now,
-            max_messages - v_count);
+        v_found := howdah._reclaim(v_place, format('(%s,0)', v_block)::tid, format('(%s,0)', v_block + v_span)::tid,
+            v_now, max_messages - v_count);
         v_count := v_count + v_found;
         if v_count < max_messages then
             v_block := v_block + v_span;

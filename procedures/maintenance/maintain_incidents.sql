@@ -1,18 +1,26 @@
--- howdah.maintain_incidents(lock_epoch): delete old incidents of messages that are gone, old acts of operators, audits, entries of poison_log, changes of holder of locks and figures of workers, and what is left of leases and moves.
+-- howdah.maintain_incidents(lock_epoch): delete old incidents of messages that are gone, and other old records.
 --
--- Returns  the number of incidents and acts deleted (bigint), at most 10,000 of each: the next pass goes on.
+-- Returns  the number of incidents and acts deleted (bigint), at most 10,000 of each; the next pass goes on.
 -- Raises   HD014 the maintenance lock is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --
--- Old: engine.incident_retention_days; of acts, audits and locks journal_retention_days; the last audit and the last change of each lock stay. While a message is
--- ready, parked, dead or in somebody's hands all its incidents stay, for they are its count and its evidence. One statement: a message that is being moved meanwhile is seen in
--- one of its two places. With the engine's option archive those that are not archived stay, and howdah.check_server() says so. lock_epoch NULL: run by hand.
+-- The other records are operators' acts, audits, entries of poison_log, changes of lock holders, figures of workers,
+-- and remains of leases and moves. Old means over engine.incident_retention_days; for acts, audits and locks, over
+-- journal_retention_days. The last audit and the last change of each lock stay.
+--
+-- While a message is ready, parked, dead or in somebody's hands, all its incidents stay: they are its count and its
+-- evidence. One statement decides, so that a message being moved is seen in one of its two places.
+--
+-- With the engine's option archive, incidents that are not archived stay, and howdah.check_server() says so. lock_epoch
+-- NULL: run by hand.
 create or replace function howdah.maintain_incidents(lock_epoch bigint default null) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set jit = off
 as $$
 declare
-    v_before timestamptz := howdah.now() - (select e.incident_retention_days from howdah.engine e) * interval '24 hours';
-    v_acts_before timestamptz := howdah.now() - (select e.journal_retention_days from howdah.engine e) * interval '24 hours';
+    v_before timestamptz := howdah.now() - (select e.incident_retention_days
+        from howdah.engine e) * interval '24 hours';
+    v_acts_before timestamptz := howdah.now() - (select e.journal_retention_days
+        from howdah.engine e) * interval '24 hours';
     v_archive boolean := (select e.archive from howdah.engine e);
     v_archived pg_snapshot := howdah._archived_until();
     v_count bigint;
@@ -26,7 +34,8 @@ begin
     get diagnostics v_acts = row_count;
     delete from howdah.lock_epochs e where e.id in (
         select o.id from howdah.lock_epochs o
-        where o.acquired_at < v_acts_before and o.id < (select max(l.id) from howdah.lock_epochs l where l.name = o.name)
+        where o.acquired_at < v_acts_before and o.id < (select max(l.id) from howdah.lock_epochs l
+            where l.name = o.name)
         order by o.id limit 10000);
     delete from howdah.ahead_leases a
     where not exists (select from howdah._in_leases(a.destination_id, array[a.lease_id]));
@@ -41,7 +50,8 @@ begin
         perform howdah._report_blocked_maintenance('incidents', 'poison_details', null);
         return v_acts;  -- the tables of messages need not be read
     end if;
-    perform howdah._report_blocked_maintenance('incidents', 'poison_details', case when v_archive and (v_archived is null or exists (
+    perform howdah._report_blocked_maintenance('incidents', 'poison_details',
+        case when v_archive and (v_archived is null or exists (
         select from howdah.poison_details p
         where p.recorded_at < v_before and p.xid >= pg_snapshot_xmin(v_archived)::text::bigint
           and not pg_visible_in_snapshot(p.xid::text::xid8, v_archived))) then howdah._why_unarchived() end);

@@ -1,6 +1,7 @@
--- howdah.maintain_schedules(lock_epoch): forget schedules that ended, and firings, longer ago than engine.journal_retention_days.
+-- howdah.maintain_schedules(lock_epoch): delete schedules that ended, and firings, longer ago than
+-- engine.journal_retention_days.
 --
--- Returns  how many schedules and firings (bigint).
+-- Returns  the number of schedules and firings deleted (bigint).
 -- Raises   HD014 the maintenance lock is not held with this epoch.
 -- Role     howdah_consumer howdah_admin
 --

@@ -1,12 +1,15 @@
--- howdah.maintain_subscriptions(lock_epoch): look after subscriptions: those that fell behind or have ended, and their old cursor steps.
+-- howdah.maintain_subscriptions(lock_epoch): look after subscriptions that fell behind or have ended, and after old
+-- cursor steps.
 --
--- Returns  what was done, for a log (text); empty: nothing was to be done.
--- Raises   HD002 no room for the advisory queue; HD005 the transaction is not READ COMMITTED; HD010 called out of a maintenance command; HD014 the maintenance lock is not held with this epoch; HD024 a subscription to be dropped
---          is being read after all.
+-- Returns  what was done, for a log (text); empty if there was nothing to do.
+-- Raises   HD002 no room for the advisory queue; HD005 the transaction is not READ COMMITTED; HD010 called from a
+--          maintenance command; HD014 the maintenance lock is not held with this epoch; HD024 a subscription to be
+--          dropped is being read after all.
 -- Role     howdah_consumer howdah_admin
 --
--- A durable subscription further behind than its topic's backlog_limit or backlog_age_ms allow meets backlog_action; from four fifths of
--- it on administrators are told, once. One that is not durable ends when no consumer was heard of for a minute.
+-- A durable subscription meets backlog_action when it is further behind than its topic's backlog_limit or
+-- backlog_age_ms allow. From four fifths of that on, administrators are told once. A subscription that is not durable
+-- ends when no consumer was heard of for a minute.
 create or replace function howdah.maintain_subscriptions(lock_epoch bigint default null) returns text
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -32,9 +35,10 @@ begin
         where d.dropped_at is null order by d.id
     loop
         if not v_row.durable and v_row.silent > 60000 then
-            -- A session that works off what it holds is heard of by its open consumer.
+            -- A session that works on what it holds is known by its open consumer.
             if pg_try_advisory_xact_lock(howdah._lock_key('subscription', (v_row.destination).id::text))
-               and not howdah._has_leased((v_row.destination).id) and not howdah._has_consumer((v_row.destination).id) then
+               and not howdah._has_leased((v_row.destination).id)
+               and not howdah._has_consumer((v_row.destination).id) then
                 perform howdah._unsubscribe(v_row.destination, 'its subscriber went away');
                 v_done := v_done || format('ended %s', (v_row.destination).name);
             end if;
@@ -52,9 +56,11 @@ begin
     end loop;
     update howdah.topics t set refused_for = null
     where t.refused_for is not null
-      and not exists (select from howdah.destinations d join howdah.acks a on a.subscription_id = d.id and a.destination_id = t.destination_id
+      and not exists (select from howdah.destinations d
+          join howdah.acks a on a.subscription_id = d.id and a.destination_id = t.destination_id
                       cross join lateral howdah._lag(a) l
-                      where d.dropped_at is null and d.name = t.refused_for and howdah._backlog_share(t, l.behind, l.oldest) > 1);
+                      where d.dropped_at is null and d.name = t.refused_for
+                        and howdah._backlog_share(t, l.behind, l.oldest) > 1);
     return array_to_string(v_done, '; ');
 end
 $$;

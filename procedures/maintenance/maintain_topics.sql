@@ -1,13 +1,17 @@
--- howdah.maintain_topics(lock_epoch): turn the ring of topic tables, and give back the space of what nobody needs any more.
+-- howdah.maintain_topics(lock_epoch): turn the ring of topic tables, and free the space of what nobody needs any more.
 --
--- Returns  what was done, for a log (text); empty: nothing was to be done.
--- Raises   HD005 the transaction is not READ COMMITTED; HD014 the maintenance lock is not held with this epoch; HD025 a restored database.
+-- Returns  what was done, for a log (text); empty if there was nothing to do.
+-- Raises   HD005 the transaction is not READ COMMITTED; HD014 the maintenance lock is not held with this epoch; HD025 a
+--          restored database.
 -- Role     howdah_consumer howdah_admin
 --
--- It never waits longer than 50 ms for a lock: what a reader or a late publisher holds is left for the next time. A table is closed
--- once nobody who wrote to it is still under way, prepared transactions included, for they hold its lock; so all in it is committed. It is
--- emptied by TRUNCATE when no subscription, retention or recovery policy needs any of it, or so little that it can be carried on. If
--- the next one in turn is not, the ring stands still, and howdah.check_server() says for whom.
+-- It never waits longer than 50 ms for a lock; what a reader or a late publisher holds is left for the next time. A
+-- table is closed once no transaction that wrote to it is open, prepared ones included. Such transactions hold its
+-- lock, so everything in it is then committed.
+--
+-- A table is emptied by TRUNCATE when no subscription, retention or recovery policy needs any of it. That also happens
+-- if they need so little that it can be carried on. If the next table in turn is not empty, the ring stands still, and
+-- howdah.check_server() says for whom.
 create or replace function howdah.maintain_topics(lock_epoch bigint default null) returns text
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set lock_timeout = '50ms'
 as $$
@@ -33,11 +37,13 @@ begin
     perform howdah._check_cluster();
     perform howdah._settle_ring();
     select r.* into v_open from howdah.topic_ring r where r.state = 'open';
-    v_due := v_open.opened_at < howdah.now() - (select e.topic_rotation_seconds * interval '1 second' from howdah.engine e);
+    v_due := v_open.opened_at < howdah.now() - (select e.topic_rotation_seconds * interval '1 second'
+        from howdah.engine e);
     for v_slot in select r.* from howdah.topic_ring r where r.state in ('closing', 'closed') order by r.generation loop
         begin
             if v_slot.state = 'closing' then
-                execute format('lock table only howdah.topic_msgs_%s, only howdah.topic_nonpersistent_%s in share mode', v_slot.slot, v_slot.slot);
+                execute format('lock table only howdah.topic_msgs_%s, only howdah.topic_nonpersistent_%s in share mode',
+                    v_slot.slot, v_slot.slot);
                 update howdah.topic_ring r
                 set state = 'closed', closed_xid = pg_snapshot_xmax(pg_current_snapshot()), closed_at = howdah.now()
                 where r.slot = v_slot.slot
@@ -51,11 +57,14 @@ begin
         v_table := format('topic_msgs_%s', v_slot.slot);
         v_reason := null;
         begin
-            -- Who is subscribing holds the lock: what was published since then is needed, though nobody sees it yet.
+            -- A subscribing session holds this lock: messages published since then are needed, though nobody sees the
+            -- subscription yet.
             if not howdah._try_latch('subscribing') then
                 null;
             elsif not exists (select from howdah._still_needed(v_slot.slot) offset 10000) then
-                execute format('lock table only howdah.topic_msgs_%s, only howdah.topic_nonpersistent_%s in access exclusive mode', v_slot.slot, v_slot.slot);
+                execute format(
+                    'lock table only howdah.topic_msgs_%s, only howdah.topic_nonpersistent_%s in access exclusive mode',
+                    v_slot.slot, v_slot.slot);
                 v_left := howdah._empty_slot(v_slot.slot);
                 v_done := v_done || format('emptied %s, carried %s messages on', v_slot.slot, v_left);
             elsif v_due and v_slot.slot = (v_open.slot + 1) % 3 then
@@ -71,7 +80,8 @@ begin
        and (select r.state from howdah.topic_ring r where r.slot = (v_open.slot + 1) % 3) = 'empty' then
         update howdah.topic_ring r set state = 'closing' where r.slot = v_open.slot;
         update howdah.topic_ring r
-        set state = 'open', generation = v_open.generation + 1, closed_xid = null, closed_at = null, opened_at = howdah.now()
+        set state = 'open', generation = v_open.generation + 1, closed_xid = null, closed_at = null,
+            opened_at = howdah.now()
         where r.slot = (v_open.slot + 1) % 3;
         perform setval('howdah.topic_generation'::regclass, v_open.generation + 1);
         v_done := v_done || format('opened %s', (v_open.slot + 1) % 3);

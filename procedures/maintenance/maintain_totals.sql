@@ -1,4 +1,4 @@
--- howdah.maintain_totals(lock_epoch): fold what the journal gained into journal_totals.
+-- howdah.maintain_totals(lock_epoch): add what the journal gained to journal_totals.
 --
 -- Returns  the number of totals that changed (bigint).
 -- Raises   HD014 the maintenance lock is not held with this epoch.

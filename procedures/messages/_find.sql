@@ -1,25 +1,32 @@
--- howdah._find(p_destination_id, p_message_id, p_priority, p_position): where a message of a destination lies, and lock it if it is free.
+-- howdah._find(p_destination_id, p_message_id, p_priority, p_position): find a message of a destination, and lock it if
+-- it is free.
 --
--- Returns  one row: the message, its place (msgs, msgs_nonpersistent or parked or topic; NULL: not there), whether it is non-persistent, whether
---          it is free and so locked now (false: another transaction or a lease has it).
+-- Returns  one row: the message; its place (msgs, msgs_nonpersistent, parked or topic; NULL: not there); whether it is
+--          non-persistent; whether it is free, and so locked now (false: another transaction or a lease has it).
 -- Role     internal
 --
--- By key: its position is given, or told by its number or, where it was moved, by the table moved. One look for each priority and position: PostgreSQL up to 16 would
--- take arrays of them for a filter and read the whole queue.
-create or replace function howdah._find(p_destination_id integer, p_message_id bigint, p_priority integer, p_position bigint)
+-- The look-up is by key. The position is given, or follows from the message's id; for a moved message it is in the
+-- table moved. Each priority and position is looked up on its own: PostgreSQL up to 16 would filter by an array, and
+-- read the whole queue.
+create or replace function howdah._find(
+    p_destination_id integer, p_message_id bigint, p_priority integer, p_position bigint
+)
 returns table (message howdah.msgs, place text, nonpersistent boolean, free boolean)
 language plpgsql volatile set enable_seqscan = off
 as $$
 declare
-    v_ranks smallint[] := case when p_priority between 0 and 9 then array[9 - p_priority] else array[0, 1, 2, 3, 4, 5, 6, 7, 8, 9] end;
-    v_seqs bigint[] := case when p_position is null then howdah._positions(p_destination_id, p_message_id) else array[p_position] end;
+    v_ranks smallint[] := case when p_priority between 0 and 9 then array[9 - p_priority]
+        else array[0, 1, 2, 3, 4, 5, 6, 7, 8, 9] end;
+    v_seqs bigint[] := case when p_position is null then howdah._positions(p_destination_id, p_message_id)
+        else array[p_position] end;
     v_locked tid;
     v_row record;
 begin
     select k.message, k.tid into v_row
     from unnest(v_ranks) r(rank) cross join unnest(v_seqs) s(seq) cross join lateral (
         select m as message, m.ctid as tid from howdah.msgs m
-        where m.destination_id = p_destination_id and m.rank = r.rank and m.seq = s.seq and m.message_id = p_message_id offset 0) k;
+        where m.destination_id = p_destination_id and m.rank = r.rank and m.seq = s.seq
+          and m.message_id = p_message_id offset 0) k;
     if v_row.tid is not null then
         select m.ctid into v_locked from howdah.msgs m
         where m.ctid = v_row.tid and m.message_id = p_message_id for update skip locked;
@@ -28,7 +35,8 @@ begin
     end if;
     if exists (select from howdah.leases l where l.destination_id = p_destination_id) then
         perform howdah._return_leases(p_destination_id, null, howdah.now(), null, array[p_message_id]);
-        select m as message into v_row from howdah.leased m where m.destination_id = p_destination_id and m.message_id = p_message_id;
+        select m as message into v_row from howdah.leased m
+        where m.destination_id = p_destination_id and m.message_id = p_message_id;
         if found then
             return query select howdah._unleased(v_row.message), 'parked', false, false;
             return;
@@ -38,7 +46,8 @@ begin
     where p.destination_id = p_destination_id and p.message_id = p_message_id;
     if found then
         select p.ctid into v_locked from howdah.parked p
-        where p.ctid = v_row.tid and p.message_id = p_message_id and (p.lease_id is null or p.due_at <= howdah.now()) for update skip locked;
+        where p.ctid = v_row.tid and p.message_id = p_message_id and (p.lease_id is null or p.due_at <= howdah.now())
+        for update skip locked;
         return query select howdah._as_ready(v_row.message),
             'parked', v_row.nonpersistent, v_locked is not null;
         return;

@@ -1,7 +1,9 @@
--- howdah._park(p_message, p_nonpersistent, p_due_at, p_reason): store a message that waits for a time.
+-- howdah._park(p_message, p_nonpersistent, p_due_at, p_reason): store a message that waits until a given time.
 --
 -- Role     internal
-create or replace function howdah._park(p_message howdah.msgs, p_nonpersistent boolean, p_due_at timestamptz, p_reason text)
+create or replace function howdah._park(
+    p_message howdah.msgs, p_nonpersistent boolean, p_due_at timestamptz, p_reason text
+)
 returns void
 language plpgsql volatile
 as $$

@@ -1,6 +1,6 @@
--- howdah._positions(p_destination_id, p_message_id): where in a destination a message may lie ready.
+-- howdah._positions(p_destination_id, p_message_id): the positions where a message may lie ready in a destination.
 --
--- Returns  positions (bigint[]): that of its number, if it was sent there, and those that it was moved to.
+-- Returns  bigint[]: the position in its id, if it was sent there, and those that it was moved to.
 -- Role     internal
 create or replace function howdah._positions(p_destination_id integer, p_message_id bigint) returns bigint[]
 language plpgsql stable set enable_seqscan = off

@@ -1,12 +1,18 @@
--- howdah._wake(p_destination_id, p_waiting, p_prefix): when the caller's transaction commits, wake whoever waits for a message.
+-- howdah._wake(p_destination_id, p_waiting, p_prefix): wake whoever waits for a message when the caller's transaction
+-- commits.
 --
--- Returns  true, so that it can stand in a WHERE.
+-- Returns  true, so that it can stand in a WHERE clause.
 -- Role     internal
 --
--- Only called if p_waiting has a value: somebody asked to be woken. The value is when, in ms, times 2^20, plus the position then.
--- What was asked over two seconds ago is taken back, so that later senders need not come here. The payload is the
--- destination's number, for anybody can listen; after p_prefix if it is a topic's, for a topic wakes all its subscribers.
-create or replace function howdah._wake(p_destination_id integer, p_waiting regclass, p_prefix text default '') returns boolean
+-- Call it only if p_waiting has a value: somebody asked to be woken. The value is the time of the request in ms, times
+-- 2^20, plus the position at that time.
+--
+-- A request over two seconds old is withdrawn, so that later senders skip this call. The payload is the destination's
+-- number, because anybody can LISTEN. For a topic, p_prefix stands before it, because a topic wakes all its
+-- subscribers.
+create or replace function howdah._wake(
+    p_destination_id integer, p_waiting regclass, p_prefix text default ''
+) returns boolean
 language plpgsql volatile
 as $$
 declare

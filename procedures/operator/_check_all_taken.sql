@@ -1,9 +1,12 @@
--- howdah._check_all_taken(p_source, p_message_ids, p_count, p_act): raise unless an act found each of the messages named.
+-- howdah._check_all_taken(p_source, p_message_ids, p_count, p_act): raise an error unless an act found every named
+-- message.
 --
 -- Returns  nothing.
 -- Raises   HD013 it found fewer. p_act is the verb for the hint.
 -- Role     internal
-create or replace function howdah._check_all_taken(p_source howdah.destinations, p_message_ids bigint[], p_count bigint, p_act text)
+create or replace function howdah._check_all_taken(
+    p_source howdah.destinations, p_message_ids bigint[], p_count bigint, p_act text
+)
 returns void
 language plpgsql stable
 as $$

@@ -1,4 +1,4 @@
--- howdah._check_apart(p_source, p_target): raise if messages would be moved to the queue that they are in.
+-- howdah._check_apart(p_source, p_target): raise an error if messages would be moved to the queue that they are in.
 --
 -- Returns  nothing.
 -- Raises   HD005 they are the same queue.
@@ -8,7 +8,8 @@ language plpgsql stable
 as $$
 begin
     if p_source.id = p_target.id then
-        raise exception using errcode = 'HD005', message = format('the messages are in queue %s already', quote_literal(p_source.name)),
+        raise exception using errcode = 'HD005', message = format('the messages are in queue %s already',
+            quote_literal(p_source.name)),
             hint = 'Name another target.';
     end if;
 end

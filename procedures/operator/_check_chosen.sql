@@ -1,4 +1,5 @@
--- howdah._check_chosen(p_message_ids): raise if an act that does not take all of a queue is told neither numbers nor a filter.
+-- howdah._check_chosen(p_message_ids): raise an error if an act that does not take a whole queue gets neither message
+-- ids nor a filter.
 --
 -- Returns  nothing.
 -- Raises   HD005 p_message_ids is NULL.
@@ -9,7 +10,9 @@ as $$
 begin
     if p_message_ids is null then
         raise exception using errcode = 'HD005', message = 'message_ids cannot be NULL without a filter',
-            hint = 'Name the messages, or give a filter of howdah.list_poison; howdah.move_all(queue, target) and howdah.purge_queue(queue) take all.';
+            hint =
+                'Name the messages, or give a filter of howdah.list_poison; howdah.move_all(queue, target) and '
+                'howdah.purge_queue(queue) take all.';
     end if;
 end
 $$;

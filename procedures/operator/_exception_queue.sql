@@ -1,4 +1,4 @@
--- howdah._exception_queue(p_name): the exception destination meant, by default the engine's own.
+-- howdah._exception_queue(p_name): the exception destination meant by a name; NULL means the engine's own.
 --
 -- Returns  its name (text).
 -- Role     internal

@@ -1,6 +1,7 @@
--- howdah._move(p_source, p_target, p_message_ids, p_max, p_reason): put messages into another queue.
+-- howdah._move(p_source, p_target, p_message_ids, p_max, p_reason): move messages to another queue.
 --
--- Returns  the number of messages moved (bigint); NULL for p_message_ids: all, at most p_max. Those in somebody's hands are passed by.
+-- Returns  the number of messages moved (bigint). p_message_ids NULL: all, at most p_max. Messages in somebody's hands
+--          are skipped.
 -- Role     internal
 create or replace function howdah._move(
     p_source howdah.destinations, p_target howdah.destinations, p_message_ids bigint[], p_max bigint, p_reason text
@@ -15,7 +16,8 @@ declare
     v_nonpersistent bigint[];
 begin
     for v_taken in
-        select t.message, t.nonpersistent from howdah._take_back(p_source, p_message_ids, p_max) t order by (t.message).message_id
+        select t.message, t.nonpersistent from howdah._take_back(p_source, p_message_ids, p_max) t
+        order by (t.message).message_id
     loop
         v_message := v_taken.message;
         v_message.origin_id := nullif(coalesce(v_message.origin_id, p_source.id), p_target.id);

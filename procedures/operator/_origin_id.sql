@@ -1,6 +1,6 @@
--- howdah._origin_id(p_name): the number of a queue by which dead messages are chosen.
+-- howdah._origin_id(p_name): the number of the queue by which dead messages are chosen.
 --
--- Returns  integer; NULL for NULL. Of queues dropped and made anew under one name the newest.
+-- Returns  integer; NULL for NULL. Of queues that were dropped and created again under one name, the newest.
 -- Raises   HD001 there never was such a queue.
 -- Role     internal
 create or replace function howdah._origin_id(p_name text) returns integer
@@ -10,9 +10,11 @@ declare
     v_id integer;
 begin
     if p_name is not null then
-        select d.id into v_id from howdah.destinations d where d.name = p_name order by d.dropped_at desc nulls first limit 1;
+        select d.id into v_id from howdah.destinations d where d.name = p_name order by d.dropped_at desc nulls first
+        limit 1;
         if v_id is null then
-            raise exception using errcode = 'HD001', message = format('there never was a queue %s', quote_literal(left(p_name, 250))),
+            raise exception using errcode = 'HD001',
+                message = format('there never was a queue %s', quote_literal(left(p_name, 250))),
                 hint = 'See howdah.list_queues().';
         end if;
     end if;

@@ -1,16 +1,21 @@
--- howdah._record_act(p_act, p_destination_id, p_message_ids, p_other_id, p_reason): record what an operator did, and who it was.
+-- howdah._record_act(p_act, p_destination_id, p_message_ids, p_other_id, p_reason): record what an operator did, and
+-- who it was.
 --
 -- Role     internal
 --
--- The last incident at that time tells which failures a retry came after. Whatever the queue's journal_level. Apart from the journal, where one column more would cost each delivery eight bytes.
+-- The act's incident_id is the last incident at that time, and tells which failures a retry came after. Acts are
+-- recorded at any journal_level. They have a table of their own: another column in the journal would cost each delivery
+-- eight bytes.
 create or replace function howdah._record_act(
-    p_act text, p_destination_id integer, p_message_ids bigint[], p_other_id integer default null, p_reason text default null
+    p_act text, p_destination_id integer, p_message_ids bigint[], p_other_id integer default null,
+    p_reason text default null
 ) returns void
 language plpgsql volatile
 as $$
 begin
     if cardinality(p_message_ids) > 0 then
-        insert into howdah.operator_acts (at, actor, act, destination_id, other_destination_id, reason, message_ids, incident_id)
+        insert into howdah.operator_acts (at, actor, act, destination_id, other_destination_id, reason, message_ids,
+            incident_id)
         values (howdah.now(), howdah._caller(), p_act, p_destination_id, p_other_id, p_reason, p_message_ids,
             pg_sequence_last_value('howdah.poison_details_incident_id_seq'::regclass));
     end if;

@@ -1,7 +1,7 @@
 -- howdah._selected_messages(p_destination_id, p_selector): the messages of a destination that a selector selects.
 --
--- Returns  their numbers (bigint[]); NULL: there is no selector.
--- Raises   HD023 a wrong selector.
+-- Returns  their ids (bigint[]); NULL if there is no selector.
+-- Raises   HD023 the selector is invalid.
 -- Role     internal
 create or replace function howdah._selected_messages(p_destination_id integer, p_selector text) returns bigint[]
 language plpgsql volatile
@@ -13,7 +13,8 @@ begin
     if v_condition is not null then
         execute format('select coalesce(array_agg(m.message_id), ''{}'')
             from (
-                select r.message_id, r.sent_at, r.rank, r.headers, r.correlation_id, r.message_type, false as nonpersistent
+                select r.message_id, r.sent_at, r.rank, r.headers, r.correlation_id, r.message_type,
+                    false as nonpersistent
                 from howdah.msgs r where r.destination_id = $1
                 union all
                 select l.message_id, l.sent_at, l.rank, l.headers, l.correlation_id, l.message_type, false
@@ -23,7 +24,8 @@ begin
                 from howdah.msgs_nonpersistent n where n.destination_id = $1 and n.boot = pg_postmaster_start_time()
                 union all
                 select p.message_id, p.sent_at, p.rank, p.headers, p.correlation_id, p.message_type, p.boot is not null
-                from howdah.parked p where p.destination_id = $1 and (p.boot is null or p.boot = pg_postmaster_start_time())
+                from howdah.parked p where p.destination_id = $1
+                    and (p.boot is null or p.boot = pg_postmaster_start_time())
             ) m where (%s) is true', v_condition)
         into v_ids using p_destination_id;
     end if;

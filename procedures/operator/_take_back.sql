@@ -1,6 +1,6 @@
 -- howdah._take_back(p_destination, p_message_ids, p_limit): take messages out of a destination for an administrator.
 --
--- Returns  each message and whether it is non-persistent; those that other transactions hold are passed by.
+-- Returns  each message and whether it is non-persistent. Messages that other transactions hold are skipped.
 -- Role     internal
 --
 -- p_message_ids NULL means all of them, at most p_limit (NULL: no limit), oldest first.

@@ -1,6 +1,7 @@
--- howdah._take_these(p_destination, p_message_ids, p_act): take just these messages out of a destination for an operator, all of them or none.
+-- howdah._take_these(p_destination, p_message_ids, p_act): take the named messages out of a destination for an
+-- operator, all or none.
 --
--- Returns  each message and whether it is non-persistent, by number.
+-- Returns  each message and whether it is non-persistent, by id.
 -- Raises   HD005 p_message_ids is NULL; HD013 not all of them are there and free. p_act is the verb for the hint.
 -- Role     internal
 create or replace function howdah._take_these(p_destination howdah.destinations, p_message_ids bigint[], p_act text)
@@ -17,7 +18,7 @@ begin
     return query select t.message, t.nonpersistent from howdah._take_back(p_destination, p_message_ids, null) t
     order by (t.message).message_id;
     get diagnostics v_count = row_count;
-    if v_count < (select count(distinct i.id) from unnest(p_message_ids) i(id)) 
+    if v_count < (select count(distinct i.id) from unnest(p_message_ids) i(id))
        or exists (select from unnest(p_message_ids) i(id) where i.id is null) then
         raise exception using errcode = 'HD013',
             message = format('not all of these messages are in queue %s', quote_literal(p_destination.name)),

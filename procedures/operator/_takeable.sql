@@ -1,6 +1,7 @@
--- howdah._takeable(p_destination, p_message_ids, p_max): what howdah._take_back would take now, for an act that is only tried.
+-- howdah._takeable(p_destination, p_message_ids, p_max): the messages that howdah._take_back would take now, for a dry
+-- run.
 --
--- Returns  number and origin of each; locks nothing, so what another transaction holds is among them.
+-- Returns  id and origin of each. Nothing is locked, so messages that another transaction holds are included.
 -- Role     internal
 create or replace function howdah._takeable(p_destination howdah.destinations, p_message_ids bigint[], p_max bigint)
 returns table (message_id bigint, origin_id integer)
@@ -13,7 +14,8 @@ as $$
         union all
         select p.message_id, p.origin_id, 2 from howdah.parked p
         where p.destination_id = p_destination.id and (p_message_ids is null or p.message_id = any (p_message_ids))
-          and (p.lease_id is null or p.due_at <= howdah.now()) and (p.boot is null or p.boot = pg_postmaster_start_time())
+          and (p.lease_id is null or p.due_at <= howdah.now())
+          and (p.boot is null or p.boot = pg_postmaster_start_time())
         union all
         select l.message_id, l.origin_id, 2 from howdah.leased l join howdah.leases h on h.lease_id = l.seq >> 20
         where l.destination_id = p_destination.id and (p_message_ids is null or l.message_id = any (p_message_ids))

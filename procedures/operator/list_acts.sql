@@ -1,16 +1,21 @@
--- howdah.list_acts(queue, message_id, max_acts, before_act): what operators did with messages, and who it was, newest first.
+-- howdah.list_acts(queue, message_id, max_acts, before_act): list what operators did with messages, and who they were,
+-- newest first.
 --
--- Returns  rows of operator_acts, with the names of the queues; those that concern one message if message_id is given.
+-- Returns  rows of operator_acts with the names of the queues; with message_id, only acts on that message.
 -- Raises   HD001 no such queue; HD005 max_acts is not 1 to 10000; HD010 not allowed.
 -- Role     howdah_admin howdah_auditor
 --
--- queue is where the messages lay; NULL means every queue the caller may browse. For the next page give the last act_id as before_act.
+-- queue is where the messages lay; NULL means every queue that the caller may browse. For the next page, pass the last
+-- act_id as before_act.
 create or replace function howdah.list_acts(
-    queue text default null, message_id bigint default null, max_acts integer default 100, before_act bigint default null
+    queue text default null, message_id bigint default null, max_acts integer default 100,
+    before_act bigint default null
 ) returns table (
-    act_id bigint, at timestamptz, actor text, act text, queue_name text, other_queue text, reason text, message_ids bigint[]
+    act_id bigint, at timestamptz, actor text, act text, queue_name text, other_queue text, reason text,
+    message_ids bigint[]
 )
-language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp set plan_cache_mode = force_custom_plan
+language plpgsql stable security definer set search_path = pg_catalog, howdah,
+    pg_temp set plan_cache_mode = force_custom_plan
 as $$
 declare
     v_id integer;
@@ -27,7 +32,8 @@ begin
     from howdah.operator_acts a
     join howdah.destinations d on d.id = a.destination_id
     left join howdah.destinations o on o.id = a.other_destination_id
-    where (v_id is null or a.destination_id = v_id) and (list_acts.message_id is null or list_acts.message_id = any (a.message_ids))
+    where (v_id is null or a.destination_id = v_id)
+      and (list_acts.message_id is null or list_acts.message_id = any (a.message_ids))
       and (before_act is null or a.act_id < before_act)
       and exists (select from howdah.destination_grants g
                   where g.destination_id = d.id and g.verb = 'browse'

@@ -1,11 +1,14 @@
--- howdah.move_all(queue, target, max_messages, reason, dry_run): put the messages of a queue into another one, live, parked and dead.
+-- howdah.move_all(queue, target, max_messages, reason, dry_run): move all messages of a queue to another queue: live,
+-- parked and dead ones.
 --
--- Returns  the number of messages moved (bigint); with dry_run the number that would be, and nothing is moved.
--- Raises   HD001 no such queue; HD005 max_messages is negative, or target is the queue itself or a topic; HD010 not allowed.
+-- Returns  the number of messages moved (bigint); with dry_run, the number that would be, and nothing is moved.
+-- Raises   HD001 no such queue; HD005 max_messages is negative, or target is the queue itself or a topic; HD010 not
+--          allowed.
 -- Role     howdah_admin
 --
--- At most max_messages, the oldest first; those in somebody's hands stay. They remember where they came from, as with howdah.move_messages. Of
--- a subscription's only what was set aside for it. Parked ones can be received at once in the target.
+-- It moves at most max_messages, the oldest first. Messages in somebody's hands stay. The messages remember where they
+-- came from, as with howdah.move_messages. From a subscription, only messages set aside for it are moved. Parked
+-- messages can be received at once in the target.
 create or replace function howdah.move_all(
     queue text, target text, max_messages bigint default null, reason text default null, dry_run boolean default false
 ) returns bigint

@@ -1,17 +1,22 @@
--- howdah.move_messages(queue, message_ids, target, reason, origin, error_class, fingerprint, older_than, newer_than, selector, max_messages, dry_run): put messages into another queue, remembering where they came from.
+-- howdah.move_messages(queue, message_ids, target, reason, origin, error_class, fingerprint, older_than, newer_than,
+-- selector, max_messages, dry_run): move messages to another queue, and remember where they came from.
 --
--- Returns  the number of messages moved (bigint); with dry_run the number that would be, and nothing is moved.
--- Raises   HD001 no such queue; HD005 neither message_ids nor a filter is given, or both, max_messages is negative, or target is the queue
---          itself or a topic; HD010 not allowed; HD013 a message is not in the queue, or is in somebody's hands; HD023 a wrong selector.
+-- Returns  the number of messages moved (bigint); with dry_run, the number that would be, and nothing is moved.
+-- Raises   HD001 no such queue; HD005 neither message_ids nor a filter is given, or both are, max_messages is negative,
+--          or target is the queue itself or a topic; HD010 not allowed; HD013 a message is not in the queue, or is in
+--          somebody's hands; HD023 the selector is invalid.
 -- Role     howdah_admin
 --
--- All the messages named, or none; or with message_ids NULL the dead ones that the filters of howdah.list_poison meet, at most
--- max_messages, the longest dead first, without those in somebody's hands. Body, headers, identity, times and incidents stay; origin_queue
--- stays or becomes queue, so that howdah.replay sends them back; moved to their origin they are as before they left it. Failures count
--- from 0, the place is the end of the target.
+-- Either all named messages are moved, or none. With message_ids NULL, the filters of howdah.list_poison choose dead
+-- messages: at most max_messages, the longest dead first. These leave out messages in somebody's hands.
+--
+-- Body, headers, id, times and incidents stay. origin_queue stays or becomes queue, so that howdah.replay sends the
+-- messages back. Messages moved to their origin are as they were before they left it. Failures count from 0, and the
+-- messages go to the end of the target.
 create or replace function howdah.move_messages(
-    queue text, message_ids bigint[] default null, target text default null, reason text default null, origin text default null,
-    error_class text default null, fingerprint text default null, older_than timestamptz default null, newer_than timestamptz default null, selector text default null,
+    queue text, message_ids bigint[] default null, target text default null, reason text default null,
+    origin text default null, error_class text default null, fingerprint text default null,
+    older_than timestamptz default null, newer_than timestamptz default null, selector text default null,
     max_messages bigint default null, dry_run boolean default false
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
@@ -24,7 +29,8 @@ declare
     v_count bigint;
 begin
     perform howdah._check_apart(v_source, v_target);
-    v_chosen := howdah._chosen_messages(v_source, message_ids, max_messages, origin, error_class, fingerprint, older_than, newer_than, selector);
+    v_chosen := howdah._chosen_messages(v_source, message_ids, max_messages, origin, error_class, fingerprint,
+        older_than, newer_than, selector);
     perform howdah._check_chosen(v_chosen);
     if dry_run then
         v_count := (select count(*) from howdah._takeable(v_source, v_chosen, max_messages));

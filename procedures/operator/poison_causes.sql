@@ -1,18 +1,23 @@
--- howdah.poison_causes(queue, since, max_causes): why deliveries fail: the failures grouped by what their errors have in common.
+-- howdah.poison_causes(queue, since, max_causes): list why deliveries fail: the failures grouped by fingerprint.
 --
--- Returns  one row a fingerprint, the one with most messages first: how many failures of how many messages, since when and until when,
---          how many messages lie dead now whose last failure this was, and the newest failure as a sample.
+-- Returns  one row per fingerprint, the one with the most messages first: how many failures of how many messages; the
+--          times of the first and last; how many messages are dead now whose last failure this was; and the newest
+--          failure as a sample.
 -- Raises   HD001 no such queue; HD005 max_causes is not 1 to 10000; HD010 not allowed; HD037 on a standby.
 -- Role     howdah_browser howdah_consumer howdah_admin
 --
--- queue is where the deliveries failed (NULL: every queue the caller may browse). Only failures recorded from since on are counted;
--- dead is as of now. howdah.replay(queue, fingerprint => …) replays just those that dead counts.
-create or replace function howdah.poison_causes(queue text default null, since timestamptz default null, max_causes integer default 20)
-returns table (
-    fingerprint text, incidents bigint, messages bigint, dead bigint, first_at timestamptz, last_at timestamptz, error_class text,
-    sqlstate text, sample_text text, sample_queue text, sample_message bigint, sample_incident bigint
+-- queue is where the deliveries failed (NULL: every queue that the caller may browse). Only failures recorded from
+-- since on are counted; dead is as of now. howdah.replay(queue, fingerprint => …) replays exactly the messages that
+-- dead counts.
+create or replace function howdah.poison_causes(
+    queue text default null, since timestamptz default null, max_causes integer default 20
 )
-language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp set plan_cache_mode = force_custom_plan
+returns table (
+    fingerprint text, incidents bigint, messages bigint, dead bigint, first_at timestamptz, last_at timestamptz,
+    error_class text, sqlstate text, sample_text text, sample_queue text, sample_message bigint, sample_incident bigint
+)
+language plpgsql stable security definer set search_path = pg_catalog, howdah,
+    pg_temp set plan_cache_mode = force_custom_plan
     set enable_seqscan = off set jit = off
 as $$
 declare
@@ -34,7 +39,8 @@ begin
                       where g.destination_id = d.id and g.verb = 'browse'
                         and howdah._has_role(g.role_name))
     ), cause as (
-        select p.fingerprint, count(*) as incidents, count(distinct p.message_id) as messages, min(p.recorded_at) as first_at,
+        select p.fingerprint, count(*) as incidents, count(distinct p.message_id) as messages,
+        min(p.recorded_at) as first_at,
             max(p.recorded_at) as last_at, max(p.incident_id) as sample
         from howdah.poison_details p
         where p.destination_id in (select r.id from readable r) and (since is null or p.recorded_at >= since)
@@ -47,8 +53,8 @@ begin
           and m.origin_id in (select r.id from readable r)
         group by m.fingerprint
     )
-    select c.fingerprint, c.incidents, c.messages, coalesce(x.messages, 0), c.first_at, c.last_at, s.error_class, s.sqlstate,
-        s.error_text, d.name, s.message_id, s.incident_id
+    select c.fingerprint, c.incidents, c.messages, coalesce(x.messages, 0), c.first_at, c.last_at, s.error_class,
+        s.sqlstate, s.error_text, d.name, s.message_id, s.incident_id
     from cause c
     join howdah.poison_details s on s.incident_id = c.sample
     join howdah.destinations d on d.id = s.destination_id

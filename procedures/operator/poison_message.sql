@@ -1,22 +1,25 @@
--- howdah.poison_message(message_id, queue): one message wherever it lies: ready, parked or dead.
+-- howdah.poison_message(message_id, queue): find one message anywhere: ready, parked or dead.
 --
--- Returns  one row (of a topic's message one for each subscription that it was set aside for): the message (howdah.message), its state (live, parked or dead), and of a parked one until when and why.
---          None if it is gone. A message in somebody's hands is still shown where it was.
+-- Returns  one row: the message (howdah.message), its state (live, parked or dead), and for a parked one until when and
+--          why. A topic's message gives one row per subscription that it was set aside for. No row if it is gone. A
+--          message in somebody's hands is still shown where it was.
 -- Raises   HD001 no such queue; HD010 not allowed; HD037 on a standby.
 -- Role     howdah_browser howdah_consumer howdah_admin
 --
--- Looked for where it was sent to, in exception destinations and in the queues where it failed, as far as the caller may browse them;
--- or in queue only. What failed is in howdah.incidents(message_id => …).
+-- It looks where the message was sent to, in exception destinations and in the queues where it failed, or in queue
+-- only. It skips places that the caller may not browse. howdah.incidents(message_id => …) shows the failures.
 create or replace function howdah.poison_message(message_id bigint, queue text default null)
 returns table (message howdah.message, state text, due_at timestamptz, parked_reason text)
-language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp set plan_cache_mode = force_custom_plan
+language plpgsql stable security definer set search_path = pg_catalog, howdah,
+    pg_temp set plan_cache_mode = force_custom_plan
     set enable_seqscan = off set jit = off
 as $$
 declare
     v_number bigint := message_id;
     v_id integer := case when queue is not null then (howdah._destination(queue, 'browse')).id end;
     v_places integer[];
-    v_seqs bigint[] := array(select v_number / 1000000 union select o.seq from howdah.moved o where o.message_id = v_number);
+    v_seqs bigint[] := array(select v_number / 1000000 union select o.seq from howdah.moved o
+        where o.message_id = v_number);
 begin
     perform howdah._check_all_here();
     v_places := array(
@@ -26,13 +29,15 @@ begin
                    else d.id = v_number % 1000000 or d.id in (select x.x from howdah._exception_destinations() x(x))
                        or d.id in (select p.destination_id from howdah.poison_details p where p.message_id = v_number)
                        or d.id in (select o.destination_id from howdah.moved o where o.message_id = v_number)
-                       or exists (select from howdah.parked w where w.destination_id = d.id and w.message_id = v_number) end
+                       or exists (select from howdah.parked w
+                           where w.destination_id = d.id and w.message_id = v_number) end
           and exists (select from howdah.destination_grants g
                       where g.destination_id = d.id and g.verb = 'browse'
                         and howdah._has_role(g.role_name)));
-    -- Where it was sent to, by its key: a message that never moved is found without a search.
+    -- Look first where it was sent to, by key: a message that never moved is found without a search.
     return query
-    select howdah._message(m, howdah._destination_name(m.destination_id), false, howdah._failures(m.destination_id, m.message_id, m.stage, m.conversation_id,
+    select howdah._message(m, howdah._destination_name(m.destination_id), false,
+        howdah._failures(m.destination_id, m.message_id, m.stage, m.conversation_id,
         howdah._group(m.headers, m.conversation_id))),
         case when m.dead_at is null then 'live' else 'dead' end, null::timestamptz, null::text
     from howdah.msgs m
@@ -45,7 +50,8 @@ begin
     select howdah._message(f.message, howdah._destination_name((f.message).destination_id), f.nonpersistent,
             howdah._failures((f.message).destination_id, v_number, (f.message).stage, (f.message).conversation_id,
                 howdah._group((f.message).headers, (f.message).conversation_id))),
-        case when f.parked_reason is not null then 'parked' when (f.message).dead_at is null then 'live' else 'dead' end,
+        case when f.parked_reason is not null then 'parked' when (f.message).dead_at is null then 'live'
+            else 'dead' end,
         f.due_at, f.parked_reason
     from (
         select howdah._as_ready(p) as message, p.boot is not null as nonpersistent, p.due_at, p.parked_reason
@@ -57,13 +63,15 @@ begin
         from howdah.leased m left join howdah.leases l on l.lease_id = m.seq >> 20
         where m.destination_id = any (v_places) and m.message_id = v_number
         union all
-        select k.* from unnest(v_places) d(id) cross join generate_series(0, 9) r(rank) cross join unnest(v_seqs) s(seq) cross join lateral (
+        select k.* from unnest(v_places) d(id) cross join generate_series(0, 9) r(rank) cross join unnest(v_seqs) s(seq)
+        cross join lateral (
             select m, false, null::timestamptz, null::text from howdah.msgs m
             where m.destination_id = d.id and m.rank = r.rank and m.seq = s.seq and m.message_id = v_number
             union all
             select howdah._as_ready(n), true, null, null from howdah.msgs_nonpersistent n
-            where n.destination_id = d.id and n.rank = r.rank and n.seq = s.seq and n.message_id = v_number and n.boot = pg_postmaster_start_time()
-            offset 0  -- one look for each, as howdah._find
+            where n.destination_id = d.id and n.rank = r.rank and n.seq = s.seq and n.message_id = v_number
+              and n.boot = pg_postmaster_start_time()
+            offset 0  -- one look for each, as in howdah._find
         ) k
     ) f;
 end

@@ -1,12 +1,15 @@
--- howdah.retry(queue, message_ids, reason): let parked messages be received at once, in their old place.
+-- howdah.retry(queue, message_ids, reason): make parked messages available at once, in their old place.
 --
 -- Returns  the number of messages released (bigint).
--- Raises   HD001 no such queue; HD010 not allowed; HD013 a message is not parked in the queue, or is in somebody's hands.
+-- Raises   HD001 no such queue; HD010 not allowed; HD013 a message is not parked in the queue, or is in somebody's
+--          hands.
 -- Role     howdah_admin
 --
--- All or none; message_ids NULL means all that are parked there and free because of a failure or by howdah.park_messages, not what was sent
--- with a delay. Their failures go on counting.
-create or replace function howdah.retry(queue text, message_ids bigint[] default null, reason text default null) returns bigint
+-- Either all are released, or none. message_ids NULL means all free messages parked there because of a failure or by
+-- howdah.park_messages, but not those sent with a delay. Their failures go on counting.
+create or replace function howdah.retry(
+    queue text, message_ids bigint[] default null, reason text default null
+) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
 as $$
 declare
@@ -16,7 +19,8 @@ declare
     v_least bigint[];
 begin
     perform howdah._sweep_lost();
-    perform howdah._return_leases(v_destination.id, null, howdah.now(), null, message_ids) where message_ids is not null;
+    perform howdah._return_leases(v_destination.id, null, howdah.now(), null, message_ids)
+    where message_ids is not null;
     for v_parked in
         delete from howdah.parked p where p.destination_id = v_destination.id and p.ctid = any (array(
             select c.ctid from howdah.parked c
@@ -30,7 +34,8 @@ begin
         v_least[v_parked.rank] := least(v_least[v_parked.rank], v_parked.seq);
         v_ids := v_ids || v_parked.message_id;
     end loop;
-    perform howdah._search_from(v_destination.id, r.rank, v_least[r.rank]) from generate_series(0, 9) r(rank) where v_least[r.rank] is not null;
+    perform howdah._search_from(v_destination.id, r.rank, v_least[r.rank]) from generate_series(0, 9) r(rank)
+    where v_least[r.rank] is not null;
     if coalesce(cardinality(v_ids), 0) < (select count(distinct i.id) from unnest(message_ids) i(id))
        or exists (select from unnest(message_ids) i(id) where i.id is null) then
         raise exception using errcode = 'HD013',

@@ -1,6 +1,7 @@
--- howdah._check_options(p_owner, p_options): refuse options of a queue, topic, listener or the engine that are unknown or wrong.
+-- howdah._check_options(p_owner, p_options): refuse options of a queue, topic, listener or the engine that are unknown
+-- or wrong.
 --
--- Raises   HD003 a name is no queue name; HD004 an option is unknown or wrong.
+-- Raises   HD003 a name is not a valid queue name; HD004 an option is unknown or wrong.
 -- Role     internal
 create or replace function howdah._check_options(p_owner text, p_options jsonb) returns void
 language plpgsql volatile
@@ -11,28 +12,36 @@ declare
 begin
     if p_options is null or jsonb_typeof(p_options) <> 'object' then
         raise exception using errcode = 'HD004', message = 'options must be a JSON object',
-            hint = case p_owner when 'queue' then 'For example {"max_failed_deliveries": 3}.' when 'topic' then 'For example {"retain_ms": 86400000}.'
-                when 'engine' then 'For example {"max_count": 100000}.' else 'For example {"sequential_failures": 3}.' end;
+            hint = case p_owner when 'queue' then 'For example {"max_failed_deliveries": 3}.'
+                when 'topic' then 'For example {"retain_ms": 86400000}.'
+                when 'engine' then 'For example {"max_count": 100000}.'
+                else 'For example {"sequential_failures": 3}.' end;
     end if;
     for v_option in
-        select o.key, o.value, o.value #>> '{}' as text, jsonb_typeof(o.value) as type, k.kind, k.lowest, k.highest, k.choices, k.nullable
+        select o.key, o.value, o.value #>> '{}' as text, jsonb_typeof(o.value) as type, k.kind, k.lowest, k.highest,
+            k.choices, k.nullable
         from jsonb_each(p_options) o left join howdah._option_kinds() k on k.key = o.key and k.owner = p_owner
     loop
         if v_option.kind is null then
-            raise exception using errcode = 'HD004', message = format('there is no option %s', quote_literal(left(v_option.key, 100))),
-                hint = 'Options are: ' || (select string_agg(k.key, ', ') from howdah._option_kinds() k where k.owner = p_owner) || '.';
+            raise exception using errcode = 'HD004',
+                message = format('there is no option %s', quote_literal(left(v_option.key, 100))),
+                hint = 'Options are: ' || (select string_agg(k.key, ', ') from howdah._option_kinds() k
+                    where k.owner = p_owner) || '.';
         end if;
         continue when v_option.type = 'null' and v_option.nullable;
         v_right := case v_option.kind
-            when 'integer' then v_option.type = 'number' and v_option.text::numeric between v_option.lowest and v_option.highest
+            when 'integer' then v_option.type = 'number'
+                and v_option.text::numeric between v_option.lowest and v_option.highest
                 and v_option.text::numeric % 1 = 0
-            when 'number' then v_option.type = 'number' and v_option.text::numeric between v_option.lowest and v_option.highest
+            when 'number' then v_option.type = 'number'
+                and v_option.text::numeric between v_option.lowest and v_option.highest
             when 'boolean' then v_option.type = 'boolean'
             when 'size' then howdah._parse_size(v_option.text) is not null
             when 'choice' then v_option.type = 'string' and v_option.text = any (v_option.choices)
             else v_option.type = 'string' end;
         if not v_right then
-            raise exception using errcode = 'HD004', message = format('option %s cannot be %s', v_option.key, left(v_option.value::text, 100)),
+            raise exception using errcode = 'HD004',
+                message = format('option %s cannot be %s', v_option.key, left(v_option.value::text, 100)),
                 hint = case v_option.kind
                     when 'integer' then format('It is a whole number from %s to %s.', v_option.lowest, v_option.highest)
                     when 'number' then format('It is a number from %s to %s.', v_option.lowest, v_option.highest)

@@ -12,18 +12,25 @@ declare
         when p_destination.exception_mode <> 'named' and p_destination.exception_queue is not null
             then 'option exception_queue goes with exception_mode "named" only'
         when p_destination.at_limit in ('quarantine', 'end_conversation') and p_destination.exception_mode = 'none'
-            then format('option at_limit "%s" needs an exception destination for what it does not take', p_destination.at_limit)
+            then format('option at_limit "%s" needs an exception destination for what it does not take',
+                p_destination.at_limit)
         when p_destination.backout_count = 'hardened' and p_destination.count_by <> 'message'
             then 'option backout_count "hardened" goes with count_by "message" only'
-        when p_destination.kind = 'subscription' and (p_destination.strict_order or p_destination.backout_count = 'hardened')
+        when p_destination.kind = 'subscription' and (p_destination.strict_order
+            or p_destination.backout_count = 'hardened')
             then 'options strict_order and backout_count "hardened" are for queues, not for subscriptions'
-        when p_destination.backout_count = 'hardened' and (p_destination.message_groups = 'sticky' or p_destination.delivery_policy <> 'shared')
-            then 'option backout_count "hardened" goes neither with message_groups "sticky" nor with a delivery_policy, which need consumers'
-        when p_destination.kind = 'subscription' and (p_destination.message_groups <> 'none' or p_destination.delivery_policy <> 'shared')
+        when p_destination.backout_count = 'hardened'
+            and (p_destination.message_groups = 'sticky' or p_destination.delivery_policy <> 'shared')
+            then
+                'option backout_count "hardened" goes neither with message_groups "sticky" nor with a '
+                'delivery_policy, which need consumers'
+        when p_destination.kind = 'subscription' and (p_destination.message_groups <> 'none'
+            or p_destination.delivery_policy <> 'shared')
             then 'options message_groups and delivery_policy are for queues, not for subscriptions'
         when p_destination.poison_procedure is not null and (p_destination.decided_at = 'failure'
             or p_destination.at_limit = 'move' and p_destination.exception_mode = 'none')
-            then 'option poison_procedure needs decided_at "receive", and a place for messages that the procedure leaves'
+            then
+                'option poison_procedure needs decided_at "receive", and a place for messages that the procedure leaves'
         when p_destination.log_queue = p_destination.name then 'a queue cannot be its own log_queue'
         when p_destination.disable_after > 0 and p_destination.journal_level = 'off'
             then 'option disable_after needs the journal, which tells successes from failures'
@@ -31,7 +38,9 @@ declare
 begin
     if v_wrong is not null then
         raise exception using errcode = 'HD004', message = v_wrong,
-            hint = 'exception_mode "none" keeps messages past the limit in the queue; howdah.queue_options(queue) shows what holds.';
+            hint =
+                'exception_mode "none" keeps messages past the limit in the queue; howdah.queue_options(queue) shows '
+                'what holds.';
     end if;
 end
 $$;

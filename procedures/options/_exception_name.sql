@@ -1,6 +1,6 @@
--- howdah._exception_name(p_destination): the name of the exception destination that a queue's policy says.
+-- howdah._exception_name(p_destination): the name of the exception destination in a queue's policy.
 --
--- Returns  text; NULL: none.
+-- Returns  text; NULL if there is none.
 -- Role     internal
 create or replace function howdah._exception_name(p_destination howdah.destinations) returns text
 language sql stable

@@ -1,9 +1,10 @@
--- howdah._failure_limit(p_destination): at how many failures a message of a queue is at its limit.
+-- howdah._failure_limit(p_destination): the number of failures at which a message of a queue reaches its limit.
 --
--- Returns  integer; NULL: never.
+-- Returns  integer; NULL if it never does.
 -- Role     internal
 --
--- IBM MQ's and WebSphere's 0 is never; ActiveMQ's 0 redeliveries, which must be exceeded, are the first failure. -1 is never.
+-- In IBM MQ and WebSphere, 0 means never. In ActiveMQ, 0 redeliveries must be exceeded, so the first failure is the
+-- limit. -1 means never.
 create or replace function howdah._failure_limit(p_destination howdah.destinations) returns integer
 language sql immutable
 as $$

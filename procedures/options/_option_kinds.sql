@@ -1,13 +1,15 @@
--- howdah._option_kinds(): what each option of a queue, a topic, a listener or the engine may be.
+-- howdah._option_kinds(): the permitted values of each option of a queue, a topic, a listener or the engine.
 --
--- Returns  what has it (queue, topic, listener or engine); key; kind (integer, number, boolean, size, choice, name, function, selector); bounds of a number; the choices; whether it may be null.
+-- Returns  owner (queue, topic, listener or engine); key; kind (integer, number, boolean, size, choice, name, function,
+--          selector); the bounds of a number; the choices; whether it may be null.
 -- Role     internal
 create or replace function howdah._option_kinds()
 returns table (owner text, key text, kind text, lowest numeric, highest numeric, choices text[], nullable boolean)
 language sql immutable
 as $$
     values
-        ('queue', 'preset', 'choice', 0, 0, array['howdah', 'websphere', 'websphere_mq', 'service_broker', 'activemq'], false),
+        ('queue', 'preset', 'choice', 0, 0, array['howdah', 'websphere', 'websphere_mq', 'service_broker', 'activemq'],
+            false),
         ('queue', 'max_failed_deliveries', 'integer', -1, 999999, null, false),
         ('queue', 'limit_comparison', 'choice', 0, 0, array['reached', 'exceeded'], false),
         ('queue', 'count_by', 'choice', 0, 0, array['message', 'conversation', 'group'], false),
@@ -24,7 +26,8 @@ as $$
         ('queue', 'blocked_retry_ms', 'integer', -1, 3155760000000, null, false),
         ('queue', 'strict_order', 'boolean', 0, 0, null, false),
         ('queue', 'at_limit', 'choice', 0, 0, array['move', 'discard', 'quarantine', 'end_conversation'], false),
-        ('queue', 'exception_mode', 'choice', 0, 0, array['system', 'named', 'dead_letter', 'shared', 'individual', 'none'], false),
+        ('queue', 'exception_mode', 'choice', 0, 0,
+            array['system', 'named', 'dead_letter', 'shared', 'individual', 'none'], false),
         ('queue', 'exception_queue', 'name', 0, 0, null, true),
         ('queue', 'exception_fallback', 'choice', 0, 0, array['system', 'dead_letter'], false),
         ('queue', 'exception_prefix', 'name', 0, 0, null, false),
@@ -45,7 +48,8 @@ as $$
         ('queue', 'max_message_bytes', 'integer', 1, 1073741823, null, false),
         ('queue', 'message_limit', 'integer', -1, 1000000000000, null, true),
         ('queue', 'byte_limit', 'integer', -1, 1000000000000000, null, true),
-        ('queue', 'limit_behaviour', 'choice', 0, 0, array['reject', 'remove_oldest', 'remove_lowest_priority', 'block'], false),
+        ('queue', 'limit_behaviour', 'choice', 0, 0,
+            array['reject', 'remove_oldest', 'remove_lowest_priority', 'block'], false),
         ('queue', 'send_timeout_ms', 'integer', 0, 86400000, null, false),
         ('queue', 'deduplication_window_ms', 'integer', 1, 2592000000, null, false),
         ('queue', 'default_priority', 'integer', 0, 9, null, false),
@@ -64,7 +68,8 @@ as $$
         ('topic', 'deduplication_window_ms', 'integer', 1, 2592000000, null, false),
         ('topic', 'retain_ms', 'integer', 1, 3155760000000, null, true),
         ('topic', 'retain_bytes', 'integer', 1, 1000000000000000, null, true),
-        ('topic', 'recovery', 'choice', 0, 0, array['none', 'last_image', 'retained', 'fixed_count', 'fixed_size', 'timed', 'query'], false),
+        ('topic', 'recovery', 'choice', 0, 0, array['none', 'last_image', 'retained', 'fixed_count', 'fixed_size',
+            'timed', 'query'], false),
         ('topic', 'recovery_amount', 'integer', 1, 1000000000000, null, true),
         ('topic', 'recovery_selector', 'selector', 0, 0, null, true),
         ('topic', 'backlog_limit', 'integer', 1, 1000000000000, null, true),

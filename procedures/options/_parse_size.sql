@@ -1,6 +1,6 @@
 -- howdah._parse_size(p_size): a number of bytes from a text with the unit b, k or m.
 --
--- Returns  bigint; NULL: it is none.
+-- Returns  bigint; NULL if the text is no size.
 -- Role     internal
 create or replace function howdah._parse_size(p_size text) returns bigint
 language sql immutable

@@ -1,10 +1,13 @@
--- howdah._call_poison_procedure(p_not, p_schema, p_function, p_message, p_incidents): call a poison procedure without rights.
+-- howdah._call_poison_procedure(p_not, p_schema, p_function, p_message, p_incidents): call a poison procedure without
+-- any rights.
 --
--- Returns  what it returns; an error if this would run as p_not or with its rights. NULL: whoever it runs as, as in one-role mode.
+-- Returns  what it returns; an error if it would run as p_not or with its rights. p_not NULL: whoever it runs as, as in
+--          one-role mode.
 -- Role     internal
 --
--- It belongs to a role without rights. So a function with its invoker's rights, put there after the check, has none. That function could alter this
--- one, as its owner: it could take SECURITY DEFINER away or set search_path. It cannot change the text, which asks in the same call that it makes.
+-- It belongs to a role without rights. So a function with its invoker's rights, put there after the check, has none.
+-- Such a function could alter this one, as its owner: take SECURITY DEFINER away, or set search_path. It cannot change
+-- the text, which checks in the same call that it makes.
 create or replace function howdah._call_poison_procedure(
     p_not name, p_schema text, p_function text, p_message howdah.message, p_incidents jsonb
 ) returns boolean

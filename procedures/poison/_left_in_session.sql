@@ -1,4 +1,4 @@
--- howdah._left_in_session(): the prepared statements and the cursors WITH HOLD of the session, which outlive its transaction.
+-- howdah._left_in_session(): the session's prepared statements and cursors WITH HOLD, which outlive its transaction.
 --
 -- Returns  arrays (jsonb) of kind, name, statement and time.
 -- Role     internal

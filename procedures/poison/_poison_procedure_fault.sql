@@ -1,18 +1,22 @@
 -- howdah._poison_procedure_fault(p_name, p_owner): why a function cannot be a poison procedure.
 --
--- Returns  text; NULL: it can. p_owner: the role that it must belong to; NULL: any that is fit.
+-- Returns  text; NULL if it can. p_owner: the role that must own it; NULL: any suitable role.
 -- Role     internal
 --
--- A function with its invoker's rights would run with those of howdah._call_poison_procedure's owner, who is the one to call it.
+-- A function with its invoker's rights would run with those of the owner of howdah._call_poison_procedure, who calls
+-- it.
 create or replace function howdah._poison_procedure_fault(p_name text, p_owner text) returns text
 language sql volatile
 as $$
     select case
         when f.oid is null then 'there is no such function (howdah.message, jsonb)'
-        when f.prokind <> 'f' or f.proretset or f.prorettype <> 'boolean'::regtype then 'it is no function that returns boolean'
-        when not f.prosecdef or not howdah._poison_procedure_is_definers(p_name, f.oid) then 'it is not SECURITY DEFINER'
+        when f.prokind <> 'f' or f.proretset
+            or f.prorettype <> 'boolean'::regtype then 'it is no function that returns boolean'
+        when not f.prosecdef or not howdah._poison_procedure_is_definers(p_name,
+            f.oid) then 'it is not SECURITY DEFINER'
         when f.rolsuper then format('it belongs to %s, a superuser', f.rolname)
-        when pg_has_role(f.proowner, h.nspowner, 'MEMBER') then format('it belongs to %s, who may act as Howdah''s owner', f.rolname)
+        when pg_has_role(f.proowner, h.nspowner,
+            'MEMBER') then format('it belongs to %s, who may act as Howdah''s owner', f.rolname)
         when p_owner <> f.rolname then format('it belongs to %s, not to %s as when it was set', f.rolname, p_owner)
         when not has_schema_privilege(c.proowner, f.pronamespace, 'USAGE')
             then format('role %s, as which it is called, has no USAGE of its schema', pg_get_userbyid(c.proowner))
@@ -22,7 +26,8 @@ as $$
     from pg_namespace h
     left join pg_proc c on c.pronamespace = h.oid and c.proname = '_call_poison_procedure'
     left join (
-        select p.oid, p.prokind, p.proretset, p.prorettype, p.prosecdef, p.proowner, p.pronamespace, r.rolsuper, r.rolname
+        select p.oid, p.prokind, p.proretset, p.prorettype, p.prosecdef, p.proowner, p.pronamespace, r.rolsuper,
+        r.rolname
         from pg_proc p join pg_namespace n on n.oid = p.pronamespace join pg_roles r on r.oid = p.proowner
         where n.nspname = split_part(p_name, '.', 1) and p.proname = split_part(p_name, '.', 2) and p.pronargs = 2
           and p.proargtypes[0] = 'howdah.message'::regtype and p.proargtypes[1] = 'jsonb'::regtype

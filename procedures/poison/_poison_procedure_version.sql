@@ -1,6 +1,6 @@
--- howdah._poison_procedure_version(p_name): which version of a poison procedure the catalogue has.
+-- howdah._poison_procedure_version(p_name): the version of a poison procedure in the catalog.
 --
--- Returns  text; NULL: there is none.
+-- Returns  text; NULL if there is none.
 -- Role     internal
 create or replace function howdah._poison_procedure_version(p_name text) returns text
 language sql volatile

@@ -1,14 +1,20 @@
--- howdah._run_poison_procedure(p_destination, p_message, p_nonpersistent, p_reason): have a queue's own function deal with a message at its limit.
+-- howdah._run_poison_procedure(p_destination, p_message, p_nonpersistent, p_reason): let a queue's own function deal
+-- with a message at its limit.
 --
--- Returns  handled: whether it did; and reason: p_reason, and that it did, or what went wrong.
+-- Returns  handled: whether it did; reason: p_reason, and that it did, or what went wrong.
 -- Role     internal
 --
--- The call is made of the catalogue's names. The function runs as its owner, who is nobody of Howdah's. The check and the call may see two versions,
--- or two functions of one name: so howdah._call_poison_procedure makes the call without rights, and what was done is undone if the catalogue has
--- changed. Under an older snapshot the check could miss the version that runs.
--- Settings that it changes would stay: ours were its own then, such as search_path, and later statements here would call its functions. So the first
--- condition after the call names all that it uses with its schema, and no function of ours says there which version the catalogue has. A rollback
--- leaves prepared statements, which the session's client would execute as its own: those of the function are dropped however it ended.
+-- The call is made of the catalog's names. The function runs as its owner, who has no rights in Howdah. The check and
+-- the call may see two versions, or two functions of one name. So howdah._call_poison_procedure makes the call without
+-- rights, and what was done is undone if the catalog has changed. Under an older snapshot, the check could miss the
+-- version that runs.
+--
+-- Settings that the function changes, such as search_path, would stay, and later statements here would call its
+-- functions. So the first condition after the call names everything with its schema, and no function of ours says there
+-- which version the catalog has.
+--
+-- A rollback leaves prepared statements, which the session's client would execute as its own. Those of the function are
+-- dropped, however it ended.
 create or replace function howdah._run_poison_procedure(
     p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text
 ) returns table (handled boolean, reason text)
@@ -27,7 +33,8 @@ declare
     v_client_id constant text := coalesce(current_setting('howdah.client_id', true), '');
     v_left constant jsonb[] := array(select l.* from howdah._left_in_session() l);
     v_incidents constant jsonb := howdah._poison_incidents(p_destination.id, p_message);
-    v_given constant howdah.message := howdah._message(p_message, p_destination.name, p_nonpersistent, greatest(jsonb_array_length(v_incidents) - 1, 0));
+    v_given constant howdah.message := howdah._message(p_message, p_destination.name, p_nonpersistent,
+        greatest(jsonb_array_length(v_incidents) - 1, 0));
     v_version constant text := howdah._poison_procedure_version(v_name);
     v_oid constant oid := split_part(v_version, ' ', 1);
     v_fault text := howdah._poison_procedure_fault(v_name, p_destination.poison_procedure_owner);
@@ -40,7 +47,9 @@ begin
             perform set_config('howdah.attempting', '', true);  -- a secret while attempts are begun
             perform set_config('howdah.connection', '', true);  -- a token
             select pg_get_userbyid(n.nspowner) into v_not
-            from pg_namespace n, howdah.engine e where n.nspname = 'howdah' and pg_get_userbyid(n.nspowner) <> e.admin_role;  -- one-role mode has no other
+            -- one-role mode has no other
+            from pg_namespace n, howdah.engine e where n.nspname = 'howdah'
+                and pg_get_userbyid(n.nspowner) <> e.admin_role;
             handled := howdah._call_poison_procedure(v_not, v_schema, v_function, v_given, v_incidents);
             if pg_catalog.current_setting('search_path') operator(pg_catalog.<>) v_path then
                 raise exception 'it changed search_path: give it a SET clause';

@@ -1,6 +1,6 @@
--- howdah._session_settings(): the session's settings as they are now, but for those that Howdah's functions make themselves.
+-- howdah._session_settings(): the session's current settings, except those that Howdah's functions make.
 --
--- Returns  jsonb, an object.
+-- Returns  jsonb: an object.
 -- Role     internal
 create or replace function howdah._session_settings() returns jsonb
 language sql volatile

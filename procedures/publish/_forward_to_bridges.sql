@@ -1,13 +1,15 @@
--- howdah._forward_to_bridges(p_topic, p_bodies, …): pass published messages on into the queues that the topic is bridged to.
+-- howdah._forward_to_bridges(p_topic, p_bodies, …): send published messages on to the queues that the topic is bridged
+-- to.
 --
--- Raises   HD007, HD018 as howdah.send_batch: the queue takes no such message, and the publisher is told.
+-- Raises   HD007, HD018 as howdah.send_batch: a bridged queue refuses the message, and the publisher gets the error.
 -- Role     internal
 --
--- A queue that stamps gets p_user as the sender. The bridge's selector sees that stamp, else a forged JMSXUserID would pass it.
+-- A queue with stamp_user gets p_user as the sender. The bridge's selector sees that stamp; otherwise a forged
+-- JMSXUserID could pass it.
 create or replace function howdah._forward_to_bridges(
-    p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[],
-    p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval,
-    p_nonpersistent boolean, p_notify boolean, p_user text
+    p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[],
+    p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[],
+    p_reply_to text, p_time_to_live interval, p_nonpersistent boolean, p_notify boolean, p_user text
 ) returns void
 language plpgsql volatile
 as $$
@@ -26,28 +28,35 @@ begin
             then howdah._stamped_all(p_headers, cardinality(p_bodies), p_user) else p_headers end;
         if v_bridge.selector_sql is not null then
             execute format('select coalesce(array_agg(m.n), ''{}'')
-                from (select u.n, u.headers, 9 - coalesce(u.priority, $2) as rank, u.correlation_id, u.message_type, $6 as message_id,
+                from (select u.n, u.headers, 9 - coalesce(u.priority, $2) as rank, u.correlation_id, u.message_type,
+                    $6 as message_id,
                           howdah.now() as sent_at, $7 as nonpersistent
-                      from unnest($1, $3, $4, $5) with ordinality u(headers, priority, correlation_id, message_type, n)) m
+                      from unnest($1, $3, $4, $5) with ordinality u(headers, priority, correlation_id, message_type,
+                          n)) m
                 where (%s) is true', v_bridge.selector_sql)
             into v_selected
-            using v_headers, p_topic.default_priority, p_priorities, p_correlation_ids, p_message_types, null::bigint, p_nonpersistent;
+            using v_headers, p_topic.default_priority, p_priorities, p_correlation_ids, p_message_types, null::bigint,
+                p_nonpersistent;
         end if;
-        select array_agg(u.body order by u.n) as bodies, array_agg(u.headers order by u.n) as headers, array_agg(u.priority order by u.n) as priorities,
-            array_agg(u.correlation_id order by u.n) as correlation_ids, array_agg(u.message_type order by u.n) as message_types,
+        select array_agg(u.body order by u.n) as bodies, array_agg(u.headers order by u.n) as headers,
+            array_agg(u.priority order by u.n) as priorities,
+            array_agg(u.correlation_id order by u.n) as correlation_ids,
+            array_agg(u.message_type order by u.n) as message_types,
             array_agg(u.conversation_id order by u.n) as conversation_ids
         into v_wanted
         from (
-            select b.body, b.headers, coalesce(b.priority, p_topic.default_priority) as priority, b.correlation_id, b.message_type,
+            select b.body, b.headers, coalesce(b.priority, p_topic.default_priority) as priority, b.correlation_id,
+            b.message_type,
                 b.conversation_id, b.n
             from unnest(p_bodies, v_headers, p_priorities, p_correlation_ids, p_message_types, p_conversation_ids)
                 with ordinality b(body, headers, priority, correlation_id, message_type, conversation_id, n)
         ) u
         where v_selected is null or u.n = any (v_selected);
         if v_wanted.bodies is not null then
-            perform howdah._send_batch(v_bridge.queue, v_wanted.bodies, p_is_text, p_content_type, v_wanted.headers, v_wanted.priorities,
-                v_wanted.correlation_ids, v_wanted.message_types, v_wanted.conversation_ids, p_reply_to, p_time_to_live, null,
-                case when p_nonpersistent then 'non-persistent' else 'persistent' end, p_notify);
+            perform howdah._send_batch(v_bridge.queue, v_wanted.bodies, p_is_text, p_content_type, v_wanted.headers,
+                v_wanted.priorities, v_wanted.correlation_ids, v_wanted.message_types, v_wanted.conversation_ids,
+                p_reply_to, p_time_to_live,
+                null, case when p_nonpersistent then 'non-persistent' else 'persistent' end, p_notify);
         end if;
     end loop;
 end

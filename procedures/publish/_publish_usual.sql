@@ -1,13 +1,15 @@
--- howdah._publish_usual(p_topic, …): store one persistent message of a topic, the usual way.
+-- howdah._publish_usual(p_topic, …): store one usual, persistent message of a topic.
 --
--- Returns  its number; NULL: topic, caller or message are not the usual ones, and nothing was done.
+-- Returns  the message's id (bigint); NULL if the topic, the caller or the message is not usual, and then nothing is
+--          stored.
 -- Role     internal
 --
--- What is stored is one row, whatever the number of subscribers. The tables may be turned between the look at the ring and the
--- insert: then the row is taken back and goes where it belongs now.
+-- One row is stored, whatever the number of subscribers. The ring may turn between reading its state and inserting. The
+-- row is then taken back and stored in the table that is open now.
 create or replace function howdah._publish_usual(
-    p_topic text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer, p_correlation_id text,
-    p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval, p_notify boolean
+    p_topic text, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer,
+    p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval,
+    p_notify boolean
 ) returns bigint
 language plpgsql volatile
 as $$
@@ -17,7 +19,8 @@ declare
     v_seq bigint;
     v_topic integer;
 begin
-    if (jsonb_typeof(p_headers) = 'object' and p_priority between 0 and 9 and p_time_to_live > interval '0' and p_time_to_live <= interval '100 years')
+    if (jsonb_typeof(p_headers) = 'object' and p_priority between 0 and 9 and p_time_to_live > interval '0'
+        and p_time_to_live <= interval '100 years')
        is false or (p_content_type <> '') is not true or p_conversation_id is not null
        or pg_sequence_last_value('howdah.topic_checked'::regclass) is distinct from howdah._boot_ms() then
         return null;
@@ -27,20 +30,26 @@ begin
         case v_generation % 3
             -- for N in 0, 1, 2:
             when N then
-                insert into howdah.topic_msgs_N (seq, sent_at, expires_at, destination_id, rank, is_text, content_type, body, headers,
-                    correlation_id, reply_to, message_type, client_id)
-                select nextval(d.positions), v_now, v_now + coalesce(howdah._span(p_time_to_live), d.default_time_to_live_ms * interval '1 millisecond'), d.id,
-                    9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers, p_correlation_id, p_reply_to,
-                    p_message_type, nullif(current_setting('howdah.client_id', true), '')
+                insert into howdah.topic_msgs_N (seq, sent_at, expires_at, destination_id, rank, is_text, content_type,
+                    body, headers, correlation_id, reply_to, message_type, client_id)
+                select nextval(d.positions), v_now,
+                    v_now + coalesce(howdah._span(p_time_to_live),
+                        d.default_time_to_live_ms * interval '1 millisecond'), d.id,
+                    9 - coalesce(p_priority, d.default_priority), p_is_text, p_content_type, p_body, p_headers,
+                    p_correlation_id, p_reply_to, p_message_type, nullif(current_setting('howdah.client_id', true), '')
                 from howdah.destinations d join howdah.topics t on t.destination_id = d.id
-                where d.name = p_topic and d.dropped_at is null and not d.sending_paused and octet_length(p_body) <= d.max_message_bytes
-                  and d.journal_level <> 'full' and d.persistent and d.room is null and t.stored and not t.bridged and t.refused_for is null
+                where d.name = p_topic and d.dropped_at is null and not d.sending_paused
+                  and octet_length(p_body) <= d.max_message_bytes
+                  and d.journal_level <> 'full' and d.persistent and d.room is null and t.stored and not t.bridged
+                  and t.refused_for is null
                   and howdah._has_role(d.senders[1])
-                  and (pg_sequence_last_value(d.waiting) is null or p_notify is not true or howdah._wake(d.id, d.waiting, 'topic:'))
+                  and (pg_sequence_last_value(d.waiting) is null or p_notify is not true
+                      or howdah._wake(d.id, d.waiting, 'topic:'))
                 returning seq, destination_id into v_seq, v_topic;
             -- end for
         end case;
-        exit when v_seq is null or v_generation = coalesce(pg_sequence_last_value('howdah.topic_generation'::regclass), 0);
+        exit when v_seq is null or v_generation = coalesce(pg_sequence_last_value('howdah.topic_generation'::regclass),
+            0);
         perform howdah._unpublish(v_generation, v_topic, array[v_seq]);
     end loop;
     if v_seq is not null and p_topic is distinct from current_setting('howdah.topic', true) then

@@ -1,4 +1,4 @@
--- howdah._ask_for_notices(p_positions, p_waiting): have senders to a destination notify for two seconds.
+-- howdah._ask_for_notices(p_positions, p_waiting): make senders to a destination notify for two seconds.
 --
 -- Returns  true.
 -- Role     internal
@@ -13,10 +13,10 @@ declare
     v_age bigint;
 begin
     if not v_asked then
-        v_last := nextval(p_waiting);  -- which is the value that was set as not called
+        v_last := nextval(p_waiting);  -- this returns the value that was set as not called
     end if;
     v_age := v_pace - (v_last >> 20);
-    -- Within a second the first request, or its refusal, holds for all. So the sends between two requests are a measure.
+    -- For a second, the first request or its refusal holds for all. So the sends between two requests measure the rate.
     if v_age not between 0 and 999 then
         perform setval(p_waiting, (v_pace << 20) | (v_tail & 1048575),
             v_age not between 0 and 59999 or (v_tail - v_last) & 1048575 <= v_age / 4);

@@ -1,6 +1,7 @@
--- howdah._deliver(p_destination_id, p_message, p_now, p_limit, p_journaled): give out a message just taken, or end it.
+-- howdah._deliver(p_destination_id, p_message, p_now, p_limit, p_journaled): deliver a message just taken, or dispose
+-- of it.
 --
--- Returns  the message (howdah.message), unless it has expired or reached its limit.
+-- Returns  the message (howdah.message); no row if it has expired or reached its limit.
 -- Role     internal
 create or replace function howdah._deliver(
     p_destination_id integer, p_message howdah.msgs, p_now timestamptz, p_limit integer, p_journaled boolean
@@ -12,8 +13,8 @@ declare
     v_weight integer;
 begin
     select coalesce(max(f.failures), 0), coalesce(max(f.weight), 0) into v_failures, v_weight
-    from howdah._count_failures(p_destination_id, array[p_message.message_id], array[p_message.stage], array[p_message.conversation_id],
-        array[howdah._group(p_message.headers, p_message.conversation_id)]) f
+    from howdah._count_failures(p_destination_id, array[p_message.message_id], array[p_message.stage],
+        array[p_message.conversation_id], array[howdah._group(p_message.headers, p_message.conversation_id)]) f
     where f.stage = p_message.stage;
     if p_message.expires_at <= p_now or v_weight >= p_limit then
         perform howdah._dispose(p_destination_id, p_message, false, null, p_now);

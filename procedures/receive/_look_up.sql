@@ -1,9 +1,13 @@
--- howdah._look_up(p_destination_id, p_message_id, p_correlation_id): the messages of a queue with that number, or that correlation id.
+-- howdah._look_up(p_destination_id, p_message_id, p_correlation_id): the messages of a queue with a given id or
+-- correlation id.
 --
--- Returns  each message, whether it is non-persistent, and when it is due (NULL: now); without what a restart has lost and, by correlation id, what is leased for longer; not in order.
+-- Returns  each message, whether it is non-persistent, and when it is due (NULL: now), in no order. Messages lost by a
+--          restart are left out. A look-up by correlation id also leaves out messages of the table leased whose lease
+--          has not ended.
 -- Role     internal
 --
--- By the positions that its number and the table moved tell, and by an index over the correlation ids' hashes. Nothing is locked.
+-- The positions follow from the id and from the table moved; correlation ids have an index over their hashes. Nothing
+-- is locked.
 create or replace function howdah._look_up(p_destination_id integer, p_message_id bigint, p_correlation_id text)
 returns table (message howdah.msgs, nonpersistent boolean, due_at timestamptz)
 language plpgsql stable set enable_seqscan = off set plan_cache_mode = force_generic_plan
@@ -17,20 +21,24 @@ begin
         return query
         select f.message, f.nonpersistent, f.due_at from (
             select m as message, false as nonpersistent, null::timestamptz as due_at from howdah.msgs m
-            where hashtextextended(m.correlation_id, 0) = hashtextextended(p_correlation_id, 0) and m.correlation_id = p_correlation_id
+            where hashtextextended(m.correlation_id, 0) = hashtextextended(p_correlation_id, 0)
+              and m.correlation_id = p_correlation_id
             union all
             select howdah._as_ready(n), true, null from howdah.msgs_nonpersistent n
-            where hashtextextended(n.correlation_id, 0) = hashtextextended(p_correlation_id, 0) and n.correlation_id = p_correlation_id
+            where hashtextextended(n.correlation_id, 0) = hashtextextended(p_correlation_id, 0)
+              and n.correlation_id = p_correlation_id
               and n.boot = v_boot
             union all
             select howdah._as_ready(p), p.boot is not null, p.due_at from howdah.parked p
-            where hashtextextended(p.correlation_id, 0) = hashtextextended(p_correlation_id, 0) and p.correlation_id = p_correlation_id
+            where hashtextextended(p.correlation_id, 0) = hashtextextended(p_correlation_id, 0)
+              and p.correlation_id = p_correlation_id
               and (p.boot is null or p.boot = v_boot)
             union all
             select howdah._unleased(o), false, l.until
             from howdah.leases l cross join lateral howdah._in_lease(l.destination_id, l.lease_id) o
-            where l.destination_id = p_destination_id and l.until <= howdah.now() and o.correlation_id = p_correlation_id
-            offset 0  -- else the key may seem as good a way where there are no statistics
+            where l.destination_id = p_destination_id and l.until <= howdah.now()
+              and o.correlation_id = p_correlation_id
+            offset 0  -- without it, the key may seem as good a way where there are no statistics
         ) f
         where (f.message).destination_id = p_destination_id;
         return;
@@ -44,7 +52,7 @@ begin
         select howdah._as_ready(n), true, null from howdah.msgs_nonpersistent n
         where n.destination_id = p_destination_id and n.rank = r.rank and n.seq = s.seq
           and n.message_id = p_message_id and n.boot = v_boot
-        offset 0  -- one look for each priority and position, as howdah._find
+        offset 0  -- one look for each priority and position, as in howdah._find
     ) k;
     if found then
         return;

@@ -1,11 +1,14 @@
--- howdah._matching_queues(p_pattern, p_want, p_selector): the queues that a receive from a wildcard looks into, in the order in which it does.
+-- howdah._matching_queues(p_pattern, p_want, p_selector): the queues that a receive from a wildcard looks into, in the
+-- order of looking.
 --
 -- Returns  their names (text[]).
--- Raises   HD001 no queue matches; HD003 it is no wildcard; HD005, HD023 as howdah.receive; HD010 the caller may receive from none that matches.
+-- Raises   HD001 no queue matches; HD003 the wildcard is invalid; HD005, HD023 as howdah.receive; HD010 the caller may
+--          not receive from any that matches.
 -- Role     internal
 --
--- Queues that are paused, hardened or tell their consumers apart are passed by. It begins at a queue chosen at random and goes round, so that a busy one does not
--- starve the others; a queue whose head has reached its last position is asked only when the others had nothing.
+-- Queues that are paused, hardened or tell their consumers apart are skipped. The order starts at a random queue and
+-- goes round, so that a busy queue does not starve the others. A queue whose head has reached its last position is
+-- asked only if the others had nothing.
 create or replace function howdah._matching_queues(p_pattern text, p_want integer, p_selector text) returns text[]
 language plpgsql volatile
 as $$
@@ -18,24 +21,33 @@ declare
 begin
     perform howdah._check_wildcard(p_pattern);
     if p_want is null or p_want not between 1 and 10000 then
-        raise exception using errcode = 'HD005', message = format('max_messages must be 1 to 10000, not %s', coalesce(p_want::text, 'NULL'));
+        raise exception using errcode = 'HD005', message = format('max_messages must be 1 to 10000, not %s',
+            coalesce(p_want::text, 'NULL'));
     end if;
     perform howdah._selector_sql(p_selector);
     select coalesce(array_agg(q.name order by q.id) filter (where q.allowed and not q.closed and not q.idle), '{}'),
-        coalesce(array_agg(q.name order by q.id) filter (where q.allowed and not q.closed and q.idle), '{}'), count(*) filter (where q.allowed), count(*) > 0
+        coalesce(array_agg(q.name order by q.id) filter (where q.allowed and not q.closed and q.idle), '{}'),
+        count(*) filter (where q.allowed), count(*) > 0
     into v_busy, v_idle, v_allowed, v_any
-    from (select d.name, d.id, d.receiving_paused or d.backout_count = 'hardened' or d.delivery_policy <> 'shared' or d.message_groups = 'sticky' as closed,
+    from (select d.name, d.id, d.receiving_paused or d.backout_count = 'hardened' or d.delivery_policy <> 'shared'
+        or d.message_groups = 'sticky' as closed,
               howdah._has_role(d.receivers[1]) is true
                   or exists (select from howdah.destination_grants g
-                             where g.destination_id = d.id and g.verb = 'receive' and howdah._has_role(g.role_name)) as allowed,
-              pg_sequence_last_value(d.special) is null and coalesce(pg_sequence_last_value(d.head), 0) >= coalesce(pg_sequence_last_value(d.positions), 0) as idle
+                             where g.destination_id = d.id and g.verb = 'receive'
+                               and howdah._has_role(g.role_name)) as allowed,
+              pg_sequence_last_value(d.special) is null
+              and coalesce(pg_sequence_last_value(d.head), 0) >= coalesce(pg_sequence_last_value(d.positions),
+                  0) as idle
           from howdah.destinations d
-          where d.kind = 'queue' and d.dropped_at is null and howdah._matches_wildcard(d.name, p_pattern) and not d.is_system) q;
+          where d.kind = 'queue' and d.dropped_at is null and howdah._matches_wildcard(d.name, p_pattern)
+            and not d.is_system) q;
     if not v_any then
-        raise exception using errcode = 'HD001', message = format('no queue matches %s', quote_literal(left(p_pattern, 250))),
+        raise exception using errcode = 'HD001', message = format('no queue matches %s',
+            quote_literal(left(p_pattern, 250))),
             hint = 'See howdah.list_queues().';
     elsif v_allowed = 0 then
-        raise exception using errcode = 'HD010', message = format('role %s may not receive from any queue that matches %s',
+        raise exception using errcode = 'HD010',
+            message = format('role %s may not receive from any queue that matches %s',
             quote_ident(howdah._caller()), quote_literal(p_pattern)),
             hint = 'Ask an administrator for membership in a role that has this right (howdah.destination_grants).';
     end if;

@@ -1,8 +1,8 @@
--- howdah._queue_for_look_up(p_queue): a queue whose messages the caller may take out of their order.
+-- howdah._queue_for_look_up(p_queue): a queue whose messages the caller may take out of order.
 --
 -- Returns  howdah.destinations.
--- Raises   HD001 no such queue; HD005 it is a subscription or keeps an order; HD009 receiving is paused; HD010 not allowed; HD016 failures
---          in a row disabled the queue; HD019 the queue is hardened.
+-- Raises   HD001 no such queue; HD005 queue is a subscription or keeps an order; HD009 receiving is paused; HD010 not
+--          allowed; HD016 failures in a row disabled the queue; HD019 the queue is hardened.
 -- Role     internal
 create or replace function howdah._queue_for_look_up(p_queue text) returns howdah.destinations
 language plpgsql volatile
@@ -12,12 +12,15 @@ declare
 begin
     if v_queue.kind <> 'queue' or howdah._is_walked(v_queue)
        or exists (select from howdah.consumers c where c.destination_id = v_queue.id and c.exclusive) then
-        raise exception using errcode = 'HD005', message = format('%s is read in its order only', quote_literal(p_queue)),
-            hint = 'Messages of a subscription, or of a queue with strict_order, message_groups, another delivery_policy than shared or an exclusive'
-                ' consumer, cannot be taken out of their order.';
+        raise exception using errcode = 'HD005', message = format('%s is read in its order only',
+            quote_literal(p_queue)),
+            hint =
+                'Messages cannot be taken out of order from a subscription, or from a queue with strict_order, '
+                'message_groups, an exclusive consumer, or a delivery_policy other than shared.';
     elsif v_queue.receiving_paused then
         perform howdah._check_disabled(v_queue.id);
-        raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused', quote_literal(p_queue)),
+        raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused',
+            quote_literal(p_queue)),
             hint = 'An administrator resumes it with howdah.resume(queue).';
     end if;
     perform howdah._check_hardened(v_queue);

@@ -1,9 +1,12 @@
--- howdah._receive_any(p_pattern, p_want, p_hold, p_selector): receive from all queues that match a wildcard; the body of howdah.receive for one.
+-- howdah._receive_any(p_pattern, p_want, p_hold, p_selector): receive from all queues that match a wildcard;
+-- howdah.receive calls it for wildcards.
 --
 -- Returns  up to p_want rows of howdah.message; queue says where each comes from.
 -- Raises   HD001, HD003, HD005, HD010, HD023 as howdah._matching_queues.
 -- Role     internal
-create or replace function howdah._receive_any(p_pattern text, p_want integer, p_hold boolean, p_selector text) returns setof howdah.message
+create or replace function howdah._receive_any(
+    p_pattern text, p_want integer, p_hold boolean, p_selector text
+) returns setof howdah.message
 language plpgsql volatile
 as $$
 declare

@@ -1,6 +1,7 @@
--- howdah._take_found(p_queue, p_message, p_due_at): take a message that was looked up, if it is free and may be delivered.
+-- howdah._take_found(p_queue, p_message, p_due_at): take a message that was looked up, if it is free and may be
+-- delivered.
 --
--- Returns  howdah.message; nothing: it is in other hands, gone, not due, or was disposed of.
+-- Returns  howdah.message; no row if it is in somebody else's hands, gone, not due, or was disposed of.
 -- Role     internal
 create or replace function howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamptz)
 returns setof howdah.message
@@ -17,22 +18,25 @@ begin
     select f.* into v_found
     from howdah._find(p_queue.id, p_message.message_id, 9 - p_message.rank, p_message.seq) f;
     if v_found.free is not true or (v_found.message).stage <> p_message.stage
-       or exists (select from howdah.parked w where w.destination_id = p_queue.id and w.message_id = p_message.message_id
+       or exists (select from howdah.parked w where w.destination_id = p_queue.id
+           and w.message_id = p_message.message_id
                   and w.due_at > v_now) then
         return;
     end if;
     perform howdah._blame_leases(p_queue.id, array[p]) from howdah.parked p
-    where v_found.place = 'parked' and p.destination_id = p_queue.id and p.message_id = p_message.message_id and p.lease_id is not null;
+    where v_found.place = 'parked' and p.destination_id = p_queue.id and p.message_id = p_message.message_id
+      and p.lease_id is not null;
     perform howdah._remove(v_found.message, v_found.place);
     select coalesce(max(c.failures), 0) as failures, coalesce(max(c.weight), 0) as weight into v_failed
-    from howdah._count_failures(p_queue.id, array[p_message.message_id], array[p_message.stage], array[p_message.conversation_id],
-        array[howdah._group(p_message.headers, p_message.conversation_id)]) c
+    from howdah._count_failures(p_queue.id, array[p_message.message_id], array[p_message.stage],
+        array[p_message.conversation_id], array[howdah._group(p_message.headers, p_message.conversation_id)]) c
     where c.stage = p_message.stage;
     if p_message.expires_at <= v_now or v_failed.weight >= p_queue.dispose_at then
         perform howdah._dispose(p_queue.id, v_found.message, v_found.nonpersistent, null, v_now);
         return;
     end if;
     return next howdah._message(v_found.message, p_queue.name, v_found.nonpersistent, v_failed.failures);
-    perform howdah._journal(p_queue, 'consumed', array[p_message.message_id], v_found.nonpersistent, null, null, p_message.sent_at);
+    perform howdah._journal(p_queue, 'consumed', array[p_message.message_id], v_found.nonpersistent, null, null,
+        p_message.sent_at);
 end
 $$;

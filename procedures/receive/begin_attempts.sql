@@ -1,17 +1,25 @@
--- howdah.begin_attempts(queue, max_messages, attempt_id): put attempts at delivery on record, before their messages are received.
+-- howdah.begin_attempts(queue, max_messages, attempt_id): record attempts at delivery before their messages are
+-- received.
 --
--- Returns  attempt_id, message_id, priority and position of up to max_messages messages; none if there is none to give.
--- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000, or attempt_id for more than one or of an attempt that there is already, or the transaction is not READ COMMITTED; HD009 receiving is paused; HD010 not
---          allowed; HD016 failures in a row disabled the queue; HD003, HD019, HD023, HD024, HD025, HD032 as howdah.receive.
+-- Returns  attempt id, message_id, priority and position of up to max_messages messages; no row if none can be given.
+-- Raises   HD001 no such queue; HD005 max_messages is not 1 to 10000, attempt_id comes with more than one message or
+--          was used before, or the transaction is not READ COMMITTED; HD009 receiving is paused; HD010 not allowed;
+--          HD016 failures in a row disabled the queue; HD003, HD019, HD023, HD024, HD025, HD032 as howdah.receive.
 -- Role     howdah_consumer howdah_admin
 --
--- For hardened queues (IBM MQ's HardenGetBackout): COMMIT this, and then take each message with howdah.receive_attempt. An attempt that
--- does not end in the consumption of its message is a failure, whoever died. A message at its limit is disposed of here. For one second
--- nobody else begins an attempt at the same messages while the session lives; for ten seconds it is in doubt whether such an attempt is
--- over or only slow, and a message whose limit depends on that is left alone. attempt_id: chosen by the caller, so that
--- howdah.record_failure with it as failure_key tells of the same failure. In a queue of strict order one attempt is begun at a time, of message
--- groups one for each group.
-create or replace function howdah.begin_attempts(queue text, max_messages integer default 1, attempt_id uuid default null)
+-- This is for hardened queues (IBM MQ's HardenGetBackout). COMMIT this call, then take each message with
+-- howdah.receive_attempt. An attempt counts as a failure unless its message is consumed, whatever process died. A
+-- message at its limit is disposed of here.
+--
+-- For one second nobody else begins an attempt at the same messages while the session lives. For ten seconds it is in
+-- doubt whether such an attempt is over or only slow. A message whose limit depends on an attempt in doubt is left
+-- alone.
+--
+-- The caller may choose attempt_id. howdah.record_failure with it as failure_key then reports the same failure. A queue
+-- of strict order has one attempt at a time; a queue with message groups has one per group.
+create or replace function howdah.begin_attempts(
+    queue text, max_messages integer default 1, attempt_id uuid default null
+)
 returns table (attempt uuid, message_id bigint, priority integer, "position" bigint)
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -29,12 +37,15 @@ begin
     if attempt_id is not null and max_messages <> 1 then
         raise exception using errcode = 'HD005', message = 'attempt_id can be given for one message only';
     elsif exists (select from howdah.attempts a where a.attempt_id = begin_attempts.attempt_id) then
-        raise exception using errcode = 'HD005', message = format('attempt %s was begun before', begin_attempts.attempt_id),
+        raise exception using errcode = 'HD005', message = format('attempt %s was begun before',
+            begin_attempts.attempt_id),
             hint = 'Choose a new number for each attempt, or leave it out.';
     end if;
     if howdah._has_old_snapshot() then
         raise exception using errcode = 'HD005', message = 'howdah.begin_attempts needs READ COMMITTED',
-            hint = 'With an older snapshot it would not see the attempts that others have begun. Call it in a transaction of its own: begin isolation level read committed.';
+            hint =
+                'With an older snapshot it would not see the attempts that others have begun. Call it in a '
+                'transaction of its own: begin isolation level read committed.';
     end if;
     perform nextval(v_destination.failing);
     loop
@@ -46,19 +57,23 @@ begin
             where r.message_id <> all (v_passed));
         perform set_config('howdah.attempting', '', true);
         v_left := v_left || howdah._settle_silent(v_destination, v_met);
-        -- A statement of its own, which sees the attempts that others committed before these messages were locked. It counts each of them, those
-        -- in doubt as well, which receive does not: so there never are more attempts than the limit.
+        -- This statement has a snapshot of its own, and sees the attempts that others committed before these messages
+        -- were locked. It counts every attempt, also those in doubt, which receive does not. So there are never more
+        -- attempts than the limit.
         return query
         with begun as (
-            insert into howdah.attempts as a (attempt_id, message_id, begun_at, destination_id, backend, rank, stage, seq, conversation_id)
-            select coalesce(begin_attempts.attempt_id, gen_random_uuid()), f.message_id, howdah.now(), v_destination.id, pg_backend_pid(),
+            insert into howdah.attempts as a (attempt_id, message_id, begun_at, destination_id, backend, rank, stage,
+                seq, conversation_id)
+            select coalesce(begin_attempts.attempt_id, gen_random_uuid()), f.message_id, howdah.now(), v_destination.id,
+            pg_backend_pid(),
                 9 - f.priority, f.stage, f."position", f.conversation_id
             from unnest(v_met) with ordinality f
             left join (
                 select c.*
                 from (select array_agg(m.message_id) as ids, array_agg(m.stage::smallint) as stages
                       from unnest(v_met) m
-                      having exists (select from howdah.attempts b where b.message_id in (select e.message_id from unnest(v_met) e))) n
+                      having exists (select from howdah.attempts b
+                          where b.message_id in (select e.message_id from unnest(v_met) e))) n
                 cross join lateral howdah._count_failures(v_destination.id, n.ids, n.stages, '{}', '{}') c
             ) c on c.message_id = f.message_id and c.stage = f.stage
             where (c.weight >= v_destination.dispose_at) is not true and f.message_id <> all (v_left)
@@ -66,9 +81,11 @@ begin
             order by f.ordinality limit max_messages
             returning a.*
         ), untaken as (
-            insert into howdah.untaken_attempts as u (attempt_id, message_id) select b.attempt_id, b.message_id from begun b
-            -- An id that the caller chose again, after the first attempt of that id was void or cancelled.
-            on conflict on constraint pk_untaken_attempts do update set begun_in = excluded.begun_in, boot = excluded.boot
+            insert into howdah.untaken_attempts as u (attempt_id, message_id) select b.attempt_id, b.message_id
+            from begun b
+            -- The caller has chosen an id again whose first attempt was void or cancelled.
+            on conflict on constraint pk_untaken_attempts do update set begun_in = excluded.begun_in,
+            boot = excluded.boot
         )
         select b.attempt_id, b.message_id, 9 - b.rank, b.seq from begun b;
         exit when found or cardinality(v_met) = 0;

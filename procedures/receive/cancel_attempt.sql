@@ -1,10 +1,11 @@
--- howdah.cancel_attempt(queue, attempt_id): take an attempt back that ended for no fault of its message.
+-- howdah.cancel_attempt(queue, attempt_id): withdraw an attempt that ended through no fault of its message.
 --
--- Returns  whether there was one that no failure was recorded for.
+-- Returns  true if there was such an attempt without a recorded failure (boolean).
 -- Raises   HD001 no such queue; HD010 not allowed.
 -- Role     howdah_consumer howdah_admin
 --
--- After the rollback: a serialization failure, a deadlock, a consumer that was told to stop. An attempt that is not taken back counts.
+-- Call it after a rollback for a serialization failure, a deadlock, or a consumer that was told to stop. An attempt
+-- that is not withdrawn counts.
 create or replace function howdah.cancel_attempt(queue text, attempt_id uuid) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -1,9 +1,12 @@
--- howdah.consume_locked(queue, message_ids, priorities, positions): take messages held by howdah.receive_locked.
+-- howdah.consume_locked(queue, message_ids, priorities, positions): consume messages held by howdah.receive_locked.
 --
--- Returns  nothing; the arguments are those of the messages received.
--- Raises   HD001 no such queue; HD005 an array is NULL or they differ in length; HD010 not allowed; HD013 a message is not there any more.
+-- Returns  nothing. The arguments are the ids, priorities and positions of the messages received.
+-- Raises   HD001 no such queue; HD005 an array is NULL or the arrays differ in length; HD010 not allowed; HD013 a
+--          message is no longer there.
 -- Role     howdah_consumer howdah_admin
-create or replace function howdah.consume_locked(queue text, message_ids bigint[], priorities integer[], positions bigint[])
+create or replace function howdah.consume_locked(
+    queue text, message_ids bigint[], priorities integer[], positions bigint[]
+)
 returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off
@@ -17,8 +20,10 @@ declare
     v_oldest_nonpersistent timestamptz;
     v_apart bigint[];
 begin
-    if (cardinality(message_ids) = cardinality(priorities) and cardinality(message_ids) = cardinality(positions)) is not true then
-        raise exception using errcode = 'HD005', message = 'message_ids, priorities and positions must be of equal length';
+    if (cardinality(message_ids) = cardinality(priorities)
+        and cardinality(message_ids) = cardinality(positions)) is not true then
+        raise exception using errcode = 'HD005',
+            message = 'message_ids, priorities and positions must be of equal length';
     end if;
     with wanted as (
         select distinct w.message_id, 9 - w.priority::bigint as rank, w.seq
@@ -41,9 +46,9 @@ begin
         union all select p.message_id, p.sent_at, p.nonpersistent, p.apart from parked p
     )
     select array_agg(w.message_id) filter (where g.message_id is null),
-        array_agg(w.message_id) filter (where not g.nonpersistent), array_agg(w.message_id) filter (where g.nonpersistent),
-        min(g.sent_at) filter (where not g.nonpersistent), min(g.sent_at) filter (where g.nonpersistent),
-        array_agg(w.message_id) filter (where g.apart)
+        array_agg(w.message_id) filter (where not g.nonpersistent),
+        array_agg(w.message_id) filter (where g.nonpersistent), min(g.sent_at) filter (where not g.nonpersistent),
+        min(g.sent_at) filter (where g.nonpersistent), array_agg(w.message_id) filter (where g.apart)
     into v_missing, v_persistent, v_nonpersistent, v_oldest, v_oldest_nonpersistent, v_apart
     from wanted w left join gone g on g.message_id = w.message_id;
     if v_missing is not null then
@@ -54,7 +59,8 @@ begin
             message = format('message %s is not in queue %s', v_missing[1], quote_literal(queue)),
             hint = 'Messages are consumed in the transaction that received them with howdah.receive_locked, once.';
     end if;
-    perform howdah._journal(v_destination, 'consumed', v_persistent, false, null, 'held', v_oldest, coalesce(v_apart, '{}'));
+    perform howdah._journal(v_destination, 'consumed', v_persistent, false, null, 'held', v_oldest,
+        coalesce(v_apart, '{}'));
     perform howdah._journal(v_destination, 'consumed', v_nonpersistent, true, null, 'held', v_oldest_nonpersistent);
 end
 $$;

@@ -1,34 +1,42 @@
--- howdah.receive(queue, max_messages, hold, selector, consumer): take messages; COMMIT consumes them, ROLLBACK puts them back in their place.
+-- howdah.receive(queue, max_messages, hold, selector, consumer): take messages; COMMIT consumes them, ROLLBACK puts
+-- them back in their place.
 --
--- Returns  up to max_messages rows of howdah.message, by priority and position; none if the queue has none to give. queue is a queue's name
---          or a subscription's (howdah.subscribe): then in the order in which the topic was read, and origin_queue is the topic; of a shared
---          one four times max_locks_per_transaction at most (256).
--- Raises   HD001 no such queue, or none that matches; HD003 it is no wildcard; HD005 max_messages is not 1 to 10000, or it is a topic; HD009 receiving is paused; HD010 not allowed; HD016 failures in a
---          row disabled the queue; HD019 the queue is hardened; HD023 the selector is invalid; HD024 an unshared subscription is
---          somebody else's: being read, leased, or with an open consumer; HD025 a restored database (howdah.rebase_topics); HD032 the consumer is not open, or the queue needs one.
+-- Returns  up to max_messages rows of howdah.message, by priority and position; no row if the queue has none to give.
+--          queue may name a subscription (howdah.subscribe): its messages come in the order in which the topic was
+--          read, and origin_queue is the topic. A shared subscription gives at most four times
+--          max_locks_per_transaction (256).
+-- Raises   HD001 no such queue, or no queue matches; HD003 the wildcard is invalid; HD005 max_messages is not 1 to
+--          10000, or queue is a topic; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled
+--          the queue; HD019 the queue is hardened; HD023 the selector is invalid; HD024 somebody else reads or leases
+--          an unshared subscription, or has an open consumer of it; HD025 a restored database (howdah.rebase_topics);
+--          HD032 the consumer is not open, or the queue needs one.
 -- Role     howdah_consumer howdah_admin
 --
--- Messages that other transactions are receiving are passed by. Expired ones are discarded, and one whose recorded
--- failures have reached the queue's limit is disposed of by the queue's policy instead of given to the caller.
--- hold: as howdah.receive_locked. selector: only messages that it selects (docs/selectors.md); the others stay where they are. consumer: who asks, from
--- howdah.open_consumer, where a queue tells its consumers apart. queue may be a wildcard, JOBS.* or JOBS.>: all queues that match and that the
--- caller may receive from.
+-- Messages that other transactions are receiving are skipped. Expired messages are discarded. A message whose recorded
+-- failures have reached the queue's limit is not delivered; the queue's policy disposes of it.
 --
--- It does not wait. None means that none was met: a message that a rollback gave back far behind where others receive by now may
--- need some more calls to be found (docs/decisions/0006 says how long).
+-- hold: as howdah.receive_locked. selector: receive only the messages that it selects (docs/selectors.md); the others
+-- stay where they are. consumer: the number from howdah.open_consumer, where a queue tells its consumers apart. queue
+-- may be a wildcard, JOBS.* or JOBS.>: all matching queues that the caller may receive from.
+--
+-- It does not wait. An empty result means that this call found nothing. If a rollback returned a message far behind the
+-- place where others receive, several more calls may be needed to find it. docs/decisions/0006 says how long that
+-- takes.
 create or replace function howdah.receive(
-    queue text, max_messages integer default 1, hold boolean default false, selector text default null, consumer bigint default null
+    queue text, max_messages integer default 1, hold boolean default false, selector text default null,
+    consumer bigint default null
 ) returns setof howdah.message
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_sort = off set enable_bitmapscan = off set jit = off
 as $$
--- One message from the main lane, no search and no parked message due: the first part, with as few expressions as can be, for PostgreSQL prepares each of them
--- anew in every transaction. Everything else: lane by lane (a lane is what lies in one place with one priority), in six ways:
--- 1 what came back behind the head, if a look is due; 2 to 5, with a backlog, the next places, each for one receiver only, by nextval
--- (a place may be empty); 6 what lies from the head on. Only a receive that has nothing so far looks everywhere before it says so.
--- The settings make the statements walk the key, for sessions keep plans that were made while the queue was short.
--- Why nothing is missed: docs/decisions/0006.
+-- The first part serves the usual call: one message from the main lane, with no search and no parked message due. It
+-- has as few expressions as possible, because PostgreSQL prepares each of them anew in every transaction.
+-- Everything else goes lane by lane (a lane is what lies in one place with one priority), in six ways. Way 1: what came
+-- back behind the head, if a look is due. Ways 2 to 5, under a backlog: the next positions, each drawn by nextval for
+-- one receiver only; a position may be empty. Way 6: what lies from the head on.
+-- A receive looks everywhere only if it has found nothing so far. The settings make the statements walk the key,
+-- because sessions keep plans that were made while the queue was short. docs/decisions/0006 says why nothing is missed.
 declare
     v_queue record;
     v_id integer;
@@ -64,9 +72,8 @@ declare
     v_run_upto bigint;
     v_dense boolean;
 begin
-    select d.id, d.kind, d.receiving_paused, d.positions, d.failing, d.special, d.head, d.search, d.main_rank, d.receivers,
-        d.journal_level <> 'off' as journaled,
-        d.dispose_at as most,
+    select d.id, d.kind, d.receiving_paused, d.positions, d.failing, d.special, d.head, d.search, d.main_rank,
+        d.receivers, d.journal_level <> 'off' as journaled, d.dispose_at as most,
         coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 > coalesce(pg_sequence_last_value(d.head), 0) as backlog,
         pg_sequence_last_value(d.special) is null as plain, d.message_groups = 'transaction' as grouped,
@@ -77,9 +84,11 @@ begin
     from howdah.destinations d where d.name = queue and d.dropped_at is null;
     if v_queue.usual and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
         if v_queue.backlog then
-            -- Taken before, free and still there: a rollback gave back what was taken last, so the search comes first.
+            -- A message at the head that was taken before, is free and still exists was returned by a rollback. What
+            -- was taken last came back, so the search comes first.
             perform from howdah.msgs m
-            where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_queue.headed and m.xmax <> 0
+            where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_queue.headed
+              and m.xmax <> 0
             for update skip locked;
             if not found then
                 v_seq := nextval(v_queue.head);
@@ -91,14 +100,16 @@ begin
             v_locked := v_seq > v_queue.headed and howdah._advance(v_queue.head, v_seq);
         end if;
         delete from howdah.msgs m
-        where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_seq and (v_locked or m.xmax = 0)
+        where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_seq
+          and (v_locked or m.xmax = 0)
         returning m.* into v_message;
     elsif v_queue.usual and v_queue.grouped then
         v_message := howdah._take_one_of_group(v_queue.id, v_queue.main_rank, v_queue.head, v_queue.headed);
     end if;
     if v_message.seq is not null then
         if (pg_sequence_last_value(v_queue.failing) is null
-                or howdah._is_unblamed(v_message.message_id, howdah._group(v_message.headers, v_message.conversation_id)))
+                or howdah._is_unblamed(v_message.message_id,
+                    howdah._group(v_message.headers, v_message.conversation_id)))
            and (v_message.expires_at > howdah.now()) is not false then
             if v_queue.journaled then
                 insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
@@ -111,14 +122,15 @@ begin
                 case when v_message.is_text then convert_from(v_message.body, 'UTF8') end,
                 case when not v_message.is_text then v_message.body end, v_message.content_type, v_message.headers,
                 9 - v_message.rank, v_message.correlation_id, v_message.reply_to, v_message.message_type,
-                v_message.conversation_id, 'persistent', v_message.sent_at, v_message.expires_at, 1, false, v_message.seq,
-                v_message.stage::integer,
+                v_message.conversation_id, 'persistent', v_message.sent_at, v_message.expires_at, 1, false,
+                v_message.seq, v_message.stage::integer,
                 case when v_message.origin_id is not null then howdah._destination_name(v_message.origin_id) end,
                 v_message.dead_reason, v_message.dead_at
             )::howdah.message;
             return;
         end if;
-        return query select * from howdah._deliver(v_queue.id, v_message, howdah.now(), v_queue.most, v_queue.journaled);
+        return query select * from howdah._deliver(v_queue.id, v_message, howdah.now(), v_queue.most,
+            v_queue.journaled);
         if found then
             return;
         end if;
@@ -136,20 +148,24 @@ begin
     end if;
     if v_queue.kind <> 'queue' then
         if btrim(selector) <> '' then
-            raise exception using errcode = 'HD005', message = format('%s is no queue: a selector is for queues', quote_literal(queue)),
+            raise exception using errcode = 'HD005',
+                message = format('%s is no queue: a selector is for queues', quote_literal(queue)),
                 hint = 'A subscription has its selector from howdah.subscribe.';
         end if;
-        -- From the tables into the result: a function's result is copied into that of the one that calls it. First the rest of the transaction that
-        -- is passed in part, if there is one; then what is new. What committed late is among it, by its number, which is lower than those of all
-        -- that was begun since the cursor's snapshot. A long run of one transaction is read as such, so that its messages need not be looked at once more.
+        -- The rows go straight from the tables into the result, because the result of a function is copied into its
+        -- caller's. The rest of a transaction that was read in part comes first, then what is new. Late commits are
+        -- among the new rows: their ids are lower than those of all transactions begun since the cursor's snapshot. A
+        -- long run of one transaction is read as a run, so that its messages need not be looked at again.
         select * into v_stream from howdah._begin_stream(queue, hold, v_queue.plain, consumer);
         if v_stream.slot is null then
-            return query select * from howdah._receive_published(v_stream.destination, v_stream.subscription, queue, max_messages, hold);
+            return query select * from howdah._receive_published(v_stream.destination, v_stream.subscription, queue,
+                max_messages, hold);
             return;
         end if;
         v_topic := v_stream.topic;
         v_topic_id := v_stream.topic_id;
-        v_upto := v_stream.upto::text::pg_snapshot;  -- as it comes out of a record it is packed, and would be unpacked for each row
+        -- A snapshot that comes out of a record is packed, and would be unpacked for each row.
+        v_upto := v_stream.upto::text::pg_snapshot;
         v_now := v_stream.moment;
         v_left := max_messages;
         v_from_xid := (v_stream.ack_cursor).xid;
@@ -176,17 +192,23 @@ begin
                     v_from_xid := v_run_xid;
                     v_from := v_run_after;
                     if v_stream.slot = 0 and not v_stream.nonpersistent then
-                        return query select * from howdah._run_persistent_0(queue, v_topic, v_topic_id, v_run_xid, v_run_after, v_run_upto, v_now);
+                        return query select * from howdah._run_persistent_0(queue, v_topic, v_topic_id, v_run_xid,
+                            v_run_after, v_run_upto, v_now);
                     elsif v_stream.slot = 0 and v_stream.nonpersistent then
-                        return query select * from howdah._run_nonpersistent_0(queue, v_topic, v_topic_id, v_run_xid, v_run_after, v_run_upto, v_now);
+                        return query select * from howdah._run_nonpersistent_0(queue, v_topic, v_topic_id, v_run_xid,
+                            v_run_after, v_run_upto, v_now);
                     elsif v_stream.slot = 1 and not v_stream.nonpersistent then
-                        return query select * from howdah._run_persistent_1(queue, v_topic, v_topic_id, v_run_xid, v_run_after, v_run_upto, v_now);
+                        return query select * from howdah._run_persistent_1(queue, v_topic, v_topic_id, v_run_xid,
+                            v_run_after, v_run_upto, v_now);
                     elsif v_stream.slot = 1 and v_stream.nonpersistent then
-                        return query select * from howdah._run_nonpersistent_1(queue, v_topic, v_topic_id, v_run_xid, v_run_after, v_run_upto, v_now);
+                        return query select * from howdah._run_nonpersistent_1(queue, v_topic, v_topic_id, v_run_xid,
+                            v_run_after, v_run_upto, v_now);
                     elsif v_stream.slot = 2 and not v_stream.nonpersistent then
-                        return query select * from howdah._run_persistent_2(queue, v_topic, v_topic_id, v_run_xid, v_run_after, v_run_upto, v_now);
+                        return query select * from howdah._run_persistent_2(queue, v_topic, v_topic_id, v_run_xid,
+                            v_run_after, v_run_upto, v_now);
                     elsif v_stream.slot = 2 and v_stream.nonpersistent then
-                        return query select * from howdah._run_nonpersistent_2(queue, v_topic, v_topic_id, v_run_xid, v_run_after, v_run_upto, v_now);
+                        return query select * from howdah._run_nonpersistent_2(queue, v_topic, v_topic_id, v_run_xid,
+                            v_run_after, v_run_upto, v_now);
                     end if;
                 elsif v_stream.slot = 0 and not v_stream.nonpersistent then
                     return query select * from howdah._stream_persistent_0(
@@ -209,13 +231,14 @@ begin
                 end if;
                 get diagnostics v_taken = row_count;
                 v_left := v_left - v_taken;
-                perform howdah._pass_stream(v_stream, v_way = 1, v_from_xid, v_from, case when v_run_upto is null then v_to else v_run_xid end,
-                    v_run_upto, v_done, v_taken, max_messages - v_left, v_left = 0);
+                perform howdah._pass_stream(v_stream, v_way = 1, v_from_xid, v_from,
+                    case when v_run_upto is null then v_to else v_run_xid end, v_run_upto, v_done, v_taken,
+                    max_messages - v_left, v_left = 0);
                 if v_left = 0 then
                     return;
                 end if;
                 exit when v_run_upto is null;
-                v_dense := v_taken = v_run_upto - v_from;  -- where numbers are missing, the rest in one piece
+                v_dense := v_taken = v_run_upto - v_from;  -- where numbers are missing, the rest comes in one piece
                 v_from := v_run_upto;
             end loop;
         end loop;
@@ -224,7 +247,8 @@ begin
     end if;
     if v_queue.receiving_paused then
         perform howdah._check_disabled(v_queue.id);
-        raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused', quote_literal(queue)),
+        raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused',
+            quote_literal(queue)),
             hint = 'An administrator resumes it with howdah.resume(queue).';
     end if;
     v_id := v_queue.id;
@@ -236,7 +260,8 @@ begin
     if pg_sequence_last_value(v_queue.special) is not null or selector is not null or consumer is not null then
         if v_queue.grouped and max_messages <= 32 and not hold and selector is null and consumer is null
            and pg_sequence_last_value(v_queue.failing) is null then
-            return query select * from howdah._receive_of_groups(v_lanes[1], queue, v_now, max_messages, v_queue.journaled);
+            return query select * from howdah._receive_of_groups(v_lanes[1], queue, v_now, max_messages,
+                v_queue.journaled);
             if found then
                 return;
             end if;
@@ -248,7 +273,7 @@ begin
         v_one_by_one := howdah._is_one_by_one(v_id);
         if hold and v_one_by_one and howdah._is_strict(v_id) then
             max_messages := 1;
-            v_left := 1;  -- who consumes some of what is held and leaves the others would break the order
+            v_left := 1;  -- consuming some held messages and leaving others would break the order
         end if;
         v_lanes := howdah._in_order(v_lanes || array(select l from howdah.lanes l where l.destination_id = v_id));
     end if;
@@ -281,16 +306,18 @@ begin
                     else
                         v_back := null;
                         if v_tail > v_head + 64 then
-                            -- Under a backlog the last 256 belong to tickets, some of which are just being used; where receives are
-                            -- rare, none is.
+                            -- Under a backlog the last 256 positions belong to tickets, some of which are in use. Where
+                            -- receives are rare, none are.
                             select m.seq into v_back from howdah.msgs m
                             where m.destination_id = v_id and m.rank = v_lane.rank and m.seq = v_head and m.xmax <> 0
                             for update skip locked;
                             v_back := coalesce(v_back, v_head
-                                - case when howdah._is_overdue(pg_sequence_last_value(v_lane.search), v_pace) then 0 else 256 end);
+                                - case when howdah._is_overdue(pg_sequence_last_value(v_lane.search), v_pace) then 0
+                                    else 256 end);
                         end if;
                         if v_back = v_head or howdah._is_due(pg_sequence_last_value(v_lane.search), v_pace) then
-                            v_seqs := howdah._search(v_lane, coalesce(v_back, v_head), v_left, false, v_head - coalesce(v_back, v_head));
+                            v_seqs := howdah._search(v_lane, coalesce(v_back, v_head), v_left, false,
+                                v_head - coalesce(v_back, v_head));
                         end if;
                     end if;
                 elsif v_way <= 5 then
@@ -304,7 +331,8 @@ begin
                 else
                     continue when v_tail <= v_head - 16 and not v_everywhere;
                     v_locked := true;
-                    -- What this call holds already lies at v_head at most; the sequence may have been put back meanwhile.
+                    -- What this call already holds lies at v_head or before it; the sequence may have been put back
+                    -- meanwhile.
                     v_from := case when v_drawn then greatest(v_head, pg_sequence_last_value(v_lane.head))
                         when hold and v_left < max_messages or v_lane.rank = v_again then v_head else v_head - 16 end;
                     v_seqs := array(
@@ -320,7 +348,8 @@ begin
                             perform howdah._advance(v_lane.head, v_seqs[cardinality(v_seqs)]);
                         end if;
                     elsif v_taken < v_left and v_tail - 64 > coalesce(v_seqs[v_taken], v_head) then
-                        -- A gap, or other lanes' positions. The last 64 may be those of transactions about to commit.
+                        -- This is a gap, or positions of other lanes. The last 64 may belong to transactions about to
+                        -- commit.
                         perform howdah._advance(v_lane.head, v_tail - 64);
                     elsif v_taken > 0 then
                         perform howdah._advance(v_lane.head, v_seqs[v_taken]);
@@ -329,9 +358,11 @@ begin
                 continue when v_lane.place = 2 and v_walk.groups is null and coalesce(cardinality(v_seqs), 0) = 0
                     or v_lane.place = 0 and not v_everywhere and not howdah._may_be_due(v_lane, v_now);
 
-                if v_lane.place = 2 and v_walk.groups is null and not hold and not v_locked and pg_sequence_last_value(v_queue.failing) is null then
-                    -- Nobody ever had these (xmax = 0), so no failures need to be counted. The index gives them in order. The range is for
-                    -- PostgreSQL up to 16, which may use the array as a filter only and read the dead rows of the whole lane.
+                if v_lane.place = 2 and v_walk.groups is null and not hold and not v_locked
+                   and pg_sequence_last_value(v_queue.failing) is null then
+                    -- Nobody ever took these messages (xmax = 0), so no failures need to be counted. The index gives
+                    -- them in order. The range condition is for PostgreSQL up to 16, which may use the array only as a
+                    -- filter. It would then read the dead rows of the whole lane.
                     return query
                     with taken as materialized (
                         delete from howdah.msgs m
@@ -344,16 +375,20 @@ begin
                         from taken c where (c.expires_at > v_now) is not false and v_queue.journaled
                         having count(*) > 0
                     )
-                    select c.message_id, queue, case when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
-                        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
-                        c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at, c.expires_at, 1, false, c.seq,
-                        c.stage::integer, case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
+                    select c.message_id, queue, case
+                        when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
+                        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end,
+                        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to, c.message_type,
+                        c.conversation_id, 'persistent', c.sent_at, c.expires_at, 1, false,
+                        c.seq, c.stage::integer, case when c.origin_id is not null
+                            then howdah._destination_name(c.origin_id) end,
                         c.dead_reason, c.dead_at
                     from taken c
-                    where (c.expires_at > v_now) is not false or howdah._dispose(v_id, row(c.seq, c.message_id, c.sent_at,
-                        c.expires_at, c.dead_at, c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type,
-                        c.body, c.headers, c.correlation_id, c.reply_to, c.message_type, c.conversation_id,
-                        c.dead_reason)::howdah.msgs, false, null, v_now);
+                    where (c.expires_at > v_now) is not false
+                      or howdah._dispose(v_id, row(c.seq, c.message_id, c.sent_at,
+                        c.expires_at, c.dead_at, c.destination_id, c.origin_id, c.rank, c.stage, c.is_text,
+                        c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type,
+                        c.conversation_id, c.dead_reason)::howdah.msgs, false, null, v_now);
                 elsif v_lane.place = 2 and v_walk.groups is null and not hold then
                     return query
                     with taken as materialized (
@@ -364,7 +399,8 @@ begin
                         returning m.*
                     ), failed as materialized (
                         select f.*
-                        from (select array_agg(t.message_id) as ids, array_agg(t.stage) as stages, array_agg(t.conversation_id) as conversations,
+                        from (select array_agg(t.message_id) as ids, array_agg(t.stage) as stages,
+                            array_agg(t.conversation_id) as conversations,
                                 array_agg(howdah._group(t.headers, t.conversation_id)) as groups
                               from taken t) a
                         cross join lateral howdah._count_failures(v_id, a.ids, a.stages, a.conversations, a.groups) f
@@ -379,16 +415,20 @@ begin
                         from claimed c where not c.ended and v_queue.journaled
                         having count(*) > 0
                     )
-                    select c.message_id, queue, case when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
-                        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
-                        c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at, c.expires_at, c.failures + 1,
-                        c.failures > 0, c.seq, c.stage::integer,
+                    select c.message_id, queue, case
+                        when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
+                        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end,
+                        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to, c.message_type,
+                        c.conversation_id, 'persistent', c.sent_at, c.expires_at, c.failures + 1, c.failures > 0, c.seq,
+                        c.stage::integer,
                         case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
                         c.dead_reason, c.dead_at
                     from claimed c
-                    where not c.ended or howdah._dispose(v_id, row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at,
+                    where not c.ended or howdah._dispose(v_id,
+                        row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at,
                         c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
-                        c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason)::howdah.msgs, false, null, v_now)
+                        c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason)::howdah.msgs,
+                        false, null, v_now)
                     order by c.seq;
                 else
                     return query
@@ -397,7 +437,8 @@ begin
                         from howdah._claim(v_lane, v_want, v_now, hold, v_seqs, v_locked, v_everywhere, v_walk) t
                     ), failed as materialized (
                         select f.*
-                        from (select array_agg(t.message_id) as ids, array_agg(t.stage) as stages, array_agg(t.conversation_id) as conversations,
+                        from (select array_agg(t.message_id) as ids, array_agg(t.stage) as stages,
+                            array_agg(t.conversation_id) as conversations,
                                 array_agg(howdah._group(t.headers, t.conversation_id)) as groups
                               from taken t) a
                         cross join lateral howdah._count_failures(v_id, a.ids, a.stages, a.conversations, a.groups) f
@@ -407,15 +448,23 @@ begin
                             coalesce(t.expires_at <= v_now, false) or coalesce(f.weight, 0) >= v_queue.most as ended
                         from taken t left join failed f on f.message_id = t.message_id and f.stage = t.stage
                     ), journaled as (
-                        insert into howdah.journal (at, destination_id, nonpersistent, event, reason, message_ids, oldest_sent_at)
-                        select case when v_walk.groups <> 'none' then howdah.now() else v_now end, v_id, c.nonpersistent, 'consumed',
+                        insert into howdah.journal (at, destination_id, nonpersistent, event, reason, message_ids,
+                            oldest_sent_at)
+                        select case when v_walk.groups <> 'none' then howdah.now() else v_now end, v_id,
+                        c.nonpersistent, 'consumed',
                             case when v_walk.condition is not null then 'selected' end,
                             array_agg(c.message_id), min(c.sent_at)
                         from claimed c where not c.ended and not hold and v_queue.journaled
                         group by c.nonpersistent
                     )
-                    select c.message_id, queue, case when c.is_text then convert_from(coalesce(c.body, case when hold then howdah._body(c.message_id) else howdah._take_body(c.message_id) end), 'UTF8') end,
-                        case when not c.is_text then coalesce(c.body, case when hold then howdah._body(c.message_id) else howdah._take_body(c.message_id) end) end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
+                    select c.message_id, queue, case
+                        when c.is_text then convert_from(coalesce(c.body,
+                            case when hold then howdah._body(c.message_id) else howdah._take_body(c.message_id) end),
+                            'UTF8') end,
+                        case when not c.is_text then coalesce(c.body,
+                            case when hold then howdah._body(c.message_id)
+                                else howdah._take_body(c.message_id) end) end, c.content_type, c.headers, 9 - c.rank,
+                                    c.correlation_id,
                         c.reply_to, c.message_type, c.conversation_id,
                         case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at, c.expires_at,
                         c.failures + 1, c.failures > 0, c.seq, c.stage::integer,
@@ -423,23 +472,26 @@ begin
                         c.dead_reason, c.dead_at
                     from claimed c
                     where not c.ended
-                       or howdah._dispose(v_id, howdah._as_ready(c.claim), c.nonpersistent, case when hold then c.place end, v_now)
+                       or howdah._dispose(v_id, howdah._as_ready(c.claim), c.nonpersistent,
+                           case when hold then c.place end, v_now)
                     order by c.number;
                 end if;
                 get diagnostics v_taken = row_count;
                 v_left := v_left - v_taken;
                 exit when v_left <= 0;
             end loop;
-            -- Who was disposed of in this lane had the place of one that may still lie here: before the lanes of lower priority. So may a
-            -- message whose group was one too many (howdah._claim_groups: 16 groups at least are not).
-            exit when v_left <= 0 or current_setting('howdah.disposed', true) = 'yes' or v_walk.groups = 'alone' and v_taken >= 16;
+            -- A disposed message used up a slot, and another message may lie in this lane; look here again before the
+            -- lanes of lower priority. The same holds for a message whose group was one too many; howdah._claim_groups
+            -- always allows 16 groups.
+            exit when v_left <= 0 or current_setting('howdah.disposed', true) = 'yes' or v_walk.groups = 'alone'
+                and v_taken >= 16;
         end loop;
-        -- Rows that are only held would be met again by another round, for nobody's own locks are passed by.
+        -- Another round would meet held rows again, because SKIP LOCKED does not skip our own locks.
         if v_left <= 0 or hold and v_left < max_messages then
             return;
         elsif current_setting('howdah.disposed', true) = 'yes' then
             perform set_config('howdah.disposed', '', true);
-            -- Where something was given it goes on, and not back: what came back before that is for the next call.
+            -- If something was delivered, go on and not back: what came back before that is for the next call.
             v_again := case when v_left < max_messages and not v_one_by_one then v_lane.rank end;
         elsif v_everywhere or v_left < max_messages then
             return;

@@ -1,11 +1,17 @@
 -- howdah.receive_attempt(queue, attempt_id): take the message of an attempt that was begun and committed.
 --
--- Returns  the message as howdah.receive; none if it is gone, in other hands or not due, and then the attempt does not count.
--- Raises   HD001 no such queue; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled the queue; HD022 there is no such attempt, it was begun in this transaction or before the server was started, or it was taken before.
+-- Returns  the message as howdah.receive; no row if it is gone, in somebody else's hands or not due, and then the
+--          attempt does not count.
+-- Raises   HD001 no such queue; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled the
+--          queue; HD022 there is no such attempt, it was begun in this transaction or before the server started, or it
+--          was taken before.
 -- Role     howdah_consumer howdah_admin
 --
--- COMMIT consumes it; ROLLBACK puts it back, one failure the richer. An attempt is for one call that returns its message: who rolls back begins
--- another one. COMMIT also what returned nothing, or call howdah.cancel_attempt, for a rollback leaves the attempt, which counts in the end.
+-- COMMIT consumes the message. ROLLBACK puts it back with one more failure. An attempt serves one call that returns its
+-- message; begin another after a rollback.
+--
+-- If the call returns no row, COMMIT too, or call howdah.cancel_attempt. A rollback keeps the attempt, which counts in
+-- the end.
 create or replace function howdah.receive_attempt(queue text, attempt_id uuid) returns setof howdah.message
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -20,51 +26,64 @@ begin
     select a.* into v_attempt from howdah.attempts a
     where a.attempt_id = receive_attempt.attempt_id and a.destination_id = v_destination.id;
     if not found then
-        raise exception using errcode = 'HD022', message = format('there is no attempt %s at queue %s', coalesce(receive_attempt.attempt_id::text, 'NULL'), quote_literal(queue)),
+        raise exception using errcode = 'HD022', message = format('there is no attempt %s at queue %s',
+            coalesce(receive_attempt.attempt_id::text, 'NULL'), quote_literal(queue)),
             hint = 'Call howdah.begin_attempts(queue), COMMIT, and then this.';
     end if;
     perform howdah._check_untaken(queue, v_attempt.attempt_id, v_attempt.message_id);
     if v_destination.receiving_paused then
         perform howdah._check_disabled(v_destination.id);
-        raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused', quote_literal(queue)),
+        raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused',
+            quote_literal(queue)),
             hint = 'An administrator resumes it with howdah.resume(queue).';
     end if;
-    if v_destination.strict_order and not pg_try_advisory_xact_lock(howdah._lock_key('turn', v_destination.id::text)) then
+    if v_destination.strict_order and not pg_try_advisory_xact_lock(howdah._lock_key('turn',
+        v_destination.id::text)) then
         delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
-        return;  -- another consumer is at work, as howdah._admit has it
+        return;  -- another consumer is at work; howdah._admit decides likewise
     end if;
     perform from howdah.msgs m
-    where m.destination_id = v_destination.id and m.rank = v_attempt.rank and m.seq = v_attempt.seq for update skip locked;
+    where m.destination_id = v_destination.id and m.rank = v_attempt.rank and m.seq = v_attempt.seq
+    for update skip locked;
     if not found then
         perform howdah._await_message(v_destination.id, v_attempt.rank, v_attempt.seq);
     end if;
-    select * into v_found from howdah._find(v_destination.id, v_attempt.message_id, 9 - v_attempt.rank, v_attempt.seq) f;
-    v_group := case when v_destination.message_groups <> 'none' then howdah._group((v_found.message).headers, (v_found.message).conversation_id) end;
+    select * into v_found from howdah._find(v_destination.id, v_attempt.message_id, 9 - v_attempt.rank,
+        v_attempt.seq) f;
+    v_group := case when v_destination.message_groups <> 'none'
+        then howdah._group((v_found.message).headers, (v_found.message).conversation_id) end;
     if v_found.free is not true or (v_found.message).stage <> v_attempt.stage
        or v_group is not null and not howdah._lock_group(v_destination.id, v_group)
        or (v_found.message).expires_at <= howdah.now()
-       or exists (select from howdah.parked w where w.destination_id = v_destination.id and w.message_id = v_attempt.message_id and w.due_at > howdah.now())
+       or exists (select from howdah.parked w where w.destination_id = v_destination.id
+           and w.message_id = v_attempt.message_id and w.due_at > howdah.now())
        or howdah._waits_until(v_destination.id, v_attempt.message_id, v_attempt.stage) > howdah.now()
        or exists (select from howdah.poison_details p where p.failure_key = v_attempt.attempt_id) then
         delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
         return;
     end if;
-    perform howdah._check_untaken(queue, v_attempt.attempt_id, v_attempt.message_id);  -- another session had it until the message was let go of
-    -- Of attempts at it those begun before this one: it is the same number whoever comes to the message first.
+    -- another session held it until the message was free
+    perform howdah._check_untaken(queue, v_attempt.attempt_id, v_attempt.message_id);
+    -- Count only attempts begun before this one. The number is then the same whichever attempt reaches the message
+    -- first.
     v_failures := case when v_destination.backout_count = 'hardened'
         then (select count(*) from howdah.poison_details p
-              where p.message_id = v_attempt.message_id and p.destination_id = v_destination.id and p.stage = v_attempt.stage)
+              where p.message_id = v_attempt.message_id and p.destination_id = v_destination.id
+                and p.stage = v_attempt.stage)
            + (select count(*) from howdah.attempts a
-              where a.message_id = v_attempt.message_id and a.destination_id = v_destination.id and a.stage = v_attempt.stage
+              where a.message_id = v_attempt.message_id and a.destination_id = v_destination.id
+                and a.stage = v_attempt.stage
                 and (a.begun_at, a.attempt_id) < (v_attempt.begun_at, v_attempt.attempt_id)
                 and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id))
         else howdah._failures(v_destination.id, v_attempt.message_id, v_attempt.stage, v_attempt.conversation_id,
             howdah._group((v_found.message).headers, v_attempt.conversation_id)) end;
-    -- COMMIT forgets the attempt with the message; a rollback leaves it, and so it counts.
-    delete from howdah.untaken_attempts u where u.attempt_id = v_attempt.attempt_id and u.message_id = v_attempt.message_id;
+    -- COMMIT forgets the attempt with the message; a rollback keeps it, and so it counts.
+    delete from howdah.untaken_attempts u where u.attempt_id = v_attempt.attempt_id
+        and u.message_id = v_attempt.message_id;
     delete from howdah.attempts a where a.attempt_id = v_attempt.attempt_id and a.message_id = v_attempt.message_id;
     perform howdah._remove(v_found.message, v_found.place);
     return next howdah._message(v_found.message, v_destination.name, v_found.nonpersistent, v_failures);
-    perform howdah._journal(v_destination, 'consumed', array[v_attempt.message_id], v_found.nonpersistent, null, null, (v_found.message).sent_at);
+    perform howdah._journal(v_destination, 'consumed', array[v_attempt.message_id], v_found.nonpersistent, null, null,
+        (v_found.message).sent_at);
 end
 $$;

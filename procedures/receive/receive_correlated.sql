@@ -1,11 +1,14 @@
--- howdah.receive_correlated(queue, correlation_id, max_messages): take messages of a correlation id; COMMIT consumes them, ROLLBACK puts them back.
+-- howdah.receive_correlated(queue, correlation_id, max_messages): take messages with a given correlation id; COMMIT
+-- consumes them, ROLLBACK puts them back.
 --
--- Returns  up to max_messages as howdah.receive, by priority and position; those not yet due, expired or in other hands are passed by.
--- Raises   HD001 no such queue; HD005 a null correlation id, max_messages is not 1 to 10000, it is a subscription or keeps an order; HD009
---          receiving is paused; HD010 not allowed; HD016 failures in a row disabled the queue; HD019 the queue is hardened.
+-- Returns  up to max_messages rows as howdah.receive, by priority and position; messages that are not due, expired or
+--          in somebody else's hands are skipped.
+-- Raises   HD001 no such queue; HD005 correlation_id is NULL, max_messages is not 1 to 10000, or queue is a
+--          subscription or keeps an order; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row
+--          disabled the queue; HD019 the queue is hardened.
 -- Role     howdah_consumer howdah_admin
 --
--- By an index, wherever in the queue they lie.
+-- An index finds them anywhere in the queue.
 create or replace function howdah.receive_correlated(queue text, correlation_id text, max_messages integer default 1)
 returns setof howdah.message
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

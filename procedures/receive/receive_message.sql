@@ -1,11 +1,12 @@
--- howdah.receive_message(queue, message_id): take the message of that number; COMMIT consumes it, ROLLBACK puts it back in its place.
+-- howdah.receive_message(queue, message_id): take the message with a given id; COMMIT consumes it, ROLLBACK puts it
+-- back in its place.
 --
--- Returns  it as howdah.receive; nothing if it is not there, not yet due, expired, or in other hands.
--- Raises   HD001 no such queue; HD005 it is a subscription or keeps an order; HD009 receiving is paused; HD010 not allowed; HD016 failures in a
---          row disabled the queue; HD019 the queue is hardened.
+-- Returns  the message as howdah.receive; no row if it is not there, not due, expired, or in somebody else's hands.
+-- Raises   HD001 no such queue; HD005 queue is a subscription or keeps an order; HD009 receiving is paused; HD010 not
+--          allowed; HD016 failures in a row disabled the queue; HD019 the queue is hardened.
 -- Role     howdah_consumer howdah_admin
 --
--- By key, wherever in the queue it lies, and also if it is not there.
+-- The look-up is by key, wherever in the queue the message lies, and also if it is not there.
 create or replace function howdah.receive_message(queue text, message_id bigint) returns setof howdah.message
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

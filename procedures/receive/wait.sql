@@ -1,14 +1,19 @@
--- howdah.wait(queue, since): ask to be woken by NOTIFY when a message is sent, for two seconds.
+-- howdah.wait(queue, since): ask senders to NOTIFY this queue's consumers for two seconds.
 --
--- Returns  channel and payload of the notification (of a subscription several payloads, with commas between); since, to be given to the next call of the same wait; and unsettled: a
---          transaction from before the first call is still open, which may have sent without notifying, so look often.
--- Raises   HD001 no such queue; HD005 it is a topic; HD010 not allowed.
+-- Returns  channel and payload of the notification (for a subscription several payloads, separated by commas); since,
+--          to be passed to the next call of the same wait; and unsettled. unsettled is true if a transaction from
+--          before the first call is still open. It may have sent without notifying, so look often.
+-- Raises   HD001 no such queue; HD005 queue is a topic; HD010 not allowed.
 -- Role     howdah_consumer howdah_admin
 --
--- LISTEN to the channel "howdah" on a session of its own. To wait: call this once a receive found nothing for some
--- milliseconds, receive once more, and only then sleep until the notification, at most 250 ms (delayed messages, what
--- comes back, and what is sent faster than 250 messages a second come without one); at least every 900 ms call this again.
--- It takes effect at once, whatever the transaction. Senders that find no such call commit without NOTIFY.
+-- LISTEN to the channel "howdah" in a session of its own. Call this once receives have found nothing for some
+-- milliseconds, then receive once more. Only then sleep until the notification, for at most 250 ms. Repeat this call at
+-- least every 900 ms.
+--
+-- Delayed messages, returned messages, and those sent faster than 250 a second come without a notification.
+--
+-- The call takes effect at once, whatever becomes of the transaction. Senders that find no such request commit without
+-- NOTIFY.
 create or replace function howdah.wait(
     queue text, inout since bigint default null, out channel text, out payload text, out unsettled boolean
 ) returns record
@@ -33,7 +38,7 @@ begin
               from howdah.destinations d
               where d.id in (select a.destination_id from howdah.acks a where a.subscription_id = v_destination.id)) t;
     end if;
-    -- Transactions that had a number by now may have sent without seeing the request.
+    -- Transactions that already have an id may have sent without seeing the request.
     v_snapshot := pg_current_snapshot();
     v_next := pg_snapshot_xmax(v_snapshot)::text::bigint + greatest(age(pg_snapshot_xmax(v_snapshot)::xid), 0);
     since := coalesce(since, v_next);

@@ -1,9 +1,9 @@
--- howdah._generation(): how often the ring of topic tables was turned; modulo 3 it is the number of those written to now.
+-- howdah._generation(): how often the ring of topic tables was turned; modulo 3, the number of the open tables.
 --
 -- Returns  bigint.
 -- Role     internal
 --
--- A sequence, so that it holds at once for everybody, transactions with an old snapshot too.
+-- It is a sequence, so that it takes effect at once for everybody, even for transactions with an old snapshot.
 create or replace function howdah._generation() returns bigint
 language sql volatile
 as $$ select coalesce(pg_sequence_last_value('howdah.topic_generation'::regclass), 0) $$;

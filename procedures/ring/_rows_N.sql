@@ -1,15 +1,16 @@
 -- for N in 0, 1, 2:
--- howdah._rows_N(p_topic, …): messages of a topic in reading order, from both tables number N.
+-- howdah._rows_N(p_topic, …): the messages of a topic in reading order, from both tables number N.
 --
 -- Returns  as howdah._persistent_N.
 -- Raises   40001 as howdah._persistent_N.
 -- Role     internal
 create or replace function howdah._rows_N(
-    p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamptz, p_limit bigint
+    p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot,
+    p_now timestamptz, p_limit bigint
 ) returns table (
-    xid xid8, seq bigint, sent_at timestamptz, expires_at timestamptz, destination_id integer, rank smallint, is_text boolean,
-    content_type text, body bytea, headers jsonb, correlation_id text, reply_to text, message_type text, conversation_id uuid,
-    client_id text, nonpersistent boolean
+    xid xid8, seq bigint, sent_at timestamptz, expires_at timestamptz, destination_id integer, rank smallint,
+    is_text boolean, content_type text, body bytea, headers jsonb, correlation_id text, reply_to text,
+    message_type text, conversation_id uuid, client_id text, nonpersistent boolean
 )
 language sql stable
 as $$

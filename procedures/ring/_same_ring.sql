@@ -1,11 +1,13 @@
--- howdah._same_ring(p_truncations): refuse to read topic tables one of which was emptied since the reading statement's snapshot.
+-- howdah._same_ring(p_truncations): refuse to read topic tables if one was emptied since the reading statement's
+-- snapshot.
 --
--- Returns  true; p_truncations is the number of truncations that the statement sees.
--- Raises   40001 retry the transaction.
+-- Returns  true. p_truncations is the number of truncations that the statement sees.
+-- Raises   40001 the caller must retry the transaction.
 -- Role     internal
 --
--- TRUNCATE is not MVCC: what was carried on into another table would be seen in neither. Called by a statement that has locked the
--- tables already, so none can be emptied afterwards. STABLE, so that the statement calls it once, whether it finds rows or not.
+-- TRUNCATE is not MVCC: messages carried on to another table would be seen in neither. The calling statement has locked
+-- the tables already, so none can be emptied afterwards. STABLE makes the statement call it once, whether it finds rows
+-- or not.
 create or replace function howdah._same_ring(p_truncations bigint) returns boolean
 language plpgsql stable
 as $$

@@ -3,9 +3,11 @@
 -- Returns  destination_id, xid and seq of each.
 -- Role     internal
 --
--- Unread by a subscription; young enough for the topic's retention; or kept for late subscribers by its recovery policy. If they are over
--- 10,000, not all of them: nobody needs to know which.
-create or replace function howdah._still_needed(p_slot integer) returns table (destination_id integer, xid xid8, seq bigint)
+-- A message is needed if a subscription has not read it, the topic's retention keeps it, or its recovery policy keeps
+-- it for late subscribers. Over 10,000, not all are returned: nobody needs to know which.
+create or replace function howdah._still_needed(p_slot integer) returns table (
+    destination_id integer, xid xid8, seq bigint
+)
 language plpgsql volatile
 as $$
 declare
@@ -23,8 +25,10 @@ begin
         cross join lateral howdah._cursor(a.id) c
         cross join lateral (
             select s.xid, s.seq from stored s
-            where s.destination_id = a.destination_id and s.xid >= pg_snapshot_xmin(c.snapshot) and not howdah._is_passed(c, s.xid, s.seq)
-              and (s.expires_at <= $1) is not true and not exists (select from howdah.acked d where d.ack_id = a.id and d.seq = s.seq and d.lease_id is null)
+            where s.destination_id = a.destination_id and s.xid >= pg_snapshot_xmin(c.snapshot)
+              and not howdah._is_passed(c, s.xid, s.seq)
+              and (s.expires_at <= $1) is not true
+              and not exists (select from howdah.acked d where d.ack_id = a.id and d.seq = s.seq and d.lease_id is null)
             limit 10001
         ) n
         union
@@ -33,7 +37,8 @@ begin
         cross join lateral (
             select s.xid, s.seq from stored s
             where s.destination_id = t.destination_id and (s.expires_at <= $1) is not true
-              and s.sent_at > $1 - greatest(t.retain_ms, case when t.recovery = ''timed'' then t.recovery_amount end) * interval ''1 millisecond''
+              and s.sent_at > $1 - greatest(t.retain_ms,
+              case when t.recovery = ''timed'' then t.recovery_amount end) * interval ''1 millisecond''
             limit 10001
         ) n
         where t.retain_ms is not null or t.recovery = ''timed''
@@ -43,7 +48,8 @@ begin
         cross join lateral (
             select s.xid, s.seq
             from (
-                select h.xid, h.seq, row_number() over w as back, sum(octet_length(h.body)) over w as bytes, h.headers -> ''retain'' = ''true'' as retain,
+                select h.xid, h.seq, row_number() over w as back, sum(octet_length(h.body)) over w as bytes,
+                    h.headers -> ''retain'' = ''true'' as retain,
                     row_number() over (partition by h.headers -> ''retain'' = ''true'' order by h.seq desc) as retained
                 from howdah._history(t.destination_id, null) h
                 window w as (order by h.seq desc)
@@ -58,7 +64,8 @@ begin
                     else false end
             limit 10001
         ) n
-        where t.retain_bytes is not null or t.recovery in (''last_image'', ''retained'', ''fixed_count'', ''fixed_size'')', p_slot)
+        where t.retain_bytes is not null
+          or t.recovery in (''last_image'', ''retained'', ''fixed_count'', ''fixed_size'')', p_slot)
     using v_now;
 end
 $$;

@@ -1,8 +1,10 @@
--- howdah._keep_lock(p_name, p_holder, p_now, p_seconds): go on holding a named lease.
+-- howdah._keep_lock(p_name, p_holder, p_now, p_seconds): extend a named lease for its holder.
 --
--- Returns  its epoch (bigint); NULL: it is not the holder's, or has expired.
+-- Returns  its epoch (bigint); NULL if it is not the holder's, or has expired.
 -- Role     internal
-create or replace function howdah._keep_lock(p_name text, p_holder text, p_now timestamptz, p_seconds numeric) returns bigint
+create or replace function howdah._keep_lock(
+    p_name text, p_holder text, p_now timestamptz, p_seconds numeric
+) returns bigint
 language sql volatile
 as $$
     update howdah.lock l set expires_at = p_now + p_seconds * interval '1 second'

@@ -1,24 +1,26 @@
--- howdah._setup(p_engine, p_roles, p_checksum): enter the engine's settings and make its own destination and lock.
+-- howdah._setup(p_engine, p_roles, p_checksum): store the engine's settings, and create its own destination and lock.
 --
 -- Role     internal
 --
--- p_roles is a JSON object of admin, producer, consumer, browser and auditor to role names. Run at each installation;
--- the engine's name is set by the first one, for good.
+-- p_roles is a JSON object of admin, producer, consumer, browser and auditor to role names. Each installation runs it;
+-- the first one sets the engine's name for good.
 create or replace function howdah._setup(p_engine text, p_roles jsonb, p_checksum text) returns void
 language plpgsql volatile
 as $$
 declare
     v_system howdah.destinations;
 begin
-    insert into howdah.engine as e (id, name, procedures_checksum, admin_role, producer_role, consumer_role, browser_role,
-        auditor_role, boot)
+    insert into howdah.engine as e (id, name, procedures_checksum, admin_role, producer_role, consumer_role,
+        browser_role, auditor_role, boot)
     values (1, p_engine, p_checksum, p_roles ->> 'admin', p_roles ->> 'producer', p_roles ->> 'consumer',
         p_roles ->> 'browser', p_roles ->> 'auditor', pg_postmaster_start_time())
     on conflict (id) do update set procedures_checksum = excluded.procedures_checksum,
-        admin_role = excluded.admin_role, producer_role = excluded.producer_role, consumer_role = excluded.consumer_role,
-        browser_role = excluded.browser_role, auditor_role = excluded.auditor_role;
-    update howdah.engine e set system_identifier = c.system_identifier from pg_control_system() c where e.system_identifier is null;
-    -- Drawn once for good: transactions that know another one would not exclude each other.
+        admin_role = excluded.admin_role, producer_role = excluded.producer_role,
+        consumer_role = excluded.consumer_role, browser_role = excluded.browser_role,
+        auditor_role = excluded.auditor_role;
+    update howdah.engine e set system_identifier = c.system_identifier from pg_control_system() c
+    where e.system_identifier is null;
+    -- Draw the secrets once for good: transactions with different secrets would not exclude each other.
     perform setval(s.secret, ('x' || encode(sha256(uuid_send(gen_random_uuid())), 'hex'))::bit(63)::bigint)
     from unnest(array['howdah.lock_secret', 'howdah.ticket_secret']::regclass[]) s(secret)
     where pg_sequence_last_value(s.secret) is null;
@@ -29,8 +31,10 @@ begin
     select s.slot, 0, case s.slot when 0 then 'open' else 'empty' end, case s.slot when 0 then howdah.now() end
     from generate_series(0, 2) s(slot)
     where not exists (select from howdah.topic_ring);
-    insert into howdah.lock (name) select 'maintenance' where not exists (select from howdah.lock l where l.name = 'maintenance');
-    select n.* into v_system from howdah._new_destination((select '_SYSTEM.Exception.Destination.' || e.name from howdah.engine e)) n;
+    insert into howdah.lock (name) select 'maintenance'
+    where not exists (select from howdah.lock l where l.name = 'maintenance');
+    select n.* into v_system from howdah._new_destination((select '_SYSTEM.Exception.Destination.' || e.name
+        from howdah.engine e)) n;
     if not exists (select from howdah.destinations d where d.name = v_system.name and d.dropped_at is null) then
         v_system.is_system := true;
         v_system.journal_level := 'full';

@@ -1,12 +1,14 @@
--- howdah.acquire_lock(name, holder, seconds): take a named lease, or keep it if it is the holder's already.
+-- howdah.acquire_lock(name, holder, seconds): take a named lease, or keep it if the holder has it already.
 --
--- Returns  the fencing epoch (bigint), or NULL if somebody else holds the lease, or has it in an open transaction.
--- Raises   HD005 wrong argument; HD010 the name is reserved for others, or called out of a maintenance command.
+-- Returns  the fencing epoch (bigint); NULL if somebody else holds the lease, or has it in an open transaction.
+-- Raises   HD005 wrong argument; HD010 the name is reserved for others, or the call comes from a maintenance command.
 -- Role     howdah_consumer howdah_admin
 --
--- The database's clock alone decides. The epoch grows with each change of holder: work done under the lease passes it,
--- and is refused once somebody else has taken over. Each change is on record in howdah.lock_epochs. Reserved are audit (howdah.hold_audit
--- takes it) and archive (administrators). A lease lasts an hour at most; its holder renews it in time.
+-- Only the database's clock decides. The epoch grows with each change of holder. Work done under the lease passes it,
+-- and is refused once somebody else has taken over. howdah.lock_epochs records each change.
+--
+-- Two names are reserved: audit (howdah.hold_audit takes it) and archive (for administrators). A lease lasts at most an
+-- hour; its holder renews it in time.
 create or replace function howdah.acquire_lock(name text, holder text, seconds numeric default 30) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -1,16 +1,20 @@
--- howdah.list_storage(): the size and the storage parameters of the tables that messages come and go in.
+-- howdah.list_storage(): list the sizes and storage parameters of the tables that hold messages.
 --
--- Returns  one row each: bytes with indexes, rows that are dead, when it was last vacuumed, and the parameters that are set.
+-- Returns  one row per table: bytes with indexes, live and dead rows, when it was last vacuumed, and the parameters
+--          that are set.
 -- Role     howdah_admin howdah_auditor
 create or replace function howdah.list_storage() returns table (
     table_name text, bytes bigint, live_rows bigint, dead_rows bigint, vacuumed_at timestamptz, options jsonb
 )
 language sql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
-    select c.relname::text, pg_total_relation_size(c.oid), pg_stat_get_live_tuples(c.oid), pg_stat_get_dead_tuples(c.oid),
-        greatest(pg_stat_get_last_vacuum_time(c.oid), pg_stat_get_last_autovacuum_time(c.oid)),
-        coalesce((select jsonb_object_agg(o.option_name, o.option_value) from pg_options_to_table(c.reloptions) o), '{}')
+    select c.relname::text, pg_total_relation_size(c.oid), pg_stat_get_live_tuples(c.oid),
+        pg_stat_get_dead_tuples(c.oid), greatest(pg_stat_get_last_vacuum_time(c.oid),
+            pg_stat_get_last_autovacuum_time(c.oid)),
+        coalesce((select jsonb_object_agg(o.option_name, o.option_value) from pg_options_to_table(c.reloptions) o),
+            '{}')
     from pg_class c
-    where c.relnamespace = 'howdah'::regnamespace and c.relname in ('msgs', 'msgs_nonpersistent', 'parked', 'leased', 'bodies')
+    where c.relnamespace = 'howdah'::regnamespace and c.relname in ('msgs', 'msgs_nonpersistent', 'parked', 'leased',
+        'bodies')
     order by c.relname
 $$;

@@ -1,6 +1,6 @@
--- howdah.list_workers(): the registered worker processes.
+-- howdah.list_workers(): list the registered worker processes.
 --
--- Returns  one row a process; silent_for is the time since its last heartbeat.
+-- Returns  one row per process; silent_for is the time since its last heartbeat.
 -- Role     howdah_admin howdah_consumer howdah_browser howdah_auditor
 create or replace function howdah.list_workers() returns table (
     worker_id uuid, name text, host text, pid integer, sessions integer, queues text[], started_at timestamptz,
@@ -8,6 +8,7 @@ create or replace function howdah.list_workers() returns table (
 )
 language sql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
-    select w.worker_id, w.name, w.host, w.pid, w.sessions, w.queues, w.started_at, howdah.now() - w.heartbeat_at, w.in_hand
+    select w.worker_id, w.name, w.host, w.pid, w.sessions, w.queues, w.started_at, howdah.now() - w.heartbeat_at,
+        w.in_hand
     from howdah.workers w order by w.name, w.started_at
 $$;

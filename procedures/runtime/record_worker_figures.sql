@@ -1,12 +1,15 @@
--- howdah.record_worker_figures(worker_id, seconds, figures): record what a worker has done since it last did so.
+-- howdah.record_worker_figures(worker_id, seconds, figures): record what a worker has done since its last report.
 --
 -- Returns  the number of rows written (integer): one for each element of figures.
--- Raises   HD005 seconds is not 0 to 86400, or figures is not as below; HD015 the worker is not registered (any more).
+-- Raises   HD005 seconds is not 0 to 86400, or figures is not as below; HD015 the worker is not registered, or no
+--          longer.
 -- Role     howdah_consumer howdah_admin
 --
--- figures is a JSON array of objects: queue, handled, failed, busy_seconds, handling_counts (32 counts of handler calls; element n: those
--- under 2^(n-1) microseconds that no element before it counts, the 32nd all longer ones) and, where there is one, listener. At most 10,000.
--- The figures are of the last so many seconds by the worker's clock, which end now by the database's.
+-- figures is a JSON array of at most 10,000 objects: queue, handled, failed, busy_seconds, handling_counts and, where
+-- there is one, listener. handling_counts has 32 counts of handler calls. Element n counts calls under 2^(n-1)
+-- microseconds that no element before it counts; the 32nd counts all longer ones.
+--
+-- The figures cover the last `seconds` seconds of the worker's clock, which end now by the database's clock.
 create or replace function howdah.record_worker_figures(worker_id uuid, seconds numeric, figures jsonb) returns integer
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -29,7 +32,8 @@ begin
               || !(exists(@.handling_counts)) || @.handling_counts.size() != 32
               || exists(@.handling_counts[*].type() ? (@ != "number"))
               || exists(@.handling_counts[*] ? (!(@ >= 0 && @ <= 1000000000000 && @.floor() == @))))') then
-        raise exception using errcode = 'HD005', message = 'figures must be a JSON array of what was done of each queue',
+        raise exception using errcode = 'HD005',
+            message = 'figures must be a JSON array of what was done of each queue',
             hint = 'Each element has queue, handled, failed, busy_seconds and 32 handling_counts; nothing is below 0.';
     end if;
     select w.name into v_worker from howdah.workers w where w.worker_id = record_worker_figures.worker_id;
@@ -37,11 +41,13 @@ begin
         raise exception using errcode = 'HD015', message = format('worker %s is not registered', worker_id),
             hint = 'It was silent for too long and was removed; register it again.';
     end if;
-    insert into howdah.worker_figures (worker, queue, listener, from_at, until_at, handled, failed, busy_seconds, handling_counts)
-    select v_worker, f.queue, f.listener, v_now - seconds * interval '1 second', v_now, f.handled, f.failed, f.busy_seconds,
-        f.handling_counts
+    insert into howdah.worker_figures (worker, queue, listener, from_at, until_at, handled, failed, busy_seconds,
+        handling_counts)
+    select v_worker, f.queue, f.listener, v_now - seconds * interval '1 second', v_now, f.handled, f.failed,
+        f.busy_seconds, f.handling_counts
     from jsonb_to_recordset(figures) f(
-        queue text, listener text, handled bigint, failed bigint, busy_seconds double precision, handling_counts bigint[]);
+        queue text, listener text, handled bigint, failed bigint, busy_seconds double precision,
+        handling_counts bigint[]);
     get diagnostics v_count = row_count;
     return v_count;
 end

@@ -1,9 +1,11 @@
--- howdah.register_worker(name, host, pid, sessions, queues): make a worker process known.
+-- howdah.register_worker(name, host, pid, sessions, queues): register a worker process.
 --
--- Returns  its identity (uuid) for heartbeats.
+-- Returns  its identity (uuid), for heartbeats.
 -- Raises   HD005 wrong argument.
 -- Role     howdah_consumer howdah_admin
-create or replace function howdah.register_worker(name text, host text, pid integer, sessions integer, queues text[]) returns uuid
+create or replace function howdah.register_worker(
+    name text, host text, pid integer, sessions integer, queues text[]
+) returns uuid
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
 declare

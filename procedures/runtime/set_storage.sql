@@ -1,18 +1,22 @@
--- howdah.set_storage(options, tables): set PostgreSQL's storage parameters of the tables that messages come and go in.
+-- howdah.set_storage(options, tables): set PostgreSQL's storage parameters for the tables that hold messages.
 --
--- Returns  nothing. options is a JSON object; null takes a parameter back. tables NULL: msgs, msgs_nonpersistent, parked, leased and bodies.
--- Raises   HD004 a parameter is unknown or wrong, or it is another table.
+-- Returns  nothing. options is a JSON object; null resets a parameter. tables NULL: msgs, msgs_nonpersistent, parked,
+--          leased and bodies.
+-- Raises   HD004 a parameter is unknown or wrong, or a table is not one of these.
 -- Role     howdah_admin
 --
--- fillfactor, and autovacuum_… of PostgreSQL's CREATE TABLE: how soon the space of consumed messages is used again, and how hard that
--- works. It waits for a running vacuum of the table, not for sends and receives.
+-- The parameters are fillfactor and those of autovacuum_… in PostgreSQL's CREATE TABLE. They decide how soon the space
+-- of consumed messages is used again, and how hard vacuum works. The call waits for a running vacuum of the table, not
+-- for sends and receives.
 create or replace function howdah.set_storage(options jsonb, tables text[] default null) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set lock_timeout = '5s'
 as $$
 declare
-    v_known constant text[] := array['fillfactor', 'autovacuum_enabled', 'autovacuum_vacuum_threshold', 'autovacuum_vacuum_scale_factor',
+    v_known constant text[] := array['fillfactor', 'autovacuum_enabled', 'autovacuum_vacuum_threshold',
+        'autovacuum_vacuum_scale_factor',
         'autovacuum_vacuum_insert_threshold', 'autovacuum_vacuum_insert_scale_factor', 'autovacuum_vacuum_cost_delay',
-        'autovacuum_vacuum_cost_limit', 'autovacuum_analyze_threshold', 'autovacuum_analyze_scale_factor', 'autovacuum_freeze_min_age',
+        'autovacuum_vacuum_cost_limit', 'autovacuum_analyze_threshold', 'autovacuum_analyze_scale_factor',
+        'autovacuum_freeze_min_age',
         'autovacuum_freeze_max_age', 'vacuum_truncate'];
     v_hot constant text[] := array['msgs', 'msgs_nonpersistent', 'parked', 'leased', 'bodies'];
     v_option record;
@@ -21,7 +25,8 @@ begin
     if options is null or jsonb_typeof(options) <> 'object' or not v_hot @> coalesce(tables, v_hot)
        or exists (select from jsonb_object_keys(options) k where k <> all (v_known)) then
         raise exception using errcode = 'HD004', message = 'these are no storage parameters of Howdah''s tables',
-            hint = format('Parameters are: %s. Tables are: %s.', array_to_string(v_known, ', '), array_to_string(v_hot, ', '));
+            hint = format('Parameters are: %s. Tables are: %s.', array_to_string(v_known, ', '),
+                array_to_string(v_hot, ', '));
     end if;
     foreach v_table in array coalesce(tables, v_hot) loop
         for v_option in select o.key, o.value #>> '{}' as value from jsonb_each(options) o loop
@@ -33,6 +38,7 @@ begin
         end loop;
     end loop;
 exception when invalid_parameter_value then
-    raise exception using errcode = 'HD004', message = sqlerrm, hint = 'See PostgreSQL''s storage parameters of CREATE TABLE.';
+    raise exception using errcode = 'HD004', message = sqlerrm,
+        hint = 'See PostgreSQL''s storage parameters of CREATE TABLE.';
 end
 $$;

@@ -1,4 +1,4 @@
--- howdah.unregister_worker(worker_id): a worker has ended; a second call does nothing.
+-- howdah.unregister_worker(worker_id): unregister a worker that has ended; a second call does nothing.
 --
 -- Role     howdah_consumer howdah_admin
 create or replace function howdah.unregister_worker(worker_id uuid) returns void

@@ -1,10 +1,10 @@
--- howdah._check_cron(p_cron): refuse what is no cron expression of five fields.
+-- howdah._check_cron(p_cron): refuse a text that is no cron expression of five fields.
 --
 -- Raises   HD005 a field is missing, unknown or out of bounds.
 -- Role     internal
 --
--- Minute, hour, day of the month, month, day of the week (0 and 7 are Sunday); *, lists, ranges, steps and names as in cron(8). When it
--- fires is computed by the schedulers (workers/cron.py).
+-- The fields are minute, hour, day of the month, month and day of the week (0 and 7 are Sunday). *, lists, ranges,
+-- steps and names work as in cron(8). The schedulers compute when it fires (workers/cron.py).
 create or replace function howdah._check_cron(p_cron text) returns void
 language plpgsql immutable
 as $$
@@ -22,8 +22,10 @@ begin
         from unnest(v_fields) with ordinality f(field, n)
         cross join lateral regexp_split_to_table(f.field, ',') p(part)
         cross join lateral (
-            select regexp_match(lower(p.part), '^(?:[*]|([a-z]{3}|[0-9]{1,2})(?:-([a-z]{3}|[0-9]{1,2}))?)(?:/([0-9]{1,2}))?$') as found) m
-        cross join lateral (select howdah._cron_number(m.found[1], f.n) as first, howdah._cron_number(m.found[2], f.n) as last) v
+            select regexp_match(lower(p.part),
+                '^(?:[*]|([a-z]{3}|[0-9]{1,2})(?:-([a-z]{3}|[0-9]{1,2}))?)(?:/([0-9]{1,2}))?$') as found) m
+        cross join lateral (select howdah._cron_number(m.found[1], f.n) as first,
+            howdah._cron_number(m.found[2], f.n) as last) v
         where m.found is null or m.found[3]::integer = 0
            or m.found[1] is not null and (v.first between v_lowest[f.n] and v_highest[f.n]) is not true
            or m.found[2] is not null and (v.last between v.first and v_highest[f.n]) is not true
@@ -33,7 +35,8 @@ begin
     if v_wrong is not null then
         raise exception using errcode = 'HD005',
             message = format('cron expression %s is wrong: %s', quote_literal(left(p_cron, 200)), v_wrong),
-            hint = 'Minute, hour, day of the month, month, day of the week, such as "30 8 * * mon-fri" or "*/10 * * * *".';
+            hint =
+                'Minute, hour, day of the month, month, day of the week, such as "30 8 * * mon-fri" or "*/10 * * * *".';
     end if;
 end
 $$;

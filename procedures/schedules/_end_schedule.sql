@@ -1,4 +1,4 @@
--- howdah._end_schedule(p_schedule, p_state): let a schedule, and the series it began, fire no more.
+-- howdah._end_schedule(p_schedule, p_state): end a schedule, and the series that it began.
 --
 -- Role     internal
 create or replace function howdah._end_schedule(p_schedule howdah.schedules, p_state text) returns void

@@ -1,6 +1,6 @@
--- howdah._fire(p_schedule, p_at): one firing: send the message, or begin the series.
+-- howdah._fire(p_schedule, p_at): make one firing: send the message, or begin the series.
 --
--- Raises   HD001 its destination was dropped; HD010 its maker may not send there any more; what howdah.send raises.
+-- Raises   HD001 its destination was dropped; HD010 its creator may no longer send there; what howdah.send raises.
 -- Role     internal
 create or replace function howdah._fire(p_schedule howdah.schedules, p_at timestamptz) returns void
 language plpgsql volatile
@@ -10,16 +10,19 @@ declare
     v_message_id bigint;
     v_series howdah.schedules;
 begin
-    select d.* into v_destination from howdah.destinations d where d.id = p_schedule.destination_id and d.dropped_at is null;
+    select d.* into v_destination from howdah.destinations d
+    where d.id = p_schedule.destination_id and d.dropped_at is null;
     if not found then
-        raise exception using errcode = 'HD001', message = format('destination %s was dropped', howdah._destination_name(p_schedule.destination_id)),
+        raise exception using errcode = 'HD001', message = format('destination %s was dropped',
+            howdah._destination_name(p_schedule.destination_id)),
             hint = 'Cancel the schedule.';
     end if;
     if not exists (select from howdah.destination_grants g
                    where g.destination_id = v_destination.id and g.verb = 'send'
                      and howdah._is_member(p_schedule.created_by, g.role_name)) then
         raise exception using errcode = 'HD010',
-            message = format('role %s may not send to %s any more', quote_ident(p_schedule.created_by), quote_literal(v_destination.name)),
+            message = format('role %s may not send to %s any more', quote_ident(p_schedule.created_by),
+                quote_literal(v_destination.name)),
             hint = 'Grant it the right, and call howdah.resume_schedule.';
     end if;
     if p_schedule.cron is not null and p_schedule.period_ms is not null then
@@ -42,8 +45,8 @@ begin
             jsonb_build_object('scheduledJobId', p_schedule.id::text) || coalesce(p_schedule.headers, '{}')
                 || jsonb_build_object('scheduledTime', (extract(epoch from p_at) * 1000)::bigint)
                 || case when v_destination.stamp_user then howdah._stamped(null, p_schedule.created_by) else '{}' end,
-            p_schedule.priority, p_schedule.correlation_id, p_schedule.reply_to, p_schedule.message_type, p_schedule.conversation_id,
-            p_schedule.time_to_live_ms * interval '1 millisecond', null,
+            p_schedule.priority, p_schedule.correlation_id, p_schedule.reply_to, p_schedule.message_type,
+            p_schedule.conversation_id, p_schedule.time_to_live_ms * interval '1 millisecond', null,
             case when p_schedule.nonpersistent then 'non-persistent' else 'persistent' end, true, null,
             p_schedule.created_by);
     end if;

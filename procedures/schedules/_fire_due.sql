@@ -1,9 +1,11 @@
--- howdah._fire_due(p_schedule, p_times, p_next_at, p_error): fire a schedule for some times that have come, and move it on.
+-- howdah._fire_due(p_schedule, p_times, p_next_at, p_error): fire a schedule for times that have come, and move it on.
 --
--- Returns  the number of firings that took place (bigint).
--- Raises   HD005 p_error, which like any other error of a firing ends in last_error.
+-- Returns  the number of firings (bigint).
+-- Raises   HD005 p_error, which becomes last_error like any other error of a firing.
 -- Role     internal
-create or replace function howdah._fire_due(p_schedule howdah.schedules, p_times timestamptz[], p_next_at timestamptz, p_error text)
+create or replace function howdah._fire_due(
+    p_schedule howdah.schedules, p_times timestamptz[], p_next_at timestamptz, p_error text
+)
 returns bigint
 language plpgsql volatile
 as $$
@@ -37,8 +39,9 @@ begin
     update howdah.schedules s
     set next_at = p_next_at, due_at = p_next_at, remaining = p_schedule.remaining, last_error = null,
         state = case when p_next_at is null then 'ended' else s.state end,
-        changed_at = case when p_next_at is null then v_now else s.changed_at end, fired = s.fired + cardinality(v_times),
-        last_fired_at = case when cardinality(v_times) > 0 then v_now else s.last_fired_at end,
+        changed_at = case when p_next_at is null then v_now else s.changed_at end,
+        fired = s.fired + cardinality(v_times), last_fired_at = case when cardinality(v_times) > 0 then v_now
+            else s.last_fired_at end,
         missed = p_schedule.missed + coalesce(cardinality(p_times), 0) - cardinality(v_times)
     where s.id = p_schedule.id;
     return cardinality(v_times);

@@ -1,9 +1,9 @@
 -- howdah._fire_period(p_schedule, p_now): fire a schedule with a period, or one of a single firing.
 --
--- Returns  the number of firings that took place (bigint).
+-- Returns  the number of firings (bigint).
 -- Role     internal
 --
--- At most 1000 in a call: what is left is due at once.
+-- It makes at most 1000 firings in a call; the rest is due at once.
 create or replace function howdah._fire_period(p_schedule howdah.schedules, p_now timestamptz) returns bigint
 language plpgsql volatile
 as $$
@@ -18,11 +18,12 @@ begin
     if p_schedule.catch_up then
         v_due := least(v_due, 1000);
     end if;
-    -- Of a long row of firings that one message stands for, the last ones are enough to know which it is.
+    -- If one message stands for many firings, the last ones are enough to know which it is.
     v_from := greatest(v_due - 1000, 0);
     p_schedule.missed := p_schedule.missed + v_from;
     p_schedule.remaining := p_schedule.remaining - v_due;
-    return howdah._fire_due(p_schedule, array(select p_schedule.next_at + n * v_period from generate_series(v_from, v_due - 1) n),
+    return howdah._fire_due(p_schedule, array(select p_schedule.next_at + n * v_period
+        from generate_series(v_from, v_due - 1) n),
         case when p_schedule.remaining = 0 then null else p_schedule.next_at + v_due * v_period end, null);
 end
 $$;

@@ -8,6 +8,7 @@ as $$
     select exists (
         select from pg_roles r
         where (r.rolname = p_schedule.created_by or r.rolname in (
-                select g.role_name from howdah.destination_grants g where g.destination_id = p_schedule.destination_id and g.verb = 'admin'))
+                select g.role_name from howdah.destination_grants g
+                where g.destination_id = p_schedule.destination_id and g.verb = 'admin'))
           and howdah._has_role(r.rolname::text))
 $$;

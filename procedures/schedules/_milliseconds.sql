@@ -1,4 +1,4 @@
--- howdah._milliseconds(p_length): a length of time in milliseconds.
+-- howdah._milliseconds(p_length): an interval in milliseconds.
 --
 -- Returns  bigint.
 -- Role     internal

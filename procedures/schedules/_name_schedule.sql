@@ -1,7 +1,8 @@
--- howdah._name_schedule(p_id, p_name): give a new schedule its name, in place of the one that has it.
+-- howdah._name_schedule(p_id, p_name): give a new schedule its name, and end the one that has it.
 --
--- Returns  its number; that of the older one if both are the same but for how far they are: then the new one is taken back (bigint).
--- Raises   HD029 the schedule of that name is not the caller's.
+-- Returns  its number (bigint). If the older schedule has the same definition, the older one's number; the new schedule
+--          is then deleted.
+-- Raises   HD029 the schedule of that name belongs to somebody else.
 -- Role     internal
 create or replace function howdah._name_schedule(p_id bigint, p_name text) returns bigint
 language plpgsql volatile
@@ -14,7 +15,8 @@ begin
     select o.* into v_old from howdah.schedules s cross join lateral howdah._own_schedule(s.id) o where s.name = p_name
         and s.state <> 'cancelled';
     select s.* into v_new from howdah.schedules s where s.id = p_id;
-    if v_old.state in ('active', 'paused', 'failed') and howdah._schedule_definition(v_old) = howdah._schedule_definition(v_new) then
+    if v_old.state in ('active', 'paused', 'failed')
+       and howdah._schedule_definition(v_old) = howdah._schedule_definition(v_new) then
         delete from howdah.schedules s where s.id = p_id;
         return v_old.id;
     elsif v_old.id is not null then

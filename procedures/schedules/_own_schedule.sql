@@ -1,4 +1,5 @@
--- howdah._own_schedule(p_id): a schedule that the caller may change: its maker, or an administrator of what it sends to.
+-- howdah._own_schedule(p_id): a schedule that the caller may change, as its creator or as an administrator of its
+-- destination.
 --
 -- Returns  the row of howdah.schedules, locked.
 -- Raises   HD029 there is none, or it is somebody else's.
@@ -14,7 +15,7 @@ begin
         raise exception using errcode = 'HD029',
             message = format('there is no schedule %s that role %s may change', coalesce(p_id::text, 'NULL'),
                 quote_ident(howdah._caller())),
-            hint = 'See howdah.list_schedules(). Its maker may, and who administers its queue.';
+            hint = 'See howdah.list_schedules(). Its creator and the administrators of its queue may change it.';
     end if;
     return v_schedule;
 end

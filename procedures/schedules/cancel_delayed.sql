@@ -1,11 +1,13 @@
--- howdah.cancel_delayed(queue, message_ids): discard messages that were sent with a delay, as long as they are not due.
+-- howdah.cancel_delayed(queue, message_ids): discard messages that were sent with a delay and are not yet due, all or
+-- none.
 --
--- Returns  their number (bigint). All or none.
--- Raises   HD001 no such queue; HD005 message_ids is NULL; HD010 not allowed; HD013 a message is not there, is due already, or was not
---          sent with a delay.
+-- Returns  the number of messages discarded (bigint).
+-- Raises   HD001 no such queue; HD005 message_ids is NULL; HD010 not allowed; HD013 a message is not there, is already
+--          due, or was not sent with a delay.
 -- Role     howdah_producer howdah_admin
 --
--- Who may send there may cancel by number. The journal has them as discarded, because cancelled.
+-- Whoever may send there may cancel by message id. The journal records the messages as discarded, with the reason
+-- cancelled.
 create or replace function howdah.cancel_delayed(queue text, message_ids bigint[]) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
 as $$
@@ -15,7 +17,8 @@ declare
     v_done bigint;
 begin
     if message_ids is null then
-        raise exception using errcode = 'HD005', message = 'message_ids cannot be NULL', hint = 'See howdah.list_delayed(queue).';
+        raise exception using errcode = 'HD005', message = 'message_ids cannot be NULL',
+            hint = 'See howdah.list_delayed(queue).';
     end if;
     v_done := howdah._discard_delayed(v_destination, array(
         select p.ctid from howdah.parked p
@@ -25,7 +28,7 @@ begin
     if v_done < v_wanted or exists (select from unnest(message_ids) i(id) where i.id is null) then
         raise exception using errcode = 'HD013',
             message = format('not all of these messages wait for their time in queue %s', quote_literal(queue)),
-            hint = 'See howdah.list_delayed(queue). What is due belongs to the consumers.';
+            hint = 'See howdah.list_delayed(queue). Messages that are due can no longer be cancelled.';
     end if;
     return v_done;
 end

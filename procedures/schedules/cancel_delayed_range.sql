@@ -1,11 +1,15 @@
--- howdah.cancel_delayed_range(queue, due_from, due_until): discard all messages sent with a delay that will become due in a range of time.
+-- howdah.cancel_delayed_range(queue, due_from, due_until): discard all messages sent with a delay that become due in a
+-- range of time.
 --
--- Returns  their number (bigint). The range includes its ends; NULL: open.
+-- Returns  the number of messages discarded (bigint). The range includes its ends; NULL means open.
 -- Raises   HD001 no such queue; HD010 not allowed.
 -- Role     howdah_producer howdah_admin
 --
--- For who administers the queue. ActiveMQ's REMOVEALL with ACTION_START_TIME and ACTION_END_TIME; schedules: howdah.cancel_schedules.
-create or replace function howdah.cancel_delayed_range(queue text, due_from timestamptz default null, due_until timestamptz default null)
+-- It is for administrators of the queue, and does what ActiveMQ's REMOVEALL does with ACTION_START_TIME and
+-- ACTION_END_TIME. For schedules, use howdah.cancel_schedules.
+create or replace function howdah.cancel_delayed_range(
+    queue text, due_from timestamptz default null, due_until timestamptz default null
+)
 returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off
 as $$

@@ -1,9 +1,9 @@
--- howdah.cancel_schedule(schedule_id): let a schedule, and the series that it began, fire no more.
+-- howdah.cancel_schedule(schedule_id): cancel a schedule, and the series that it began.
 --
--- Raises   HD010 called out of a maintenance command; HD029 there is no such schedule, or it is somebody else's.
+-- Raises   HD010 called from a maintenance command; HD029 there is no such schedule, or it is somebody else's.
 -- Role     howdah_producer howdah_admin
 --
--- A scheduler that is just firing it is waited for. What was sent stays sent.
+-- The call waits for a scheduler that is firing it. Messages already sent stay sent.
 create or replace function howdah.cancel_schedule(schedule_id bigint) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

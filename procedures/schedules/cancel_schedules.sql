@@ -1,12 +1,15 @@
--- howdah.cancel_schedules(queue, next_from, next_until): cancel the caller's schedules of a queue or topic whose next firing lies in a range of time.
+-- howdah.cancel_schedules(queue, next_from, next_until): cancel the caller's schedules of a queue or topic whose next
+-- firing lies in a range of time.
 --
--- Returns  their number (bigint). The range includes its ends; NULL: open.
+-- Returns  the number of schedules cancelled (bigint). The range includes its ends; NULL means open.
 -- Raises   HD001 no such queue; HD010 not allowed.
 -- Role     howdah_producer howdah_admin
 --
--- An administrator of the queue cancels everybody's. ActiveMQ's REMOVEALL with ACTION_START_TIME and ACTION_END_TIME; delayed messages:
--- howdah.cancel_delayed.
-create or replace function howdah.cancel_schedules(queue text, next_from timestamptz default null, next_until timestamptz default null)
+-- An administrator of the queue cancels everybody's. This is ActiveMQ's REMOVEALL with ACTION_START_TIME and
+-- ACTION_END_TIME. For delayed messages, use howdah.cancel_delayed_range.
+create or replace function howdah.cancel_schedules(
+    queue text, next_from timestamptz default null, next_until timestamptz default null
+)
 returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -1,16 +1,20 @@
 -- howdah.due_schedules(max_schedules): the cron schedules that are due, for a scheduler to plan; nothing is locked.
 --
--- Returns  one row each; next_at NULL: its first firing is to be found, on or after from_at. now is the database's clock.
+-- Returns  one row per schedule. next_at NULL: its first firing must be computed, on or after from_at. now is the
+--          database's clock.
 -- Raises   HD005 max_schedules is not 1 to 100000.
 -- Role     howdah_consumer howdah_admin
 create or replace function howdah.due_schedules(max_schedules integer default 1000) returns table (
-    schedule_id bigint, cron text, time_zone text, next_at timestamptz, from_at timestamptz, catch_up boolean, now timestamptz
+    schedule_id bigint, cron text, time_zone text, next_at timestamptz, from_at timestamptz, catch_up boolean,
+    now timestamptz
 )
-language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off set jit = off
+language plpgsql volatile security definer set search_path = pg_catalog, howdah,
+    pg_temp set enable_seqscan = off set jit = off
 as $$
 begin
     if (max_schedules between 1 and 100000) is not true then
-        raise exception using errcode = 'HD005', message = format('max_schedules must be 1 to 100000, not %s', coalesce(max_schedules::text, 'NULL'));
+        raise exception using errcode = 'HD005', message = format('max_schedules must be 1 to 100000, not %s',
+            coalesce(max_schedules::text, 'NULL'));
     end if;
     return query
     select s.id, s.cron, s.time_zone, s.next_at, greatest(s.changed_at, s.starts_at), s.catch_up, n.now

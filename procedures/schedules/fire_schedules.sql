@@ -1,21 +1,28 @@
--- howdah.fire_schedules(plans, max_schedules): send what is due by the clock; called by schedulers, any number of them, again and again.
+-- howdah.fire_schedules(plans, max_schedules): send what is due by the clock; any number of schedulers call it again
+-- and again.
 --
--- Returns  one row: fired, the messages sent and series begun; unplanned, the due cron schedules that the caller brought no plan for (see
---          howdah.due_schedules); next_in, the seconds until the next firing (NULL: none is known).
--- Raises   HD005 wrong argument. What a firing raises (HD001, HD006, HD007, HD008, HD010, HD017, HD018, HD027, HD025) becomes the schedule's
---          last_error.
+-- Returns  one row: fired, the messages sent and series begun; unplanned, the due cron schedules for which the caller
+--          brought no plan (howdah.due_schedules); next_in, the seconds until the next firing (NULL: none is known).
+-- Raises   HD005 wrong argument. An error of a firing (HD001, HD006, HD007, HD008, HD010, HD017, HD018, HD027, HD025)
+--          becomes the schedule's last_error.
 -- Role     howdah_consumer howdah_admin
 --
--- A firing stores its message and moves its schedule on in one transaction, with the schedule's row locked; rows that others have locked
--- are passed by. So each firing takes place once, and a scheduler that dies leaves nothing half done. Periods are computed here. When a
--- cron expression fires is computed by the caller: plans is a JSON array of {"schedule_id", "was": its next_at, "times": [those that are
--- due], "next_at"}, or with "error" instead of times; a plan whose "was" is not the schedule's next_at any more is void. Where sending is
--- refused for a time (paused, full) the firing is tried again every ten seconds; where it is refused for good the schedule has failed.
--- Consumers are trusted with their plans, as with the rest of upkeep; no plan fires ahead of the database's clock.
+-- A firing stores its message and moves its schedule on in one transaction, with the schedule's row locked. Rows that
+-- others have locked are skipped. So each firing happens once, and a scheduler that dies leaves nothing half done.
+--
+-- Periods are computed here; the caller computes the times of cron expressions. plans is a JSON array of
+-- {"schedule_id", "was": its next_at, "times": [those that are due], "next_at"}, or with "error" instead of times. A
+-- plan is void if its "was" is no longer the schedule's next_at.
+--
+-- If sending is refused for a time (paused, full), the firing is tried again every ten seconds. If it is refused for
+-- good, the schedule has failed. Consumers are trusted with their plans, as with other maintenance; no plan fires ahead
+-- of the database's clock.
 create or replace function howdah.fire_schedules(
-    plans jsonb default '[]', max_schedules integer default 1000, out fired bigint, out unplanned bigint, out next_in double precision
+    plans jsonb default '[]', max_schedules integer default 1000, out fired bigint, out unplanned bigint,
+    out next_in double precision
 ) returns record
-language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set enable_seqscan = off set jit = off
+language plpgsql volatile security definer set search_path = pg_catalog, howdah,
+    pg_temp set enable_seqscan = off set jit = off
 as $$
 declare
     v_now timestamptz := howdah.now();
@@ -23,22 +30,27 @@ declare
 begin
     if plans is null or jsonb_typeof(plans) <> 'array' or (max_schedules between 1 and 100000) is not true then
         raise exception using errcode = 'HD005', message = 'plans must be a JSON array, max_schedules 1 to 100000',
-            hint = 'Leave them out to fire what has a period.';
+            hint = 'Leave both out to fire only schedules with a period.';
     end if;
     begin
-        if exists (select from jsonb_to_recordset(plans) p(schedule_id bigint, was timestamptz, times timestamptz[], next_at timestamptz, error text)
+        if exists (select from jsonb_to_recordset(plans) p(schedule_id bigint, was timestamptz, times timestamptz[],
+            next_at timestamptz, error text)
                    where p.schedule_id is null or not howdah._is_readable(p.next_at)) then
             raise data_exception;
         end if;
     exception when data_exception then
-        raise exception using errcode = 'HD005', message = 'plans must be a JSON array of objects with a schedule_id and times between 1970 and 9999',
-            hint = 'For each schedule of howdah.due_schedules(): {"schedule_id", "was", "times": [...], "next_at"}, or "error".';
+        raise exception using errcode = 'HD005',
+            message = 'plans must be a JSON array of objects with a schedule_id and times between 1970 and 9999',
+            hint =
+                'For each schedule of howdah.due_schedules(): {"schedule_id", "was", "times": [...], "next_at"}, or '
+                '"error".';
     end;
     fired := 0;
     for v_plan in
         select s as schedule, p.times, p.next_at, p.error
         from howdah.schedules s
-        left join jsonb_to_recordset(plans) p(schedule_id bigint, was timestamptz, times timestamptz[], next_at timestamptz, error text)
+        left join jsonb_to_recordset(plans) p(schedule_id bigint, was timestamptz, times timestamptz[],
+            next_at timestamptz, error text)
             on p.schedule_id = s.id and p.was is not distinct from s.next_at
         where s.due_at <= v_now and (s.cron is null or p.schedule_id is not null)
         order by s.due_at limit max_schedules for no key update of s skip locked
@@ -52,6 +64,7 @@ begin
     select count(*) filter (where s.due_at <= v_now and s.cron is not null),
         extract(epoch from min(s.due_at) filter (where s.due_at > v_now or s.cron is null) - v_now)
     into unplanned, next_in
-    from (select d.due_at, d.cron from howdah.schedules d where d.due_at is not null order by d.due_at limit max_schedules + 1) s;
+    from (select d.due_at, d.cron from howdah.schedules d where d.due_at is not null order by d.due_at
+        limit max_schedules + 1) s;
 end
 $$;

@@ -1,10 +1,10 @@
--- howdah.pause_schedule(schedule_id): let a schedule fire no more until howdah.resume_schedule.
+-- howdah.pause_schedule(schedule_id): pause a schedule until howdah.resume_schedule.
 --
--- Returns  whether it was active (boolean); if not, nothing changes.
--- Raises   HD010 called out of a maintenance command; HD029 there is no such schedule, or it is somebody else's.
+-- Returns  true if it was active (boolean); otherwise nothing changes.
+-- Raises   HD010 called from a maintenance command; HD029 there is no such schedule, or it is somebody else's.
 -- Role     howdah_producer howdah_admin
 --
--- Series that it began go on.
+-- Series that it began continue.
 create or replace function howdah.pause_schedule(schedule_id bigint) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

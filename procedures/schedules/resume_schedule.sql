@@ -1,10 +1,11 @@
--- howdah.resume_schedule(schedule_id): let a schedule that was paused, or that failed, fire again.
+-- howdah.resume_schedule(schedule_id): resume a schedule that was paused or has failed.
 --
--- Returns  whether it was paused or had failed (boolean); if not, nothing changes.
--- Raises   HD010 called out of a maintenance command; HD029 there is no such schedule, or it is somebody else's.
+-- Returns  true if it was paused or had failed (boolean); otherwise nothing changes.
+-- Raises   HD010 called from a maintenance command; HD029 there is no such schedule, or it is somebody else's.
 -- Role     howdah_producer howdah_admin
 --
--- From the next time on that lies ahead; what would have fired meanwhile is neither made up for nor counted, and repeats are still to come.
+-- It fires from the next time that lies ahead. Firings that fell into the pause are neither made up for nor counted,
+-- and repeats are still to come.
 create or replace function howdah.resume_schedule(schedule_id bigint) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -18,11 +19,12 @@ begin
     end if;
     v_next := case when v_schedule.cron is not null then null
         when v_schedule.next_at > v_now or v_schedule.period_ms is null then v_schedule.next_at
-        else v_schedule.next_at + (1 + floor(extract(epoch from v_now - v_schedule.next_at) * 1000 / v_schedule.period_ms)::bigint)
+        else v_schedule.next_at + (1 + floor(extract(epoch
+            from v_now - v_schedule.next_at) * 1000 / v_schedule.period_ms)::bigint)
             * v_schedule.period_ms * interval '1 millisecond' end;
     update howdah.schedules s
-    set state = case when v_next > s.ends_at then 'ended' else 'active' end, next_at = v_next, changed_at = v_now, last_error = null,
-        due_at = case when (v_next > s.ends_at) is not true then coalesce(v_next, v_now) end
+    set state = case when v_next > s.ends_at then 'ended' else 'active' end, next_at = v_next, changed_at = v_now,
+        last_error = null, due_at = case when (v_next > s.ends_at) is not true then coalesce(v_next, v_now) end
     where s.id = v_schedule.id;
     return true;
 end

@@ -1,11 +1,14 @@
--- howdah.wake_due(since): wake whoever waits for a queue in which a parked message has become due; called by schedulers.
+-- howdah.wake_due(since): wake waiting consumers of queues in which a parked message has become due; schedulers call
+-- it.
 --
--- Returns  one row: woken, the queues; next_in, the seconds until the next parked message of a queue that somebody waits for is due (NULL:
---          none); and now, to be given as since in the next call.
+-- Returns  one row: woken, the number of queues; next_in, the seconds until the next parked message of a queue with
+--          waiting consumers is due (NULL: none); and now, to be passed as since in the next call.
 -- Role     howdah_consumer howdah_admin
 --
--- Only for speed: receives find due messages by themselves, waiting ones within 250 ms.
-create or replace function howdah.wake_due(since timestamptz, out woken bigint, out next_in double precision, out now timestamptz)
+-- It only saves time: receives find due messages by themselves, and waiting ones within 250 ms.
+create or replace function howdah.wake_due(
+    since timestamptz, out woken bigint, out next_in double precision, out now timestamptz
+)
 returns record
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
@@ -29,9 +32,11 @@ begin
              where l.destination_id = w.id and l.rank = w.rank and l.until > coalesce(since, wake_due.now)
              order by l.until limit 1)) n
     ), due as (
-        select c.id, howdah._wake(c.id, c.waiting) from (select distinct o.id, o.waiting from coming o where o.due_at <= wake_due.now) c
+        select c.id, howdah._wake(c.id, c.waiting)
+        from (select distinct o.id, o.waiting from coming o where o.due_at <= wake_due.now) c
     )
-    select (select count(*) from due), case when exists (select from due) then 0 else extract(epoch from min(c.due_at) - wake_due.now) end
+    select (select count(*) from due), case when exists (select from due) then 0
+        else extract(epoch from min(c.due_at) - wake_due.now) end
     into woken, next_in from coming c;
 end
 $$;

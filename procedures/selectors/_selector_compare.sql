@@ -1,4 +1,5 @@
--- howdah._selector_compare(p_op, p_left, p_right): compare two numbers; NaN, which has no type, is neither equal nor unequal to anything.
+-- howdah._selector_compare(p_op, p_left, p_right): compare two numbers; NaN, which has no type, is neither equal nor
+-- unequal to anything.
 --
 -- Returns  boolean; NULL if either is NULL.
 -- Role     internal
@@ -6,12 +7,15 @@ create or replace function howdah._selector_compare(p_op text, p_left numeric, p
 language plpgsql immutable strict parallel safe
 as $$
 begin
-    return p_left <> 'NaN' and p_right <> 'NaN' and case p_op when '=' then p_left = p_right when '<>' then p_left <> p_right
-        when '<' then p_left < p_right when '<=' then p_left <= p_right when '>' then p_left > p_right else p_left >= p_right end;
+    return p_left <> 'NaN' and p_right <> 'NaN' and case p_op when '=' then p_left = p_right
+        when '<>' then p_left <> p_right
+        when '<' then p_left < p_right when '<=' then p_left <= p_right
+        when '>' then p_left > p_right else p_left >= p_right end;
 end
 $$;
 
--- howdah._selector_compare(p_op, p_left, p_right): compare two headers: false if they are of unlike types, or of one that has no such comparison.
+-- howdah._selector_compare(p_op, p_left, p_right): compare two headers; the result is false if their types differ or
+-- have no such comparison.
 --
 -- Returns  boolean; NULL if either is NULL or JSON's null.
 -- Role     internal

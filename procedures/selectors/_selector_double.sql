@@ -1,7 +1,7 @@
--- howdah._selector_double(p_number): a number rounded to a double, never raising.
+-- howdah._selector_double(p_number): round a number to a double, without ever raising an error.
 --
--- Returns  numeric: the shortest decimal that reads as that double, of scale 1 or more; Infinity beyond the largest; 0.0 below the
---          smallest normal one.
+-- Returns  numeric: the shortest decimal that reads as that double, of scale 1 or more; Infinity beyond the largest
+--          double; 0.0 below the smallest normal one.
 -- Role     internal
 create or replace function howdah._selector_double(p_number numeric) returns numeric
 language plpgsql immutable strict parallel safe set extra_float_digits = 1

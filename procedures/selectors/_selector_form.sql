@@ -1,7 +1,8 @@
--- howdah._selector_form(p_kinds, p_values, p_places, p_at): read what follows LIKE, IN and IS, which stands at p_at.
+-- howdah._selector_form(p_kinds, p_values, p_places, p_at): read what follows LIKE, IN or IS at p_at.
 --
--- Returns  op (like, in, is null, not is null), val (the pattern as PostgreSQL's, or the strings as an array), and next, the word after it.
--- Raises   HD023 it breaks the grammar.
+-- Returns  op (like, in, is null, not is null); val (the pattern in PostgreSQL's form, or the strings as an array); and
+--          next, the word after it.
+-- Raises   HD023 it is no valid syntax.
 -- Role     internal
 create or replace function howdah._selector_form(
     p_kinds text[], p_values text[], p_places integer[], p_at integer, out op text, out val text, out next integer
@@ -49,9 +50,11 @@ begin
         if p_kinds[next] = 'bad' then
             perform howdah._selector_bad_word(p_values[next], p_places[next]);
         end if;
-        perform howdah._invalid_selector(p_places[next], format('%s where %s is expected', howdah._selector_word(p_kinds[next], p_values[next]), v_wanted),
+        perform howdah._invalid_selector(p_places[next],
+            format('%s where %s is expected', howdah._selector_word(p_kinds[next], p_values[next]), v_wanted),
             case op when 'in' then 'IN takes strings: region IN (''EU'', ''US''). For numbers: code = 1 OR code = 2.'
-                when 'like' then 'LIKE takes a string: region LIKE ''E%''. In it _ is any character and % any number of them.' end);
+                when 'like' then
+                    'LIKE takes a string: region LIKE ''E%''. In it _ is any character and % any number of them.' end);
     end if;
     next := next + 1;
 end

@@ -1,7 +1,7 @@
 -- howdah._selector_number(p_header): a header's value for calculations.
 --
--- Returns  an integer of 64 bits as numeric of scale 0; any other number as a Java double, of scale 1 or more, or Infinity; NaN for what
---          is no number. NULL for NULL and JSON's null.
+-- Returns  an integer of 64 bits as numeric of scale 0; any other number as a Java double, of scale 1 or more, or
+--          Infinity; NaN for a value that is no number. NULL for NULL and JSON's null.
 -- Role     internal
 create or replace function howdah._selector_number(p_header jsonb) returns numeric
 language plpgsql immutable strict parallel safe
@@ -14,7 +14,7 @@ begin
         return case when v_kind <> 'null' then 'NaN'::numeric end;
     end if;
     v_number := p_header::numeric;
-    -- A decimal of 15 digits is as it is the shortest form of its double.
+    -- A decimal of 15 digits is already the shortest form of its double.
     if scale(v_number) = 0 and v_number between -9223372036854775808 and 9223372036854775807
         or scale(v_number) between 1 and 6 and abs(v_number) < 1000000000 then
         return v_number;

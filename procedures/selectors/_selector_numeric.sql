@@ -10,7 +10,8 @@ begin
     if p_kind = 'property' then
         return format('howdah._selector_number(%s)', p_sql);
     elsif p_kind not in ('literal number', 'number', 'calculation') then
-        perform howdah._invalid_selector(p_position, format('a %s where a number is expected', replace(p_kind, 'literal ', '')));
+        perform howdah._invalid_selector(p_position,
+            format('a %s where a number is expected', replace(p_kind, 'literal ', '')));
     end if;
     return p_sql;
 end

@@ -1,15 +1,19 @@
 -- howdah._selector_operand(p_op, p_value, p_position): a literal or a name as SQL over the alias m.
 --
--- Returns  its kind and sql. Kinds: literal string, literal number, literal boolean; property (jsonb), text and number (JMS headers).
--- Raises   HD023 a number out of range, or a name that is no property's.
+-- Returns  its kind and sql. Kinds: literal string, literal number, literal boolean; property (jsonb), text and number
+--          (JMS headers).
+-- Raises   HD023 a number is out of range, or a name cannot be a property.
 -- Role     internal
 --
--- Names and strings reach the SQL as literals only.
-create or replace function howdah._selector_operand(p_op text, p_value text, p_position integer, out kind text, out sql text) returns record
+-- Names and strings get into the SQL only as literals.
+create or replace function howdah._selector_operand(
+    p_op text, p_value text, p_position integer, out kind text, out sql text
+) returns record
 language plpgsql immutable
 as $$
 begin
-    kind := case p_op when 'string' then 'literal string' when 'number' then 'literal number' when 'name' then 'property' else 'literal boolean' end;
+    kind := case p_op when 'string' then 'literal string' when 'number' then 'literal number'
+        when 'name' then 'property' else 'literal boolean' end;
     if p_op = 'number' then
         sql := howdah._selector_literal(p_value, p_position);
     elsif p_op <> 'name' then
@@ -26,8 +30,10 @@ begin
             when 'JMSCorrelationID' then 'm.correlation_id'
             when 'JMSType' then 'm.message_type' end;
         if sql is null then
-            perform howdah._invalid_selector(p_position, format('the name %s, which cannot be selected by', left(p_value, 40)),
-                'Of names that begin with JMS there are JMSDeliveryMode, JMSPriority, JMSMessageID, JMSTimestamp, JMSCorrelationID, JMSType, and those of headers that begin with JMSX or JMS_.');
+            perform howdah._invalid_selector(p_position,
+                format('the name %s, which cannot be selected by', left(p_value, 40)),
+                'Of names that begin with JMS there are JMSDeliveryMode, JMSPriority, JMSMessageID, JMSTimestamp, '
+                'JMSCorrelationID, JMSType, and those of headers that begin with JMSX or JMS_.');
         end if;
     end if;
 end

@@ -1,12 +1,13 @@
 -- howdah._selector_parse(p_selector): a selector in postfix order, each operator after its operands.
 --
--- Returns  op, pos (where it stands), val. Operands: string, number, name, TRUE, FALSE. Operators: neg, pos, * / + - = <> < <= > >=,
---          between, like (val: pattern), in (val: array), is null, each of the four also with not before it; NOT, AND, OR; group: the
---          operand before it stood in parentheses. Nothing for NULL and blank text.
--- Raises   HD023 it breaks the grammar.
+-- Returns  op, pos (its place) and val. Operands: string, number, name, TRUE, FALSE. Operators: neg, pos, * / + - = <>
+--          < <= > >=, between, like (val: pattern), in (val: array), is null, each of these four also with not before
+--          it; NOT, AND, OR; group: the operand before it stood in parentheses. No row for NULL and blank text.
+-- Raises   HD023 it is no valid syntax.
 -- Role     internal
 --
--- Dijkstra's shunting yard: no recursion, so no text can exhaust the stack. Ranks: OR 1, AND 2, NOT 3, comparisons 4, + - 5, * / 6, signs 7.
+-- This is Dijkstra's shunting yard: it needs no recursion, so no text can exhaust the stack. Ranks: OR 1, AND 2, NOT 3,
+-- comparisons 4, + - 5, * / 6, signs 7.
 create or replace function howdah._selector_parse(p_selector text) returns table (op text, pos integer, val text)
 language plpgsql immutable
 as $$
@@ -24,7 +25,8 @@ declare
     v_want boolean := true;
     i integer := 0;
 begin
-    select array_agg(t.kind order by t.position), array_agg(t.value order by t.position), array_agg(t.position order by t.position)
+    select array_agg(t.kind order by t.position), array_agg(t.value order by t.position),
+        array_agg(t.position order by t.position)
     into v_kinds, v_values, v_places
     from howdah._selector_tokens(p_selector) t;
     while v_kinds is not null loop
@@ -45,10 +47,12 @@ begin
             return next;
             continue;
         elsif v_want then
-            v_rank := case when v_kind = '(' then 0 when v_kind = 'NOT' and coalesce(v_ranks[nullif(v_top, 0)], 0) <= 3 then 3
+            v_rank := case when v_kind = '(' then 0
+                when v_kind = 'NOT' and coalesce(v_ranks[nullif(v_top, 0)], 0) <= 3 then 3
                 when v_kind in ('+', '-') then 7 end;
             if v_rank is null then
-                perform howdah._invalid_selector(pos, howdah._selector_word(v_kind, v_values[i]) || ' where a value is expected');
+                perform howdah._invalid_selector(pos,
+                    howdah._selector_word(v_kind, v_values[i]) || ' where a value is expected');
             end if;
             v_kind := case when v_rank < 7 then v_kind when v_kind = '-' then 'neg' else 'pos' end;
         else
@@ -62,7 +66,8 @@ begin
                 when v_kind = any ('{=,<>,<,<=,>,>=,BETWEEN,LIKE,IN,IS}') then 4
                 when v_kind in ('+', '-') then 5 when v_kind in ('*', '/') then 6 end;
             if v_rank is null then
-                perform howdah._invalid_selector(pos, howdah._selector_word(v_kind, v_values[i]) || ' where an operator is expected');
+                perform howdah._invalid_selector(pos,
+                    howdah._selector_word(v_kind, v_values[i]) || ' where an operator is expected');
             end if;
             val := null;
             while v_top > 0 and v_stack[v_top] <> '(' and v_ranks[v_top] >= v_rank + (v_rank = 4)::integer loop
@@ -81,7 +86,8 @@ begin
                 v_want := true;
                 continue;
             elsif v_rank = 4 and v_top > 0 and v_ranks[v_top] = 4 then
-                perform howdah._invalid_selector(pos, 'a comparison of a comparison', 'Put the first one in parentheses, or join them by AND.');
+                perform howdah._invalid_selector(pos, 'a comparison of a comparison',
+                    'Put the first one in parentheses, or join them by AND.');
             elsif v_kind = 'end' then
                 if v_top > 0 then
                     perform howdah._invalid_selector(v_starts[v_top], 'a ( that is not closed');
@@ -96,7 +102,8 @@ begin
                 return next;
                 continue;
             elsif v_kind in ('LIKE', 'IN', 'IS') then
-                select v_not || f.op, f.val, f.next - 1 into op, val, i from howdah._selector_form(v_kinds, v_values, v_places, i) f;
+                select v_not || f.op, f.val, f.next - 1 into op, val, i
+                from howdah._selector_form(v_kinds, v_values, v_places, i) f;
                 return next;
                 continue;
             end if;

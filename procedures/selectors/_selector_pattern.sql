@@ -1,10 +1,12 @@
--- howdah._selector_pattern(p_pattern, p_escape, p_position): a pattern of LIKE with PostgreSQL's own escape, the backslash.
+-- howdah._selector_pattern(p_pattern, p_escape, p_position): a pattern of LIKE, with the backslash, PostgreSQL's own
+-- escape character.
 --
 -- Returns  text, which never ends in the middle of an escape.
--- Raises   HD023 it has over 1000 signs %.
+-- Raises   HD023 it has more than 1000 signs %.
 -- Role     internal
 --
--- JMS has no escape character unless one is given. One that ends the pattern escapes nothing and is left out, as ActiveMQ does.
+-- JMS has no escape character unless one is given. One that ends the pattern escapes nothing and is left out, as in
+-- ActiveMQ.
 create or replace function howdah._selector_pattern(p_pattern text, p_escape text, p_position integer) returns text
 language plpgsql immutable
 as $$
@@ -21,7 +23,8 @@ begin
             v_escaped := true;
             continue;
         end if;
-        v_out := v_out || case when v_char = chr(92) or v_escaped and v_char in ('%', '_') then chr(92) || v_char else v_char end;
+        v_out := v_out || case when v_char = chr(92) or v_escaped and v_char in ('%', '_') then chr(92) || v_char
+            else v_char end;
         v_escaped := false;
     end loop;
     return v_out;

@@ -1,12 +1,12 @@
--- howdah._selector_sql(p_selector): a JMS message selector compiled into one boolean SQL expression.
+-- howdah._selector_sql(p_selector): compile a JMS message selector into one boolean SQL expression.
 --
--- Returns  text; NULL for NULL, empty and blank selectors. The expression is over an alias m with the columns of howdah.msgs and
---          nonpersistent (boolean). It is true, false or NULL (unknown) and never raises, whatever the headers hold. It depends on the
---          selector alone, so it can be stored.
+-- Returns  text; NULL for a NULL, empty or blank selector. The expression reads an alias m with the columns of
+--          howdah.msgs and nonpersistent (boolean). It is true, false or NULL (unknown), and never raises an error,
+--          whatever the headers hold. It depends on the selector alone, so it can be stored.
 -- Raises   HD023 the selector is invalid.
 -- Role     internal
 --
--- Names and strings of the selector stand in it as literals only. It is to be executed where the search_path is pinned.
+-- Names and strings of the selector stand in it only as literals. Execute it where the search_path is pinned.
 create or replace function howdah._selector_sql(p_selector text) returns text
 language plpgsql immutable
 as $$
@@ -40,7 +40,8 @@ begin
             continue;
         elsif v_op.op in ('neg', 'pos') then
             v_sql := howdah._selector_numeric(v_kinds[n], v_sqls[n], v_places[n]);
-            v_kind := case when v_op.op = 'pos' and v_kinds[n] = 'literal number' then v_kinds[n] else 'calculation' end;
+            v_kind := case when v_op.op = 'pos' and v_kinds[n] = 'literal number' then v_kinds[n]
+                else 'calculation' end;
             v_places[n] := v_op.pos;
             if v_op.op = 'neg' then
                 v_sql := format('howdah._selector_arithmetic(''-'', 0, %s)', v_sql);
@@ -80,7 +81,8 @@ begin
         else
             n := n - 1;
             v_kind := 'predicate';
-            v_sql := howdah._selector_comparison(v_op.op, v_kinds[n], v_sqls[n], v_places[n], v_kinds[n + 1], v_sqls[n + 1], v_places[n + 1]);
+            v_sql := howdah._selector_comparison(v_op.op, v_kinds[n], v_sqls[n], v_places[n], v_kinds[n + 1],
+                v_sqls[n + 1], v_places[n + 1]);
         end if;
         v_kinds[n] := v_kind;
         v_sqls[n] := v_sql;

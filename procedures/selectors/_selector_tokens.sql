@@ -1,24 +1,30 @@
 -- howdah._selector_tokens(p_selector): the words of a selector.
 --
--- Returns  each word's position (of its first character, from 1), kind and value. Kind is string, number, name or end, or the keyword
---          in capitals or symbol itself. The value of a string is what its quotes hold. Nothing for NULL and blank text.
--- Raises   HD023 a character that begins no word, or the text is too long.
+-- Returns  position (of its first character, from 1), kind and value of each word. kind is string, number, name or end,
+--          or the keyword (in capitals) or symbol itself. The value of a string is the text between its quotes. No row
+--          for NULL and blank text.
+-- Raises   HD023 a character begins no word, or the text is too long.
 -- Role     internal
 --
--- A name is made of letters, digits, _ and $, as in Java. Not of ASCII are all characters but spaces and punctuation.
-create or replace function howdah._selector_tokens(p_selector text) returns table ("position" integer, kind text, value text)
+-- A name consists of letters, digits, _ and $, as in Java. Outside ASCII, every character counts except spaces and
+-- punctuation.
+create or replace function howdah._selector_tokens(p_selector text) returns table (
+    "position" integer, kind text, value text
+)
 language plpgsql immutable
 as $$
 declare
     v_bad record;
 begin
     if length(p_selector) > 32768 then
-        perform howdah._invalid_selector(32769, 'it has more than 32768 characters', 'Set a header when sending, and select by that.');
+        perform howdah._invalid_selector(32769, 'it has more than 32768 characters',
+            'Set a header when sending, and select by that.');
     end if;
     return query
     select c.place, case when c.word[2] is not null then 'string' when c.word[3] is not null then 'number'
             when c.word[4] is not null then case when upper(c.word[4] collate "C") = any (
-                '{"NULL",TRUE,FALSE,NOT,AND,OR,BETWEEN,LIKE,IN,IS,ESCAPE}') then upper(c.word[4] collate "C") else 'name' end
+                '{"NULL",TRUE,FALSE,NOT,AND,OR,BETWEEN,LIKE,IN,IS,ESCAPE}') then upper(c.word[4] collate "C")
+                else 'name' end
             when c.word[5] is not null then c.word[5] else 'bad' end,
         case when c.word[2] is not null then replace(substr(c.word[2], 2, length(c.word[2]) - 2), '''''', '''')
             else coalesce(c.word[3], c.word[4], c.word[5], c.word[6]) end
@@ -30,7 +36,8 @@ begin
                 E'([ \\t\\n\\r\\f]+)'
                 '|(''(?:[^'']|'''')*'')'
                 '|((?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?|[0-9]+[lL]|0[xX][0-9a-fA-F]+[lL]?)'
-                '|([^[:space:]\\x01-#%-@[-^`{-\\xbf\\u2000-\\u206f\\u3000-\\u303f][^[:space:]\\x01-#%-/:-@[-^`{-\\xbf\\u2000-\\u206f\\u3000-\\u303f]*)'
+                '|([^[:space:]\\x01-#%-@[-^`{-\\xbf\\u2000-\\u206f\\u3000-\\u303f]'
+                '[^[:space:]\\x01-#%-/:-@[-^`{-\\xbf\\u2000-\\u206f\\u3000-\\u303f]*)'
                 '|(<>|<=|>=|[-+*/=<>(),])'
                 '|(''(?:[^'']|'''')*$|.)', 'g') with ordinality m(word, n)
         ) w

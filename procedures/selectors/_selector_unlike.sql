@@ -1,4 +1,5 @@
--- howdah._selector_unlike(p_sql, p_other_sql): a comparison of unlike types: false, or unknown if one is unknown.
+-- howdah._selector_unlike(p_sql, p_other_sql): a comparison of different types, as SQL: false, or unknown if one
+-- operand is unknown.
 --
 -- Returns  text.
 -- Role     internal

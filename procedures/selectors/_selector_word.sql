@@ -1,4 +1,4 @@
--- howdah._selector_word(p_kind, p_value): a word of a selector as errors show it.
+-- howdah._selector_word(p_kind, p_value): a word of a selector as error messages show it.
 --
 -- Returns  text.
 -- Role     internal

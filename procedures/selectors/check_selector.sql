@@ -1,8 +1,8 @@
 -- howdah.check_selector(selector): check a JMS message selector without using it.
 --
--- Returns  the selector in its normal form: keywords in capitals, one space between words. NULL for NULL, empty and blank ones, which
---          select everything.
--- Raises   HD023 it is invalid; the message says what and at which character.
+-- Returns  the selector in its normal form: keywords in capitals, one space between words. NULL for a NULL, empty or
+--          blank selector, which selects everything.
+-- Raises   HD023 it is invalid; the message says what is wrong, and at which character.
 -- Role     everybody
 create or replace function howdah.check_selector(selector text) returns text
 language plpgsql immutable security definer set search_path = pg_catalog, howdah, pg_temp

@@ -1,11 +1,15 @@
--- howdah.selector_matches(selector, headers, priority, correlation_id, message_type, message_id, sent_at, delivery_mode): try a selector on a message that need not exist.
+-- howdah.selector_matches(selector, headers, priority, correlation_id, message_type, message_id, sent_at,
+-- delivery_mode): try a selector on a message that need not exist.
 --
--- Returns  true: such a message is selected; false or NULL (unknown): it is not. NULL, empty and blank selectors select everything.
--- Raises   HD005 headers are no JSON object, or there is no such delivery mode; HD006 bad priority; HD023 the selector is invalid.
+-- Returns  true if such a message is selected; false or NULL (unknown) if not. A NULL, empty or blank selector selects
+--          everything.
+-- Raises   HD005 headers are no JSON object, or there is no such delivery mode; HD006 bad priority; HD023 the selector
+--          is invalid.
 -- Role     everybody
 create or replace function howdah.selector_matches(
-    selector text, headers jsonb, priority integer default 4, correlation_id text default null, message_type text default null,
-    message_id bigint default null, sent_at timestamptz default null, delivery_mode text default 'persistent'
+    selector text, headers jsonb, priority integer default 4, correlation_id text default null,
+    message_type text default null, message_id bigint default null, sent_at timestamptz default null,
+    delivery_mode text default 'persistent'
 ) returns boolean
 language plpgsql stable security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -14,16 +18,20 @@ declare
     v_result boolean;
 begin
     if jsonb_typeof(headers) <> 'object' then
-        raise exception using errcode = 'HD005', message = format('headers must be a JSON object, not %s', jsonb_typeof(headers));
+        raise exception using errcode = 'HD005', message = format('headers must be a JSON object, not %s',
+            jsonb_typeof(headers));
     elsif priority is null or priority not between 0 and 9 then
-        raise exception using errcode = 'HD006', message = format('priority %s is not between 0 and 9', coalesce(priority::text, 'NULL'));
+        raise exception using errcode = 'HD006', message = format('priority %s is not between 0 and 9',
+            coalesce(priority::text, 'NULL'));
     elsif delivery_mode is null or delivery_mode not in ('persistent', 'non-persistent') then
-        raise exception using errcode = 'HD005', message = format('there is no delivery mode %s', coalesce(quote_literal(delivery_mode), 'NULL')),
+        raise exception using errcode = 'HD005', message = format('there is no delivery mode %s',
+            coalesce(quote_literal(delivery_mode), 'NULL')),
             hint = 'It is persistent or non-persistent.';
     elsif v_sql is null then
         return true;
     end if;
-    execute 'select ' || v_sql || ' from (select $1 as headers, 9 - $2 as rank, $3 as correlation_id, $4 as message_type, $5 as message_id,'
+    execute 'select ' || v_sql
+        || ' from (select $1 as headers, 9 - $2 as rank, $3 as correlation_id, $4 as message_type, $5 as message_id,'
         ' $6 as sent_at, $7 as nonpersistent offset 0) m'
     into v_result
     using headers, priority, correlation_id, message_type, message_id, sent_at, delivery_mode = 'non-persistent';

@@ -1,4 +1,5 @@
--- howdah._check_message(p_destination, …): refuse what cannot be sent to a destination, before anything is written.
+-- howdah._check_message(p_destination, …): refuse a message that cannot be sent to a destination, before anything is
+-- written.
 --
 -- Raises   HD005 null body or wrong argument; HD006 bad priority; HD007 body too large; HD008 sending is paused.
 -- Role     internal
@@ -10,17 +11,22 @@ language plpgsql stable
 as $$
 begin
     if p_destination.sending_paused then
-        raise exception using errcode = 'HD008', message = format('sending to queue %s is paused', quote_literal(p_destination.name)),
+        raise exception using errcode = 'HD008', message = format('sending to queue %s is paused',
+            quote_literal(p_destination.name)),
             hint = 'An administrator resumes it with howdah.resume(queue).';
     end if;
     if p_body_bytes is null then
-        raise exception using errcode = 'HD005', message = 'the body of a message cannot be NULL', hint = 'An empty body is allowed.';
+        raise exception using errcode = 'HD005', message = 'the body of a message cannot be NULL',
+            hint = 'An empty body is allowed.';
     end if;
     if p_body_bytes > p_destination.max_message_bytes then
         if p_destination.max_message_bytes = (select e.max_message_bytes from howdah.engine e) then
             raise exception using errcode = 'HD007',
-                message = format('the body has %s bytes, the engine takes at most %s', p_body_bytes, p_destination.max_message_bytes),
-                hint = 'An administrator raises the option max_message_bytes of howdah.alter_engine; or send a reference to where the content lies.';
+                message = format('the body has %s bytes, the engine takes at most %s', p_body_bytes,
+                    p_destination.max_message_bytes),
+                hint =
+                    'An administrator raises the option max_message_bytes of howdah.alter_engine; or send a reference '
+                    'to where the content lies.';
         end if;
         raise exception using errcode = 'HD007',
             message = format('the body has %s bytes, queue %s takes at most %s', p_body_bytes,
@@ -37,8 +43,9 @@ begin
     if p_content_type is null or p_content_type = '' then
         raise exception using errcode = 'HD005', message = 'content_type cannot be empty';
     end if;
-    -- A month is 30 days where lengths are compared, and a year 365.25 where they are added.
-    if p_time_to_live <= interval '0' or p_time_to_live > interval '100 years' or extract(epoch from p_time_to_live) <= 0 then
+    -- Comparing intervals counts a month as 30 days; extracting the epoch counts a year as 365.25 days. Both must hold.
+    if p_time_to_live <= interval '0' or p_time_to_live > interval '100 years'
+       or extract(epoch from p_time_to_live) <= 0 then
         raise exception using errcode = 'HD005',
             message = format('time_to_live %s is not positive, or over 100 years', p_time_to_live),
             hint = 'Leave it out for a message that never expires.';

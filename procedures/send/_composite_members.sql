@@ -1,7 +1,9 @@
--- howdah._composite_members(p_names): the destinations that a composite name says, each once, all of which the caller may send to.
+-- howdah._composite_members(p_names): the destinations listed in a composite name, each once; the caller may send to
+-- all of them.
 --
 -- Returns  howdah.destinations[], in the order of the name.
--- Raises   HD001 there is none of a name, or it is of another kind than the name says; HD010 the caller may not send there.
+-- Raises   HD001 a destination does not exist, or is not of the kind that the name says; HD010 the caller may not send
+--          there.
 -- Role     internal
 create or replace function howdah._composite_members(p_names text) returns howdah.destinations[]
 language plpgsql volatile
@@ -17,7 +19,8 @@ begin
         v_part := btrim(regexp_replace(v_part, '^[[:space:]]*(?:temp-)?(queue|topic)://', ''));
         v_member := howdah._destination(v_part, 'send');
         if v_member.kind <> v_kind then
-            raise exception using errcode = 'HD001', message = format('%s is a %s, not a %s', quote_literal(v_part), v_member.kind, v_kind),
+            raise exception using errcode = 'HD001',
+                message = format('%s is a %s, not a %s', quote_literal(v_part), v_member.kind, v_kind),
                 hint = 'Names of queues and topics with commas between: A,B,topic://C,queue://D.';
         end if;
         if v_member.id <> all (array(select m.id from unnest(v_members) m)) then

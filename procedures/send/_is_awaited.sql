@@ -1,4 +1,4 @@
--- howdah._is_awaited(p_reply_to): whether somebody may still read what is sent to a request's reply_to.
+-- howdah._is_awaited(p_reply_to): whether anybody may still read an answer sent to a request's reply_to.
 --
 -- Returns  boolean.
 -- Role     internal

@@ -1,4 +1,4 @@
--- howdah._is_composite(p_name): whether a name says several destinations, or of which kind they are: A,B,topic://C.
+-- howdah._is_composite(p_name): whether a name lists several destinations or states the kind of one: A,B,topic://C.
 --
 -- Returns  boolean.
 -- Role     internal

@@ -1,6 +1,7 @@
--- howdah._send(p_queue, p_body, …): store one message, whatever it is like, or say what is wrong; the body of howdah.send.
+-- howdah._send(p_queue, p_body, …): send any message that howdah.send cannot store in its one statement, or raise the
+-- error.
 --
--- Returns  the message's number (bigint); of what ActiveMQ's headers schedule that of the schedule.
+-- Returns  the message's id (bigint); the schedule's id if ActiveMQ's headers schedule the message.
 -- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018, HD025, HD027 as howdah.send.
 -- Role     internal
 create or replace function howdah._send(
@@ -14,16 +15,20 @@ declare
     v_destination howdah.destinations;
 begin
     if howdah._is_composite(p_queue) then
-        return howdah._send_each(p_queue, p_body, p_is_text, p_content_type, p_headers, p_priority, p_correlation_id, p_reply_to, p_message_type,
-            p_conversation_id, p_time_to_live, p_delay, p_delivery_mode, p_notify, p_deduplication_key);
+        return howdah._send_each(p_queue, p_body, p_is_text, p_content_type, p_headers, p_priority, p_correlation_id,
+            p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay, p_delivery_mode, p_notify,
+            p_deduplication_key);
     end if;
-    if p_headers ?| array['AMQ_SCHEDULED_DELAY', 'AMQ_SCHEDULED_PERIOD', 'AMQ_SCHEDULED_CRON'] and not p_headers ? 'scheduledJobId' then
-        return howdah._schedule_by_headers(p_queue, p_body, p_is_text, p_content_type, p_headers, p_priority, p_correlation_id, p_reply_to,
-            p_message_type, p_conversation_id, p_time_to_live, p_delivery_mode);
+    if p_headers ?| array['AMQ_SCHEDULED_DELAY', 'AMQ_SCHEDULED_PERIOD', 'AMQ_SCHEDULED_CRON']
+       and not p_headers ? 'scheduledJobId' then
+        return howdah._schedule_by_headers(p_queue, p_body, p_is_text, p_content_type, p_headers, p_priority,
+            p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delivery_mode);
     end if;
     v_destination := howdah._destination(p_queue, 'send');
     return howdah._send_to(v_destination, p_body, p_is_text, p_content_type,
-        case when v_destination.stamp_user then howdah._stamped(p_headers, howdah._caller()) else p_headers end, p_priority, p_correlation_id,
-        p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay, p_delivery_mode, p_notify, p_deduplication_key);
+        case when v_destination.stamp_user then howdah._stamped(p_headers, howdah._caller()) else p_headers end,
+        p_priority, p_correlation_id, p_reply_to, p_message_type, p_conversation_id, p_time_to_live, p_delay,
+        p_delivery_mode, p_notify,
+        p_deduplication_key);
 end
 $$;

@@ -1,15 +1,16 @@
--- howdah._send_batch(p_destination, p_bodies, …): store many messages; the body of howdah.send_batch for every type of content.
+-- howdah._send_batch(p_destination, p_bodies, …): store many messages in one destination; this is howdah.send_batch for
+-- every type of body.
 --
--- Returns  the messages' numbers (bigint[]) in the order of p_bodies.
+-- Returns  the message ids (bigint[]) in the order of p_bodies.
 -- Raises   HD005, HD006, HD007, HD008, HD017, HD018, HD025, HD027 as howdah.send_batch.
 -- Role     internal
 --
--- The caller has checked the sender's right. p_seqs are positions it has drawn.
+-- The caller has checked the sender's rights. p_seqs are positions that the caller has drawn.
 create or replace function howdah._send_batch(
-    p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[],
-    p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text,
-    p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_keys text[] default null,
-    p_seqs bigint[] default null
+    p_destination howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[],
+    p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[],
+    p_reply_to text, p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean,
+    p_deduplication_keys text[] default null, p_seqs bigint[] default null
 ) returns bigint[]
 language plpgsql volatile
 as $$
@@ -38,7 +39,8 @@ begin
                 hint = 'Arrays are NULL or as long as bodies.';
         end if;
     end loop;
-    perform howdah._check_message(p_destination, 0, null, null, p_content_type, p_time_to_live, p_delay, p_delivery_mode);
+    perform howdah._check_message(p_destination, 0, null, null, p_content_type, p_time_to_live, p_delay,
+        p_delivery_mode);
     select octet_length(b.body) as bytes, b.headers, b.priority into v_row
     from unnest(p_bodies, p_headers, p_priorities) b(body, headers, priority)
     where b.body is null or octet_length(b.body) > p_destination.max_message_bytes
@@ -49,20 +51,25 @@ begin
             p_time_to_live, p_delay, p_delivery_mode);
     end if;
     if p_deduplication_keys is not null then
-        return howdah._send_new(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities, p_correlation_ids, p_message_types,
-            p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_delivery_mode, p_notify, p_deduplication_keys);
+        return howdah._send_new(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
+            p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay,
+            p_delivery_mode, p_notify, p_deduplication_keys);
     end if;
     select sum(octet_length(b.body)), max(octet_length(b.body)) into v_bytes, v_longest from unnest(p_bodies) b(body);
     perform howdah._check_room(p_destination, v_count, v_bytes, p_conversation_ids,
-        9 - (select min(coalesce(b.priority, p_destination.default_priority)) from unnest(p_bodies, p_priorities) b(body, priority)));
+        9 - (select min(coalesce(b.priority, p_destination.default_priority))
+            from unnest(p_bodies, p_priorities) b(body, priority)));
     if p_destination.kind = 'topic' then
-        return howdah._publish(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities, p_correlation_ids, p_message_types,
-            p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_delivery_mode = 'non-persistent', p_notify, p_seqs);
+        return howdah._publish(p_destination, p_bodies, p_is_text, p_content_type, p_headers, p_priorities,
+            p_correlation_ids, p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay,
+            p_delivery_mode = 'non-persistent', p_notify,
+            p_seqs);
     end if;
 
     v_nonpersistent := p_delivery_mode = 'non-persistent' or not p_destination.persistent;
     v_now := howdah.now();
-    v_expires_at := v_now + coalesce(howdah._span(p_time_to_live), p_destination.default_time_to_live_ms * interval '1 millisecond');
+    v_expires_at := v_now + coalesce(howdah._span(p_time_to_live),
+        p_destination.default_time_to_live_ms * interval '1 millisecond');
     perform pg_current_xact_id();  -- before a position is drawn: howdah._set_mark
     v_seqs := coalesce(p_seqs, array(select nextval(p_destination.positions) from generate_series(1, v_count)));
     v_ids := array(select s.seq * 1000000 + p_destination.id from unnest(v_seqs) s(seq));
@@ -73,12 +80,15 @@ begin
               from unnest(p_bodies, p_priorities) u(body, priority)) b;
     end if;
     if p_destination.journal_level = 'full' then
-        v_digests := howdah._digests(p_bodies, p_headers, p_is_text, p_content_type, p_correlation_ids, p_reply_to, p_message_types, p_conversation_ids);
+        v_digests := howdah._digests(p_bodies, p_headers, p_is_text, p_content_type, p_correlation_ids, p_reply_to,
+            p_message_types, p_conversation_ids);
     end if;
     if howdah._is_large(v_longest) and not v_nonpersistent then
-        perform howdah._keep_body(b.id, b.body) from unnest(v_ids, p_bodies) b(id, body) where howdah._is_large(octet_length(b.body));
+        perform howdah._keep_body(b.id, b.body) from unnest(v_ids, p_bodies) b(id, body)
+        where howdah._is_large(octet_length(b.body));
         p_bodies := array(
-            select case when not howdah._is_large(octet_length(b.body)) then b.body end from unnest(p_bodies) with ordinality b(body, n) order by b.n);
+            select case when not howdah._is_large(octet_length(b.body)) then b.body end
+            from unnest(p_bodies) with ordinality b(body, n) order by b.n);
     end if;
     with message as (
         select b.seq, b.seq * 1000000 + p_destination.id as message_id, v_now as sent_at, v_expires_at as expires_at,
@@ -90,7 +100,8 @@ begin
             b(seq, body, headers, priority, correlation_id, message_type, conversation_id)
     ), parked as (
         insert into howdah.parked
-        select m.*, v_now + howdah._span(p_delay), 'delay', case when v_nonpersistent then pg_postmaster_start_time() end
+        select m.*, v_now + howdah._span(p_delay), 'delay',
+        case when v_nonpersistent then pg_postmaster_start_time() end
         from message m where p_delay > interval '0'
     ), nonpersistent as (
         insert into howdah.msgs_nonpersistent
@@ -103,8 +114,8 @@ begin
         perform howdah._wake(p_destination.id, p_destination.waiting);
     end if;
     if p_destination.journal_level = 'full' then
-        perform howdah._journal_sent(p_destination, v_ids, v_nonpersistent, v_now, v_expires_at, p_headers, p_conversation_ids, p_priorities,
-            p_delay > interval '0', v_digests);
+        perform howdah._journal_sent(p_destination, v_ids, v_nonpersistent, v_now, v_expires_at, p_headers,
+            p_conversation_ids, p_priorities, p_delay > interval '0', v_digests);
     end if;
     return v_ids;
 end

@@ -1,7 +1,9 @@
--- howdah._send_batch_to(p_queue, p_bodies, …): store many messages in a destination, or in each of a composite name.
+-- howdah._send_batch_to(p_queue, p_bodies, …): store many messages in a destination, or in each destination of a
+-- composite name.
 --
--- Returns  the numbers (bigint[]) in the order of p_bodies, of a composite name the first destination's.
--- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018, HD025, HD027 as howdah.send_batch, and then nothing is sent to any.
+-- Returns  the message ids (bigint[]) in the order of p_bodies; for a composite name, those in the first destination.
+-- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018, HD025, HD027 as howdah.send_batch, and then no
+--          destination gets any.
 -- Role     internal
 create or replace function howdah._send_batch_to(
     p_queue text, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[],
@@ -19,8 +21,10 @@ begin
     foreach v_member in array case when howdah._is_composite(p_queue) then howdah._composite_members(p_queue)
                                    else array[howdah._destination(p_queue, 'send')] end loop
         v_ids := howdah._send_batch(v_member, p_bodies, p_is_text, p_content_type,
-            case when v_member.stamp_user then howdah._stamped_all(p_headers, cardinality(p_bodies), howdah._caller()) else p_headers end, p_priorities, p_correlation_ids,
-            p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_delivery_mode, p_notify, p_deduplication_keys);
+            case when v_member.stamp_user then howdah._stamped_all(p_headers, cardinality(p_bodies), howdah._caller())
+                else p_headers end, p_priorities, p_correlation_ids,
+            p_message_types, p_conversation_ids, p_reply_to, p_time_to_live, p_delay, p_delivery_mode, p_notify,
+            p_deduplication_keys);
         v_first := coalesce(v_first, v_ids);
     end loop;
     return v_first;

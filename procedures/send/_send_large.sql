@@ -1,11 +1,13 @@
--- howdah._send_large(p_queue, p_body, p_is_text, p_content_type, p_correlation_id, p_reply_to, p_message_type, p_notify): store a message that is usual but for its large body.
+-- howdah._send_large(p_queue, p_body, p_is_text, p_content_type, p_correlation_id, p_reply_to, p_message_type,
+-- p_notify): store a message that is usual except for its large body.
 --
--- Returns  the message's number (bigint); NULL: queue or caller are not the usual ones, and nothing is stored.
+-- Returns  the message's id (bigint); NULL if the queue or the caller is not usual, and then nothing is stored.
 -- Role     internal
 --
--- As the statement of howdah.send, and the body apart.
+-- It does what the statement in howdah.send does, and stores the body in howdah.bodies.
 create or replace function howdah._send_large(
-    p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text, p_message_type text, p_notify boolean
+    p_queue text, p_body bytea, p_is_text boolean, p_content_type text, p_correlation_id text, p_reply_to text,
+    p_message_type text, p_notify boolean
 ) returns bigint
 language plpgsql volatile set plan_cache_mode = force_generic_plan
 as $$
@@ -15,12 +17,14 @@ declare
 begin
     insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text, content_type,
         correlation_id, reply_to, message_type)
-    select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id, d.main_rank,
-        0, p_is_text, p_content_type, p_correlation_id, p_reply_to, p_message_type
+    select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
+        d.main_rank, 0, p_is_text, p_content_type, p_correlation_id, p_reply_to, p_message_type
     from (
-        select c.id, c.main_rank, c.default_time_to_live_ms, case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
+        select c.id, c.main_rank, c.default_time_to_live_ms,
+        case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
         from howdah.destinations c
-        where c.name = p_queue and c.dropped_at is null and not c.sending_paused and octet_length(p_body) <= c.max_message_bytes
+        where c.name = p_queue and c.dropped_at is null and not c.sending_paused
+          and octet_length(p_body) <= c.max_message_bytes
           and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
           and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(p_body)))
           and howdah._has_role(c.senders[1])

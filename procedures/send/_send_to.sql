@@ -1,14 +1,15 @@
--- howdah._send_to(v_destination, p_body, …): store one message, whatever it is like, in a destination that the caller may send to.
+-- howdah._send_to(v_destination, p_body, …): store one message of any sort in a destination that the caller may send
+-- to.
 --
--- Returns  the message's number (bigint).
+-- Returns  the message's id (bigint).
 -- Raises   HD005, HD006, HD007, HD008, HD017, HD018, HD025, HD027 as howdah.send.
 -- Role     internal
 --
--- p_user: as of howdah._publish. What stamp_user of v_destination itself asks for is in p_headers.
+-- p_user: as in howdah._publish. p_headers already holds the stamp that v_destination's own stamp_user asks for.
 create or replace function howdah._send_to(
-    v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb, p_priority integer,
-    p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid, p_time_to_live interval,
-    p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_key text,
+    v_destination howdah.destinations, p_body bytea, p_is_text boolean, p_content_type text, p_headers jsonb,
+    p_priority integer, p_correlation_id text, p_reply_to text, p_message_type text, p_conversation_id uuid,
+    p_time_to_live interval, p_delay interval, p_delivery_mode text, p_notify boolean, p_deduplication_key text,
     p_user text default null
 ) returns bigint
 language plpgsql volatile
@@ -32,8 +33,9 @@ begin
     perform howdah._check_room(v_destination, 1, octet_length(p_body), array[p_conversation_id],
         9 - coalesce(p_priority, v_destination.default_priority));
     if v_destination.kind = 'topic' then
-        return (howdah._publish(v_destination, array[p_body], p_is_text, p_content_type, array[p_headers], array[p_priority], array[p_correlation_id],
-            array[p_message_type], array[p_conversation_id], p_reply_to, p_time_to_live, p_delay, p_delivery_mode = 'non-persistent', p_notify,
+        return (howdah._publish(v_destination, array[p_body], p_is_text, p_content_type, array[p_headers],
+            array[p_priority], array[p_correlation_id], array[p_message_type], array[p_conversation_id], p_reply_to,
+            p_time_to_live, p_delay, p_delivery_mode = 'non-persistent', p_notify,
             case when p_deduplication_key is not null then array[v_message.seq] end, p_user))[1];
     end if;
     v_nonpersistent := p_delivery_mode = 'non-persistent' or not v_destination.persistent;

@@ -1,10 +1,11 @@
--- howdah._stamped(p_headers, p_user): the headers of a message to a queue or topic that stamps its sender's role.
+-- howdah._stamped(p_headers, p_user): a message's headers with the sender's role as JMSXUserID, for a destination with
+-- stamp_user.
 --
--- Returns  jsonb; p_headers as they are if they are no JSON object, which is refused later.
+-- Returns  jsonb; p_headers unchanged if they are no JSON object, which is refused later.
 -- Role     internal
 --
--- What the sender wrote there himself does not count: in JMS the provider sets JMSXUserID. Called where stamp_user is true only, for a call costs
--- each send some microseconds.
+-- A JMSXUserID that the sender wrote is overwritten: in JMS the provider sets it. Call this only where stamp_user is
+-- true, because a call costs each send some microseconds.
 create or replace function howdah._stamped(p_headers jsonb, p_user text) returns jsonb
 language sql immutable
 as $$

@@ -1,49 +1,66 @@
--- howdah.send(queue, body, …): put one message into a queue, or publish it to a topic, in the caller's transaction.
+-- howdah.send(queue, body, …): send one message to a queue or topic in the caller's transaction.
 --
--- Returns  the message's number (bigint).
--- Raises   HD001 no such queue; HD005 null body or wrong argument; HD006 bad priority; HD007 body too large;
---          HD008 sending is paused; HD010 not allowed; HD017 the conversation was ended; HD018 the queue is full;
---          HD025 a restored database (howdah.rebase_topics); HD027 the engine is full.
+-- Returns  the message's id (bigint).
+-- Raises   HD001 no such queue; HD005 null body or wrong argument; HD006 bad priority; HD007 body too large; HD008
+--          sending is paused; HD010 not allowed; HD017 the conversation was ended; HD018 the queue is full; HD025 a
+--          restored database (howdah.rebase_topics); HD027 the engine is full.
 -- Role     howdah_producer howdah_admin
 --
--- body is text, jsonb or bytea; text and JSON come back as text, bytea as the exact bytes. headers is a JSON object.
--- priority is 0 to 9 (the queue's default is 4). time_to_live and delay count from this call; the message expires at
--- the one and is not delivered before the other. delivery_mode is persistent, or non-persistent: no WAL, and any
--- restart of the server loses the message. notify false wakes nobody by NOTIFY, after which a transaction cannot be prepared
--- (PREPARE TRANSACTION); idle consumers then find the message at their next look, 250 ms later at most.
+-- body is text, jsonb or bytea. Text and JSON come back as text; bytea comes back as the exact bytes. headers is a JSON
+-- object. priority is 0 to 9; the queue's default is 4.
 --
--- deduplication_key: if a message with this key was sent there within the queue's deduplication_window_ms, nothing is stored and its number returned.
+-- time_to_live and delay count from this call. The message expires after time_to_live, and is not delivered before
+-- delay has passed.
 --
--- queue is the name of a queue or a topic; a topic's message is stored once and goes to every subscription there is.
--- Several names with commas between, each with queue:// or topic:// before it or without, get a message each, all or none: A,B,topic://C; the number
--- returned is that of the first one's.
+-- delivery_mode is persistent or non-persistent. A non-persistent message writes no WAL and is lost at any restart of
+-- the server.
 --
--- The usual message is stored by one statement, which stores nothing if queue, caller or message are not the usual ones; the
--- rest, and what is wrong, is howdah._send's. The statement stands in each of the three: a call between would cost 7 us. A large body is laid
--- apart by howdah._send_large. Its transaction has its number before its position: howdah._set_mark. A session
--- that published to a topic remembers its name, and so does not look for a queue of that name first.
+-- notify => false sends no NOTIFY. The transaction can then be prepared (PREPARE TRANSACTION), and idle consumers find
+-- the message within 250 ms, when they next look.
+--
+-- deduplication_key: if a message with this key was sent there within the queue's deduplication_window_ms, nothing is
+-- stored. The call then returns that message's id.
+--
+-- queue names a queue or a topic. A topic's message is stored once and goes to every subscription that exists.
+--
+-- queue can also list several destinations, each with or without queue:// or topic://: A,B,topic://C. Each gets a
+-- message of its own, or none does. The id returned is the first one's.
+--
+-- One statement stores the usual message. It stores nothing if the queue, the caller or the message is not usual;
+-- howdah._send then handles the call, and raises the errors. The statement is repeated in each overload, because a
+-- function call would cost 7 us.
+--
+-- howdah._send_large stores a large body in a table of its own. The transaction gets its id before it draws a position;
+-- howdah._set_mark says why. A session that has published to a topic remembers the topic's name, and skips the look-up
+-- of a queue.
 create or replace function howdah.send(
     queue text, body text, headers jsonb default null, priority integer default null, correlation_id text default null,
     reply_to text default null, message_type text default null, conversation_id uuid default null,
     time_to_live interval default null, delay interval default null, delivery_mode text default 'persistent',
     content_type text default 'text/plain', notify boolean default true, deduplication_key text default null
 ) returns bigint
-language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set plan_cache_mode = force_generic_plan
+language plpgsql volatile security definer set search_path = pg_catalog, howdah,
+    pg_temp set plan_cache_mode = force_generic_plan
 as $$
 declare
     v_now timestamptz := howdah.now();
     v_message_id bigint;
 begin
     if headers is null and priority is null and time_to_live is null and delay is null and delivery_mode = 'persistent'
-       and conversation_id is null and deduplication_key is null and content_type <> '' and not howdah._is_large(octet_length(send.body)) and queue is distinct from current_setting('howdah.topic', true) then
-        insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text, content_type, body,
-            correlation_id, reply_to, message_type, conversation_id)
-        select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id, d.main_rank,
-            0, true, send.content_type, convert_to(send.body, 'UTF8'), send.correlation_id, send.reply_to, send.message_type, null::uuid
+       and conversation_id is null and deduplication_key is null and content_type <> ''
+       and not howdah._is_large(octet_length(send.body))
+       and queue is distinct from current_setting('howdah.topic', true) then
+        insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
+            content_type, body, correlation_id, reply_to, message_type, conversation_id)
+        select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
+            d.main_rank, 0, true, send.content_type, convert_to(send.body, 'UTF8'), send.correlation_id, send.reply_to,
+            send.message_type, null::uuid
         from (
-            select c.id, c.main_rank, c.default_time_to_live_ms, case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
+            select c.id, c.main_rank, c.default_time_to_live_ms,
+            case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
             from howdah.destinations c
-            where c.name = queue and c.dropped_at is null and not c.sending_paused and octet_length(send.body) <= c.max_message_bytes
+            where c.name = queue and c.dropped_at is null and not c.sending_paused
+              and octet_length(send.body) <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(send.body)))
               and howdah._has_role(c.senders[1])
@@ -53,22 +70,25 @@ begin
         if v_message_id is not null then
             return v_message_id;
         end if;
-    elsif headers is null and priority is null and time_to_live is null and delay is null and delivery_mode = 'persistent'
-       and conversation_id is null and deduplication_key is null and content_type <> '' and queue is distinct from current_setting('howdah.topic', true) then
-        v_message_id := howdah._send_large(queue, convert_to(send.body, 'UTF8'), true, content_type, correlation_id, reply_to, message_type, notify);
+    elsif headers is null and priority is null and time_to_live is null and delay is null
+       and delivery_mode = 'persistent'
+       and conversation_id is null and deduplication_key is null and content_type <> ''
+       and queue is distinct from current_setting('howdah.topic', true) then
+        v_message_id := howdah._send_large(queue, convert_to(send.body, 'UTF8'), true, content_type, correlation_id,
+            reply_to, message_type, notify);
         if v_message_id is not null then
             return v_message_id;
         end if;
     end if;
     if delay is null and delivery_mode = 'persistent' and deduplication_key is null then
-        v_message_id := howdah._publish_usual(queue, convert_to(send.body, 'UTF8'), true, content_type, headers, priority, correlation_id, reply_to, message_type,
-            conversation_id, time_to_live, notify);
+        v_message_id := howdah._publish_usual(queue, convert_to(send.body, 'UTF8'), true, content_type, headers,
+            priority, correlation_id, reply_to, message_type, conversation_id, time_to_live, notify);
         if v_message_id is not null then
             return v_message_id;
         end if;
     end if;
-    return howdah._send(queue, convert_to(send.body, 'UTF8'), true, content_type, headers, priority, correlation_id, reply_to, message_type,
-        conversation_id, time_to_live, delay, delivery_mode, notify, deduplication_key);
+    return howdah._send(queue, convert_to(send.body, 'UTF8'), true, content_type, headers, priority, correlation_id,
+        reply_to, message_type, conversation_id, time_to_live, delay, delivery_mode, notify, deduplication_key);
 end
 $$;
 
@@ -78,22 +98,28 @@ create or replace function howdah.send(
     time_to_live interval default null, delay interval default null, delivery_mode text default 'persistent',
     content_type text default 'application/json', notify boolean default true, deduplication_key text default null
 ) returns bigint
-language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set plan_cache_mode = force_generic_plan
+language plpgsql volatile security definer set search_path = pg_catalog, howdah,
+    pg_temp set plan_cache_mode = force_generic_plan
 as $$
 declare
     v_now timestamptz := howdah.now();
     v_message_id bigint;
 begin
     if headers is null and priority is null and time_to_live is null and delay is null and delivery_mode = 'persistent'
-       and conversation_id is null and deduplication_key is null and content_type <> '' and not howdah._is_large(octet_length(send.body::text)) and queue is distinct from current_setting('howdah.topic', true) then
-        insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text, content_type, body,
-            correlation_id, reply_to, message_type, conversation_id)
-        select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id, d.main_rank,
-            0, true, send.content_type, convert_to(send.body::text, 'UTF8'), send.correlation_id, send.reply_to, send.message_type, null::uuid
+       and conversation_id is null and deduplication_key is null and content_type <> ''
+       and not howdah._is_large(octet_length(send.body::text))
+       and queue is distinct from current_setting('howdah.topic', true) then
+        insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
+            content_type, body, correlation_id, reply_to, message_type, conversation_id)
+        select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
+            d.main_rank, 0, true, send.content_type, convert_to(send.body::text, 'UTF8'), send.correlation_id,
+            send.reply_to, send.message_type, null::uuid
         from (
-            select c.id, c.main_rank, c.default_time_to_live_ms, case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
+            select c.id, c.main_rank, c.default_time_to_live_ms,
+            case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
             from howdah.destinations c
-            where c.name = queue and c.dropped_at is null and not c.sending_paused and octet_length(send.body::text) <= c.max_message_bytes
+            where c.name = queue and c.dropped_at is null and not c.sending_paused
+              and octet_length(send.body::text) <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(send.body::text)))
               and howdah._has_role(c.senders[1])
@@ -103,22 +129,26 @@ begin
         if v_message_id is not null then
             return v_message_id;
         end if;
-    elsif headers is null and priority is null and time_to_live is null and delay is null and delivery_mode = 'persistent'
-       and conversation_id is null and deduplication_key is null and content_type <> '' and queue is distinct from current_setting('howdah.topic', true) then
-        v_message_id := howdah._send_large(queue, convert_to(send.body::text, 'UTF8'), true, content_type, correlation_id, reply_to, message_type, notify);
+    elsif headers is null and priority is null and time_to_live is null and delay is null
+       and delivery_mode = 'persistent'
+       and conversation_id is null and deduplication_key is null and content_type <> ''
+       and queue is distinct from current_setting('howdah.topic', true) then
+        v_message_id := howdah._send_large(queue, convert_to(send.body::text, 'UTF8'), true, content_type,
+            correlation_id, reply_to, message_type, notify);
         if v_message_id is not null then
             return v_message_id;
         end if;
     end if;
     if delay is null and delivery_mode = 'persistent' and deduplication_key is null then
-        v_message_id := howdah._publish_usual(queue, convert_to(send.body::text, 'UTF8'), true, content_type, headers, priority, correlation_id, reply_to, message_type,
-            conversation_id, time_to_live, notify);
+        v_message_id := howdah._publish_usual(queue, convert_to(send.body::text, 'UTF8'), true, content_type, headers,
+            priority, correlation_id, reply_to, message_type, conversation_id, time_to_live, notify);
         if v_message_id is not null then
             return v_message_id;
         end if;
     end if;
-    return howdah._send(queue, convert_to(send.body::text, 'UTF8'), true, content_type, headers, priority, correlation_id, reply_to, message_type,
-        conversation_id, time_to_live, delay, delivery_mode, notify, deduplication_key);
+    return howdah._send(queue, convert_to(send.body::text, 'UTF8'), true, content_type, headers, priority,
+        correlation_id, reply_to, message_type, conversation_id, time_to_live, delay, delivery_mode, notify,
+        deduplication_key);
 end
 $$;
 
@@ -126,24 +156,31 @@ create or replace function howdah.send(
     queue text, body bytea, headers jsonb default null, priority integer default null, correlation_id text default null,
     reply_to text default null, message_type text default null, conversation_id uuid default null,
     time_to_live interval default null, delay interval default null, delivery_mode text default 'persistent',
-    content_type text default 'application/octet-stream', notify boolean default true, deduplication_key text default null
+    content_type text default 'application/octet-stream', notify boolean default true,
+    deduplication_key text default null
 ) returns bigint
-language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp set plan_cache_mode = force_generic_plan
+language plpgsql volatile security definer set search_path = pg_catalog, howdah,
+    pg_temp set plan_cache_mode = force_generic_plan
 as $$
 declare
     v_now timestamptz := howdah.now();
     v_message_id bigint;
 begin
     if headers is null and priority is null and time_to_live is null and delay is null and delivery_mode = 'persistent'
-       and conversation_id is null and deduplication_key is null and content_type <> '' and not howdah._is_large(octet_length(send.body)) and queue is distinct from current_setting('howdah.topic', true) then
-        insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text, content_type, body,
-            correlation_id, reply_to, message_type, conversation_id)
-        select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id, d.main_rank,
-            0, false, send.content_type, send.body, send.correlation_id, send.reply_to, send.message_type, null::uuid
+       and conversation_id is null and deduplication_key is null and content_type <> ''
+       and not howdah._is_large(octet_length(send.body))
+       and queue is distinct from current_setting('howdah.topic', true) then
+        insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
+            content_type, body, correlation_id, reply_to, message_type, conversation_id)
+        select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
+            d.main_rank, 0, false, send.content_type, send.body, send.correlation_id, send.reply_to, send.message_type,
+            null::uuid
         from (
-            select c.id, c.main_rank, c.default_time_to_live_ms, case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
+            select c.id, c.main_rank, c.default_time_to_live_ms,
+            case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
             from howdah.destinations c
-            where c.name = queue and c.dropped_at is null and not c.sending_paused and octet_length(send.body) <= c.max_message_bytes
+            where c.name = queue and c.dropped_at is null and not c.sending_paused
+              and octet_length(send.body) <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
               and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(send.body)))
               and howdah._has_role(c.senders[1])
@@ -153,21 +190,25 @@ begin
         if v_message_id is not null then
             return v_message_id;
         end if;
-    elsif headers is null and priority is null and time_to_live is null and delay is null and delivery_mode = 'persistent'
-       and conversation_id is null and deduplication_key is null and content_type <> '' and queue is distinct from current_setting('howdah.topic', true) then
-        v_message_id := howdah._send_large(queue, send.body, false, content_type, correlation_id, reply_to, message_type, notify);
+    elsif headers is null and priority is null and time_to_live is null and delay is null
+       and delivery_mode = 'persistent'
+       and conversation_id is null and deduplication_key is null and content_type <> ''
+       and queue is distinct from current_setting('howdah.topic', true) then
+        v_message_id := howdah._send_large(queue, send.body, false, content_type, correlation_id, reply_to,
+            message_type, notify);
         if v_message_id is not null then
             return v_message_id;
         end if;
     end if;
     if delay is null and delivery_mode = 'persistent' and deduplication_key is null then
-        v_message_id := howdah._publish_usual(queue, send.body, false, content_type, headers, priority, correlation_id, reply_to, message_type,
-            conversation_id, time_to_live, notify);
+        v_message_id := howdah._publish_usual(queue, send.body, false, content_type, headers, priority, correlation_id,
+            reply_to, message_type, conversation_id, time_to_live, notify);
         if v_message_id is not null then
             return v_message_id;
         end if;
     end if;
-    return howdah._send(queue, send.body, false, content_type, headers, priority, correlation_id, reply_to, message_type,
+    return howdah._send(queue, send.body, false, content_type, headers, priority, correlation_id, reply_to,
+        message_type,
         conversation_id, time_to_live, delay, delivery_mode, notify, deduplication_key);
 end
 $$;

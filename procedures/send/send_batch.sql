@@ -1,12 +1,14 @@
--- howdah.send_batch(queue, bodies, …): put many messages into a queue, or publish them to a topic, in one statement, all or nothing.
+-- howdah.send_batch(queue, bodies, …): send many messages to a queue or topic in one statement, all or nothing.
 --
--- Returns  the messages' numbers (bigint[]) in the order of bodies; if queue names several, those in the first of them.
+-- Returns  the message ids (bigint[]) in the order of bodies; if queue lists several destinations, the ids in the first
+--          one.
 -- Raises   HD001 no such queue; HD005 a null body, a wrong argument or arrays of different length; HD006 bad priority;
 --          HD007 body too large; HD008 sending is paused; HD010 not allowed; HD017 a conversation was ended; HD018 the
 --          queue is full; HD025 a restored database (howdah.rebase_topics); HD027 the engine is full.
 -- Role     howdah_producer howdah_admin
 --
--- Arrays are NULL or as long as bodies; what is not an array holds for all. See howdah.send for the meaning.
+-- Arrays are NULL or as long as bodies. A single value applies to every message. Arguments mean what they mean in
+-- howdah.send.
 create or replace function howdah.send_batch(
     queue text, bodies text[], headers jsonb[] default null, priorities integer[] default null,
     correlation_ids text[] default null, message_types text[] default null, conversation_ids uuid[] default null,
@@ -20,7 +22,8 @@ begin
     return howdah._send_batch_to(queue,
         case when bodies is not null then
             array(select convert_to(b.body, 'UTF8') from unnest(bodies) with ordinality b(body, n) order by b.n) end,
-        true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to, time_to_live, delay, delivery_mode, notify, deduplication_keys);
+        true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to,
+        time_to_live, delay, delivery_mode, notify, deduplication_keys);
 end
 $$;
 
@@ -36,8 +39,10 @@ as $$
 begin
     return howdah._send_batch_to(queue,
         case when bodies is not null then
-            array(select convert_to(b.body::text, 'UTF8') from unnest(bodies) with ordinality b(body, n) order by b.n) end,
-        true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to, time_to_live, delay, delivery_mode, notify, deduplication_keys);
+            array(select convert_to(b.body::text, 'UTF8') from unnest(bodies) with ordinality b(body, n)
+                order by b.n) end,
+        true, content_type, headers, priorities, correlation_ids, message_types, conversation_ids, reply_to,
+        time_to_live, delay, delivery_mode, notify, deduplication_keys);
 end
 $$;
 

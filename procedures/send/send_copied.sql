@@ -1,10 +1,13 @@
--- howdah.send_copied(queue, …): send what was copied into pg_temp.howdah_copy since howdah.begin_copy, in the order of its rows, all or nothing.
+-- howdah.send_copied(queue, …): send the messages copied into pg_temp.howdah_copy since howdah.begin_copy, in the order
+-- of its rows, all or nothing.
 --
--- Returns  how many messages (bigint).
--- Raises   HD001, HD005 (also: no copy was begun in this transaction), HD006, HD007, HD008, HD010, HD017, HD018, HD025, HD027 as howdah.send_batch, and then nothing is sent.
+-- Returns  the number of messages sent (bigint).
+-- Raises   HD001, HD005, HD006, HD007, HD008, HD010, HD017, HD018, HD025, HD027 as howdah.send_batch, and then nothing
+--          is sent; HD005 also if this transaction has begun no copy.
 -- Role     howdah_producer howdah_admin
 --
--- What is said here holds for all, as in howdah.send_batch; content_type NULL: by the type of the bodies. The table is dropped.
+-- The arguments apply to every message, as in howdah.send_batch. If content_type is NULL, it follows from the type of
+-- the bodies. The table is dropped.
 create or replace function howdah.send_copied(
     queue text, reply_to text default null, time_to_live interval default null, delay interval default null,
     delivery_mode text default 'persistent', content_type text default null, notify boolean default true
@@ -26,23 +29,29 @@ begin
     where c.relname = 'howdah_copy' and c.relnamespace = pg_my_temp_schema() and c.relowner = current_user::regrole;
     if not found then
         raise exception using errcode = 'HD005', message = 'no copy was begun in this transaction',
-            hint = 'Call howdah.begin_copy(), COPY pg_temp.howdah_copy (body) FROM STDIN, and then this, all in one transaction.';
+            hint =
+                'Call howdah.begin_copy(), COPY pg_temp.howdah_copy (body) FROM STDIN, and then this, all in one '
+                'transaction.';
     end if;
     if not howdah._is_composite(queue) then
-        perform howdah._destination(queue, 'send');  -- said of an empty load, too
+        perform howdah._destination(queue, 'send');  -- an empty load is checked, too
     end if;
     v_blocks := pg_relation_size('pg_temp.howdah_copy') / current_setting('block_size')::integer;
     v_bare := not exists (select from pg_temp.howdah_copy c
-                          where num_nonnulls(c.headers, c.priority, c.correlation_id, c.message_type, c.conversation_id, c.deduplication_key) > 0);
-    -- 64 blocks of short bodies are some thousand messages. Of long ones, which lie apart, fewer blocks, and if one has too much, row by row.
+                          where num_nonnulls(c.headers, c.priority, c.correlation_id, c.message_type, c.conversation_id,
+                              c.deduplication_key) > 0);
+    -- 64 blocks of short bodies hold some thousand messages. Long bodies are stored out of line, so fewer blocks are
+    -- read at a time. If one block holds too much, its rows are sent one by one.
     while v_block < v_blocks loop
-        v_number := howdah._send_copied(queue, v_type, format('(%s,0)', v_block)::tid, format('(%s,65535)', v_block + v_step - 1)::tid, 33554432,
-            reply_to, time_to_live, delay, delivery_mode, content_type, notify, v_bare);
+        v_number := howdah._send_copied(queue, v_type, format('(%s,0)', v_block)::tid,
+            format('(%s,65535)', v_block + v_step - 1)::tid, 33554432, reply_to, time_to_live, delay, delivery_mode,
+            content_type, notify, v_bare);
         if v_number is null and v_step > 1 then
             v_step := v_step / 8;
             continue;
         elsif v_number is null then
-            select sum(howdah._send_copied(queue, v_type, c.ctid, c.ctid, null, reply_to, time_to_live, delay, delivery_mode, content_type, notify, v_bare))
+            select sum(howdah._send_copied(queue, v_type, c.ctid, c.ctid, null, reply_to, time_to_live, delay,
+                delivery_mode, content_type, notify, v_bare))
             into v_number
             from pg_temp.howdah_copy c
             where c.ctid between format('(%s,0)', v_block)::tid and format('(%s,65535)', v_block)::tid;

@@ -1,15 +1,18 @@
--- howdah._acknowledge(p_destination, p_ack, p_seqs, p_xids, p_nonpersistent, p_reason): note messages as consumed out of order.
+-- howdah._acknowledge(p_destination, p_ack, p_seqs, p_xids, p_nonpersistent, p_reason): record messages as consumed out
+-- of order.
 --
 -- Raises   40001 as howdah._note_done.
 -- Role     internal
 create or replace function howdah._acknowledge(
-    p_destination howdah.destinations, p_ack howdah.acks, p_seqs bigint[], p_xids xid8[], p_nonpersistent boolean[], p_reason text
+    p_destination howdah.destinations, p_ack howdah.acks, p_seqs bigint[], p_xids xid8[], p_nonpersistent boolean[],
+    p_reason text
 ) returns void
 language plpgsql volatile
 as $$
 begin
     perform howdah._note_done(p_ack.id, p_seqs, p_xids);
-    perform howdah._journal(p_destination, 'consumed', array_agg(u.seq * 1000000 + p_ack.destination_id), u.nonpersistent, null, p_reason)
+    perform howdah._journal(p_destination, 'consumed', array_agg(u.seq * 1000000 + p_ack.destination_id),
+        u.nonpersistent, null, p_reason)
     from unnest(p_seqs, p_nonpersistent) u(seq, nonpersistent)
     group by u.nonpersistent;
 end

@@ -1,18 +1,21 @@
--- howdah._begin_stream(p_name, p_hold, p_plain, p_consumer): see that the caller may receive from a subscription, lock it, and look where it goes on.
+-- howdah._begin_stream(p_name, p_hold, p_plain, p_consumer): check that the caller may receive from a subscription,
+-- lock it, and find where it continues.
 --
--- Returns  the subscription, and, for the usual one, alone at one topic all of which it takes, with nothing failed or set aside: the number of the ring's
---          tables that have what it has not passed (slot; NULL: several, or it is not the usual one), whether that is all non-persistent or all persistent,
---          and from where to where: ack_cursor, what it has passed as a snapshot (done), the first that committed late (late), the snapshot to read up to (upto).
--- Raises   HD005 it is a topic; HD009, HD016 as howdah.receive; HD024 an unshared subscription is somebody else's: being read,
---          leased, or with an open consumer; HD025 a restored database; HD032 the consumer is not open.
+-- Returns  the subscription and where to read. A subscription is usual if it reads one topic alone, takes all its
+--          messages, and has nothing failed or set aside. Then the result is: slot, the number of the ring's tables
+--          that hold what it has not passed (NULL: several, or it is not usual); whether these hold only non-persistent
+--          or only persistent messages; ack_cursor, where it starts; done, what it has passed, as a snapshot; late, the
+--          first transaction that committed late; and upto, the snapshot to read up to.
+-- Raises   HD005 it is a topic; HD009, HD016 as howdah.receive; HD024 an unshared subscription is being read or leased
+--          by somebody else, or has an open consumer; HD025 a restored database; HD032 the consumer is not open.
 -- Role     internal
 --
--- p_plain: nothing was ever leased from it, nor a consumer opened, so there is none to be asked for.
+-- p_plain: nothing was ever leased from it and no consumer opened, so there is none to ask for.
 create or replace function howdah._begin_stream(
     p_name text, p_hold boolean, p_plain boolean, p_consumer bigint,
-    out destination howdah.destinations, out subscription howdah.subscriptions, out slot integer, out nonpersistent boolean,
-    out topic_id integer, out topic text, out ack_cursor howdah.ack_cursors, out done pg_snapshot, out late xid8, out upto pg_snapshot,
-    out ring bigint, out moment timestamptz
+    out destination howdah.destinations, out subscription howdah.subscriptions, out slot integer,
+    out nonpersistent boolean, out topic_id integer, out topic text, out ack_cursor howdah.ack_cursors,
+    out done pg_snapshot, out late xid8, out upto pg_snapshot, out ring bigint, out moment timestamptz
 ) returns record
 language plpgsql volatile
 as $$
@@ -40,7 +43,8 @@ begin
         howdah._silent_ms(s.alive) < 1000 as noted
     into v_look
     from howdah.subscriptions s
-    cross join (select max(g.truncations) as truncations, max(g.generation) filter (where g.state = 'open') as generation from howdah.topic_ring g) r
+    cross join (select max(g.truncations) as truncations,
+        max(g.generation) filter (where g.state = 'open') as generation from howdah.topic_ring g) r
     where s.destination_id = destination.id;
     if v_look.checked is not true then
         perform howdah._check_cluster();
@@ -52,24 +56,27 @@ begin
         perform howdah._note_alive(v_look.alive);
     end if;
     if v_look.shared then
-        perform pg_advisory_xact_lock_shared(howdah._lock_key('subscription', destination.id::text));  -- who reads it stands in the way of who would change it
+        -- a reader blocks whoever wants to change the subscription
+        perform pg_advisory_xact_lock_shared(howdah._lock_key('subscription', destination.id::text));
         if p_consumer is not null then
             perform howdah._check_reader(destination, p_consumer);
         end if;
     elsif not pg_try_advisory_xact_lock(howdah._lock_key('subscription', destination.id::text)) then
-        raise exception using errcode = 'HD024', message = format('subscription %s is being read by another consumer', quote_literal(p_name)),
+        raise exception using errcode = 'HD024', message = format('subscription %s is being read by another consumer',
+            quote_literal(p_name)),
             hint = 'An unshared subscription has one active consumer; subscribe with shared => true for several.';
     elsif not p_plain or p_consumer is not null then
         perform howdah._check_reader(destination, p_consumer);
     end if;
     if v_look.plain then
         ring := howdah._truncations();
-        upto := howdah._snapshot();  -- what reads begins after this
+        upto := howdah._snapshot();  -- the statements that read begin after this
         select a.destination_id, d.name, c.cursor
         into v_at
         from howdah.acks a
         join howdah.destinations d on d.id = a.destination_id
-        cross join lateral (select s as cursor from howdah.ack_cursors s where s.ack_id = a.id order by s.n desc limit 1) c
+        cross join lateral (select s as cursor from howdah.ack_cursors s where s.ack_id = a.id order by s.n desc
+            limit 1) c
         where a.subscription_id = destination.id and (not v_look.wild or howdah._has_right(a.destination_id, 'receive'))
           and not exists (select from howdah.acks o where o.subscription_id = destination.id and o.id <> a.id)
           and not exists (select from howdah.acked o where o.ack_id = a.id)
@@ -85,11 +92,12 @@ begin
                 done := howdah._whole_snapshot(ack_cursor);
             end if;
             if pg_snapshot_xmin(done) < pg_snapshot_xmax(done) then
-                select x.xid into late from pg_snapshot_xip(done) x(xid) where pg_visible_in_snapshot(x.xid, upto) order by x.xid limit 1;
+                select x.xid into late from pg_snapshot_xip(done) x(xid) where pg_visible_in_snapshot(x.xid, upto)
+                order by x.xid limit 1;
             end if;
             v_from := least(case when ack_cursor.seq >= 0 then ack_cursor.xid end, late, pg_snapshot_xmax(done));
             v_slots := howdah._slots_from(v_from);
-            -- Where a very old transaction has ended, the way from its number on may be long.
+            -- If a very old transaction has ended, the way from its id on may be long.
             if cardinality(v_slots) = 1
                and (pg_snapshot_xmax(done)::text::bigint - late::text::bigint > 100000) is not true then
                 nonpersistent := howdah._is_nonpersistent(v_slots[1], topic_id, v_from);
@@ -98,8 +106,9 @@ begin
         end if;
     end if;
     subscription := v_look.subscription;
-    if slot is null and p_plain and p_consumer is null and not v_look.shared and pg_sequence_last_value(destination.special) is not null then
-        perform howdah._check_reader(destination, null);  -- the first lease, or consumer, came before the lock
+    if slot is null and p_plain and p_consumer is null and not v_look.shared
+       and pg_sequence_last_value(destination.special) is not null then
+        perform howdah._check_reader(destination, null);  -- the first lease or consumer came before the lock
     end if;
 end
 $$;

@@ -1,14 +1,19 @@
--- howdah._claim_published(p_destination, p_subscription, p_ack, p_name, p_want, p_hold): take or hold messages of a topic beside other consumers.
+-- howdah._claim_published(p_destination, p_subscription, p_ack, p_name, p_want, p_hold): take or hold messages of a
+-- topic beside other consumers.
 --
 -- Returns  up to p_want rows of howdah.message, in reading order.
 -- Role     internal
 --
--- By pages: one statement locks as many messages as are wanted, by advisory locks until the transaction ends; another looks at them again, for
--- whoever had one before may have finished with it meanwhile. Two messages may share a lock: then the second is passed by until the first one's
--- transaction ends. A page that others finished with as a whole, and moved the cursor over, sends the walk to where the cursor is now: through a
--- way of thousands it would lock each of them.
+-- It works page by page. One statement takes advisory locks on as many messages as are wanted, until the transaction
+-- ends. Another statement looks at them again, because a former holder may have finished with a message meanwhile.
+--
+-- Two messages may share a lock. The second is then skipped until the first one's transaction ends.
+--
+-- If others finished with a whole page and moved the cursor over it, the walk continues from the new cursor. Otherwise
+-- it would lock each of thousands of messages on the way.
 create or replace function howdah._claim_published(
-    p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_name text, p_want integer, p_hold boolean
+    p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_name text,
+    p_want integer, p_hold boolean
 ) returns setof howdah.message
 language plpgsql volatile
 as $$
@@ -41,7 +46,8 @@ begin
             loop
                 with page as materialized (
                     select p.*, row_number() over () as n
-                    from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid, v_segment.from_seq, v_segment.to_xid, v_upto, v_size) p
+                    from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid, v_segment.from_seq,
+                        v_segment.to_xid, v_upto, v_size) p
                 ), taken as materialized (
                     select p.* from page p
                     where p.wanted and not p.done
@@ -49,19 +55,25 @@ begin
                            or pg_try_advisory_xact_lock(hashint8extended(p.seq, v_secret)))
                     limit v_left
                 ), others as materialized (
-                    select min(p.n) as n from page p where p.wanted and not p.done and p.n not in (select u.n from taken u)
+                    select min(p.n) as n from page p
+                    where p.wanted and not p.done and p.n not in (select u.n from taken u)
                 )
-                select t.taken, t.taken = v_left as filled, t.seqs, t.xids, t.modes, t.messages, (select count(*) from page) as seen,
-                    (select p.xid from page p where p.n = v_size) as last_xid, (select p.seq from page p where p.n = v_size) as last_seq,
-                    (select count(*) from page p where (p.done or not p.wanted) and (p.n < (select o.n from others o)) is not false) as passed,
+                select t.taken, t.taken = v_left as filled, t.seqs, t.xids, t.modes, t.messages,
+                    (select count(*) from page) as seen, (select p.xid from page p where p.n = v_size) as last_xid,
+                    (select p.seq from page p where p.n = v_size) as last_seq,
+                    (select count(*) from page p where (p.done or not p.wanted)
+                        and (p.n < (select o.n from others o)) is not false) as passed,
                     (select o.n is not null from others o) as blocked
                 into v_page
                 from (
-                    select count(*) as taken, array_agg(u.seq) as seqs, array_agg(u.xid) as xids, array_agg(u.nonpersistent) as modes,
+                    select count(*) as taken, array_agg(u.seq) as seqs, array_agg(u.xid) as xids,
+                    array_agg(u.nonpersistent) as modes,
                         array_agg(row(u.message_id, p_name, case when u.is_text then convert_from(u.body, 'UTF8') end,
-                            case when not u.is_text then u.body end, u.content_type, u.headers, 9 - u.rank, u.correlation_id, u.reply_to, u.message_type,
-                            u.conversation_id, case when u.nonpersistent then 'non-persistent' else 'persistent' end, u.sent_at, u.expires_at, 1, false,
-                            u.seq, 0, v_topic, null, null)::howdah.message) as messages
+                            case when not u.is_text then u.body end, u.content_type, u.headers, 9 - u.rank,
+                            u.correlation_id, u.reply_to, u.message_type, u.conversation_id,
+                            case when u.nonpersistent then 'non-persistent' else 'persistent' end,
+                            u.sent_at, u.expires_at, 1, false, u.seq, 0, v_topic, null,
+                            null)::howdah.message) as messages
                     from taken u
                 ) t;
                 if not v_blocked then
@@ -71,14 +83,17 @@ begin
                 if v_page.taken > 0 then
                     v_gone := '{}';
                     if p_subscription.shared then
-                        -- A statement of its own, whose snapshot is taken after the locks: whoever had one before has committed by then.
+                        -- This is a statement of its own, with a snapshot taken after the locks: whoever held one
+                        -- before has committed by then.
                         v_gone := array(
                             select u.seq
                             from unnest(v_page.seqs, v_page.xids) u(seq, xid)
-                            cross join (select c as cursor from howdah.ack_cursors c where c.ack_id = p_ack.id order by c.n desc limit 1) c
+                            cross join (select c as cursor from howdah.ack_cursors c where c.ack_id = p_ack.id
+                                order by c.n desc limit 1) c
                             where (select true from howdah.acked a where a.ack_id = p_ack.id and a.seq = u.seq limit 1)
                                or howdah._is_passed(c.cursor, u.xid, u.seq));
-                        if v_seqs = '{}' and cardinality(v_gone) = v_page.taken and (howdah._cursor(p_ack.id)).n <> v_cursor.n then
+                        if v_seqs = '{}' and cardinality(v_gone) = v_page.taken
+                           and (howdah._cursor(p_ack.id)).n <> v_cursor.n then
                             v_cursor := howdah._cursor(p_ack.id);
                             v_upto := howdah._snapshot();
                             v_passed := 0;
@@ -88,27 +103,33 @@ begin
                     end if;
                     if v_failing then
                         select array_agg(f.message_id), array_agg(f.failures),
-                            coalesce(array_agg(f.message_id / 1000000) filter (where f.weight >= p_destination.dispose_at), '{}')
+                            coalesce(array_agg(f.message_id / 1000000)
+                                filter (where f.weight >= p_destination.dispose_at), '{}')
                         into v_failed, v_failures, v_ended
-                        from (select array_agg(m.message_id) as ids, array_agg(0::smallint) as stages, array_agg(m.conversation_id) as conversations,
+                        from (select array_agg(m.message_id) as ids, array_agg(0::smallint) as stages,
+                            array_agg(m.conversation_id) as conversations,
                                     array_agg(howdah._group(m.headers, m.conversation_id)) as groups
                               from unnest(v_page.messages) m where m."position" <> all (v_gone)) a
-                        cross join lateral howdah._count_failures(p_destination.id, a.ids, a.stages, a.conversations, a.groups) f
+                        cross join lateral howdah._count_failures(p_destination.id, a.ids, a.stages, a.conversations,
+                            a.groups) f
                         where f.stage = 0;
                         if v_ended <> '{}' then
                             perform howdah._note_done(p_ack.id, array[u.seq], array[u.xid])
                             from unnest(v_page.seqs, v_page.xids) u(seq, xid) where u.seq = any (v_ended);
-                            perform howdah._dispose_published(p_destination, m.message_id, m.sent_at, m.expires_at, (9 - m.priority)::smallint, m.body is not null,
-                                m.content_type, coalesce(m.bytes, convert_to(m.body, 'UTF8')), m.headers, m.correlation_id, m.reply_to, m.message_type,
-                                m.conversation_id, m.delivery_mode = 'non-persistent', v_now)
+                            perform howdah._dispose_published(p_destination, m.message_id, m.sent_at, m.expires_at,
+                                (9 - m.priority)::smallint, m.body is not null, m.content_type,
+                                coalesce(m.bytes, convert_to(m.body, 'UTF8')), m.headers, m.correlation_id, m.reply_to,
+                                m.message_type, m.conversation_id,
+                                m.delivery_mode = 'non-persistent', v_now)
                             from unnest(v_page.messages) m where m."position" = any (v_ended);
                             v_gone := v_gone || v_ended;
                         end if;
                         return query
-                        select m.message_id, m.queue, m.body, m.bytes, m.content_type, m.headers, m.priority, m.correlation_id, m.reply_to, m.message_type,
-                            m.conversation_id, m.delivery_mode, m.sent_at, m.expires_at,
-                            1 + coalesce(v_failures[array_position(v_failed, m.message_id)], 0), array_position(v_failed, m.message_id) is not null,
-                            m."position", m.stage, m.origin_queue, m.dead_reason, m.dead_at
+                        select m.message_id, m.queue, m.body, m.bytes, m.content_type, m.headers, m.priority,
+                            m.correlation_id, m.reply_to, m.message_type, m.conversation_id, m.delivery_mode, m.sent_at,
+                            m.expires_at, 1 + coalesce(v_failures[array_position(v_failed, m.message_id)], 0),
+                            array_position(v_failed, m.message_id) is not null, m."position", m.stage, m.origin_queue,
+                            m.dead_reason, m.dead_at
                         from unnest(v_page.messages) m where m."position" <> all (v_gone);
                     else
                         return query select m.* from unnest(v_page.messages) m where m."position" <> all (v_gone);
@@ -120,8 +141,10 @@ begin
                         v_xids := v_xids || v_page.xids;
                         v_modes := v_modes || v_page.modes;
                     else
-                        select v_seqs || array_agg(u.seq), v_xids || array_agg(u.xid), v_modes || array_agg(u.mode) into v_seqs, v_xids, v_modes
-                        from unnest(v_page.seqs, v_page.xids, v_page.modes) u(seq, xid, mode) where u.seq <> all (v_gone);
+                        select v_seqs || array_agg(u.seq), v_xids || array_agg(u.xid),
+                            v_modes || array_agg(u.mode) into v_seqs, v_xids, v_modes
+                        from unnest(v_page.seqs, v_page.xids, v_page.modes) u(seq, xid, mode)
+                        where u.seq <> all (v_gone);
                     end if;
                     exit segments when v_left = 0;
                 end if;
@@ -136,7 +159,7 @@ begin
     if not p_hold and cardinality(v_seqs) > 0 then
         perform howdah._acknowledge(p_destination, p_ack, v_seqs, v_xids, v_modes, null);
     end if;
-    -- What is done with before the first message that others have in hand: only over that can the cursor go.
+    -- The cursor can only pass what is done before the first message that others have in hand.
     if not p_hold and (v_passed > 16 or v_passed > 0 and v_left > 0) and (howdah._cursor(p_ack.id)).n = v_cursor.n then
         perform howdah._advance_cursor(p_subscription, p_ack);
     end if;

@@ -1,8 +1,10 @@
--- howdah._consume_published(p_destination, p_message_ids): take topic messages held by howdah.receive_locked.
+-- howdah._consume_published(p_destination, p_message_ids): consume topic messages held by howdah.receive_locked.
 --
--- Returns  the numbers of those that are not there (any more); NULL: none.
+-- Returns  the ids of those that are not there, or no longer; NULL if there are none.
 -- Role     internal
-create or replace function howdah._consume_published(p_destination howdah.destinations, p_message_ids bigint[]) returns bigint[]
+create or replace function howdah._consume_published(
+    p_destination howdah.destinations, p_message_ids bigint[]
+) returns bigint[]
 language plpgsql volatile
 as $$
 declare
@@ -20,7 +22,8 @@ begin
     end if;
     for v_ack in
         select a.* from howdah.acks a
-        where a.subscription_id = p_destination.id and a.destination_id = any (array(select i.id % 1000000 from unnest(p_message_ids) i(id)))
+        where a.subscription_id = p_destination.id
+          and a.destination_id = any (array(select i.id % 1000000 from unnest(p_message_ids) i(id)))
     loop
         v_seqs := '{}';
         v_xids := '{}';

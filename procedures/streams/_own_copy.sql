@@ -1,11 +1,11 @@
--- howdah._own_copy(p_destination, …): a topic message as one of a subscription's own.
+-- howdah._own_copy(p_destination, …): a topic message as one of a subscription's own messages.
 --
--- Returns  howdah.msgs; the number stays, the position is the subscription's.
+-- Returns  howdah.msgs; the id stays, and the position is the subscription's.
 -- Role     internal
 create or replace function howdah._own_copy(
-    p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamptz, p_expires_at timestamptz, p_rank smallint,
-    p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text, p_reply_to text, p_message_type text,
-    p_conversation_id uuid
+    p_destination howdah.destinations, p_message_id bigint, p_sent_at timestamptz, p_expires_at timestamptz,
+    p_rank smallint, p_is_text boolean, p_content_type text, p_body bytea, p_headers jsonb, p_correlation_id text,
+    p_reply_to text, p_message_type text, p_conversation_id uuid
 ) returns howdah.msgs
 language plpgsql volatile
 as $$

@@ -1,23 +1,33 @@
--- howdah._pass_stream(p_stream, p_rest, p_from, p_from_seq, p_to, p_last, p_done, p_taken, p_total, p_filled): journal what was read of a part of a stream, and move the cursor over it.
+-- howdah._pass_stream(p_stream, p_rest, p_from, p_from_seq, p_to, p_last, p_done, p_taken, p_total, p_filled): journal
+-- what was read of a part of a stream, and move the cursor over it.
 --
 -- Raises   40001 a table was emptied meanwhile.
 -- Role     internal
 --
--- p_stream: of howdah._begin_stream. p_rest: the part is the rest of the transaction that the cursor has passed in part. p_last: the last number of a run (howdah._find_run),
--- NULL: it is none. The others: the part, as howdah._stream_persistent_0 read p_taken messages of it, p_total with the parts before; p_filled: no more are wanted.
--- The keys are read once more, but of a run that left none out: rows that are on their way to the caller cannot be looked at, and a copy of them costs more. Where their
--- numbers leave none out, the least and the greatest say it all; and if the session last found that of this subscription (howdah.gapless), no list of them is made first.
--- The cursor may name the greatest as the last: whatever the last transaction has up to there was read, now or before.
+-- p_stream comes from howdah._begin_stream. p_rest: the part is the rest of the transaction that the cursor has passed
+-- in part. p_last: the last number of a run (howdah._find_run); NULL: the part is no run. p_filled: no more messages
+-- are wanted.
+--
+-- The other arguments are the part, as howdah._stream_persistent_0 read it: p_taken messages of it, p_total with the
+-- parts before.
+--
+-- The keys are read again, except for a run without gaps. Rows on their way to the caller cannot be looked at, and a
+-- copy of them costs more. If the numbers have no gap, the least and the greatest say it all. If the session last found
+-- none for this subscription (howdah.gapless), it first does without a list.
+--
+-- The cursor may name the greatest number as the last: whatever the last transaction has up to there was read, now or
+-- before.
 create or replace function howdah._pass_stream(
-    p_stream record, p_rest boolean, p_from xid8, p_from_seq bigint, p_to xid8, p_last bigint, p_done pg_snapshot, p_taken integer,
-    p_total bigint, p_filled boolean
+    p_stream record, p_rest boolean, p_from xid8, p_from_seq bigint, p_to xid8, p_last bigint, p_done pg_snapshot,
+    p_taken integer, p_total bigint, p_filled boolean
 ) returns void
 language plpgsql volatile
 as $$
 declare
     v_journaled boolean := (p_stream.destination).journal_level <> 'off';
     v_id integer := (p_stream.destination).id;
-    -- Looked at for each row: a variable's value is had for less than a record's field, and a snapshot out of a record is packed.
+    -- These are read for each row. A variable is cheaper than a record's field, and a snapshot out of a record is
+    -- packed.
     v_topic_id integer := p_stream.topic_id;
     v_upto pg_snapshot := p_stream.upto::text::pg_snapshot;
     v_moment timestamptz := p_stream.moment;
@@ -42,13 +52,17 @@ begin
             case
                 -- for N in 0, 1, 2:
                 when p_stream.slot = N and not p_stream.nonpersistent then
-                    select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+                    select max(k.xid), min(k.seq), max(k.seq),
+                        array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
                     into v_last, v_least, v_greatest, v_ids
-                    from howdah._persistent_N(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
+                    from howdah._persistent_N(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment,
+                        p_taken) k;
                 when p_stream.slot = N and p_stream.nonpersistent then
-                    select max(k.xid), min(k.seq), max(k.seq), array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
+                    select max(k.xid), min(k.seq), max(k.seq),
+                        array_agg(k.seq * 1000000 + v_topic_id) filter (where v_listed)
                     into v_last, v_least, v_greatest, v_ids
-                    from howdah._nonpersistent_N(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment, p_taken) k;
+                    from howdah._nonpersistent_N(v_topic_id, p_from, p_from_seq, p_to, p_done, v_upto, v_moment,
+                        p_taken) k;
                 -- end for
                 else null;
             end case;
@@ -68,7 +82,8 @@ begin
     end if;
     if p_filled then
         perform howdah._same_ring(p_stream.ring);
-        perform howdah._move_cursor(p_stream.ack_cursor, v_last, case when v_gapless then v_greatest else v_ids[p_taken] / 1000000 end, p_total,
+        perform howdah._move_cursor(p_stream.ack_cursor, v_last,
+            case when v_gapless then v_greatest else v_ids[p_taken] / 1000000 end, p_total,
             case when p_rest then (p_stream.ack_cursor).snapshot
                  else howdah._cursor_at(p_stream.done, p_stream.upto, v_last) end);
     end if;

@@ -1,12 +1,14 @@
--- howdah._read_published(p_destination, p_subscription, p_ack, p_name, p_want): take the next messages of a topic and move the cursor over them.
+-- howdah._read_published(p_destination, p_subscription, p_ack, p_name, p_want): take the next messages of a topic, and
+-- move the cursor over them.
 --
 -- Returns  up to p_want rows of howdah.message, in reading order.
 -- Role     internal
 --
--- The caller has locked the subscription. What it does not want, what has expired and what reached its limit is passed over. With a
--- filter a page may hold nothing that is wanted, so it is no smaller than a thousand.
+-- The caller has locked the subscription. Messages that it does not want, that have expired or that reached their limit
+-- are skipped. With a filter, a page may hold nothing that is wanted, so a page has at least a thousand messages.
 create or replace function howdah._read_published(
-    p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_name text, p_want integer
+    p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_name text,
+    p_want integer
 ) returns setof howdah.message
 language plpgsql volatile
     set plan_cache_mode = force_generic_plan
@@ -18,7 +20,8 @@ declare
     v_now timestamptz := howdah.now();
     v_topic text := howdah._destination_name(p_ack.destination_id);
     v_failing boolean := pg_sequence_last_value(p_destination.failing) is not null;
-    v_least integer := case when p_subscription.selector_sql is null and not p_subscription.prioritized then 1 else 1000 end;
+    v_least integer := case when p_subscription.selector_sql is null and not p_subscription.prioritized then 1
+        else 1000 end;
     v_segment record;
     v_taken integer;
     v_last howdah.ack_cursors;
@@ -27,19 +30,22 @@ begin
         loop
             return query
             with page as materialized (
-                select p.* from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid, v_segment.from_seq,
-                    v_segment.to_xid, v_upto, greatest(p_want, v_least)) p
+                select p.* from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid,
+                    v_segment.from_seq, v_segment.to_xid, v_upto, greatest(p_want, v_least)) p
             ), taken as materialized (
                 select p.* from page p where p.wanted and not p.done limit p_want
             ), step as (
-                -- As far as what is taken goes, or over the page; at the end of it all, up to the snapshot.
+                -- The cursor goes as far as the messages taken, or over the page; at the end of the topic, up to the
+                -- snapshot.
                 insert into howdah.ack_cursors (ack_id, n, xid, seq, delivered, at, snapshot)
-                select p_ack.id, v_cursor.n + 1, case when e.ended then '3' else l.xid end, case when e.ended then -1 else l.seq end,
+                select p_ack.id, v_cursor.n + 1, case when e.ended then '3' else l.xid end,
+                case when e.ended then -1 else l.seq end,
                     v_cursor.delivered + e.taken, v_now,
                     case when e.ended then v_upto else howdah._cursor_after(v_cursor, v_upto, l.xid) end
                 from (
                     select c.taken, c.taken = p_want as filled,
-                        c.taken < p_want and c.seen < greatest(p_want, v_least) and v_segment.to_xid = pg_snapshot_xmax(v_upto) as ended
+                        c.taken < p_want and c.seen < greatest(p_want, v_least)
+                        and v_segment.to_xid = pg_snapshot_xmax(v_upto) as ended
                     from (select (select count(*) from taken) as taken, (select count(*) from page) as seen) c
                 ) e
                 cross join lateral (
@@ -54,16 +60,20 @@ begin
                   and a.seq = any (array(
                       select p.seq from page p
                       where p.done and ((select count(*) from taken) < p_want
-                         or (p.xid, p.seq) < (select t.xid, t.seq from taken t order by t.xid desc, t.seq desc limit 1))))
+                         or (p.xid, p.seq) < (select t.xid, t.seq from taken t order by t.xid desc, t.seq desc
+                             limit 1))))
             ), failed as materialized (
                 select f.*
-                from (select array_agg(t.message_id) as ids, array_agg(0::smallint) as stages, array_agg(t.conversation_id) as conversations,
+                from (select array_agg(t.message_id) as ids, array_agg(0::smallint) as stages,
+                    array_agg(t.conversation_id) as conversations,
                                 array_agg(howdah._group(t.headers, t.conversation_id)) as groups
                       from taken t) a
-                cross join lateral howdah._count_failures(p_destination.id, a.ids, a.stages, a.conversations, a.groups) f
+                cross join lateral howdah._count_failures(p_destination.id, a.ids, a.stages, a.conversations,
+                    a.groups) f
                 where v_failing and cardinality(a.ids) > 0
             ), counted as materialized (
-                select t.*, coalesce(f.failures, 0) as failures, coalesce(f.weight, 0) >= p_destination.dispose_at as ended
+                select t.*, coalesce(f.failures, 0) as failures,
+                coalesce(f.weight, 0) >= p_destination.dispose_at as ended
                 from taken t left join failed f on f.message_id = t.message_id and f.stage = 0
             ), journaled as (
                 insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids, oldest_sent_at)
@@ -72,13 +82,15 @@ begin
                 group by c.nonpersistent
             )
             select c.message_id, p_name, case when c.is_text then convert_from(c.body, 'UTF8') end,
-                case when not c.is_text then c.body end, c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to,
-                c.message_type, c.conversation_id, case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at,
-                c.expires_at, c.failures + 1, c.failures > 0, c.seq, 0, v_topic, null::text, null::timestamptz
+                case when not c.is_text then c.body end, c.content_type, c.headers, 9 - c.rank, c.correlation_id,
+                c.reply_to, c.message_type, c.conversation_id,
+                case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at, c.expires_at,
+                c.failures + 1, c.failures > 0, c.seq, 0, v_topic, null::text, null::timestamptz
             from counted c
-            where not c.ended or howdah._dispose_published(p_destination, c.message_id, c.sent_at, c.expires_at, c.rank, c.is_text,
-                c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.nonpersistent,
-                v_now);
+            where not c.ended or howdah._dispose_published(p_destination, c.message_id, c.sent_at, c.expires_at, c.rank,
+                c.is_text, c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type,
+                c.conversation_id,
+                c.nonpersistent, v_now);
             get diagnostics v_taken = row_count;
             p_want := p_want - v_taken;
             v_last := howdah._cursor(p_ack.id);
@@ -92,7 +104,8 @@ begin
     end loop;
     perform howdah._same_ring(v_ring);
     -- An idle reader writes where it would otherwise read a closed table again and again.
-    if p_want > 0 and (v_cursor.seq >= 0 or cardinality(howdah._slots_from(pg_snapshot_xmax(v_cursor.snapshot))) > 1) then
+    if p_want > 0
+       and (v_cursor.seq >= 0 or cardinality(howdah._slots_from(pg_snapshot_xmax(v_cursor.snapshot))) > 1) then
         v_cursor := howdah._move_cursor(v_cursor, '3', -1, 0, v_upto);
     end if;
 end

@@ -1,7 +1,9 @@
--- howdah._receive_published(p_destination, p_subscription, p_name, p_want, p_hold): receive from a subscription whatever it is like.
+-- howdah._receive_published(p_destination, p_subscription, p_name, p_want, p_hold): receive from a subscription of any
+-- sort.
 --
--- Returns  up to p_want rows of howdah.message: first what was set aside and is due again, then what its topics have for it. Of a shared subscription
---          four times max_locks_per_transaction at most (256 unless set): each takes a place in the server's lock table, which all sessions share.
+-- Returns  up to p_want rows of howdah.message: first what was set aside and is due again, then messages of its topics.
+--          A shared subscription gives at most four times max_locks_per_transaction (256 by default): each message
+--          takes a place in the server's lock table, which all sessions share.
 -- Role     internal
 --
 -- The caller has locked the subscription.
@@ -35,11 +37,12 @@ begin
         order by a.priority desc, a.destination_id
     loop
         exit when p_want <= 0;
-        -- One by one also with an old snapshot, so that what was set aside or consumed since is met (howdah._note_done), and beside
-        -- leased ones, which the cursor must not pass.
+        -- Messages are also taken one by one with an old snapshot, which meets what was set aside or consumed since
+        -- (howdah._note_done). So they are beside leased messages, which the cursor must not pass.
         if p_subscription.shared or p_hold or howdah._has_old_snapshot()
            or exists (select from howdah.acked d where d.ack_id = v_ack.id and d.lease_id is not null) then
-            return query select * from howdah._claim_published(p_destination, p_subscription, v_ack, p_name, p_want, p_hold);
+            return query select * from howdah._claim_published(p_destination, p_subscription, v_ack, p_name, p_want,
+                p_hold);
         else
             return query select * from howdah._read_published(p_destination, p_subscription, v_ack, p_name, p_want);
         end if;

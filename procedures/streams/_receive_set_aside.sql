@@ -1,10 +1,14 @@
--- howdah._receive_set_aside(p_destination, p_name, p_want, p_hold): receive what was set aside for a subscription and is due again.
+-- howdah._receive_set_aside(p_destination, p_name, p_want, p_hold): receive messages that were set aside for a
+-- subscription and are due again.
 --
--- Returns  up to p_want rows of howdah.message: failed messages after their delay, replayed ones, those back from quarantine.
+-- Returns  up to p_want rows of howdah.message: failed messages after their delay, replayed ones, and those back from
+--          quarantine.
 -- Role     internal
 --
--- Such messages are few and lie where a queue's would; other transactions' are passed by.
-create or replace function howdah._receive_set_aside(p_destination howdah.destinations, p_name text, p_want integer, p_hold boolean)
+-- Such messages are few, and lie where a queue's messages lie. Those of other transactions are skipped.
+create or replace function howdah._receive_set_aside(
+    p_destination howdah.destinations, p_name text, p_want integer, p_hold boolean
+)
 returns setof howdah.message
 language plpgsql volatile
     set enable_seqscan = off
@@ -21,7 +25,8 @@ begin
                                   order by c.rank, c.seq limit p_want for update skip locked))
         union all
         select howdah._as_ready(n), 'msgs_nonpersistent', true, null from howdah.msgs_nonpersistent n
-        where n.ctid = any (array(select c.ctid from howdah.msgs_nonpersistent c where c.destination_id = p_destination.id
+        where n.ctid = any (array(select c.ctid from howdah.msgs_nonpersistent c
+            where c.destination_id = p_destination.id
                                     and c.boot = pg_postmaster_start_time()
                                   order by c.rank, c.seq limit p_want for update skip locked))
         union all
@@ -33,12 +38,14 @@ begin
         limit p_want
     loop
         if v_row.lease_id is not null then
-            perform howdah._record_expiry(p_destination.id, (v_row.message).message_id, (v_row.message).stage, (v_row.message).conversation_id,
-                howdah._group((v_row.message).headers, (v_row.message).conversation_id), v_row.lease_id);
+            perform howdah._record_expiry(p_destination.id, (v_row.message).message_id, (v_row.message).stage,
+                (v_row.message).conversation_id, howdah._group((v_row.message).headers,
+                    (v_row.message).conversation_id), v_row.lease_id);
         end if;
         select coalesce(max(f.failures), 0), coalesce(max(f.weight), 0) into v_failures, v_weight
         from howdah._count_failures(p_destination.id, array[(v_row.message).message_id], array[(v_row.message).stage],
-            array[(v_row.message).conversation_id], array[howdah._group((v_row.message).headers, (v_row.message).conversation_id)]) f
+            array[(v_row.message).conversation_id],
+            array[howdah._group((v_row.message).headers, (v_row.message).conversation_id)]) f
         where f.stage = (v_row.message).stage;
         if (v_row.message).expires_at <= v_now or v_weight >= p_destination.dispose_at then
             perform howdah._dispose(p_destination.id, v_row.message, v_row.nonpersistent, v_row.place, v_now);
@@ -47,8 +54,8 @@ begin
         return next howdah._message(v_row.message, p_name, v_row.nonpersistent, v_failures);
         if not p_hold then
             perform howdah._remove(v_row.message, v_row.place);
-            perform howdah._journal(p_destination, 'consumed', array[(v_row.message).message_id], v_row.nonpersistent, null, null,
-                (v_row.message).sent_at);
+            perform howdah._journal(p_destination, 'consumed', array[(v_row.message).message_id], v_row.nonpersistent,
+                null, null, (v_row.message).sent_at);
         end if;
     end loop;
 end

@@ -1,22 +1,27 @@
 -- for N in 0, 1, 2:
--- howdah._run_persistent_N(p_name, p_topic_name, p_topic, p_xid, p_after, p_upto, p_now): what one transaction published with the numbers after p_after up to p_upto, as a subscription's consumer gets it.
+-- howdah._run_persistent_N(p_name, p_topic_name, p_topic, p_xid, p_after, p_upto, p_now): the messages that one
+-- transaction published with numbers after p_after up to p_upto, as a subscription's consumer gets them.
 --
--- Returns  setof howdah.message, as howdah._stream_persistent_N: those that have not expired at p_now. The transaction must be visible in the snapshot that is read up to.
+-- Returns  setof howdah.message, as howdah._stream_persistent_N: those that have not expired at p_now. The transaction
+--          must be visible in the snapshot that is read up to.
 -- Raises   40001 a table was emptied meanwhile.
 -- Role     internal
 --
--- Part of the statement that calls it. No snapshot is asked about each message, and the index compares less than where several transactions are read.
+-- It becomes part of the statement that calls it. No snapshot is asked about each message, and the index compares less
+-- than where several transactions are read.
 create or replace function howdah._run_persistent_N(
     p_name text, p_topic_name text, p_topic integer, p_xid xid8, p_after bigint, p_upto bigint, p_now timestamptz
 ) returns setof howdah.message
 language sql stable
 as $$
     select t.seq * 1000000 + t.destination_id, p_name, case when t.is_text then convert_from(t.body, 'UTF8') end,
-        case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to, t.message_type,
-        t.conversation_id, 'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0, p_topic_name, null::text, null::timestamptz
+        case when not t.is_text then t.body end, t.content_type, t.headers, 9 - t.rank, t.correlation_id, t.reply_to,
+        t.message_type, t.conversation_id, 'persistent'::text, t.sent_at, t.expires_at, 1, false, t.seq, 0,
+        p_topic_name, null::text, null::timestamptz
     from howdah.topic_msgs_N t
     where howdah._same_ring((select max(r.truncations) from howdah.topic_ring r))
-      and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto and (t.expires_at <= p_now) is not true
+      and t.destination_id = p_topic and t.xid = p_xid and t.seq > p_after and t.seq <= p_upto
+      and (t.expires_at <= p_now) is not true
     order by t.seq
 $$;
 

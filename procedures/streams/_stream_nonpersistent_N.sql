@@ -1,17 +1,19 @@
 -- for N in 0, 1, 2:
--- howdah._stream_nonpersistent_N(p_name, p_topic_name, p_topic, …): as howdah._stream_persistent_N, of howdah._nonpersistent_N.
+-- howdah._stream_nonpersistent_N(p_name, p_topic_name, p_topic, …): do what howdah._stream_persistent_N does, for
+-- howdah._nonpersistent_N.
 --
 -- Raises   40001 as howdah._persistent_N.
 -- Role     internal
 create or replace function howdah._stream_nonpersistent_N(
-    p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot,
-    p_now timestamptz, p_limit bigint
+    p_name text, p_topic_name text, p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot,
+    p_upto pg_snapshot, p_now timestamptz, p_limit bigint
 ) returns setof howdah.message
 language sql stable
 as $$
     select r.seq * 1000000 + r.destination_id, p_name, case when r.is_text then convert_from(r.body, 'UTF8') end,
-        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to, r.message_type,
-        r.conversation_id, 'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0, p_topic_name, null::text, null::timestamptz
+        case when not r.is_text then r.body end, r.content_type, r.headers, 9 - r.rank, r.correlation_id, r.reply_to,
+        r.message_type, r.conversation_id, 'non-persistent'::text, r.sent_at, r.expires_at, 1, false, r.seq, 0,
+        p_topic_name, null::text, null::timestamptz
     from howdah._nonpersistent_N(p_topic, p_after, p_after_seq, p_to, p_done, p_upto, p_now, p_limit) r
 $$;
 

@@ -1,4 +1,4 @@
--- howdah._has_consumer(p_subscription_id): whether a subscription has an open consumer; those that are gone are closed.
+-- howdah._has_consumer(p_subscription_id): whether a subscription has an open consumer; dead consumers are closed.
 --
 -- Returns  boolean.
 -- Role     internal

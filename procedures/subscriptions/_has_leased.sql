@@ -1,6 +1,6 @@
--- howdah._has_leased(p_subscription_id): whether messages of a subscription, or set aside for it, are leased.
+-- howdah._has_leased(p_subscription_id): whether messages of a subscription, or messages set aside for it, are leased.
 --
--- Returns  boolean; of a lease that has ended nothing is. Consumers that are gone are closed, with which their leases may end.
+-- Returns  boolean; false once the leases have ended. Dead consumers are closed, which may end their leases.
 -- Role     internal
 create or replace function howdah._has_leased(p_subscription_id integer) returns boolean
 language plpgsql volatile

@@ -1,4 +1,4 @@
--- howdah._note_alive(p_alive): note that a consumer of a subscription was heard of just now.
+-- howdah._note_alive(p_alive): record that a consumer of a subscription was heard of just now.
 --
 -- Role     internal
 create or replace function howdah._note_alive(p_alive regclass) returns void

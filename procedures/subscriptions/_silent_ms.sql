@@ -1,4 +1,4 @@
--- howdah._silent_ms(p_alive): for how long no consumer of a subscription has been heard of.
+-- howdah._silent_ms(p_alive): how long no consumer of a subscription has been heard of.
 --
 -- Returns  milliseconds (bigint).
 -- Role     internal

@@ -1,4 +1,4 @@
--- howdah._clear_temporary(p_id): throw away what lies in a temporary queue that is gone; nobody is left to read it.
+-- howdah._clear_temporary(p_id): discard the messages of a temporary queue that is gone; nobody is left to read them.
 --
 -- Role     internal
 create or replace function howdah._clear_temporary(p_id integer) returns void

@@ -1,6 +1,6 @@
--- howdah._drop_temporary(p_queue): end a temporary queue; its number waits for its next use.
+-- howdah._drop_temporary(p_queue): end a temporary queue, whose number then waits for its next use.
 --
--- Returns  boolean; false: somebody else did, and the number may have another owner by now.
+-- Returns  boolean; false if somebody else did, and the number may have another owner by now.
 -- Role     internal
 create or replace function howdah._drop_temporary(p_queue howdah.temporary_queues) returns boolean
 language plpgsql volatile

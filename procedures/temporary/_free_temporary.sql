@@ -1,6 +1,6 @@
--- howdah._free_temporary(): one of the temporary queues that ended, which no transaction uses any more.
+-- howdah._free_temporary(): an ended temporary queue that no transaction uses any more.
 --
--- Returns  howdah.temporary_queues; its destination_id is NULL if a look at ten has found none.
+-- Returns  howdah.temporary_queues; destination_id is NULL if none of ten was free.
 -- Role     internal
 create or replace function howdah._free_temporary() returns howdah.temporary_queues
 language plpgsql volatile set enable_seqscan = off

@@ -1,10 +1,11 @@
--- howdah._hold_temporary(p_destination): keep a temporary queue's number from its next use until this transaction, which sends, has ended.
+-- howdah._hold_temporary(p_destination): keep a temporary queue's number from its next use until this sending
+-- transaction ends.
 --
--- Returns  boolean; false: the queue is gone.
+-- Returns  boolean; false if the queue is gone.
 -- Role     internal
 --
--- The number of a queue that was dropped goes to another connection, which must never get a message that was sent to this one. A transaction
--- with an old snapshot still sees the former owner's queue; the sequence tells.
+-- The number of a dropped queue goes to another connection, which must never get a message sent to this one. A
+-- transaction with an old snapshot still sees the former owner's queue; the sequence reveals it.
 create or replace function howdah._hold_temporary(p_destination howdah.destinations) returns boolean
 language plpgsql volatile
 as $$

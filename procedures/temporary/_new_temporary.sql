@@ -1,7 +1,7 @@
--- howdah._new_temporary(): make the destination of a temporary queue, with its sequences.
+-- howdah._new_temporary(): create the destination of a temporary queue, with its sequences.
 --
 -- Returns  howdah.temporary_queues.
--- Raises   HD002 no room for one more queue, or 100,000 temporary ones.
+-- Raises   HD002 no room for another queue, or there are 100,000 temporary ones.
 -- Role     internal
 create or replace function howdah._new_temporary() returns howdah.temporary_queues
 language plpgsql volatile
@@ -11,8 +11,9 @@ declare
     v_queue howdah.temporary_queues;
 begin
     if (select count(*) >= 100000 from howdah.temporary_queues) then
-        raise exception using errcode = 'HD002', message = 'there are 100,000 temporary queues, and none of them is free',
-            hint = 'End connections that need theirs no longer: howdah.close_connection().';
+        raise exception using errcode = 'HD002',
+            message = 'there are 100,000 temporary queues, and none of them is free',
+            hint = 'Close connections that no longer need theirs: howdah.close_connection().';
     end if;
     v_destination.persistent := false;
     v_destination.journal_level := 'off';

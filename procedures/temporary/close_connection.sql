@@ -1,7 +1,7 @@
--- howdah.close_connection(): end the caller's connection: its temporary queues are dropped, with what lies in them.
+-- howdah.close_connection(): close the caller's connection, and drop its temporary queues with their messages.
 --
--- Returns  how many there were (bigint).
--- Raises   HD010 called out of a maintenance command.
+-- Returns  how many queues were dropped (bigint).
+-- Raises   HD010 called from a maintenance command.
 -- Role     howdah_consumer howdah_admin
 --
 -- The session then belongs to no connection, and can serve another client.
@@ -14,11 +14,13 @@ declare
     v_queue howdah.temporary_queues;
 begin
     perform howdah._refuse_maintenance();
-    for v_queue in select t.* from howdah.temporary_queues t where t.connection = v_connection order by t.destination_id loop
+    for v_queue in select t.* from howdah.temporary_queues t where t.connection = v_connection
+        order by t.destination_id loop
         v_count := v_count + howdah._drop_temporary(v_queue)::integer;
     end loop;
     perform set_config('howdah.connection', '', false);
-    if exists (select from pg_locks l where l.locktype = 'advisory' and l.pid = pg_backend_pid() and l.mode = 'ExclusiveLock' and l.objsubid = 1
+    if exists (select from pg_locks l where l.locktype = 'advisory' and l.pid = pg_backend_pid()
+        and l.mode = 'ExclusiveLock' and l.objsubid = 1
                and (l.classid::bigint << 32 | l.objid::bigint) = hashtextextended(v_connection, 1213154392)) then
         perform pg_advisory_unlock(hashtextextended(v_connection, 1213154392));
     end if;

@@ -1,9 +1,9 @@
--- howdah.keep_connection(): say that the caller's connection lives, though it receives nothing.
+-- howdah.keep_connection(): report that the caller's connection lives, though it receives nothing.
 --
 -- Returns  the number of its temporary queues (bigint).
 -- Role     howdah_consumer howdah_admin
 --
--- To be called twice a minute or so. A database session without howdah.set_connection needs none of this.
+-- Call it about twice a minute. A database session without howdah.set_connection does not need it.
 create or replace function howdah.keep_connection() returns bigint
 language sql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

@@ -1,11 +1,13 @@
--- howdah.set_connection(connection, local): say which connection of a client this session, or transaction, belongs to.
+-- howdah.set_connection(connection, local): set the client connection to which this session, or transaction, belongs.
 --
--- Raises   HD005 it is no token.
+-- Raises   HD005 it is no valid token.
 -- Role     howdah_consumer howdah_admin
 --
--- For clients with several sessions, and behind a transaction pooler, where it is said in each transaction, with local. The token is a secret of 16 to
--- 200 characters that the client makes up. Its temporary queues last for a minute after something was last heard of it: a receive, a
--- wait, howdah.keep_connection(). It is a setting of the session, howdah.connection; NULL takes it back.
+-- It is for clients with several sessions. Behind a transaction pooler, call it in each transaction with local. The
+-- token is a secret of 16 to 200 characters that the client chooses.
+--
+-- Its temporary queues last for a minute after the last sign of life: a receive, a wait, or howdah.keep_connection().
+-- It is the session's setting howdah.connection; NULL resets it.
 create or replace function howdah.set_connection(connection text, local boolean default false) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

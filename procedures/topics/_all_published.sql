@@ -1,4 +1,4 @@
--- howdah._all_published(p_topic_id): every stored message of a topic, whatever its transaction number.
+-- howdah._all_published(p_topic_id): every stored message of a topic, whatever its transaction id.
 --
 -- Returns  xid and seq.
 -- Role     internal

@@ -1,8 +1,9 @@
--- howdah._begin_since(p_subscription, p_since): have a new subscription pass over what was sent before a time.
+-- howdah._begin_since(p_subscription, p_since): make a new subscription skip what was sent before a time.
 --
 -- Role     internal
 --
--- The cursor goes to the oldest transaction that sent anything since; what that and younger ones had sent before is noted as done.
+-- The cursor goes to the oldest transaction that sent anything since then. Earlier messages of that transaction and
+-- younger ones are recorded as done.
 create or replace function howdah._begin_since(p_subscription howdah.subscriptions, p_since timestamptz) returns void
 language plpgsql volatile
 as $$
@@ -19,9 +20,11 @@ begin
             perform howdah._move_cursor(howdah._cursor(v_ack.id), '3', -1, 0, v_upto);
             continue;
         end if;
-        perform howdah._move_cursor(howdah._cursor(v_ack.id), '3', -1, 0, howdah._cursor_at('3:3:'::pg_snapshot, v_upto, v_first));
+        perform howdah._move_cursor(howdah._cursor(v_ack.id), '3', -1, 0,
+            howdah._cursor_at('3:3:'::pg_snapshot, v_upto, v_first));
         insert into howdah.acked (ack_id, seq, xid)
-        select v_ack.id, h.seq, h.xid from howdah._history(v_ack.destination_id, null, v_upto) h where h.xid >= v_first and h.sent_at < p_since;
+        select v_ack.id, h.seq, h.xid from howdah._history(v_ack.destination_id, null, v_upto) h
+        where h.xid >= v_first and h.sent_at < p_since;
     end loop;
     perform howdah._same_ring(v_ring);
 end

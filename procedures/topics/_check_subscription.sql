@@ -1,9 +1,10 @@
--- howdah._check_subscription(p_topic, p_name, …): refuse what cannot be a subscription.
+-- howdah._check_subscription(p_topic, p_name, …): refuse arguments that cannot define a subscription.
 --
--- Raises   HD003 bad name or client id; HD004 wrong option; HD005 arguments that do not go together.
+-- Raises   HD003 bad name or client id; HD004 wrong option; HD005 the arguments contradict each other.
 -- Role     internal
 create or replace function howdah._check_subscription(
-    p_topic text, p_name text, p_client_id text, p_shared boolean, p_durable boolean, p_no_local boolean, p_options jsonb
+    p_topic text, p_name text, p_client_id text, p_shared boolean, p_durable boolean, p_no_local boolean,
+    p_options jsonb
 ) returns void
 language plpgsql volatile
 as $$
@@ -21,7 +22,8 @@ begin
         raise exception using errcode = 'HD003', message = 'bad name or client id of a subscription',
             hint = 'They have up to 200 characters out of A-Z a-z 0-9 . _ -';
     elsif v_wrong is not null then
-        raise exception using errcode = 'HD005', message = v_wrong, hint = 'See docs/topics.md for the kinds of subscription.';
+        raise exception using errcode = 'HD005', message = v_wrong,
+            hint = 'See docs/topics.md for the kinds of subscription.';
     end if;
     perform howdah._check_subscription_options(p_options);
 end

@@ -1,9 +1,10 @@
--- howdah._check_subscription_rights(p_options): refuse options that would do for the caller what he may not do himself.
+-- howdah._check_subscription_rights(p_options): refuse options that would do for callers what they may not do
+-- themselves.
 --
--- Raises   HD001 there is no queue that they name; HD010 the caller may not send there, or is no administrator.
+-- Raises   HD001 a queue that they name does not exist; HD010 the caller may not send there, or is no administrator.
 -- Role     internal
 --
--- Administrators name any queue, as in howdah.create_queue: one that is made later, too.
+-- Administrators may name any queue, as in howdah.create_queue, even one that is created later.
 create or replace function howdah._check_subscription_rights(p_options jsonb) returns void
 language plpgsql volatile
 as $$
@@ -15,8 +16,10 @@ begin
     end if;
     foreach v_option in array array['journal_level', 'persistent', 'exception_prefix'] loop
         if p_options ? v_option then
-            raise exception using errcode = 'HD010', message = format('option %s of a subscription is for administrators', v_option),
-                hint = 'Leave it out, or ask an administrator to set it with howdah.alter_queue(subscription, options).';
+            raise exception using errcode = 'HD010',
+                message = format('option %s of a subscription is for administrators', v_option),
+                hint =
+                    'Leave it out, or ask an administrator to set it with howdah.alter_queue(subscription, options).';
         end if;
     end loop;
     foreach v_option in array array['exception_queue', 'log_queue'] loop

@@ -1,9 +1,9 @@
 -- howdah._claimed_client_id(): the client id that this session has claimed.
 --
--- Returns  its hash (integer); NULL: it has claimed none.
+-- Returns  its hash (integer); NULL if it has claimed none.
 -- Role     internal
 --
--- Known by the lock itself, for a setting does not outlive a rollback, and the lock does.
+-- The lock itself tells: it outlives a rollback, and a setting does not.
 create or replace function howdah._claimed_client_id() returns integer
 language sql volatile
 as $$

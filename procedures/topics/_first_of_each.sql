@@ -1,11 +1,14 @@
--- howdah._first_of_each(p_topics, p_after, p_after_seqs, p_slots, p_upto): the first message of topics after each of several places.
+-- howdah._first_of_each(p_topics, p_after, p_after_seqs, p_slots, p_upto): the first message of topics after each of
+-- several places.
 --
 -- Returns  the place's number, and seq and sent_at of the message; no row where there is none.
 -- Raises   40001 a table was emptied meanwhile.
 -- Role     internal
 --
--- Each table by its own name, as in howdah._topic_page.
-create or replace function howdah._first_of_each(p_topics integer[], p_after xid8[], p_after_seqs bigint[], p_slots integer[], p_upto pg_snapshot)
+-- Each table has a statement of its own, as in howdah._topic_page.
+create or replace function howdah._first_of_each(
+    p_topics integer[], p_after xid8[], p_after_seqs bigint[], p_slots integer[], p_upto pg_snapshot
+)
 returns table (number bigint, seq bigint, sent_at timestamptz)
 language plpgsql volatile rows 100
     set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off

@@ -1,4 +1,5 @@
--- howdah._join_virtual_topic(p_queue_id, p_queue): let a queue named Consumer.NAME.VirtualTopic.X get the messages of the topic VirtualTopic.X.
+-- howdah._join_virtual_topic(p_queue_id, p_queue): give a queue named Consumer.NAME.VirtualTopic.X the messages of the
+-- topic VirtualTopic.X.
 --
 -- Role     internal
 create or replace function howdah._join_virtual_topic(p_queue_id integer, p_queue text) returns void

@@ -1,11 +1,13 @@
 -- howdah._lag(p_ack): how far a cursor is behind.
 --
--- Returns  one row: messages from the first one not read to the last position given out, when that first one was sent (NULL: it is at
---          the end), messages delivered.
+-- Returns  one row: the number of positions from the first unread message to the last one given out; when that message
+--          was sent (NULL: the cursor is at the end); and how many messages were delivered.
 -- Role     internal
 --
 -- It reads one message, however many there are.
-create or replace function howdah._lag(p_ack howdah.acks) returns table (behind bigint, oldest timestamptz, delivered bigint)
+create or replace function howdah._lag(p_ack howdah.acks) returns table (
+    behind bigint, oldest timestamptz, delivered bigint
+)
 language plpgsql volatile
 as $$
 declare
@@ -14,7 +16,8 @@ declare
     v_segment record;
     v_first record;
 begin
-    select c as cursor, c.delivered, pg_sequence_last_value(d.positions) as last, (select count(*) from howdah.acked a where a.ack_id = p_ack.id) as acked
+    select c as cursor, c.delivered, pg_sequence_last_value(d.positions) as last,
+        (select count(*) from howdah.acked a where a.ack_id = p_ack.id) as acked
     into v_at
     from howdah.ack_cursors c cross join howdah.destinations d
     where c.ack_id = p_ack.id and d.id = p_ack.destination_id order by c.n desc limit 1;
@@ -22,7 +25,8 @@ begin
     behind := 0;
     for v_segment in select * from howdah._segments(v_at.cursor, p_ack.destination_id, v_upto) loop
         select p.seq, p.sent_at into v_first
-        from howdah._topic_page(v_segment.slots, p_ack.destination_id, v_segment.from_xid, v_segment.from_seq, v_segment.to_xid, v_upto, 1) p;
+        from howdah._topic_page(v_segment.slots, p_ack.destination_id, v_segment.from_xid, v_segment.from_seq,
+            v_segment.to_xid, v_upto, 1) p;
         if found then
             oldest := least(oldest, v_first.sent_at);
             behind := greatest(behind, v_at.last - v_first.seq + 1, 1);

@@ -1,12 +1,13 @@
--- howdah._note_readers(p_topic_id): note whether messages of a topic need to be stored, and whether they go on into queues.
+-- howdah._note_readers(p_topic_id): record whether messages of a topic need to be stored, and whether they are sent on
+-- to queues.
 --
 -- Role     internal
 --
--- Two statements: the second must see what another session did that the first waited for.
+-- There are two statements, so that the second sees what another session did while the first waited.
 create or replace function howdah._note_readers(p_topic_id integer) returns void
 language sql volatile
 as $$
-    -- Of two who change it at a time the second sees what the first one did, for it waits before its statement begins.
+    -- Of two concurrent changers, the second sees what the first did, because it waits before its statement begins.
     select from howdah.topics t where t.destination_id = p_topic_id for no key update;
     update howdah.topics t
     set stored = exists (select from howdah.acks a where a.destination_id = t.destination_id)

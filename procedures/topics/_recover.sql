@@ -1,12 +1,17 @@
--- howdah._recover(p_subscription, p_topic_id, p_upto): give a late non-durable subscriber what the topic's recovery policy keeps for such.
+-- howdah._recover(p_subscription, p_topic_id, p_upto): give a late non-durable subscriber the messages that the topic's
+-- recovery policy keeps.
 --
 -- Role     internal
 --
--- ActiveMQ's policies: last_image (the last message), retained (the last one with the header retain), fixed_count (the last so many),
--- fixed_size (the last of so many bytes in all), timed (of the last so many ms), query (those that a selector selects). They
--- become messages of the subscription's own, which are received before what is published from now on. p_upto: the snapshot that its cursor begins at, so that what
--- is committed meanwhile comes once.
-create or replace function howdah._recover(p_subscription howdah.subscriptions, p_topic_id integer, p_upto pg_snapshot) returns void
+-- These are ActiveMQ's policies. last_image keeps the last message; retained keeps the last message with the header
+-- retain; fixed_count keeps the last N. fixed_size keeps the last ones up to N bytes in total; timed keeps those of the
+-- last N ms. query keeps those that a selector selects.
+--
+-- They become messages of the subscription's own, and are received before what is published from now on. p_upto is the
+-- snapshot at which its cursor begins, so that what commits meanwhile comes once.
+create or replace function howdah._recover(
+    p_subscription howdah.subscriptions, p_topic_id integer, p_upto pg_snapshot
+) returns void
 language plpgsql volatile
 as $$
 declare
@@ -43,8 +48,10 @@ begin
           and (v_wanted is null or k.seq = any (v_wanted))
         order by k.seq
     loop
-        perform howdah._put(howdah._own_copy(v_destination, v_row.message_id, v_row.sent_at, v_row.expires_at, v_row.rank, v_row.is_text,
-            v_row.content_type, v_row.body, v_row.headers, v_row.correlation_id, v_row.reply_to, v_row.message_type, v_row.conversation_id),
+        perform howdah._put(howdah._own_copy(v_destination, v_row.message_id, v_row.sent_at, v_row.expires_at,
+            v_row.rank, v_row.is_text, v_row.content_type, v_row.body, v_row.headers, v_row.correlation_id,
+            v_row.reply_to, v_row.message_type,
+            v_row.conversation_id),
             v_row.nonpersistent, false);
     end loop;
 end

@@ -1,8 +1,11 @@
--- howdah._unread_numbers(p_subscription, p_upto): the numbers of all that a subscription has not read up to a snapshot.
+-- howdah._unread_numbers(p_subscription, p_upto): the ids of all messages that a subscription has not read up to a
+-- snapshot.
 --
 -- Returns  bigint[].
 -- Role     internal
-create or replace function howdah._unread_numbers(p_subscription howdah.subscriptions, p_upto pg_snapshot) returns bigint[]
+create or replace function howdah._unread_numbers(
+    p_subscription howdah.subscriptions, p_upto pg_snapshot
+) returns bigint[]
 language sql volatile
 as $$
     select coalesce(array_agg(h.message_id), '{}')

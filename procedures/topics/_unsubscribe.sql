@@ -1,7 +1,7 @@
 -- howdah._unsubscribe(p_subscription, p_reason): end a subscription that nobody is reading.
 --
--- Raises   HD005 the transaction is not READ COMMITTED; HD024 somebody is reading it: a transaction that received from it is open, or messages of it
---          are leased.
+-- Raises   HD005 the transaction is not READ COMMITTED; HD024 it is being read: a transaction that received from it is
+--          open, or messages of it are leased.
 -- Role     internal
 create or replace function howdah._unsubscribe(p_subscription howdah.destinations, p_reason text) returns void
 language plpgsql volatile
@@ -15,14 +15,16 @@ begin
     end if;
     perform howdah._lock_subscription(p_subscription);
     perform howdah._empty_destination(p_subscription, p_reason);
-    delete from howdah.ack_cursors c using howdah.acks a where a.subscription_id = p_subscription.id and c.ack_id = a.id;
+    delete from howdah.ack_cursors c using howdah.acks a
+    where a.subscription_id = p_subscription.id and c.ack_id = a.id;
     delete from howdah.acked c using howdah.acks a where a.subscription_id = p_subscription.id and c.ack_id = a.id;
     for v_topic in
         with gone as (delete from howdah.acks a where a.subscription_id = p_subscription.id returning a.destination_id)
         select distinct g.destination_id from gone g
     loop
         perform howdah._note_readers(v_topic);
-        update howdah.topics t set refused_for = null where t.destination_id = v_topic and t.refused_for = p_subscription.name;
+        update howdah.topics t set refused_for = null
+        where t.destination_id = v_topic and t.refused_for = p_subscription.name;
     end loop;
     delete from howdah.listeners l where l.destination_id = p_subscription.id;
     delete from howdah.consumers c where c.destination_id = p_subscription.id;

@@ -1,9 +1,11 @@
--- howdah.bridge(topic, queue, selector): pass every message of a topic on into a queue, too; or only those that a selector selects.
+-- howdah.bridge(topic, queue, selector): send every message of a topic on to a queue, or only those that a selector
+-- selects.
 --
--- Raises   HD001 no such topic or queue; HD010 not allowed; HD012 the queue belongs to the engine; HD023 a wrong selector.
+-- Raises   HD001 no such topic or queue; HD010 not allowed; HD012 the queue belongs to the engine; HD023 the selector
+--          is invalid.
 -- Role     howdah_admin
 --
--- In the publisher's transaction, as a new message of the queue. Calling it again changes the selector.
+-- The publisher's transaction stores the message as a new message of the queue. A second call changes the selector.
 create or replace function howdah.bridge(topic text, queue text, selector text default null) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -16,7 +18,8 @@ begin
     end if;
     insert into howdah.bridges as b (topic_id, queue_id, selector, selector_sql)
     values (v_topic.id, v_queue.id, nullif(btrim(bridge.selector), ''), howdah._selector_sql(bridge.selector))
-    on conflict on constraint pk_bridges do update set selector = excluded.selector, selector_sql = excluded.selector_sql;
+    on conflict on constraint pk_bridges do update set selector = excluded.selector,
+        selector_sql = excluded.selector_sql;
     perform howdah._note_readers(v_topic.id);
 end
 $$;

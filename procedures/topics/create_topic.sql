@@ -1,13 +1,15 @@
 -- howdah.create_topic(topic, options): create a topic, whose messages go to every subscription.
 --
 -- Returns  the topic's number (integer).
--- Raises   HD002 it exists already; HD003 bad name; HD004 unknown or wrong option; HD010 called out of a maintenance command; HD023 a wrong selector;
---          HD027 the engine is full.
+-- Raises   HD002 it exists already; HD003 bad name; HD004 unknown or wrong option; HD010 called from a maintenance
+--          command; HD023 the selector is invalid; HD027 the engine is full.
 -- Role     howdah_admin
 --
--- options is a JSON object; howdah.topic_options shows every option with its value, and docs/topics.md says what they mean. Subscriptions
--- by wildcard that match the name begin with its first message. A topic named VirtualTopic.X passes its messages on into
--- every queue named Consumer.NAME.VirtualTopic.X.
+-- options is a JSON object. howdah.topic_options lists every option with its value, and docs/topics.md says what they
+-- mean.
+--
+-- Wildcard subscriptions that match the name start with its first message. A topic named VirtualTopic.X sends its
+-- messages on to every queue named Consumer.NAME.VirtualTopic.X.
 create or replace function howdah.create_topic(topic text, options jsonb default '{}') returns integer
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -21,9 +23,10 @@ begin
     perform howdah._lock_names();
     v_topic := howdah._new_destination(topic);
     v_topic.kind := 'topic';
-    options := jsonb_strip_nulls(jsonb_build_object('persistent', howdah._policy_for(topic) -> 'persistent')) || options;
+    options := jsonb_strip_nulls(jsonb_build_object('persistent', howdah._policy_for(topic) -> 'persistent'))
+        || options;
     v_topic.id := howdah._add_destination(v_topic);
-    -- No rank: a send that looks for a queue passes it by.
+    -- Without a rank, a send that looks for a queue skips the topic.
     update howdah.destinations d set main_rank = -1 where d.id = v_topic.id;
     insert into howdah.topics (destination_id) values (v_topic.id);
     perform howdah._alter_topic(v_topic.id, options);
@@ -36,7 +39,8 @@ begin
     if topic like 'VirtualTopic.%' then
         insert into howdah.bridges (topic_id, queue_id)
         select v_topic.id, d.id from howdah.destinations d
-        where d.kind = 'queue' and d.dropped_at is null and d.name ~ ('^Consumer[.][^.]+[.]' || replace(topic, '.', '[.]') || '$');
+        where d.kind = 'queue' and d.dropped_at is null
+          and d.name ~ ('^Consumer[.][^.]+[.]' || replace(topic, '.', '[.]') || '$');
     end if;
     perform howdah._note_readers(v_topic.id);
     return v_topic.id;

@@ -1,10 +1,12 @@
--- howdah.drop_topic(topic, force): drop a topic; one that has subscriptions only when forced, and they lose what they have not read.
+-- howdah.drop_topic(topic, force): drop a topic; force also drops one with subscriptions, which lose what they have not
+-- read.
 --
 -- Returns  the number of subscriptions that read it (bigint).
--- Raises   HD001 no such topic; HD005 it has subscriptions, and the transaction is not READ COMMITTED; HD010 not allowed; HD011 it has subscriptions; HD024 one of them is being read, or messages of it are leased.
+-- Raises   HD001 no such topic; HD005 it has subscriptions, and the transaction is not READ COMMITTED; HD010 not
+--          allowed; HD011 it has subscriptions; HD024 one of them is being read, or messages of it are leased.
 -- Role     howdah_admin
 --
--- Subscriptions of this topic alone are dropped too; those by wildcard go on without it.
+-- Subscriptions of this topic alone are dropped, too. Wildcard subscriptions continue without it.
 create or replace function howdah.drop_topic(topic text, force boolean default false) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -16,7 +18,8 @@ begin
     perform from howdah.destinations d where d.id = v_topic.id for update;
     v_count := (select count(distinct a.subscription_id) from howdah.acks a where a.destination_id = v_topic.id);
     if v_count > 0 and not force then
-        raise exception using errcode = 'HD011', message = format('topic %s has %s subscriptions', quote_literal(topic), v_count),
+        raise exception using errcode = 'HD011', message = format('topic %s has %s subscriptions', quote_literal(topic),
+            v_count),
             hint = 'Unsubscribe them, or drop it with force => true.';
     end if;
     for v_name in

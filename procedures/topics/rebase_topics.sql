@@ -1,12 +1,17 @@
--- howdah.rebase_topics(): after a restore into another cluster, make topic messages and cursors fit its transaction numbers.
+-- howdah.rebase_topics(): fit topic messages and cursors to the transaction ids of the cluster into which the database
+-- was restored.
 --
 -- Returns  how many messages and cursors were rewritten (text).
--- Raises   HD005 there is nothing to do: the database is in the cluster it was in; or the transaction is not READ COMMITTED.
+-- Raises   HD005 there is nothing to do, because the database is still in its cluster; or the transaction is not READ
+--          COMMITTED.
 -- Role     howdah_admin
 --
--- Transaction numbers of a dump mean nothing in another cluster: a message of the future would stay invisible, and so be passed over. Everything
--- restored is committed, so each message gets the first transaction number there is, and each cursor what it had not
--- read. Nothing is lost and nothing comes twice; the order is that of positions. Run it before anybody publishes or receives; it locks them out.
+-- The transaction ids in a dump mean nothing in another cluster. A message with an id of the future would stay
+-- invisible, and so be skipped.
+--
+-- Everything restored is committed. So each message gets the first transaction id there is, and each cursor keeps what
+-- it had not read. Nothing is lost and nothing comes twice; the order is that of positions. Run it before anybody
+-- publishes or receives; it locks them out.
 create or replace function howdah.rebase_topics() returns text
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -20,7 +25,8 @@ declare
     v_count bigint;
 begin
     if (select e.system_identifier = c.system_identifier from howdah.engine e cross join pg_control_system() c) then
-        raise exception using errcode = 'HD005', message = 'this database is in the cluster that its topics were written in',
+        raise exception using errcode = 'HD005',
+            message = 'this database is in the cluster that its topics were written in',
             hint = 'Nothing has to be done.';
     end if;
     if howdah._has_old_snapshot() then
@@ -28,8 +34,9 @@ begin
             hint = 'With an older snapshot it would not see all that was published.';
     end if;
     perform howdah._latch('ring');
-    lock table howdah.topic_msgs_0, howdah.topic_msgs_1, howdah.topic_msgs_2, howdah.topic_nonpersistent_0, howdah.topic_nonpersistent_1,
-        howdah.topic_nonpersistent_2, howdah.ack_cursors, howdah.acked in access exclusive mode;
+    lock table howdah.topic_msgs_0, howdah.topic_msgs_1, howdah.topic_msgs_2, howdah.topic_nonpersistent_0,
+        howdah.topic_nonpersistent_1, howdah.topic_nonpersistent_2, howdah.ack_cursors,
+        howdah.acked in access exclusive mode;
     delete from howdah.acked a where a.lease_id is not null;
     for v_ack in select a.* from howdah.acks a loop
         v_cursor := howdah._cursor(v_ack.id);
@@ -55,7 +62,8 @@ begin
         execute format('delete from howdah.topic_nonpersistent_%s', v_slot);
     end loop;
     update howdah.topic_ring r set closed_xid = '4' where r.closed_xid is not null;
-    perform setval(m.name, 0) from (select to_regclass('howdah.mark_' || d.id) as name from howdah.destinations d) m where m.name is not null;
+    perform setval(m.name, 0) from (select to_regclass('howdah.mark_' || d.id) as name from howdah.destinations d) m
+    where m.name is not null;
     perform setval('howdah.topic_checked'::regclass, 0);
     update howdah.engine e set system_identifier = c.system_identifier from pg_control_system() c;
     return format('%s messages, %s cursors', v_messages, v_cursors);

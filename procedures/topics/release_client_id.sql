@@ -1,7 +1,7 @@
--- howdah.release_client_id(): give back the client id that this session has claimed, and publish under none.
+-- howdah.release_client_id(): release the client id that this session has claimed, and publish under none.
 --
--- Returns  whether it had claimed one.
--- Raises   HD010 called out of a maintenance command.
+-- Returns  true if the session had claimed one (boolean).
+-- Raises   HD010 called from a maintenance command.
 -- Role     howdah_producer howdah_consumer howdah_admin
 create or replace function howdah.release_client_id() returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

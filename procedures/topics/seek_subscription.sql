@@ -1,11 +1,14 @@
--- howdah.seek_subscription(subscription, since): have a subscription read from a time on, whatever it has read.
+-- howdah.seek_subscription(subscription, since): make a subscription read from a given time on, whatever it has read.
 --
--- Raises   HD001 no such subscription; HD005 since is NULL; HD010 not allowed; HD024 somebody is reading it, or messages of it are leased; HD025 a restored database.
+-- Raises   HD001 no such subscription; HD005 since is NULL; HD010 not allowed; HD024 it is being read, or messages of
+--          it are leased; HD025 a restored database.
 -- Role     howdah_consumer howdah_admin
 --
--- Back: what was sent since is read again, as far as it is still stored (topic options retain_ms, retain_bytes); '-infinity': all of it.
--- Forward: what was sent before is passed over; 'infinity': all there is. What is set aside for the subscription, or was disposed of by
--- its poison policy, does not come by this way again.
+-- Backwards, messages sent since then are read again if they are still stored (topic options retain_ms, retain_bytes).
+-- '-infinity' means all of them. Forwards, messages sent before then are skipped. 'infinity' means all there are.
+--
+-- Messages that are set aside for the subscription, or that its poison policy disposed of, do not come again in this
+-- way.
 create or replace function howdah.seek_subscription(subscription text, since timestamptz) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -28,7 +31,8 @@ begin
     if since > '-infinity' then
         perform howdah._begin_since(v_subscription, since);
     else
-        perform howdah._move_cursor(howdah._cursor(a.id), '3', -1, 0, '3:3:') from howdah.acks a where a.subscription_id = v_destination.id;
+        perform howdah._move_cursor(howdah._cursor(a.id), '3', -1, 0, '3:3:') from howdah.acks a
+        where a.subscription_id = v_destination.id;
     end if;
     perform howdah._set_aside(v_destination.id, g.message_id)
     from (
@@ -39,9 +43,11 @@ begin
               where i.destination_id = v_destination.id and i.outcome in ('moved', 'discarded', 'ended')
     ) g;
     v_after := howdah._unread_numbers(v_subscription, v_upto);
-    perform howdah._journal(v_destination, 'sent', array(select u.id from unnest(v_after) u(id) except select u.id from unnest(v_before) u(id)),
+    perform howdah._journal(v_destination, 'sent',
+        array(select u.id from unnest(v_after) u(id) except select u.id from unnest(v_before) u(id)),
         false, null, 'to be read again');
-    perform howdah._journal(v_destination, 'discarded', array(select u.id from unnest(v_before) u(id) except select u.id from unnest(v_after) u(id)),
+    perform howdah._journal(v_destination, 'discarded',
+        array(select u.id from unnest(v_before) u(id) except select u.id from unnest(v_after) u(id)),
         false, null, 'passed over');
 end
 $$;

@@ -1,23 +1,34 @@
 -- howdah.subscribe(topic, name, …): subscribe to a topic, or to all topics that match a wildcard.
 --
--- Returns  the subscription's name (text): what howdah.receive, record_failure, pause, alter_queue and the rest take as a queue.
--- Raises   HD001 no such topic, or queue that the options name; HD002 no room for a dead-letter queue that the options need; HD003 bad name; HD004 wrong option; HD005 wrong argument; HD010 not allowed; HD023 a wrong selector;
---          HD024 it exists with another definition and somebody reads it, or as (un)shared, or without a client id for another topic; HD025 a restored database
---          (howdah.rebase_topics).
+-- Returns  the subscription's name (text), which howdah.receive, record_failure, pause, alter_queue and others take as
+--          a queue.
+-- Raises   HD001 no such topic, or no such queue that the options name; HD002 no room for a dead-letter queue that the
+--          options need; HD003 bad name; HD004 wrong option; HD005 wrong argument; HD010 not allowed; HD023 the
+--          selector is invalid; HD024 it exists with another definition and is being read, or as (un)shared, or without
+--          a client id for another topic; HD025 a restored database (howdah.rebase_topics).
 -- Role     howdah_consumer howdah_admin
 --
--- A durable subscription (the default) has a name and gets every message published from now on, whether anybody reads it or not
--- (published is what was committed, so also what the subscribing transaction had published before; but a topic without any subscription stores
--- nothing, so its first one misses what was sent before it was committed, whenever that commits); with since also earlier ones that
--- are still there ('-infinity': all). One that is not durable ends when nobody has received or waited for a minute, and begins with what
--- the topic's recovery policy says. shared: several consumers at once, each message to one of them. no_local: not what was published
--- under the same client id (howdah.set_client_id). Subscribing again with the same definition changes nothing; with another one, while
--- nobody reads it, it begins anew (JMS 2.0, 8.3). options: prioritized (a cursor for each priority, higher ones first), and the poison
--- policy as of create_queue: exception_queue and log_queue where the caller may send; journal_level, persistent and exception_prefix are for
--- administrators.
+-- A durable subscription (the default) has a name. It gets every message published from now on, whether anybody reads
+-- it or not. With since it also gets earlier messages that are still stored ('-infinity': all).
+--
+-- A message counts as published when it is committed. So the subscription also gets what its own transaction had
+-- published before. But a topic without subscriptions stores nothing: its first subscription misses messages sent
+-- before it was committed, whenever they commit.
+--
+-- A subscription that is not durable ends when nobody has received or waited for a minute. It starts with what the
+-- topic's recovery policy gives.
+--
+-- shared: several consumers at once, each message to one of them. no_local: no messages published under the same client
+-- id (howdah.set_client_id). Subscribing again with the same definition changes nothing. With another definition the
+-- subscription starts anew, unless it is being read (JMS 2.0, section 8.3).
+--
+-- options: prioritized (one cursor per priority, higher priorities first), and the poison policy as in create_queue.
+-- exception_queue and log_queue must be queues that the caller may send to. journal_level, persistent and
+-- exception_prefix are for administrators.
 create or replace function howdah.subscribe(
-    topic text, name text default null, client_id text default '', selector text default null, shared boolean default false,
-    durable boolean default true, no_local boolean default false, since timestamptz default null, options jsonb default '{}'
+    topic text, name text default null, client_id text default '', selector text default null,
+    shared boolean default false, durable boolean default true, no_local boolean default false,
+    since timestamptz default null, options jsonb default '{}'
 ) returns text
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -32,14 +43,15 @@ declare
 begin
     perform howdah._refuse_maintenance();
     perform howdah._check_cluster();
-    -- From here to the commit no table is emptied (howdah.maintain_topics), and no topic made that a wildcard would miss.
+    -- From here to the commit, no table is emptied (howdah.maintain_topics), and no topic is created that a wildcard
+    -- would miss.
     perform howdah._share_latch('subscribing');
     if topic ~ '[*>]' then
         perform howdah._share_latch('names');
     end if;
     v_topics := howdah._topics_for(topic, 'receive');
     perform from howdah.destinations d where d.id = any (v_topics) for key share;
-    v_topics := howdah._topics_for(topic, 'receive');  -- without those that somebody just dropped
+    v_topics := howdah._topics_for(topic, 'receive');  -- without those that somebody has just dropped
     if howdah._has_old_snapshot() then
         perform howdah._same_ring((select max(r.truncations) from howdah.topic_ring r));
     end if;
@@ -54,9 +66,11 @@ begin
     v_new.selector := nullif(btrim(selector), '');
     v_new.selector_sql := howdah._selector_sql(selector);
     v_new.name := coalesce(name, replace(gen_random_uuid()::text, '-', ''));
-    v_row := howdah._new_destination(format('%s:%s:%s%s', topic, client_id, case when durable then '' else '~' end, v_new.name));
+    v_row := howdah._new_destination(format('%s:%s:%s%s', topic, client_id, case when durable then '' else '~' end,
+        v_new.name));
     if length(v_row.name) > 242 then
-        raise exception using errcode = 'HD003', message = 'topic, client id and name of a subscription have 240 characters at most together';
+        raise exception using errcode = 'HD003',
+            message = 'topic, client id and name of a subscription have 240 characters at most together';
     end if;
     perform pg_advisory_xact_lock(howdah._lock_key('subscription name', v_new.client_id || ':' || v_new.name));
     select s.* into v_old
@@ -64,11 +78,13 @@ begin
     where d.dropped_at is null and s.client_id = v_new.client_id and s.name = v_new.name and s.durable = v_new.durable;
     if found then
         if v_old.shared <> v_new.shared then
-            raise exception using errcode = 'HD024', message = format('subscription %s of client %s exists as %s one', quote_literal(name),
+            raise exception using errcode = 'HD024',
+                message = format('subscription %s of client %s exists as %s one', quote_literal(name),
                 quote_literal(client_id), case when v_old.shared then 'a shared' else 'an unshared' end),
                 hint = 'Choose another name, or end that one with howdah.unsubscribe.';
         elsif v_old.topic <> v_new.topic and v_new.client_id = '' then
-            raise exception using errcode = 'HD024', message = format('subscription %s without a client id exists for %s', quote_literal(name),
+            raise exception using errcode = 'HD024',
+                message = format('subscription %s without a client id exists for %s', quote_literal(name),
                 quote_literal(v_old.topic)),
                 hint = 'Choose another name, or give a client_id, or end the other with howdah.unsubscribe.';
         end if;
@@ -76,14 +92,16 @@ begin
            and v_old.selector is not distinct from v_new.selector then
             return (select d.name from howdah.destinations d where d.id = v_old.destination_id);
         end if;
-        -- Client ids and names are anybody's to give, and who has no right at the former one's topic would end it by a topic of his own.
-        v_former := howdah._subscription((select d.name from howdah.destinations d where d.id = v_old.destination_id), 'receive');
+        -- Anybody can give any client id and name. Without this check, a caller without rights on the former topic
+        -- could end its subscription through a topic of their own.
+        v_former := howdah._subscription((select d.name from howdah.destinations d where d.id = v_old.destination_id),
+            'receive');
         perform howdah._lock_subscription(v_former);
         perform howdah._check_no_consumer(v_former);
         perform howdah._unsubscribe(v_former, 'subscription changed');
     end if;
     v_row := howdah._with_options(v_row, howdah._policy_for(topic));
-    v_row.strict_order := false;  -- a policy by wildcard may give these, which are for queues
+    v_row.strict_order := false;  -- a wildcard policy may set these options, which are for queues
     v_row.backout_count := replace(v_row.backout_count, 'hardened', 'recorded');
     v_row.message_groups := 'none';
     v_row.delivery_policy := 'shared';

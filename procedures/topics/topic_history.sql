@@ -1,9 +1,12 @@
--- howdah.topic_history(topic, since, max_messages): look at the messages of a topic that are still stored, without receiving them.
+-- howdah.topic_history(topic, since, max_messages): browse the messages of a topic that are still stored, without
+-- receiving them.
 --
--- Returns  howdah.message, oldest first: of those sent from since on (NULL: all) the first max_messages.
+-- Returns  the first max_messages rows of howdah.message sent from since on (NULL: all), oldest first.
 -- Raises   HD001 no such topic; HD005 max_messages is not positive; HD010 not allowed; HD037 on a standby.
 -- Role     howdah_browser howdah_admin
-create or replace function howdah.topic_history(topic text, since timestamptz default null, max_messages integer default 100)
+create or replace function howdah.topic_history(
+    topic text, since timestamptz default null, max_messages integer default 100
+)
 returns setof howdah.message
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$
@@ -16,9 +19,9 @@ begin
     end if;
     return query
     select h.seq * 1000000 + h.destination_id, topic, case when h.is_text then convert_from(h.body, 'UTF8') end,
-        case when not h.is_text then h.body end, h.content_type, h.headers, 9 - h.rank, h.correlation_id, h.reply_to, h.message_type,
-        h.conversation_id, case when h.nonpersistent then 'non-persistent' else 'persistent' end, h.sent_at, h.expires_at, 1, false,
-        h.seq, 0, null::text, null::text, null::timestamptz
+        case when not h.is_text then h.body end, h.content_type, h.headers, 9 - h.rank, h.correlation_id, h.reply_to,
+        h.message_type, h.conversation_id, case when h.nonpersistent then 'non-persistent' else 'persistent' end,
+        h.sent_at, h.expires_at, 1, false, h.seq, 0, null::text, null::text, null::timestamptz
     from howdah._history(v_id, since) h order by h.seq limit max_messages;
 end
 $$;

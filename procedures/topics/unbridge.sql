@@ -1,6 +1,6 @@
--- howdah.unbridge(topic, queue): pass messages of a topic on into a queue no longer.
+-- howdah.unbridge(topic, queue): stop sending a topic's messages on to a queue.
 --
--- Returns  whether it was so.
+-- Returns  true if the topic was bridged to the queue (boolean).
 -- Raises   HD001 no such topic or queue; HD010 not allowed.
 -- Role     howdah_admin
 create or replace function howdah.unbridge(topic text, queue text) returns boolean

@@ -1,7 +1,8 @@
--- howdah.unsubscribe(subscription): end a subscription; what it has not read is lost to it.
+-- howdah.unsubscribe(subscription): end a subscription, which loses what it has not read.
 --
--- Raises   HD001 no such subscription; HD005 the transaction is not READ COMMITTED; HD010 not allowed; HD024 somebody is reading it: a transaction that received from it is open, messages of
---          it are leased, or it has an open consumer.
+-- Raises   HD001 no such subscription; HD005 the transaction is not READ COMMITTED; HD010 not allowed; HD024 it is
+--          being read: a transaction that received from it is open, messages of it are leased, or it has an open
+--          consumer.
 -- Role     howdah_consumer howdah_admin
 create or replace function howdah.unsubscribe(subscription text) returns void
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp

@@ -1,16 +1,18 @@
--- activemq_msgs, activemq_acks, activemq_lock: the store as ActiveMQ's JDBC adapter lays it out, read-only.
+-- activemq_msgs, activemq_acks, activemq_lock: the message store in the layout of ActiveMQ's JDBC adapter, read-only.
 --
 -- Role     howdah_auditor howdah_admin
 --
--- Columns as in ActiveMQ's DDL for PostgreSQL. As there a message is a row until it is acknowledged, whoever has it in hand. MSG is
--- NULL where the caller may not browse the container. XID is NULL: a prepared transaction's rows are invisible to SQL.
+-- The columns are those of ActiveMQ's DDL for PostgreSQL. As there, a message is a row until it is acknowledged,
+-- whoever has it in hand. MSG is NULL if the caller may not browse the container. XID is NULL, because SQL cannot see a
+-- prepared transaction's rows.
 create or replace view howdah.activemq_msgs as
 select m.message_id as id,
     d.kind || '://' || d.name as container,
     'ID:howdah-' || e.name as msgid_prod,
     m.message_id as msgid_seq,
     coalesce((extract(epoch from m.expires_at) * 1000)::bigint, 0) as expiration,
-    case when d.shown then coalesce(m.body, (select b.body from howdah.bodies b where b.message_id = m.message_id)) end as msg,
+    case when d.shown then coalesce(m.body, (select b.body from howdah.bodies b
+        where b.message_id = m.message_id)) end as msg,
     (9 - m.rank)::bigint as priority,
     null::text as xid
 from (
@@ -29,15 +31,19 @@ from (
     -- end for
     -- for N in 0, 1, 2:
     union all
-    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body from howdah.topic_nonpersistent_N t
+    select t.destination_id, t.seq * 1000000 + t.destination_id, t.rank, t.expires_at, t.body
+    from howdah.topic_nonpersistent_N t
     where t.boot = pg_postmaster_start_time()
     -- end for
 ) m
--- The right is asked for once a destination, and not at all where no body is asked for.
-join (select s.id, s.kind, s.name, howdah.may_browse(s.id) as shown from howdah.destinations s offset 0) d on d.id = m.destination_id
+-- The right is checked once per destination, and not at all if no body is asked for.
+join (select s.id, s.kind, s.name, howdah.may_browse(s.id) as shown from howdah.destinations s offset 0) d
+    on d.id = m.destination_id
 cross join howdah.engine e;
 
-comment on view howdah.activemq_msgs is 'Messages of queues until they are acknowledged, ready, parked or leased, and stored ones of topics, with the columns of ActiveMQ''s ACTIVEMQ_MSGS.';
+comment on view howdah.activemq_msgs is
+    'Messages of queues (ready, parked or leased) until they are acknowledged, and stored messages of topics, with '
+    'the columns of ActiveMQ''s ACTIVEMQ_MSGS.';
 
 create or replace view howdah.activemq_acks as
 select 'topic://' || d.name as container,
@@ -61,4 +67,5 @@ select l.id::bigint as id,
     l.holder as broker_name
 from howdah.lock l;
 
-comment on view howdah.activemq_lock is 'Leases with the columns of ActiveMQ''s ACTIVEMQ_LOCK; 1 is the maintenance leader''s.';
+comment on view howdah.activemq_lock is
+    'Leases with the columns of ActiveMQ''s ACTIVEMQ_LOCK; 1 is the maintenance leader''s.';

@@ -1,7 +1,7 @@
 -- howdah.may_browse(destination_id): whether the caller may read the bodies of a destination's messages.
 --
 -- Returns  boolean; false for a temporary queue, which only its own connection browses.
--- Raises   HD010 called out of a maintenance command.
+-- Raises   HD010 called from a maintenance command.
 -- Role     howdah_auditor howdah_admin
 create or replace function howdah.may_browse(destination_id integer) returns boolean
 language sql stable security definer set search_path = pg_catalog, howdah, pg_temp

@@ -1,4 +1,5 @@
--- howdah._note_first(p_lane, p_walk, p_from): note, as far as howdah._walk_note may, that a walk need not look before the first visible message of a lane.
+-- howdah._note_first(p_lane, p_walk, p_from): record, as far as howdah._walk_note allows, that a walk need not look
+-- before the first visible message of a lane.
 --
 -- Role     internal
 create or replace function howdah._note_first(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint) returns void

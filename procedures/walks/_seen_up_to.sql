@@ -1,10 +1,12 @@
--- howdah._seen_up_to(p_destination_id, p_ask): up to which position of a queue every message is seen that was ever sent, unless it was consumed.
+-- howdah._seen_up_to(p_destination_id, p_ask): the position of a queue up to which every message ever sent is visible,
+-- unless it was consumed.
 --
--- Returns  bigint; 0: not known; NULL: a queue of whose order a selector promises nothing.
+-- Returns  bigint; 0 if it is not known; NULL for a queue in which a selector promises no order.
 -- Role     internal
 --
--- The queue's mark (howdah._set_mark) is a position, and a transaction number drawn after that was read as the last one given out. Once all transactions with lower
--- numbers have ended, nobody can commit a message up to it. p_ask: as howdah._are_over.
+-- The queue's mark (howdah._set_mark) is a position and a transaction id that was drawn after that position was read as
+-- the last one. Once all transactions with lower ids have ended, nobody can commit a message up to it. p_ask: as in
+-- howdah._are_over.
 create or replace function howdah._seen_up_to(p_destination_id integer, p_ask boolean) returns bigint
 language plpgsql volatile
 as $$

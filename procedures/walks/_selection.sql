@@ -1,10 +1,11 @@
--- howdah._selection(p_destination_id, p_rank, p_selector): a selector compiled, from the database where it was used before.
+-- howdah._selection(p_destination_id, p_rank, p_selector): a compiled selector, from the database if it was used
+-- before.
 --
--- Returns  the condition (text), as howdah._selector_sql; NULL: it selects everything.
+-- Returns  the condition (text), as howdah._selector_sql; NULL if it selects everything.
 -- Raises   HD023 the selector is invalid.
 -- Role     internal
 --
--- The first use keeps it, up to 1,000 a queue; howdah.maintain_consumers forgets what was not used for a day.
+-- The first use stores it, up to 1,000 per queue. howdah.maintain_consumers deletes those not used for a day.
 create or replace function howdah._selection(p_destination_id integer, p_rank smallint, p_selector text) returns text
 language plpgsql volatile
 as $$
@@ -13,7 +14,8 @@ declare
     v_condition text;
 begin
     select s.condition, s.used_at into v_row from howdah.selections s
-    where s.destination_id = p_destination_id and s.digest = md5(p_selector)::uuid and s.rank = p_rank and s.selector = p_selector;
+    where s.destination_id = p_destination_id and s.digest = md5(p_selector)::uuid and s.rank = p_rank
+      and s.selector = p_selector;
     if found then
         if v_row.used_at < howdah.now() - interval '1 hour' then
             update howdah.selections s set used_at = howdah.now()
@@ -24,8 +26,10 @@ begin
         return v_row.condition;
     end if;
     v_condition := howdah._selector_sql(p_selector);
-    if v_condition is not null and pg_try_advisory_xact_lock(howdah._lock_key('selector', p_destination_id || ':' || p_selector))
-       and (select count(*) < 1000 from (select from howdah.selections s where s.destination_id = p_destination_id limit 1000) l) then
+    if v_condition is not null and pg_try_advisory_xact_lock(howdah._lock_key('selector',
+        p_destination_id || ':' || p_selector))
+       and (select count(*) < 1000 from (select from howdah.selections s where s.destination_id = p_destination_id
+           limit 1000) l) then
         insert into howdah.selections (destination_id, digest, rank, selector, condition, used_at)
         values (p_destination_id, md5(p_selector)::uuid, p_rank, p_selector, v_condition, howdah.now())
         on conflict do nothing;

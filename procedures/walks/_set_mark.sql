@@ -1,12 +1,20 @@
--- howdah._set_mark(p_destination_id, p_tail, p_settled, p_numberless, p_ask): set the mark of a queue anew, if what the last one waits for has come.
+-- howdah._set_mark(p_destination_id, p_tail, p_settled, p_numberless, p_ask): set a new mark of a queue, if what the
+-- last mark waits for has happened.
 --
 -- Role     internal
 --
--- p_tail: the last position given out; who drew one up to it had a transaction number before. p_settled: howdah._seen_up_to; p_numberless: this transaction had no number
--- when p_tail was read, so the one that it gets is higher than those (the server tells no number that is next: a snapshot's xmax is what follows the last one that has *ended*).
--- The mark holds the position modulo 2^31 and the number modulo 2^32, in a sequence that howdah._note_special makes. The first mark has no position:
--- claims from when the queue was an ordinary one may be under way, and once they have ended the heads that they moved are forgotten.
-create or replace function howdah._set_mark(p_destination_id integer, p_tail bigint, p_settled bigint, p_numberless boolean, p_ask boolean) returns void
+-- p_tail is the last position given out; whoever drew a position up to it had a transaction id before. p_settled is the
+-- result of howdah._seen_up_to.
+--
+-- p_numberless: this transaction had no id when p_tail was read, so the id that it gets is higher than those. The
+-- server tells no next id: a snapshot's xmax follows the last id that has *ended*.
+--
+-- The mark holds the position modulo 2^31 and the id modulo 2^32, in a sequence that howdah._note_special creates. The
+-- first mark has no position: claims from when the queue was plain may still be open. Once they have ended, the heads
+-- that they moved are reset.
+create or replace function howdah._set_mark(
+    p_destination_id integer, p_tail bigint, p_settled bigint, p_numberless boolean, p_ask boolean
+) returns void
 language plpgsql volatile
 as $$
 declare
@@ -15,11 +23,15 @@ declare
     v_next bigint := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
 begin
     if v_mark = 0 or p_settled = 0 and (v_mark - v_next) & 4294967295 between 1000000 and 2147483648 then
-        p_tail := 0;  -- there was none, or it waits for a number that is still to come: a restored database's, or one of long ago
-    elsif v_mark >> 32 = 0 and howdah._are_over((select d.positions from howdah.destinations d where d.id = p_destination_id), v_mark, p_ask) then
-        perform setval(s.head, 0) from howdah.selections s where s.destination_id = p_destination_id and s.head is not null;
+        -- there was none, or it waits for an id that is still to come, such as a restored database's or one of long ago
+        p_tail := 0;
+    elsif v_mark >> 32 = 0 and howdah._are_over((select d.positions from howdah.destinations d
+        where d.id = p_destination_id), v_mark, p_ask) then
+        perform setval(s.head, 0) from howdah.selections s
+        where s.destination_id = p_destination_id and s.head is not null;
         perform setval(d.head, 0) from howdah.destinations d where d.id = p_destination_id;
-        perform setval(l.head, 0) from howdah.lanes l where l.destination_id = p_destination_id and l.place = 2 and l.head is not null;
+        perform setval(l.head, 0) from howdah.lanes l
+        where l.destination_id = p_destination_id and l.place = 2 and l.head is not null;
     elsif p_settled = 0 then
         return;
     end if;
@@ -27,11 +39,12 @@ begin
         v_next := pg_current_xact_id()::text::bigint;
     else
         v_next := v_next + coalesce((select max(o.distance) + 1
-                                     from (select (l.transactionid::text::bigint - v_next) & 4294967295 as distance from pg_locks l
+                                     from (select (l.transactionid::text::bigint - v_next) & 4294967295 as distance
+                                         from pg_locks l
                                            where l.locktype = 'transactionid' and l.mode = 'ExclusiveLock') o
                                      where o.distance < 2147483648), 0);
     end if;
-    p_tail := p_tail - (p_tail > 0 and p_tail & 2147483647 = 0)::integer;  -- no position is the first mark's
+    p_tail := p_tail - (p_tail > 0 and p_tail & 2147483647 = 0)::integer;  -- no position looks like the first mark's
     perform setval(v_sequence, (p_tail & 2147483647) << 32 | (v_next & 4294967295));
 end
 $$;

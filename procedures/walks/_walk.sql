@@ -1,12 +1,18 @@
--- howdah._walk(p_lane, p_walk, p_want, p_now, p_all): find and lock what a receive may take of a lane that it may not simply take from in order.
+-- howdah._walk(p_lane, p_walk, p_want, p_now, p_all): find and lock what a receive may take from a lane from which it
+-- cannot simply take in order.
 --
--- Returns  up to p_want keys in order (positions; for parked messages their numbers), and whether a sticky group is new to the consumer.
+-- Returns  up to p_want keys in order (positions; message ids for parked messages), and whether a sticky group is new
+--          to the consumer.
 -- Role     internal
 --
--- Page by page: rows are looked at without a lock first, then those that selector, consumer and groups allow are locked. Where to begin:
--- howdah._walk_from. Pages grow, so that a long backlog of groups that others have is passed in a few steps. With a selector alone the first page is what is wanted, for
--- each message more may mean looking at thousands that are not selected.
-create or replace function howdah._walk(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_now timestamptz, p_all boolean)
+-- It works page by page. Rows are looked at without a lock first; then those that selector, consumer and groups allow
+-- are locked. howdah._walk_from says where to begin.
+--
+-- Pages grow, so that a long backlog of other consumers' groups is passed in a few steps. With a selector alone, the
+-- first page has the wanted size: each further message may mean looking at thousands that are not selected.
+create or replace function howdah._walk(
+    p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_now timestamptz, p_all boolean
+)
 returns table (key bigint, first boolean)
 language plpgsql volatile
 as $$
@@ -17,9 +23,12 @@ declare
     v_from bigint := 0;
     v_after bigint;
     v_due timestamptz := '-infinity';
-    v_limit integer := case when p_walk.groups = 'none' and p_walk.condition is not null then p_want else least(p_want + 64, 16384) end;
+    v_limit integer := case when p_walk.groups = 'none' and p_walk.condition is not null then p_want
+        else least(p_want + 64, 16384) end;
     v_first boolean := true;
-    v_full boolean := false;  -- it has as many groups as it may; others, of whom it passes messages by then, are not to be had any more
+    -- the walk has as many groups as it may; it skips messages of other groups from then on, and can no longer take
+    -- these
+    v_full boolean := false;
     v_page record;
     v_keys bigint[] := '{}';
     v_new bigint[] := '{}';
@@ -37,7 +46,8 @@ begin
         return query select k, false from unnest(v_keys) k;
         return;
     end if;
-    if p_lane.place = 2 and p_want = 1 and p_walk.groups = 'transaction' and p_walk.condition is null and p_walk.share is null
+    if p_lane.place = 2 and p_want = 1 and p_walk.groups = 'transaction' and p_walk.condition is null
+       and p_walk.share is null
        and p_walk.hold and not p_all then  -- howdah.receive has tried this
         v_after := howdah._claim_one_of_group(v_lane, p_walk, v_from, random() >= 0.97);
         if v_after is not null then
@@ -48,7 +58,8 @@ begin
     v_after := v_from;
     loop
         v_begun := clock_timestamp();
-        select array_agg(r.key) filter (where r.key <> all (v_keys)) as keys, array_agg(r.group_id) filter (where r.key <> all (v_keys)) as groups,
+        select array_agg(r.key) filter (where r.key <> all (v_keys)) as keys,
+            array_agg(r.group_id) filter (where r.key <> all (v_keys)) as groups,
             array_agg(r.group_seq) filter (where r.key <> all (v_keys)) as seqs,
             (array_agg(r.seq))[v_limit] as seq, (array_agg(r.due_at))[v_limit] as due_at
         into v_page from howdah._walk_rows(v_lane, p_walk, v_after, null, v_due, v_limit, p_now) r;
@@ -67,8 +78,9 @@ begin
             v_full := v_full or v_state.full_up;
             v_keys := v_keys || v_state.taken;
             v_new := v_new || v_state.firsts;
-            -- Groups of this page that were not tried, for as many were as are wanted: some of those are held up. Where it has all the groups
-            -- it may, and others consumed what it saw of them on this page, more of them may lie on the next ones.
+            -- Some groups of this page were not tried, because as many were tried as are wanted, and some of those are
+            -- held up. If the walk has all its groups, and others consumed what it saw of them here, later pages may
+            -- hold more of them.
             continue when not v_state.through and not v_full and cardinality(v_keys) < p_want;
         end if;
         exit when cardinality(v_keys) >= p_want or v_page.seq is null or v_full and cardinality(v_keys) > 0;
@@ -76,6 +88,7 @@ begin
         v_due := v_page.due_at;
         v_limit := least(4 * v_limit, 16384);
     end loop;
-    return query select k.key, k.key = any (v_new) from unnest(v_keys) with ordinality k(key, n) order by case when p_lane.place > 0 then k.key end, k.n;
+    return query select k.key, k.key = any (v_new) from unnest(v_keys) with ordinality k(key, n)
+        order by case when p_lane.place > 0 then k.key end, k.n;
 end
 $$;

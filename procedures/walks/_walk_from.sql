@@ -1,13 +1,16 @@
--- howdah._walk_from(p_lane, p_walk, p_all): behind which position a walk through ready messages begins.
+-- howdah._walk_from(p_lane, p_walk, p_all): the position behind which a walk through ready messages begins.
 --
 -- Returns  bigint.
 -- Role     internal
 --
--- Nothing lies at or before a walk's head when it is noted, be it taken or sent by a transaction that has not ended: howdah._walk_note (but for a selector's in a queue without
--- groups, turns or strict order, which may pass what is not committed). What is put
--- there all the same (a lease given back, a message retried) is searched for in steps, as
--- howdah._search does: 2,000 positions near the head, and more where a large batch came back; then on from a cursor; the head goes back to what was found.
--- p_all: 2 ms of such steps. Without hints it begins at the beginning.
+-- When a walk's head is recorded, nothing lies at or before it, not even a message of an open transaction
+-- (howdah._walk_note). The exception is a selector's head in a queue without groups, turns or strict order, which may
+-- pass uncommitted messages.
+--
+-- Messages put there nevertheless (a lease given back, a message retried) are searched for in steps, as in
+-- howdah._search. A step covers 2,000 positions near the head, and more where a large batch came back; then it goes on
+-- from a cursor. The head goes back to what was found. p_all: 2 ms of such steps. Without hints the walk starts at the
+-- beginning.
 create or replace function howdah._walk_from(p_lane howdah.lanes, p_walk howdah.walk, p_all boolean) returns bigint
 language plpgsql volatile
 as $$
@@ -25,12 +28,12 @@ begin
     if p_lane.head is null then
         return 0;
     end if;
-    -- The mark first: heads are forgotten before it is set.
+    -- Read the mark first: heads are reset before it is set.
     v_unmarked := howdah._hint(to_regclass('howdah.mark_' || p_lane.destination_id)) >> 32 = 0;
     v_head := howdah._hint(p_lane.head);
     if v_head > 0 and v_unmarked and (p_walk.selector is null
         or (select howdah._is_walked(d) from howdah.destinations d where d.id = p_lane.destination_id)) then
-        return 0;  -- a claim's or a selector's, from when the queue was an ordinary one
+        return 0;  -- a claim or a selector set it when the queue was plain
     elsif v_head = 0 or not p_all and not howdah._is_due(howdah._hint(p_lane.search), howdah._pace(v_begun)) then
         return v_head;
     end if;
@@ -41,7 +44,8 @@ begin
     v_low := greatest(v_head - 2000, 0);
     v_back := howdah._hint(p_lane.search) >> 21;
     v_start := v_back;
-    perform howdah._remember(p_lane.search, v_back * 2, v_begun - interval '50 ms', false);  -- others need not look too meanwhile
+    -- others need not look at the same time
+    perform howdah._remember(p_lane.search, v_back * 2, v_begun - interval '50 ms', false);
     p_walk.share := null;
     loop
         v_found := (select r.seq from howdah._walk_rows(p_lane, p_walk, v_low, v_head, null, 1, null) r);
@@ -54,7 +58,8 @@ begin
             v_back := 0;
             v_wrapped := true;
         end if;
-        v_found := (select r.seq from howdah._walk_rows(p_lane, p_walk, v_back, least(v_back + 4096, v_low), null, 1, null) r);
+        v_found := (select r.seq from howdah._walk_rows(p_lane, p_walk, v_back, least(v_back + 4096, v_low), null, 1,
+            null) r);
         v_back := coalesce(v_found - 1, least(v_back + 4096, v_low));
         exit when v_wrapped and v_back >= v_start
             or clock_timestamp() - v_begun > case when p_all then interval '2 ms' else interval '500 us' end;

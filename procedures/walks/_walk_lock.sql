@@ -1,8 +1,10 @@
--- howdah._walk_lock(p_lane, p_keys, p_want, p_now): lock the first free ones of some messages of a lane.
+-- howdah._walk_lock(p_lane, p_keys, p_want, p_now): lock the first free ones among some messages of a lane.
 --
 -- Returns  up to p_want keys in order.
 -- Role     internal
-create or replace function howdah._walk_lock(p_lane howdah.lanes, p_keys bigint[], p_want integer, p_now timestamptz) returns bigint[]
+create or replace function howdah._walk_lock(
+    p_lane howdah.lanes, p_keys bigint[], p_want integer, p_now timestamptz
+) returns bigint[]
 language plpgsql volatile
 as $$
 begin

@@ -1,13 +1,19 @@
--- howdah._walk_note(p_lane, p_walk, p_from, p_first, p_tail, p_cost): note how far a walk need not look again.
+-- howdah._walk_note(p_lane, p_walk, p_from, p_first, p_tail, p_cost): record up to where walks need not look again.
 --
 -- Role     internal
 --
--- p_first: the first message met; NULL: none. p_tail: the last position given out before that look. What is noted lies before what was settled (howdah._seen_up_to) when it is looked once more. Not noted by a
--- transaction that deleted messages, for those are hidden from itself, and may come back; nor by one that wrote something else if the statistics of its session know of
--- deleted messages, be it of transactions before (a busy session passes its statistics on once a second).
--- In a queue of whose order a selector promises nothing the last 64 positions may be those of transactions about to commit. A selector gets hints of its own once a look has cost
--- more than 2 ms, and that look notes where it came to.
-create or replace function howdah._walk_note(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_first bigint, p_tail bigint, p_cost interval) returns void
+-- p_first: the first message found; NULL: none. p_tail: the last position given out before that look. What is recorded
+-- lies before what was settled (howdah._seen_up_to) when the look is repeated.
+--
+-- A transaction that deleted messages records nothing: they are hidden from it and may come back. Nor does one that
+-- wrote something else while its session's statistics know of deleted messages, even of earlier transactions. A busy
+-- session passes its statistics on once a second.
+--
+-- In a queue in which a selector promises no order, the last 64 positions may belong to transactions about to commit. A
+-- selector gets hints of its own once a look has cost more than 2 ms; that look records how far it came.
+create or replace function howdah._walk_note(
+    p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_first bigint, p_tail bigint, p_cost interval
+) returns void
 language plpgsql volatile
 as $$
 declare
@@ -23,7 +29,8 @@ begin
         p_lane := howdah._walked_lane(p_lane, p_walk);
     end if;
     if p_lane.head is null or p_first <= p_from + 16 or current_setting('transaction_isolation') not like 'read %'
-       or not v_clean and (not current_setting('track_counts')::boolean or pg_stat_get_xact_tuples_deleted('howdah.msgs'::regclass) > 0) then
+       or not v_clean and (not current_setting('track_counts')::boolean
+           or pg_stat_get_xact_tuples_deleted('howdah.msgs'::regclass) > 0) then
         return;
     end if;
     v_numberless := pg_current_xact_id_if_assigned() is null;  -- before the last position is read
@@ -33,7 +40,8 @@ begin
         v_to := coalesce(p_first - 1, p_tail - 64);
     elsif v_settled > p_from + 15 then
         p_walk.share := null;
-        v_to := least(v_settled, (select r.seq - 1 from howdah._walk_rows(p_lane, p_walk, p_from, v_settled, null, 1, null) r));
+        v_to := least(v_settled, (select r.seq - 1
+            from howdah._walk_rows(p_lane, p_walk, p_from, v_settled, null, 1, null) r));
     end if;
     if v_to > p_from + 15 then
         perform howdah._advance(p_lane.head, v_to);

@@ -84,7 +84,7 @@ def test_prepared_statements_survive_a_new_installation_and_a_type_that_grew(db:
             with db.transaction():
                 db.execute(growth.encode())
                 for file in FILES:
-                    ends = r"(\w+\.dead_reason, \w+\.dead_at|null::text, null::timestamptz)(?=\n)"
+                    ends = r"(\w+\.dead_reason, \w+\.dead_at|null::text,\s+null::timestamptz)(?=\n)"
                     db.execute(re.sub(ends, last, source(file)).encode())
             assert [once() for _ in range(8)] == [["x"]] * 8
 

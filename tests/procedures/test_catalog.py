@@ -66,6 +66,16 @@ def test_a_file_holds_one_function_and_bears_its_name() -> None:
         assert found == ({f"{own[:-1]}{slot}" for slot in SLOTS} if ring else {own})
 
 
+def test_no_line_of_sql_is_longer_than_120_columns() -> None:
+    """Ruff holds Python to the same width; it does not read SQL."""
+    assert [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in sorted(ROOT.rglob("*.sql"))
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if len(line) > 120
+    ] == []
+
+
 def test_every_loop_over_the_rings_tables_is_unrolled() -> None:
     assert [name for name in FILES if re.search(r"-- (for N in|end for)", source(name))] == []
     assert {slot for slot in SLOTS if f"topic_msgs_{slot}" in source("publish/_unpublish")} == set(SLOTS)
@@ -204,8 +214,8 @@ def test_the_header_names_the_function_and_its_arguments_in_order(db: Db) -> Non
         "select p.proname::text, p.proargnames[1:p.pronargs] from pg_proc p"
         " where p.pronamespace = 'howdah'::regnamespace"
     ).fetchall():
-        first = HEADERS[name].text.split("\n", 1)[0]
-        match = re.match(r"-- howdah\.(\w+)\((.*?)\): ", first)
+        first = HEADERS[name].title
+        match = re.match(r"howdah\.(\w+)\((.*?)\): ", first)
         assert match is not None, first
         said = [argument for argument in match[2].split(", ") if argument]
         assert match[1] == name
