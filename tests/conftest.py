@@ -63,6 +63,7 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput["prepared"] = str(node.config.stash[PREPARED])
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Have one process take all tests that share Spark, with --dist loadgroup: Java is fast only once it has run for a while."""
     for item in items:
