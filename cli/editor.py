@@ -1,4 +1,4 @@
-"""A text in the user's editor."""
+"""Edit text in the user's editor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def edit(text: str, suffix: str) -> str:
-    """The text as the user leaves it in $VISUAL or $EDITOR. Raises HowdahError if there is no terminal, or it fails."""
+    """Return the text as edited in $VISUAL or $EDITOR. Raises HowdahError without a terminal or if the editor fails."""
     from ..engine.errors import HowdahError
 
     if not sys.stdin.isatty():
