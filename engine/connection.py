@@ -126,7 +126,7 @@ class Connection:
                 self._sessions.discard(session)
 
     def jms_session(self, *, transacted: bool = False, mode: int = AckMode.AUTO) -> AckSession:
-        """A session with an acknowledge mode, whose consumers receive ahead; transacted: its mode is SESSION_TRANSACTED.
+        """Open a session with an acknowledge mode, whose consumers receive ahead. transacted: SESSION_TRANSACTED.
 
         Raises BadArgument for what is no mode, and for SESSION_TRANSACTED without a transaction.
         """
@@ -202,8 +202,9 @@ class Connection:
     ) -> WindowedProducer:
         """A producer that sends over a connection of its own, each message for itself, without waiting where it may.
 
-        asynchronous: None, non-persistent messages are not waited for; True, persistent ones neither (useAsyncSend); False: all are.
-        window_bytes: so much may be unconfirmed, then a send waits (producerWindowSize). on_complete is called with each
+        asynchronous: None: non-persistent messages are not waited for; True: no message is (useAsyncSend);
+        False: every message is.
+        window_bytes: so much may be unconfirmed, then a send waits (producerWindowSize). on_complete is called with a
         message and its number or error, in order, on the producer's thread. Raises BadArgument.
         """
         self._check_open()
@@ -228,7 +229,7 @@ class Connection:
             self._claim.check()
 
     def close(self) -> None:
-        """Send what is left, close every session and, if it is this connection's own, the pool. A second call does nothing."""
+        """Send what is left, close every session and the connection's own pool. A second call does nothing."""
         with self._lock:
             if self._closed:
                 return

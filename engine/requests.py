@@ -71,7 +71,7 @@ class Outstanding(Generic[F]):
 class Requestor:
     """Sends requests and gives back their answers, for any number of threads at once.
 
-    It has one temporary queue, and a thread that receives from it over a connection of its own from the pool. A topic is asked
+    It has a temporary queue, and a thread that receives from it on its own pooled connection. A topic is asked
     like a queue: the first answer counts.
     """
 

@@ -1,5 +1,5 @@
 # Written by tools/make_sync.py from engine/aio/admin/audits.py: change that, and run make sync.
-"""Audits on record, and the right to be the one who audits. Names and argument types of the procedures, nothing else."""
+"""Recorded audits and the right to audit: names and argument types of the procedures, nothing else."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Written by tools/make_sync.py from engine/aio/admin/poison_admin.py: change that, and run make sync.
-"""What an operator does with messages that fail, and looks at: names and argument types of the procedures, nothing else."""
+"""What an operator does with failed messages: names and argument types of the procedures, nothing else."""
 
 from __future__ import annotations
 
@@ -135,7 +135,8 @@ class PoisonAdmin(Verbs):
     ) -> int:
         """Put messages into another queue; they remember where they came from. Returns how many.
 
-        All those named or none; or those that ``list_poison`` shows with the same filters. ``dry_run``: only says how many.
+        Moves all named messages or none; or those that ``list_poison`` shows with the same filters.
+        ``dry_run``: only return how many.
         """
         arguments = chosen(queue, message_ids, which, reason, max_messages, dry_run)
         return self._run(scalar("move_messages", target=("text", target), **arguments).then(int))
@@ -195,7 +196,8 @@ class PoisonAdmin(Verbs):
     ) -> int:
         """Throw messages away for good; returns how many.
 
-        All those named or none; or those that ``list_poison`` shows with the same filters. ``dry_run``: only says how many.
+        Discards all named messages or none; or those that ``list_poison`` shows with the same filters.
+        ``dry_run``: only return how many.
         """
         arguments = chosen(queue, message_ids, which, reason, max_messages, dry_run)
         return self._run(scalar("discard", **arguments).then(int))

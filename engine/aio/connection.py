@@ -47,7 +47,7 @@ class AsyncConnection:
     def __init__(
         self, pool: AsyncConnectionPool[AsyncPgConnection], threaded: Callable[[], Connection] | None = None
     ) -> None:
-        """threaded: makes the connection that sessions with an acknowledge mode have in common, when the first one is made."""
+        """threaded: makes the connection that all sessions with an acknowledge mode share, for the first of them."""
         self.pool = pool
         self._threaded = threaded
         self._thread_connection: Connection | None = None
@@ -74,11 +74,11 @@ class AsyncConnection:
         self._started = True
 
     def stop(self) -> None:
-        """Let the sessions of ``session`` receive nothing more; sending goes on, and time-outs of waiting receives run on."""
+        """Stop the delivery to sessions of ``session``. Sending goes on; time-outs of waiting receives keep running."""
         self._started = False
 
     async def session(self, *, transacted: bool = True) -> AsyncSession:
-        """A session on a connection from the pool, which commits and rolls back itself; to be closed. As ``Connection.session``.
+        """Open a session on a pooled connection, as ``Connection.session``. Commit and close it yourself.
 
         Raises CannotConnect if none came free or the server does not answer.
         """
@@ -117,7 +117,7 @@ class AsyncConnection:
 
     @asynccontextmanager
     async def lent(self) -> AsyncIterator[tuple[AsyncPgConnection, AsyncSession]]:
-        """A connection of the pool for one use in the block, each statement a transaction, and a session over it. Raises CannotConnect."""
+        """Lend a pooled connection for the block, in autocommit, with a session on it. Raises CannotConnect."""
         async with self._borrowed(autocommit=True) as connection:
             yield connection, self._over(connection, Asks())
 
@@ -179,7 +179,7 @@ class AsyncConnection:
         return AsyncAudits(self.call)
 
     async def jms_session(self, *, transacted: bool = False, mode: int = AckMode.AUTO) -> AsyncAckSession:
-        """As ``Connection.jms_session``: a session with an acknowledge mode, on a thread and database connections of its own.
+        """Open a session with an acknowledge mode, as ``Connection.jms_session``, with its own thread and connections.
 
         Raises BadArgument, CannotConnect, and IllegalState for a connection that was not made by ``connect_async``.
         """

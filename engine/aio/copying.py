@@ -1,6 +1,7 @@
 """Loads by COPY: rows go to the server as they come, and one call sends all of them, all or nothing.
 
-The server has the rows twice for a while, in a temporary table and as messages; in return nothing waits for anything on the way.
+The server stores the rows twice for a while, in a temporary table and as messages. In return, no row waits for an
+answer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What runs beside a session whose consumers have listeners: one message at a time, whatever the number of listeners."""
+"""Runs the listeners of a session beside it: one message at a time, whatever the number of listeners."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class AsyncDispatcher(AsyncBackground, Generic[K]):
                 pass
 
     async def end(self) -> bool:
-        """End after the message in hand, and wait for that. False for a listener that ends its own session: it goes on."""
+        """End after the message in hand and wait for that. False for a listener that ends its own session."""
         if not self.is_alive():
             return True
         self._stopping.set()

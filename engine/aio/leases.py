@@ -27,8 +27,9 @@ class AsyncLeases(AsyncVerbs):
     ) -> Lease | None:
         """Receive up to max_messages for a time (seconds or a timedelta); None if there is none.
 
-        acknowledge: a lease of the same queue that is ended first, as by ``ack``, in the same transaction. Raises LeaseLost, also if all its
-        messages were acknowledged or given back before (pass None then); nothing is leased. Any other error undoes the acknowledgement too:
+        acknowledge: a lease of the same queue to end first, as by ``ack``, in the same transaction. Raises LeaseLost,
+        also if all its messages were acknowledged or given back before (pass None then); then nothing is leased.
+        Any other error undoes the acknowledgement too:
         where the queue was paused or disabled, or the consumer closed, call ``ack`` alone.
         """
         return await self._run(lease(queue, max_messages, duration, selector, consumer, acknowledge))
@@ -38,7 +39,10 @@ class AsyncLeases(AsyncVerbs):
         return await self._run(acknowledge(lease, messages))
 
     async def handed(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
-        """Note that the application has them, for engines without redelivered_optimization; returns how many. Raises LeaseLost."""
+        """Note that the application has them; for engines without redelivered_optimization. Raises LeaseLost.
+
+        Returns how many.
+        """
         return await self._run(scalar("handed", **named(lease, messages)).then(int))
 
     async def release(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
@@ -54,7 +58,7 @@ class AsyncLeases(AsyncVerbs):
         delay: Seconds | None = None,
         reject: bool = False,
     ) -> list[dict[str, Any]]:
-        """Give them back as failed: message_id, attempt and outcome of each, as the queue's policy has it. Raises LeaseLost."""
+        """Give messages back as failed. Returns message_id, attempt and outcome of each. Raises LeaseLost."""
         return await self._run(
             table(
                 "nack",

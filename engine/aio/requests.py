@@ -22,7 +22,10 @@ from .connection import AsyncConnection
 
 
 class AsyncRequestor:
-    """As Requestor: ``async with AsyncRequestor(connection, "prices") as requestor: reply = await requestor.request("IBM")``."""
+    """As Requestor.
+
+    ``async with AsyncRequestor(connection, "prices") as requestor: reply = await requestor.request("IBM")``.
+    """
 
     def __init__(self, connection: AsyncConnection, queue: str | None = None) -> None:
         self._connection = connection

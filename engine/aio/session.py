@@ -69,8 +69,9 @@ class AsyncSession(AsyncTransacting):
     ) -> int:
         """Send all that an iterable gives by COPY, in one transaction; how many there were.
 
-        A row is a body, or, with ``columns`` (headers, priority, correlation_id, message_type, conversation_id, deduplication_key),
-        a sequence of the body and these. Bodies are of one kind. Otherwise as ``send_stream``.
+        A row is a body or, with ``columns``, a sequence of the body and these columns: headers, priority,
+        correlation_id, message_type, conversation_id, deduplication_key. All bodies are of one kind; otherwise as
+        ``send_stream``.
         """
         return await self._load(lambda connection: send_copy(connection, queue, rows, columns, options))
 
@@ -83,15 +84,17 @@ class AsyncSession(AsyncTransacting):
         selector: str | None = None,
         consumer: int | None = None,
     ) -> list[Message]:
-        """Up to max_messages messages, waiting up to ``wait`` seconds for the first; [] if none came or the session closed.
+        """Receive up to max_messages, waiting up to ``wait`` seconds for the first; [] if none came or on close.
 
-        The transaction stays open with them: commit consumes them, rollback puts them back. selector: only what it selects;
+        The transaction stays open: commit consumes them, rollback puts them back. selector: only what it selects;
         consumer: a number from ``open_consumer``; queue may be a wildcard, ``JOBS.>``.
         """
         return await self.receive_until(queue, max_messages, wait, lambda: False, selector=selector, consumer=consumer)
 
     async def open_consumer(self, queue: str, **options: Unpack[ConsumerOptions]) -> int | None:
-        """Register as a consumer, for queues that tell theirs apart and unshared subscriptions; commit. None: a shared one, which needs none.
+        """Register a consumer and commit; needed by unshared subscriptions and queues that tell consumers apart.
+
+        Returns None for a shared subscription, which needs none.
 
         Options: exclusive, priority, own_session, timeout.
         """
@@ -143,7 +146,7 @@ class AsyncSession(AsyncTransacting):
         return self._owner is None or self._owner.started
 
     async def receive_now(self, queue: str, max_messages: int = 1, **which: Unpack[ReceiveOptions]) -> list[Message]:
-        """Up to max_messages messages that are there now; without any, no transaction is left open that was not before."""
+        """Receive up to max_messages that are there now. If there are none, leaves no new transaction open."""
         if not self._is_ready():
             return []
         async with self._in_use:
@@ -155,7 +158,7 @@ class AsyncSession(AsyncTransacting):
             return messages
 
     async def receive_message(self, queue: str, message_id: int) -> Message | None:
-        """Take the message of that number, in this session's transaction; None if it is not there, not due or in other hands."""
+        """Receive the message of that number. None if it is not there, not due or in other hands."""
         messages = await self.call(calls.receive_message(queue, message_id)) if self._is_ready() else []
         return messages[0] if messages else None
 
@@ -194,7 +197,7 @@ class AsyncSession(AsyncTransacting):
         return name
 
     async def respond(self, request: Message, body: Body, **options: Unpack[RespondOptions]) -> int | None:
-        """Answer a request in this session's transaction; None if nobody waits any more. Options as in ``temporary.respond``."""
+        """Answer a request in this session's transaction; None if nobody waits. Options as in ``temporary.respond``."""
         return await self.call(temporary.respond(request, body, **options))
 
     def producer(self, queue: str | None = None) -> AsyncProducer:
@@ -208,9 +211,10 @@ class AsyncSession(AsyncTransacting):
     async def subscriber(
         self, topic: str, *, selector: str | None = None, client_id: str | None = None, no_local: bool = False
     ) -> AsyncConsumer:
-        """A consumer of a topic, or a wildcard, from now on: of a subscription that is not durable and ends with the session.
+        """Subscribe to a topic or wildcard from now on; the subscription is not durable and ends with the session.
 
-        client_id: None, the connection's. What the topic's recovery policy keeps for late comers comes first. Where the connection is the caller's own, the
+        client_id: None: the connection's. What the topic's recovery policy keeps for late comers comes first.
+        Where the connection is the caller's own, the
         subscription ends a minute after it was last received from.
         """
         idle = self._is_idle()
@@ -223,7 +227,7 @@ class AsyncSession(AsyncTransacting):
         return AsyncConsumer(self, name)
 
     async def set_client_id(self, client_id: str | None) -> None:
-        """Say under which client id this transaction publishes: subscriptions with no_local and the same do not get it."""
+        """Set the client id under which this transaction publishes; no_local subscriptions of it get nothing then."""
         if not self._transacted:
             raise IllegalState("a session that is not transacted has no transaction to set it for")
         if self._client_id() is not None:
@@ -237,11 +241,12 @@ class AsyncSession(AsyncTransacting):
     async def listen(
         self, queue: str, listener: AsyncListener | None, *, consumer: object = None, rules: Iterable[Rule] = ()
     ) -> None:
-        """Call ``listener`` with each message of a queue, beside the caller: on a thread, or in asyncio as a task. None ends it.
+        """Call ``listener`` with each message of a queue, on a thread or, in asyncio, in a task. None ends it.
 
         The session belongs to that from then on. A listener that returns commits; one that raises rolls back, and the
-        failure is recorded outside. It may raise Reject or Retry; ``rules`` name outcomes by class of exception, such as
-        (ValueError, Reject). ``consumer`` tells two listeners of one queue apart. Raises BadArgument for what is no rule,
+        failure is recorded outside. It may raise Reject or Retry; ``rules`` name outcomes by class of exception, such
+        as (ValueError, Reject). ``consumer`` tells two listeners of one queue apart. Raises BadArgument for what is no
+        rule,
         for a generator function, and for a plain one in asyncio or an asynchronous one elsewhere.
         """
         checked = Rules(rules)

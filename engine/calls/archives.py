@@ -7,7 +7,8 @@ from datetime import datetime
 from uuid import UUID
 
 RUN_COLUMNS = (
-    "archive_id, run, current, same_cluster, snapshot, journal_rows, journal_checksum, incident_rows, incident_checksum,"
+    "archive_id, run, current, same_cluster, snapshot, journal_rows, journal_checksum, incident_rows,"
+    " incident_checksum,"
     " message_rows, message_checksum, journal_kept_from, manifest, path, started_at, finished_at, verified_at, damage"
 )
 

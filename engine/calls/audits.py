@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 COLUMNS = (
-    "run_id, started_at, finished_at, taken_at, snapshot, severity, exit_code, errors, warnings, rows_read, queues, rules,"
+    "run_id, started_at, finished_at, taken_at, snapshot, severity, exit_code, errors, warnings, rows_read, queues,"
+    " rules,"
     " reason, version, output, recorded_by"
 )
 

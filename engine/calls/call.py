@@ -38,7 +38,7 @@ class Call(Generic[T]):
 def invoke(
     function: str, required: Mapping[str, tuple[str, Any]], optional: Mapping[str, tuple[str, Any]]
 ) -> tuple[str, Row]:
-    """``howdah.function(name => %s::type, …)`` and its arguments; optional ones that are None are left to their default."""
+    """Return ``howdah.function(name => %s::type, …)`` and its arguments. Optional ones that are None are left out."""
     given = [*required.items(), *((name, pair) for name, pair in optional.items() if pair[1] is not None)]
     placeholders = ", ".join(f'"{name}" => %s::{sql_type}' for name, (sql_type, _) in given)
     return f"howdah.{function}({placeholders})", tuple(value for _, (_, value) in given)

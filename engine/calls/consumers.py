@@ -18,9 +18,10 @@ def open_consumer(
 ) -> Call[int | None]:
     """Register; the result is the consumer's number, None of a shared subscription, which needs none.
 
-    Raises ConsumerRefused where the queue takes a single one, SubscriptionInUse where somebody has the unshared subscription.
+    Raises ConsumerRefused if the queue takes only one consumer, SubscriptionInUse for an unshared one that is taken.
 
-    exclusive: while it lives, others get nothing; own_session: it ends with the database session; timeout (seconds or a timedelta): it ends when it
+    exclusive: while it lives, others get nothing. own_session: it ends with the database session.
+    timeout (seconds or a timedelta): it ends when it
     neither received nor was in a transaction for so long.
     """
     return scalar(

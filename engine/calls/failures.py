@@ -28,7 +28,7 @@ def record_failures(
 ) -> Call[list[Incident]]:
     """Record failed deliveries, outside the transaction that failed. Keys are the arguments of howdah.record_failure.
 
-    in_hand: the transaction that received them is still open; call ``settle_failures`` afterwards. listener: what received
+    in_hand: the receiving transaction is still open; call ``settle_failures`` afterwards. listener: what received
     them, which counts them too.
     """
     function, name = ("record_failures", queue) if listener is None else ("record_failures_as", listener)
@@ -45,7 +45,7 @@ def handled_as(listener: str) -> Call[None]:
 
 
 def settle_failures(queue: str, messages: Sequence[Message]) -> Call[dict[int, str]]:
-    """Apply the queue's policy to messages whose failures were recorded in hand; the result is what was done, by number."""
+    """Apply the queue's policy to messages whose failures were recorded in hand. Returns outcomes by message id."""
     return Call(
         "select message_id, outcome from howdah.settle_failures(%s::text, %s::bigint[], %s::integer[], %s::bigint[])",
         (queue, *keys(messages)),

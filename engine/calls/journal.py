@@ -25,7 +25,10 @@ def next_journal_offset(
     *,
     fail_on_loss: bool = True,
 ) -> Call[Offset]:
-    """How far one batch may go: whole transactions of max_messages at most, or one of more. Raises JournalGone, ForeignOffset."""
+    """Return how far one batch may go: whole transactions of max_messages at most, or a single larger one.
+
+    Raises JournalGone, ForeignOffset.
+    """
     arguments: dict[str, tuple[str, Any]] = {
         "since": ("jsonb", to_json(since)),
         "max_messages": ("bigint", max_messages),

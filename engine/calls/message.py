@@ -1,6 +1,6 @@
 """A message as a consumer holds it: one row of the server's answer, each field decoded when it is asked for.
 
-Most handlers look at few fields of a message, so what is dear to decode waits until somebody asks: JSON, and times, which
+Most handlers look at few fields. So what is expensive to decode, JSON and times, is decoded when asked for. Times
 come as the server's own count of microseconds.
 """
 
@@ -20,7 +20,8 @@ from .typed_map import TypedMap, TypedStream
 #: What is selected of ``howdah.message``: the order of the places that Message's fields read.
 COLUMNS = (
     "message_id, queue, body, bytes, content_type, headers::text, priority, correlation_id, reply_to, message_type,"
-    ' conversation_id, delivery_mode, sent_at, expires_at, delivery_count, redelivered, "position", stage, origin_queue,'
+    " conversation_id, delivery_mode, sent_at, expires_at, delivery_count, redelivered,"
+    ' "position", stage, origin_queue,'
     " dead_reason, dead_at"
 )
 

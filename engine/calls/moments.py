@@ -1,4 +1,4 @@
-"""Times as psycopg reads them, and as text where Python has no such time: one row must not hide all others of a list."""
+"""Read times as psycopg does, or as text if Python has no such time: one row must not hide the others of a list."""
 
 from __future__ import annotations
 

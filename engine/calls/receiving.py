@@ -21,7 +21,7 @@ def receive(
 ) -> Call[list[Message]]:
     """Take up to max_messages; with ``locked`` hold them without taking (see consume_locked).
 
-    listener: receive through it, whatever ``queue`` is; nothing comes while it is stopped or all its sessions are at work.
+    listener: receive through it, whatever ``queue`` is. Nothing comes while it is stopped or its sessions are all busy.
     """
     if listener is not None:
         return messages_of("howdah.receive_as(%s::text, %s::integer, %s::bigint)", (listener, max_messages, consumer))
@@ -124,7 +124,7 @@ class Attempt:
 def begin_attempts(
     queue: str, max_messages: int = 1, attempt_id: UUID | None = None, *, listener: str | None = None
 ) -> Call[list[Attempt]]:
-    """Put attempts on record, for a hardened queue; commit, and then ``receive_attempt``. listener: as of ``receive``."""
+    """Record attempts for a hardened queue. Commit, then call ``receive_attempt``. listener: as in ``receive``."""
     function, name = ("begin_attempts", queue) if listener is None else ("begin_attempts_as", listener)
     return Call(
         f'select attempt, message_id, priority, "position" from howdah.{function}(%s::text, %s::integer, %s::uuid)',
@@ -134,7 +134,7 @@ def begin_attempts(
 
 
 def receive_attempt(queue: str, attempt_id: UUID, *, listener: str | None = None) -> Call[list[Message]]:
-    """Take the message of an attempt that was committed; [] if it is gone or in other hands. listener: as of ``receive``."""
+    """Receive the message of a committed attempt. [] if it is gone or in other hands. listener: as in ``receive``."""
     function, name = ("receive_attempt", queue) if listener is None else ("receive_attempt_as", listener)
     return messages_of(f"howdah.{function}(%s::text, %s::uuid)", (name, attempt_id))
 

@@ -230,7 +230,10 @@ class JournalGone(HowdahError, LookupError):
 
 
 class ForeignOffset(HowdahError):
-    """A reader's place in the journal does not belong to this server (another cluster, a standby, set back), or a standby has not all that was asked for."""
+    """A reader's place in the journal belongs to another server, or a standby lacks a part of what was asked for.
+
+    The server may be another cluster, a standby, or one that was set back.
+    """
 
     sqlstate = "HD037"
 

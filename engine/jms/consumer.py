@@ -55,7 +55,7 @@ class AckConsumer:
     # -- receiving ------------------------------------------------------------------------------------------------
 
     def receive(self, timeout: float | None = None) -> Delivery | None:
-        """The next message; None after ``timeout`` seconds (None: no limit) or when consumer, session or connection is closed.
+        """Return the next message; None after ``timeout`` seconds (None: no limit) or after close().
 
         While the connection is stopped nothing comes, and the time runs on.
         """
@@ -241,7 +241,7 @@ class AckConsumer:
         self.session.acknowledge_message(message)
 
     def acknowledge(self) -> None:
-        """All that this consumer has delivered is consumed; in the modes in which the client acknowledges. Raises LeaseLost."""
+        """Acknowledge all that this consumer has delivered, if the client acknowledges. Raises LeaseLost."""
         with self.session.lock:
             self.session.check_open()
             if self.session.mode.by_client:
@@ -282,7 +282,7 @@ class AckConsumer:
         self.session.listen()
 
     def close(self) -> None:
-        """Receive nothing more; what it holds ahead goes back unharmed. What it delivered stays the session's to acknowledge."""
+        """Receive nothing more. Messages held ahead go back unharmed; the session still acknowledges delivered ones."""
         if self.closed:
             return
         self.closed = True

@@ -1,4 +1,4 @@
-"""When a session's messages count as consumed: the acknowledge modes, the kinds of acknowledgement, and their thresholds."""
+"""When a session's messages count as consumed: acknowledge modes, kinds of acknowledgement, and their thresholds."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ HALF = 0.5
 
 
 def mode_of(transacted: bool, mode: int) -> AckMode:
-    """The mode of a new session. Raises BadArgument for what is none, and for SESSION_TRANSACTED without a transaction."""
+    """Return a new session's mode. Raises BadArgument for no mode, and for SESSION_TRANSACTED without transaction."""
     if transacted:
         return AckMode.SESSION_TRANSACTED
     try:

@@ -1,7 +1,7 @@
 # Written by tools/make_sync.py from engine/aio/stream.py: change that, and run make sync.
 """Sending what is too much for one list: an iterable of bodies, batch by batch, all or nothing.
 
-The next batch is written while the server stores the ones before: statements go out without waiting for their answers, up to
+The next batch is written while the server stores the ones before. Statements do not wait for their answers, up to
 AHEAD of them, so that memory stays bounded however long the stream is.
 """
 

@@ -56,8 +56,9 @@ OnComplete = Callable[[Sent], None]
 class WindowedProducer:
     """Sends to one queue, or, made without one, to the queue named at each send; for any number of threads.
 
-    Non-persistent messages are sent without waiting for the database, persistent ones wait for their commit, unless ``asynchronous``
-    says it for both. What is sent without waiting goes in order, over one connection, as many messages in one transaction as are
+    Non-persistent messages are sent without waiting for the database, persistent ones wait for their commit;
+    ``asynchronous`` overrides both. What is sent without waiting goes in order, over one connection, as many messages
+    in one transaction as are
     there. Once ``window_bytes`` of bodies are unconfirmed, the next send waits for answers; 0: there is no such limit.
     """
 
@@ -130,7 +131,10 @@ class WindowedProducer:
         )
 
     def flush(self, timeout: float | None = None) -> None:
-        """Wait until all is confirmed. Raises TimeoutError, and, where there is no listener, the first error since the last flush."""
+        """Wait until all is confirmed. Raises TimeoutError.
+
+        Without a listener, raises the first error since the last flush.
+        """
         if self._background.is_current():
             raise IllegalState("a completion listener cannot wait for its own producer")
         with self._changed:

@@ -1,5 +1,5 @@
 # Written by tools/make_sync.py from engine/aio/dispatch.py: change that, and run make sync.
-"""What runs beside a session whose consumers have listeners: one message at a time, whatever the number of listeners."""
+"""Runs the listeners of a session beside it: one message at a time, whatever the number of listeners."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Dispatcher(Background, Generic[K]):
                 pass
 
     def end(self) -> bool:
-        """End after the message in hand, and wait for that. False for a listener that ends its own session: it goes on."""
+        """End after the message in hand and wait for that. False for a listener that ends its own session."""
         if not self.is_alive():
             return True
         self._stopping.set()

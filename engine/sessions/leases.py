@@ -28,8 +28,9 @@ class Leases(Verbs):
     ) -> Lease | None:
         """Receive up to max_messages for a time (seconds or a timedelta); None if there is none.
 
-        acknowledge: a lease of the same queue that is ended first, as by ``ack``, in the same transaction. Raises LeaseLost, also if all its
-        messages were acknowledged or given back before (pass None then); nothing is leased. Any other error undoes the acknowledgement too:
+        acknowledge: a lease of the same queue to end first, as by ``ack``, in the same transaction. Raises LeaseLost,
+        also if all its messages were acknowledged or given back before (pass None then); then nothing is leased.
+        Any other error undoes the acknowledgement too:
         where the queue was paused or disabled, or the consumer closed, call ``ack`` alone.
         """
         return self._run(lease(queue, max_messages, duration, selector, consumer, acknowledge))
@@ -39,7 +40,10 @@ class Leases(Verbs):
         return self._run(acknowledge(lease, messages))
 
     def handed(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
-        """Note that the application has them, for engines without redelivered_optimization; returns how many. Raises LeaseLost."""
+        """Note that the application has them; for engines without redelivered_optimization. Raises LeaseLost.
+
+        Returns how many.
+        """
         return self._run(scalar("handed", **named(lease, messages)).then(int))
 
     def release(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
@@ -55,7 +59,7 @@ class Leases(Verbs):
         delay: Seconds | None = None,
         reject: bool = False,
     ) -> list[dict[str, Any]]:
-        """Give them back as failed: message_id, attempt and outcome of each, as the queue's policy has it. Raises LeaseLost."""
+        """Give messages back as failed. Returns message_id, attempt and outcome of each. Raises LeaseLost."""
         return self._run(
             table(
                 "nack",

@@ -114,7 +114,7 @@ class Consumer:
         return self.receive(timeout=0)
 
     def listen(self, function: Callable[[Message], None] | None) -> None:
-        """Have a function called with each message, beside whatever else runs; None ends it. The session is handed over to that."""
+        """Call a function with each message, beside the caller; None ends that. The listener takes the session over."""
         if self._closed and function is not None:
             raise IllegalState("the consumer is closed")
         self._session.listen(self.queue, function, consumer=self)
@@ -146,7 +146,7 @@ class Browser:
     """Looks at a queue's ready messages, page by page, without disturbing anyone."""
 
     def __init__(self, session: Browses, queue: str, page: int = 100, **which: Unpack[BrowserOptions]) -> None:
-        """which: selector or correlation_id, as in ``calls.browse``; after, the priority and position to begin behind."""
+        """which: selector or correlation_id, as in ``calls.browse``; after: priority and position to start behind."""
         self._session = session
         self._page = page
         self._after: Message | tuple[int, int] | None = which.pop("after", None)

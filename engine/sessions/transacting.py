@@ -164,7 +164,7 @@ class Transacting(Waiter):
                 self._connection = self._loans.borrow(autocommit=not self._transacted, timeout=timeout)
 
     def close(self) -> None:
-        """Roll back what is open and give the connection back; a waiting ``receive`` returns []. A second call does nothing.
+        """Roll back, give the connection back and end waiting ``receive`` calls with []. A second call does nothing.
 
         Listeners finish the message they have in hand; one that closes its own session closes it after that.
         """

@@ -1,4 +1,4 @@
-"""What an administrator does with queues, locks and workers: names and argument types of the procedures, nothing else."""
+"""Administration of queues, locks and workers: names and argument types of the procedures, nothing else."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class AsyncAdmin(AsyncTopics):
         return await self._run(options)
 
     async def alter_engine(self, **options: Unpack[EngineOptions]) -> None:
-        """Change properties of the whole engine, such as max_size ("5m") and default_blocked_retry_ms. Raises BadOption."""
+        """Change properties of the whole engine, such as max_size ("5m"). Raises BadOption."""
         await self._run(scalar("alter_engine", options=("jsonb", to_json(options))))
 
     async def engine_options(self) -> dict[str, Any]:
@@ -165,7 +165,7 @@ class AsyncAdmin(AsyncTopics):
         await self._run(scalar("release_lock", name=("text", name), epoch=("bigint", epoch), holder=("text", holder)))
 
     async def break_lock(self, name: str) -> dict[str, Any] | None:
-        """Take a lease from whoever holds it, whose work is refused from then on; tells who that was. None: nobody held it."""
+        """Take a lease from its holder, whose later work is refused. Returns who it was; None: nobody held it."""
         broken: Call[dict[str, Any] | None] = scalar("break_lock", name=("text", name))
         return await self._run(broken)
 

@@ -38,7 +38,10 @@ class AsyncArchives(AsyncVerbs):
         facts: Mapping[str, Any],
         messages: Sequence[tuple[int, int, int | None, int]],
     ) -> None:
-        """Enter a run as finished; messages are the dead ones it wrote: number, destination, origin and stage. Raises LockLost and BadArgument if another archiver took over."""
+        """Record a run as finished. Raises LockLost and BadArgument if another archiver took over.
+
+        messages: the dead messages that it wrote, as number, destination, origin and stage.
+        """
         arguments: dict[str, tuple[str, Any]] = {
             "lock_epoch": ("bigint", lock_epoch),
             "archive": ("uuid", archive),

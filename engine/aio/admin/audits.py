@@ -1,4 +1,4 @@
-"""Audits on record, and the right to be the one who audits. Names and argument types of the procedures, nothing else."""
+"""Recorded audits and the right to audit: names and argument types of the procedures, nothing else."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class AsyncSchedules(AsyncVerbs):
         return await self._run(table("list_delayed", DELAYED_COLUMNS, **arguments))
 
     async def cancel_delayed(self, queue: str, message_ids: Sequence[int]) -> int:
-        """Discard delayed messages that are not due yet, all of them or none; returns how many. Raises NoSuchMessage."""
+        """Discard delayed messages that are not due yet, all or none. Returns how many. Raises NoSuchMessage."""
         arguments: dict[str, tuple[str, Any]] = {
             "queue": ("text", queue),
             "message_ids": ("bigint[]", [*message_ids]),

@@ -1,6 +1,6 @@
 """Topics and subscriptions: names and argument types of the procedures, nothing else.
 
-Publishing is ``send`` to the topic's name; receiving is ``receive`` by the subscription's name, which ``subscribe`` returns.
+To publish, ``send`` to the topic's name. To receive, ``receive`` by the subscription's name, as ``subscribe`` returns.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class AsyncTopics(AsyncPoisonAdmin):
         return await self._run(scalar("topic_options", topic=("text", topic)).then(dict))
 
     async def drop_topic(self, topic: str, *, force: bool = False) -> int:
-        """Drop a topic; with force its subscriptions too, whose number is returned. Raises QueueNotEmpty, SubscriptionInUse."""
+        """Drop a topic. Returns how many subscriptions ``force`` dropped. Raises QueueNotEmpty, SubscriptionInUse."""
         return await self._run(scalar("drop_topic", topic=("text", topic), force=("boolean", force)).then(int))
 
     async def list_topics(self) -> Rows:
@@ -69,8 +69,10 @@ class AsyncTopics(AsyncPoisonAdmin):
     ) -> str:
         """Subscribe to a topic or a wildcard; returns the subscription's name, which every verb takes as a queue's.
 
-        client_id: None, the one that the connection has claimed, or none. since: also what was sent from that time on and is still stored; datetime.min: all of it. options: prioritized, and
-        the poison policy as of create_queue. Again with the same definition changes nothing; with another one it begins anew.
+        client_id: None: the one that the connection has claimed, if any.
+        since: also receive what was sent from that time on and is still stored; datetime.min: all of it.
+        options: prioritized, and the poison policy as in create_queue.
+        The same definition again changes nothing; another definition starts the subscription anew.
         Raises NoSuchQueue, BadName, BadOption, BadArgument, InvalidSelector, SubscriptionInUse.
         """
         client_id = self._client_id if client_id is None else client_id
@@ -82,7 +84,7 @@ class AsyncTopics(AsyncPoisonAdmin):
         await self._run(unsubscribe(subscription))
 
     async def seek_subscription(self, subscription: str, since: datetime) -> None:
-        """Have it read from a time on, whatever it has read: what is still stored comes again, or what was not read is passed over.
+        """Move a subscription to a time: what is still stored from then on comes again; what is older is skipped.
 
         datetime.min is the beginning, datetime.max the end. Raises SubscriptionInUse.
         """
@@ -106,5 +108,8 @@ class AsyncTopics(AsyncPoisonAdmin):
         return await self._run(table("list_bridges", "queue, selector", topic=("text", topic)))
 
     async def rebase_topics(self) -> str:
-        """After a restore into another cluster; returns what was rewritten. Raises BadArgument where nothing is to be done."""
+        """Adapt topics after a restore into another cluster. Returns what was rewritten.
+
+        Raises BadArgument if there is nothing to do.
+        """
         return await self._run(scalar("rebase_topics").then(str))
