@@ -41,7 +41,8 @@ def headline(result: AuditResult) -> Headline:
         )
     rest = "the other one" if len(weak) == 1 else f"the other {len(weak):,}"
     said = (
-        f"Every message is accounted for in {proved:,} of {len(judged):,} queues; in {rest} a lost message would not show,"
+        f"Every message is accounted for in {proved:,} of {len(judged):,} queues; in {rest} a lost message would not"
+        f" show,"
         " for their sends are not on record"
     )
     short = {_short(queue) for queue in weak}

@@ -93,7 +93,8 @@ def exported(dsn: str) -> Iterator[Snapshot]:
 def _check(connection: psycopg.Connection) -> None:
     """Refuse what cannot be audited, and turn off the time-outs that would end an idle transaction."""
     row = connection.execute(
-        "select pg_backend_pid(), pg_is_in_recovery(), array_agg(v.name) filter (where to_regclass('howdah.' || v.name) is null),"
+        "select pg_backend_pid(), pg_is_in_recovery(), array_agg(v.name) filter (where to_regclass('howdah.' ||"
+        " v.name) is null),"
         " array_agg(v.name) filter (where not has_table_privilege(to_regclass('howdah.' || v.name), 'select')),"
         " current_user from unnest(%s::text[]) v(name)",
         [list(VIEWS)],
@@ -103,7 +104,8 @@ def _check(connection: psycopg.Connection) -> None:
     # A pooler answers the client in the server's place, with a number of its own for cancelling.
     if backend != connection.info.backend_pid:
         raise AuditError(
-            "this DSN leads to a connection pooler, behind which no snapshot can be shared for sure: name the server itself"
+            "this DSN leads to a connection pooler, behind which no snapshot can be shared for sure: name the server"
+            " itself"
         )
     if standby:
         raise AuditError("this server is a standby: a snapshot for an audit can only be exported on the primary")

@@ -49,8 +49,10 @@ NEEDS = (
 )
 HEAP = "-Xmx512m"
 SETTINGS = (
-    f"its defaults, {HEAP} as Debian sets it, in a process of its own, over TCP; persistent send, transacted receive, a commit each;"
-    " JDBC store: PGPoolingDataSource of 20 connections, as its example; KahaDB: journalDiskSyncStrategy always. Howdah by JDBC"
+    f"its defaults, {HEAP} as Debian sets it, in a process of its own, over TCP; persistent send, transacted receive,"
+    f" a commit each;"
+    " JDBC store: PGPoolingDataSource of 20 connections, as its example; KahaDB: journalDiskSyncStrategy always."
+    " Howdah by JDBC"
 )
 PROGRAM = HERE / "Broker.java"
 #: Ours, by the same program.

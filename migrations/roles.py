@@ -87,7 +87,8 @@ def ensure_roles(connection: Connection, roles: Roles) -> None:
     _let_owner_act_as_nobody(connection, roles, me)
     if connection.scalar(
         text(
-            "select current_setting('howdah.embedded', true) = 'on' and rolsuper from pg_roles where rolname = current_user"
+            "select current_setting('howdah.embedded', true) = 'on' and rolsuper from pg_roles where rolname ="
+            " current_user"
         )
     ):
         # Its one log-in is a superuser's, which stands for no membership.
@@ -104,7 +105,8 @@ def _let_owner_act_as_nobody(connection: Connection, roles: Roles, me: str) -> N
     member = text("select pg_has_role(:member, :of, 'MEMBER')")
     if connection.scalar(member, {"member": roles.nobody, "of": roles.owner}):
         raise MigrationError(
-            f"role {roles.nobody} has the rights of {roles.owner}, and must have none: poison procedures are called as it."
+            f"role {roles.nobody} has the rights of {roles.owner}, and must have none: poison procedures are called"
+            f" as it."
             f" Let an administrator run:\n\nalter role {nobody} nosuperuser; revoke {owner} from {nobody};"
         )
     if connection.scalar(member, {"member": roles.owner, "of": roles.nobody}):

@@ -57,7 +57,8 @@ def install(database: Database, roles: Roles, engine_name: str) -> None:
     grant(database, roles)
     give_away(database, roles)
     database.run(
-        f"select howdah._setup({literal(engine_name)}, {literal(json.dumps(roles.users()))}::jsonb, {literal(checksum(roles))})"
+        f"select howdah._setup({literal(engine_name)}, {literal(json.dumps(roles.users()))}::jsonb,"
+        f" {literal(checksum(roles))})"
     )
 
 

@@ -17,7 +17,8 @@ audit_runs = Table(
     Column(
         "snapshot",
         Text,
-        comment="The snapshot that was read, as pg_current_snapshot() gives it: the place from which the next audit counts.",
+        comment="The snapshot that was read, as pg_current_snapshot() gives it: the place from which the next audit"
+        " counts.",
     ),
     Column(
         "system_identifier", BigInteger, nullable=False, comment="The cluster whose transaction numbers snapshot holds."
@@ -26,7 +27,8 @@ audit_runs = Table(
         "severity",
         Text,
         nullable=False,
-        comment="none, warning (findings that fail no audit), error (not every message is accounted for) or failed (there was no audit).",
+        comment="none, warning (findings that fail no audit), error (not every message is accounted for) or failed"
+        " (there was no audit).",
     ),
     Column("exit_code", Integer, nullable=False, comment="Exit code of the command."),
     Column("errors", BigInteger, nullable=False, comment="Messages that break rules of severity error, rule by rule."),

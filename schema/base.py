@@ -56,7 +56,8 @@ def message_columns(*, large_apart: bool = False) -> list[Column[object]]:
             "message_id",
             BigInteger,
             nullable=False,
-            comment="Identity of the message for its whole life: its first position times 1,000,000 plus its first destination_id.",
+            comment="Identity of the message for its whole life: its first position times 1,000,000 plus its first"
+            " destination_id.",
         ),
         Column("sent_at", TIMESTAMPTZ, nullable=False, comment="When send was called (JMSTimestamp)."),
         Column(

@@ -54,7 +54,8 @@ consumers = Table(
         "timeout_ms",
         BigInteger,
         nullable=False,
-        comment="Milliseconds of silence after which it counts as gone, unless it has a session of its own or an open transaction.",
+        comment="Milliseconds of silence after which it counts as gone, unless it has a session of its own or an open"
+        " transaction.",
     ),
     Column("opened_at", TIMESTAMPTZ, nullable=False, comment="When it was opened."),
     Column("opened_by", Text, nullable=False, comment="The role that opened it."),
@@ -65,7 +66,8 @@ consumers = Table(
         comment="The queue's last position then: where round-robin begins to count.",
     ),
     Column("seen_at", TIMESTAMPTZ, nullable=False, comment="When it last received, to within a quarter of timeout_ms."),
-    comment="Open consumers of unshared subscriptions, and of queues that tell their consumers apart: exclusive ones, single, failover and round-robin queues, sticky message groups.",
+    comment="Open consumers of unshared subscriptions, and of queues that tell their consumers apart: exclusive ones,"
+    " single, failover and round-robin queues, sticky message groups.",
 )
 
 group_owners = Table(
@@ -97,7 +99,8 @@ consumer_leases = Table(
         Integer,
         nullable=False,
         index=True,
-        comment="The consumer, which lives as long as its session. No foreign key: its row would be locked by each lease.",
+        comment="The consumer, which lives as long as its session. No foreign key: its row would be locked by each"
+        " lease.",
     ),
     comment="Leases that end when the session of their consumer is found to have ended.",
 )
@@ -113,7 +116,8 @@ selections = Table(
     Column(
         "head",
         REGCLASS,
-        comment="A sequence, a hint: no message that the selector selects lies before this position. NULL: none needed yet.",
+        comment="A sequence, a hint: no message that the selector selects lies before this position. NULL: none"
+        " needed yet.",
     ),
     Column("search", REGCLASS, comment="A sequence, a hint: as lanes.search."),
     Column("used_at", TIMESTAMPTZ, nullable=False, comment="When it was last used, to within an hour."),

@@ -53,7 +53,8 @@ destinations = Table(
         Text,
         nullable=False,
         server_default="queue",
-        comment="queue (one consumer a message), topic (every subscriber) or subscription (one subscriber's view of topics).",
+        comment="queue (one consumer a message), topic (every subscriber) or subscription (one subscriber's view of"
+        " topics).",
     ),
     Column(
         "is_system",
@@ -81,7 +82,8 @@ destinations = Table(
         Text,
         nullable=False,
         server_default="system",
-        comment="Where a message goes at the limit: system, named (exception_queue), dead_letter, shared, individual or none (it stays).",
+        comment="Where a message goes at the limit: system, named (exception_queue), dead_letter, shared, individual"
+        " or none (it stays).",
     ),
     Column("exception_queue", Text, comment="Name of the exception destination when exception_mode is named."),
     Column(
@@ -96,7 +98,8 @@ destinations = Table(
         BigInteger,
         nullable=False,
         server_default=text("-1"),
-        comment="Milliseconds between retries past the limit when exception_mode is none, if override_blocked_retry is set. -1: none until"
+        comment="Milliseconds between retries past the limit when exception_mode is none, if override_blocked_retry"
+        " is set. -1: none until"
         " howdah.retry.",
     ),
     Column(
@@ -104,7 +107,8 @@ destinations = Table(
         BigInteger,
         nullable=False,
         server_default="73400320",
-        comment="Largest body in bytes that a send may bring: the lesser of own_max_message_bytes and the engine's max_message_bytes.",
+        comment="Largest body in bytes that a send may bring: the lesser of own_max_message_bytes and the engine's"
+        " max_message_bytes.",
     ),
     Column(
         "own_max_message_bytes",
@@ -166,7 +170,8 @@ destinations = Table(
         "failing",
         REGCLASS,
         nullable=False,
-        comment="A sequence, shared with other destinations: used once a failure was recorded, so receives count failures.",
+        comment="A sequence, shared with other destinations: used once a failure was recorded, so receives count"
+        " failures.",
     ),
     Column(
         "journal_level_at",
@@ -219,7 +224,8 @@ destinations = Table(
         Text,
         nullable=False,
         server_default="none",
-        comment="Order within groups (header JMSXGroupID, else the conversation): none, transaction (one transaction at a time has a group) or"
+        comment="Order within groups (header JMSXGroupID, else the conversation): none, transaction (one transaction"
+        " at a time has a group) or"
         " sticky (one consumer has it until it goes).",
     ),
     Column(
@@ -227,13 +233,15 @@ destinations = Table(
         Text,
         nullable=False,
         server_default="shared",
-        comment="Who gets messages: shared (whoever asks), single (one open consumer, no second one), failover (the first open consumer) or"
+        comment="Who gets messages: shared (whoever asks), single (one open consumer, no second one), failover (the"
+        " first open consumer) or"
         " round_robin (open consumers in turn).",
     ),
     Column(
         "groups_at",
         TIMESTAMPTZ,
-        comment="When message_groups or delivery_policy was last changed: an audit expects order of what was sent since. NULL: never.",
+        comment="When message_groups or delivery_policy was last changed: an audit expects order of what was sent"
+        " since. NULL: never.",
     ),
     Column(
         "notify_events",

@@ -40,7 +40,8 @@ poison_details = Table(
         "outcome",
         Text,
         nullable=False,
-        comment="What followed: returned, delayed, blocked, moved, discarded, quarantined, ended, held (another session has it) or gone.",
+        comment="What followed: returned, delayed, blocked, moved, discarded, quarantined, ended, held (another"
+        " session has it) or gone.",
     ),
     Column("conversation_id", UUID(), comment="The conversation of the message."),
     Column(
@@ -78,7 +79,8 @@ poison_details = Table(
         Boolean,
         nullable=False,
         server_default=text("false"),
-        comment="The limit does not count it: the message was held ahead by a session that died, and probably not in its hands.",
+        comment="The limit does not count it: the message was held ahead by a session that died, and probably not in"
+        " its hands.",
     ),
     Column(
         "xid",
@@ -91,17 +93,20 @@ poison_details = Table(
     Column(
         "dispose_at",
         Integer,
-        comment="The number of failures that its queue disposed of a message at, which decided the outcome. NULL: something else decides, or it was not recorded.",
+        comment="The number of failures that its queue disposed of a message at, which decided the outcome. NULL:"
+        " something else decides, or it was not recorded.",
     ),
     Column(
         "due_at",
         TIMESTAMPTZ,
-        comment="No receive gives the message out before, unless an operator retries it. NULL: the failure asked for no delay.",
+        comment="No receive gives the message out before, unless an operator retries it. NULL: the failure asked for"
+        " no delay.",
     ),
     Column(
         "digest",
         LargeBinary,
-        comment="16 bytes for the message, the time and the error (howdah._seal), so that an audit sees whether they are still the same.",
+        comment="16 bytes for the message, the time and the error (howdah._seal), so that an audit sees whether they"
+        " are still the same.",
     ),
     CheckConstraint(
         "outcome IN ('returned', 'delayed', 'blocked', 'moved', 'held', 'gone', 'discarded', 'quarantined', 'ended')",
@@ -115,7 +120,8 @@ poison_details = Table(
     Index("ix_poison_details_xid", "xid", postgresql_using="brin", postgresql_with={"pages_per_range": 32}),
     Index("ix_poison_details_due", "destination_id", "due_at", postgresql_where=text("due_at IS NOT NULL")),
     Index("uq_poison_details_failure_key", "failure_key", unique=True),
-    comment="One row for each failed delivery. INSERT-only; written in a transaction of its own so that no rollback erases it.",
+    comment="One row for each failed delivery. INSERT-only; written in a transaction of its own so that no rollback"
+    " erases it.",
 )
 
 attempts = Table(
@@ -140,7 +146,8 @@ attempts = Table(
     PrimaryKeyConstraint("attempt_id", "message_id"),
     Index("ix_attempts_message", "message_id", "stage", "destination_id"),
     Index("ix_attempts_begun", "destination_id", "begun_at"),
-    comment="Attempts at delivery of hardened queues, committed before the handler starts, so that no death goes uncounted. Never updated; an attempt is deleted by the transaction that takes its message.",
+    comment="Attempts at delivery of hardened queues, committed before the handler starts, so that no death goes"
+    " uncounted. Never updated; an attempt is deleted by the transaction that takes its message.",
 )
 
 untaken_attempts = Table(
@@ -164,7 +171,9 @@ untaken_attempts = Table(
     ),
     PrimaryKeyConstraint("attempt_id", "message_id"),
     prefixes=["UNLOGGED"],
-    comment="Attempts that can be taken. Who takes one deletes its row, and the xmax which that leaves shows it even after a rollback. UNLOGGED: a crash of the server ends all of them, and only VACUUM FREEZE or FULL wipes an xmax out.",
+    comment="Attempts that can be taken. Who takes one deletes its row, and the xmax which that leaves shows it even"
+    " after a rollback. UNLOGGED: a crash of the server ends all of them, and only VACUUM FREEZE or FULL"
+    " wipes an xmax out.",
 )
 
 poison_log = Table(

@@ -62,7 +62,8 @@ journal = Table(
     Column(
         "reason",
         Text,
-        comment="Why, for discarded, moved and lost; of consumed: held (received before, locked or leased) or selected (by a selector).",
+        comment="Why, for discarded, moved and lost; of consumed: held (received before, locked or leased) or"
+        " selected (by a selector).",
     ),
     Column(
         "message_ids",
@@ -94,12 +95,14 @@ journal = Table(
     Column(
         "last_id",
         BigInteger,
-        comment="Of messages read from a topic whose numbers leave none out: the greatest. NULL: message_ids has them all.",
+        comment="Of messages read from a topic whose numbers leave none out: the greatest. NULL: message_ids has them"
+        " all.",
     ),
     Column(
         "digests",
         ARRAY(LargeBinary),
-        comment="Of sent: 16 bytes for the content of each message (howdah._digest), so that an audit sees whether it is still the same.",
+        comment="Of sent: 16 bytes for the content of each message (howdah._digest), so that an audit sees whether it"
+        " is still the same.",
     ),
     Index("ix_journal_xid", "xid", postgresql_using="brin", postgresql_with={"pages_per_range": 32}),
     postgresql_partition_by="RANGE (at)",
@@ -126,7 +129,8 @@ journal_totals = Table(
     ),
     Column("messages", BigInteger, nullable=False, comment="Messages counted so far, up to engine.totals_snapshot."),
     PrimaryKeyConstraint("destination_id", "event"),
-    comment="The journal folded into one number for each destination and event, so that statistics need not read it all.",
+    comment="The journal folded into one number for each destination and event, so that statistics need not read it"
+    " all.",
 )
 
 backlog_counts = Table(

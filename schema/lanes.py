@@ -33,9 +33,11 @@ lanes = Table(
     Column(
         "search",
         REGCLASS,
-        comment="A sequence, a hint: how far the search behind the head is, times 2^20, and when its next step is due, in ms.",
+        comment="A sequence, a hint: how far the search behind the head is, times 2^20, and when its next step is"
+        " due, in ms.",
     ),
     Index("ix_lanes_destination", "destination_id", "rank", "place"),
-    comment="Where receives look for messages besides the main lane: a row for each other priority and place in use. INSERT-only for senders, who add"
+    comment="Where receives look for messages besides the main lane: a row for each other priority and place in use."
+    " INSERT-only for senders, who add"
     " the row in the transaction of the first such message; several rows for one lane do no harm.",
 )

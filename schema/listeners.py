@@ -53,7 +53,8 @@ listeners = Table(
         Integer,
         nullable=False,
         server_default="0",
-        comment="Failed deliveries since the last handled message, of all sessions, as of the last one; listener_marks may say less.",
+        comment="Failed deliveries since the last handled message, of all sessions, as of the last one;"
+        " listener_marks may say less.",
     ),
     Column(
         "total_failures",
@@ -95,6 +96,7 @@ listener_marks = Table(
         comment="Its total_failures when the message had been handled.",
     ),
     Index("ix_listener_marks_listener", "listener_id"),
-    comment="How many of a listener's failures lie before a message that it handled. INSERT-only for handling transactions,"
+    comment="How many of a listener's failures lie before a message that it handled. INSERT-only for handling"
+    " transactions,"
     " so that they lock nothing; the next failure takes the rows away.",
 )

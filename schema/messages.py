@@ -46,7 +46,8 @@ msgs = Table(
     *message_columns(large_apart=True),
     PrimaryKeyConstraint("destination_id", "rank", "seq"),
     _by_correlation("msgs"),
-    comment="Messages ready for delivery. A receive deletes the row in the consumer's transaction; no row is ever updated.",
+    comment="Messages ready for delivery. A receive deletes the row in the consumer's transaction; no row is ever"
+    " updated.",
 )
 
 bodies = Table(
@@ -60,7 +61,8 @@ bodies = Table(
         comment="The exact bytes of its body. Up to 8 KB in the row itself, and not compressed.",
     ),
     postgresql_with={"toast_tuple_target": 8160},
-    comment="Large bodies of persistent messages of queues. A body stays here wherever its message is moved to; INSERT by send, DELETE by what ends the message.",
+    comment="Large bodies of persistent messages of queues. A body stays here wherever its message is moved to;"
+    " INSERT by send, DELETE by what ends the message.",
 )
 
 moved = Table(
@@ -71,7 +73,8 @@ moved = Table(
     Column("destination_id", Integer, nullable=False, comment="The destination it was moved to."),
     Column("rank", SmallInteger, nullable=False, comment="9 minus its priority."),
     PrimaryKeyConstraint("message_id", "destination_id", "seq"),
-    comment="Where messages lie whose number does not tell their position, for look-ups by number. INSERT by what moves one; a row may be out of date.",
+    comment="Where messages lie whose number does not tell their position, for look-ups by number. INSERT by what"
+    " moves one; a row may be out of date.",
 )
 
 leased = Table(
@@ -79,7 +82,8 @@ leased = Table(
     metadata,
     *leased_columns(),
     PrimaryKeyConstraint("destination_id", "rank", "seq"),
-    comment="Messages of the main lanes that leases have. INSERT by lease, DELETE by whoever ends it; no row is ever updated.",
+    comment="Messages of the main lanes that leases have. INSERT by lease, DELETE by whoever ends it; no row is ever"
+    " updated.",
 )
 
 leases = Table(
@@ -120,9 +124,11 @@ ahead_leases = Table(
         "suspects",
         Integer,
         nullable=False,
-        comment="How many of its messages, the first ones left, count as failed when it runs out; the others come again uncounted.",
+        comment="How many of its messages, the first ones left, count as failed when it runs out; the others come"
+        " again uncounted.",
     ),
-    comment="Leases of sessions that hold messages ahead of delivery. Written when one is given out; a row is never needed for correctness.",
+    comment="Leases of sessions that hold messages ahead of delivery. Written when one is given out; a row is never"
+    " needed for correctness.",
 )
 
 parked = Table(
@@ -134,7 +140,8 @@ parked = Table(
         "parked_reason",
         Text,
         nullable=False,
-        comment="delay (sent so), redelivery (after a failure), blocked (past its limit), quarantine, operator (park_messages) or lease.",
+        comment="delay (sent so), redelivery (after a failure), blocked (past its limit), quarantine, operator"
+        " (park_messages) or lease.",
     ),
     Column(
         "boot",
@@ -145,7 +152,8 @@ parked = Table(
     Column(
         "group_id",
         Text,
-        comment="The message group that is held up while the message waits (after a failure, under a lease). NULL: none.",
+        comment="The message group that is held up while the message waits (after a failure, under a lease). NULL:"
+        " none.",
     ),
     PrimaryKeyConstraint("destination_id", "message_id"),
     Index("ix_parked_group", "destination_id", "group_id", postgresql_where=text("group_id IS NOT NULL")),
@@ -155,7 +163,8 @@ parked = Table(
     CheckConstraint(
         "parked_reason IN ('delay', 'redelivery', 'blocked', 'quarantine', 'operator', 'lease')", name="reason"
     ),
-    comment="Messages that wait for a time, kept out of the way of claims. A receive takes due ones straight from here.",
+    comment="Messages that wait for a time, kept out of the way of claims. A receive takes due ones straight from"
+    " here.",
 )
 
 deduplications = Table(

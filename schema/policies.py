@@ -30,21 +30,24 @@ def policy_columns() -> list[Column[object]]:
             Text,
             nullable=False,
             server_default="failure",
-            comment="When a message at its limit is disposed of: failure (at once if it is free) or receive (when it is met the next time).",
+            comment="When a message at its limit is disposed of: failure (at once if it is free) or receive (when it"
+            " is met the next time).",
         ),
         Column(
             "backout_count",
             Text,
             nullable=False,
             server_default="recorded",
-            comment="Which failures count: volatile (since the server's start), recorded (all incidents) or hardened (every attempt, committed before it begins).",
+            comment="Which failures count: volatile (since the server's start), recorded (all incidents) or hardened"
+            " (every attempt, committed before it begins).",
         ),
         Column(
             "dispose_at",
             Integer,
             nullable=False,
             server_default=text("5"),
-            comment="Failures at which a receive disposes of a message; follows from the other columns. 1000000: never.",
+            comment="Failures at which a receive disposes of a message; follows from the other columns. 1000000:"
+            " never.",
         ),
         Column(
             "initial_redelivery_delay_ms",
@@ -105,14 +108,16 @@ def policy_columns() -> list[Column[object]]:
             Text,
             nullable=False,
             server_default="move",
-            comment="What becomes of a message at its limit: move (exception_mode says where), discard, quarantine or end_conversation.",
+            comment="What becomes of a message at its limit: move (exception_mode says where), discard, quarantine or"
+            " end_conversation.",
         ),
         Column(
             "exception_fallback",
             Text,
             nullable=False,
             server_default="system",
-            comment="Where it goes if its exception destination is missing, full or not permitted: system or dead_letter.",
+            comment="Where it goes if its exception destination is missing, full or not permitted: system or"
+            " dead_letter.",
         ),
         Column(
             "exception_prefix",
@@ -126,7 +131,8 @@ def policy_columns() -> list[Column[object]]:
             Boolean,
             nullable=False,
             server_default=text("false"),
-            comment="True: a message is moved only if the consumer's role may receive, browse, send, pass_all and set_all there.",
+            comment="True: a message is moved only if the consumer's role may receive, browse, send, pass_all and"
+            " set_all there.",
         ),
         Column(
             "process_non_persistent",
@@ -176,14 +182,16 @@ def policy_columns() -> list[Column[object]]:
             Boolean,
             nullable=False,
             server_default=text("false"),
-            comment="True: the incidents of a message (or conversation) at its limit are deleted when it is disposed of.",
+            comment="True: the incidents of a message (or conversation) at its limit are deleted when it is disposed"
+            " of.",
         ),
         Column(
             "poison_handling",
             Boolean,
             nullable=False,
             server_default=text("true"),
-            comment="False: the queue is never disabled, whatever disable_after says. Service Broker's POISON_MESSAGE_HANDLING.",
+            comment="False: the queue is never disabled, whatever disable_after says. Service Broker's"
+            " POISON_MESSAGE_HANDLING.",
         ),
         Column(
             "disable_after",
@@ -195,7 +203,8 @@ def policy_columns() -> list[Column[object]]:
         Column(
             "disabled_at",
             TIMESTAMPTZ,
-            comment="When failures in a row disabled the queue; receives raise HD016 until howdah.resume. NULL: it is not disabled.",
+            comment="When failures in a row disabled the queue; receives raise HD016 until howdah.resume. NULL: it is"
+            " not disabled.",
         ),
         Column("message_limit", BigInteger, comment="Messages at most that may lie in the queue. NULL: any number."),
         Column(
@@ -219,7 +228,8 @@ def limit_columns() -> list[Column[object]]:
             Text,
             nullable=False,
             server_default="reject",
-            comment="What a send to a full queue does: reject, remove_oldest, remove_lowest_priority or block (up to send_timeout_ms).",
+            comment="What a send to a full queue does: reject, remove_oldest, remove_lowest_priority or block (up to"
+            " send_timeout_ms).",
         ),
         Column(
             "send_timeout_ms",
@@ -238,7 +248,8 @@ def limit_columns() -> list[Column[object]]:
         Column(
             "room",
             REGCLASS,
-            comment="A sequence: the last ticket that sends may use without counting; howdah._reserve says how. NULL: no limit holds.",
+            comment="A sequence: the last ticket that sends may use without counting; howdah._reserve says how. NULL:"
+            " no limit holds.",
         ),
         Column(
             "tickets", REGCLASS, comment="A sequence: the tickets that sends under a limit draw. NULL: no limit holds."
@@ -254,7 +265,10 @@ def policy_checks() -> list[CheckConstraint]:
         ),
         CheckConstraint("limit_comparison IN ('reached', 'exceeded')", name="comparison"),
         CheckConstraint(
-            "count_by IN ('message', 'conversation', 'group') AND backout_count IN ('volatile', 'recorded', 'hardened')",
+            (
+                "count_by IN ('message', 'conversation', 'group') AND backout_count IN ('volatile', 'recorded',"
+                " 'hardened')"
+            ),
             name="counting",
         ),
         CheckConstraint("decided_at IN ('failure', 'receive')", name="decided_at"),
@@ -267,7 +281,10 @@ def policy_checks() -> list[CheckConstraint]:
         CheckConstraint("quarantine_ms >= 0 AND quarantine_times >= 0 AND disable_after >= 0", name="quarantine"),
         CheckConstraint("message_limit > 0 AND byte_limit > 0", name="room"),
         CheckConstraint(
-            "limit_behaviour IN ('reject', 'remove_oldest', 'remove_lowest_priority', 'block') AND send_timeout_ms >= 0",
+            (
+                "limit_behaviour IN ('reject', 'remove_oldest', 'remove_lowest_priority', 'block') AND send_timeout_ms >="
+                " 0"
+            ),
             name="limit_behaviour",
         ),
         CheckConstraint("deduplication_window_ms > 0", name="deduplication_window_ms"),

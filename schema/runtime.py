@@ -51,7 +51,8 @@ engine = Table(
     Column(
         "system_identifier",
         BigInteger,
-        comment="The cluster whose transaction numbers topics and cursors hold; after a restore into another: howdah.rebase_topics().",
+        comment="The cluster whose transaction numbers topics and cursors hold; after a restore into another:"
+        " howdah.rebase_topics().",
     ),
     Column(
         "boot",
@@ -64,14 +65,16 @@ engine = Table(
         UUID(),
         nullable=False,
         server_default=text("gen_random_uuid()"),
-        comment="By which howdah.receive knows that it is howdah.begin_attempts that calls it for a hardened queue. Nobody but the owner reads it.",
+        comment="By which howdah.receive knows that it is howdah.begin_attempts that calls it for a hardened queue."
+        " Nobody but the owner reads it.",
     ),
     Column(
         "digest_secret",
         UUID(),
         nullable=False,
         server_default=text("gen_random_uuid()"),
-        comment="Goes into every digest of the journal, so that nobody finds a short body by trying. Nobody but the owner reads it.",
+        comment="Goes into every digest of the journal, so that nobody finds a short body by trying. Nobody but the"
+        " owner reads it.",
     ),
     Column("admin_role", Text, nullable=False, comment="Role that administers destinations."),
     Column("producer_role", Text, nullable=False, comment="Role that sends."),
@@ -104,7 +107,8 @@ engine = Table(
         BigInteger,
         nullable=False,
         server_default=text("5000"),
-        comment="Milliseconds between retries of a blocked message, where its queue says nothing else. WebSphere's default.",
+        comment="Milliseconds between retries of a blocked message, where its queue says nothing else. WebSphere's"
+        " default.",
     ),
     Column(
         "topic_rotation_seconds",
@@ -120,14 +124,16 @@ engine = Table(
     Column(
         "max_message_bytes",
         BigInteger,
-        comment="Largest body in bytes that any queue or topic takes, whatever its own option says. NULL: each its own.",
+        comment="Largest body in bytes that any queue or topic takes, whatever its own option says. NULL: each its"
+        " own.",
     ),
     Column(
         "yellow_threshold",
         Integer,
         nullable=False,
         server_default=text("60"),
-        comment="Percent of max_count or max_bytes from which on expired messages are reclaimed at once. Sun ONE MQ's default.",
+        comment="Percent of max_count or max_bytes from which on expired messages are reclaimed at once. Sun ONE MQ's"
+        " default.",
     ),
     Column(
         "orange_threshold",
@@ -163,14 +169,16 @@ engine = Table(
         Boolean,
         nullable=False,
         server_default=text("false"),
-        comment="True: upkeep rolls back transactions of ours that were prepared before the server's start. OpenMQ's default is false.",
+        comment="True: upkeep rolls back transactions of ours that were prepared before the server's start. OpenMQ's"
+        " default is false.",
     ),
     Column(
         "redelivered_optimization",
         Boolean,
         nullable=False,
         server_default=text("true"),
-        comment="True: messages of a lease that ran out come again as redelivered ones. False: only those that howdah.handed proved. OpenMQ's default is true.",
+        comment="True: messages of a lease that ran out come again as redelivered ones. False: only those that"
+        " howdah.handed proved. OpenMQ's default is true.",
     ),
     Column(
         "archive",
@@ -246,7 +254,8 @@ lock_epochs = Table(
     Column("name", Text, nullable=False, comment="Name of the lease."),
     Column("holder", Text, comment="Who got it."),
     Index("ix_lock_epochs_name", "name", "id"),
-    comment="Who held each named lease, one row for each change of holder. INSERT-only; kept for engine.journal_retention_days, the last of a name always.",
+    comment="Who held each named lease, one row for each change of holder. INSERT-only; kept for"
+    " engine.journal_retention_days, the last of a name always.",
 )
 
 workers = Table(
@@ -290,9 +299,11 @@ worker_figures = Table(
         "handling_counts",
         ARRAY(BigInteger),
         nullable=False,
-        comment="Calls of handlers by how long they took: element n counts those under 2^(n-1) microseconds that no element before it counts; the 32nd all longer ones.",
+        comment="Calls of handlers by how long they took: element n counts those under 2^(n-1) microseconds that no"
+        " element before it counts; the 32nd all longer ones.",
     ),
     Index("ix_worker_figures_until_at", "until_at"),
     CheckConstraint("cardinality(handling_counts) = 32", name="handling_counts"),
-    comment="What each worker process did of each queue, a row a minute at most; INSERT-only, kept as long as incidents.",
+    comment="What each worker process did of each queue, a row a minute at most; INSERT-only, kept as long as"
+    " incidents.",
 )

@@ -28,7 +28,8 @@ schedules = Table(
         BigInteger,
         primary_key=True,
         autoincrement=False,
-        comment="Number of the schedule, from the numbers of its destination's messages; the header scheduledJobId of what it sends.",
+        comment="Number of the schedule, from the numbers of its destination's messages; the header scheduledJobId of"
+        " what it sends.",
     ),
     Column("parent_id", BigInteger, comment="The cron schedule whose firing began this series. NULL: none."),
     Column(

@@ -22,7 +22,8 @@ temporary_queues = Table(
     Column(
         "connection",
         Text,
-        comment="Token of the connection that it belongs to, a secret; s- and more: a database session's. NULL: free, to be used again.",
+        comment="Token of the connection that it belongs to, a secret; s- and more: a database session's. NULL: free,"
+        " to be used again.",
     ),
     Column(
         "boot", TIMESTAMPTZ, comment="Start of the server that it was made on: any other server start has ended it."
@@ -38,5 +39,6 @@ temporary_queues = Table(
     ),
     Column("life", BigInteger, comment="Value of lives when it was made for its connection."),
     Index("ix_temporary_queues_connection", "connection", "destination_id"),
-    comment="Temporary queues, those in use and those that wait for their next use: a queue's number and sequences are used again and again.",
+    comment="Temporary queues, those in use and those that wait for their next use: a queue's number and sequences"
+    " are used again and again.",
 )

@@ -162,7 +162,8 @@ topics = Table(
         Text,
         nullable=False,
         server_default="none",
-        comment="What a late non-durable subscriber gets first: none, last_image, retained, fixed_count, fixed_size, timed or query.",
+        comment="What a late non-durable subscriber gets first: none, last_image, retained, fixed_count, fixed_size,"
+        " timed or query.",
     ),
     Column(
         "recovery_amount",
@@ -262,7 +263,8 @@ ack_cursors = Table(
     Column("at", TIMESTAMPTZ, nullable=False, comment="When the step was made."),
     Column("snapshot", PgSnapshot(), nullable=False, comment="Messages of all transactions visible in it are passed."),
     PrimaryKeyConstraint("ack_id", "n"),
-    comment="Where each cursor stands: INSERT-only for consumers, so that no old snapshot makes it slow; old steps are deleted later.",
+    comment="Where each cursor stands: INSERT-only for consumers, so that no old snapshot makes it slow; old steps"
+    " are deleted later.",
 )
 
 acked = Table(

@@ -95,7 +95,8 @@ class ArchiveFolder:
         ahead = sorted(number for number in self._numbers() if number > last and (self.run(number) / FINISHED).exists())
         if ahead:
             raise AuditError(
-                f"{self.path} has run {ahead[0]}, which this database does not know: it was restored to before that run."
+                f"{self.path} has run {ahead[0]}, which this database does not know: it was restored to before that"
+                f" run."
                 " Keep the folder as it is, and begin another archive in an empty one (--new)"
             )
         if absent := [run.run for run in known if not (self.run(run.run) / MANIFEST).is_file()]:

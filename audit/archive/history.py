@@ -79,7 +79,8 @@ class History:
         written = sum(getattr(run, f"{part.counted}_rows") for run in self.runs)
         if rows != written:
             raise AuditError(
-                f"{self.folder.path} has {rows} rows of {part.name}, and its runs wrote {written}: see howdah archive verify"
+                f"{self.folder.path} has {rows} rows of {part.name}, and its runs wrote {written}: see howdah archive"
+                f" verify"
             )
         return reduce(DataFrame.unionByName, parts, live), rows
 

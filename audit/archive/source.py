@@ -71,9 +71,11 @@ class Source:
     def check_numbers(self) -> None:
         """Refuse transaction numbers that this cluster has not given out: a dump was restored into it."""
         foreign = self.value(
-            "select exists (select from howdah.audit_journal v where v.xid >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
+            "select exists (select from howdah.audit_journal v where v.xid >="
+            " pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
             " and not pg_visible_in_snapshot(v.xid::text::xid8, pg_current_snapshot()))"
-            " or exists (select from howdah.audit_incidents v where v.xid >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
+            " or exists (select from howdah.audit_incidents v where v.xid >="
+            " pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
             " and not pg_visible_in_snapshot(v.xid::text::xid8, pg_current_snapshot()))"
         )
         if foreign:
@@ -84,7 +86,10 @@ class Source:
 
     def messages(self) -> list[tuple[int, int, int | None, int]]:
         """The keys of the dead messages that are new: number, destination, origin and stage."""
-        query = "select v.message_id, v.destination_id, v.origin_id, v.stage from howdah.archive_messages v where not v.archived"
+        query = (
+            "select v.message_id, v.destination_id, v.origin_id, v.stage from howdah.archive_messages v where not"
+            " v.archived"
+        )
         return [(row[0], row[1], row[2], row[3]) for row in self.connection.execute(query)]
 
 
@@ -123,9 +128,12 @@ def even_shares(connection: psycopg.Connection[tuple[Any, ...]], view: str, cond
     Rows are counted by block: what is new lies in the last blocks, of which the tables' sizes know nothing.
     """
     rows = connection.execute(
-        "select c.block + 1 from (select b.block, b.rows, sum(b.rows) over (order by b.block) as upto, sum(b.rows) over () as whole"
-        f" from (select ((v.place::text::point)[0])::bigint as block, count(*) as rows from howdah.{view} v where {condition}"
-        f" group by 1) b) c where c.upto < c.whole and div(c.upto * {parts}, c.whole) > div((c.upto - c.rows) * {parts}, c.whole)"
+        "select c.block + 1 from (select b.block, b.rows, sum(b.rows) over (order by b.block) as upto, sum(b.rows)"
+        " over () as whole"
+        f" from (select ((v.place::text::point)[0])::bigint as block, count(*) as rows from howdah.{view} v where"
+        f" {condition}"
+        f" group by 1) b) c where c.upto < c.whole and div(c.upto * {parts}, c.whole) > div((c.upto - c.rows) *"
+        f" {parts}, c.whole)"
         " order by 1"
     ).fetchall()
     return between([row[0] for row in rows])

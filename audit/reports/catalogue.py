@@ -77,7 +77,8 @@ def _kept(views: dict[str, DataFrame], identity: DataFrame, taken_at: datetime, 
         raise AuditError(f"buckets of {chosen} s cut {span:,.0f} s into more than {BUCKETS_LIMIT:,}: take longer ones")
     if seconds and span / seconds * queues > ROWS_MAX:
         raise AuditError(
-            f"buckets of {seconds} s make reports of more than {ROWS_MAX:,} rows for {queues:,} queues: take longer ones"
+            f"buckets of {seconds} s make reports of more than {ROWS_MAX:,} rows for {queues:,} queues: take longer"
+            f" ones"
         )
     return Kept(
         destinations=views["audit_destinations"],

@@ -80,12 +80,14 @@ def _dead_otherwise(evidence: Evidence) -> DataFrame:
     wrong = F.concat_ws(
         "; ",
         F.when(
-            ~F.col("origin_queue").eqNullSafe(F.col("came_from")), text("its origin is {}, and it came from {}", "origin_queue", "came_from")
+            ~F.col("origin_queue").eqNullSafe(F.col("came_from")), text(("its origin is {}, and it came from"
+                                                                         " {}"), "origin_queue", "came_from")
         ),
         F.when(buried & F.col("dead_at").isNull(), F.lit("it is not dead, and died")),
         F.when(buried & late, text("dead at {}, moved at {}", "dead_at", "moved_at")),
         F.when(
-            buried & (F.col("dead_reason") != F.col("moved_because")), text("dead of: {}; recorded: {}", "dead_reason", "moved_because")
+            buried & (F.col("dead_reason") != F.col("moved_because")), text(("dead of: {}; recorded:"
+                                                                             " {}"), "dead_reason", "moved_because")
         ),
     )  # fmt: skip
     judged = lying.join(moves, on=["destination_id", "message_id"], how="inner").withColumn("wrong", wrong)
