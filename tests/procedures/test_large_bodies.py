@@ -30,8 +30,7 @@ def apart(db: Db) -> int:
     """How many bodies lie apart; each of a message that is there, and whose row has none."""
     owners = column(
         db,
-        "select m.message_id from (select message_id, body from howdah.msgs union all select message_id, body from"
-        " howdah.leased"
+        "select m.message_id from (select message_id, body from howdah.msgs union all select message_id, body from howdah.leased"
         " union all select message_id, body from howdah.parked) m where m.body is null order by 1",
     )
     assert column(db, "select message_id from howdah.bodies order by 1") == owners
@@ -46,22 +45,16 @@ def rolled_back(db: Db, query: str, params: Any = None) -> list[Any]:
 RECEIVES = {
     "receive": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.receive('q')",
     "a batch": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.receive('q', 100)",
-    "by selector": (
-        "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.receive('q', selector => 'JMSPriority < 10')"
-    ),
+    "by selector": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.receive('q', selector => 'JMSPriority < 10')",
     "held": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.receive_locked('q')",
     "leased": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.lease('q')",
     "leased ahead": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.lease_ahead('q')",
     "by number": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.receive_message('q', %(id)s)",
     "by correlation id": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.receive_correlated('q', 'c')",
     "browsed": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.browse('q')",
-    "browsed by selector": (
-        "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.browse('q', selector => 'JMSPriority < 10')"
-    ),
+    "browsed by selector": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.browse('q', selector => 'JMSPriority < 10')",
     "browsed by number": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.browse('q', only_id => %(id)s)",
-    "shown to operators": (
-        "select coalesce(convert_to((message).body, 'UTF8'), (message).bytes) from howdah.poison_message(%(id)s)"
-    ),
+    "shown to operators": "select coalesce(convert_to((message).body, 'UTF8'), (message).bytes) from howdah.poison_message(%(id)s)",
     "seen as ActiveMQ's": "select msg from howdah.activemq_msgs where id = %(id)s",
 }
 
