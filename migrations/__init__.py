@@ -26,7 +26,7 @@ __all__ = ["BadDsnError", "MigrationError", "State", "downgrade", "migrate", "st
 
 @dataclass(frozen=True)
 class State:
-    """What is installed: revision in the database, newest revision in the code, and whether the procedures are current."""
+    """What is installed: the database's revision, the code's newest one, and whether the procedures are current."""
 
     revision: str | None
     head: str
@@ -50,8 +50,8 @@ def migrate(dsn: str, *, roles: Roles | None = None, engine_name: str = "howdah"
 
     roles: None means those installed already, else the default six.
     engine_name: part of the exception destination's name; used by the first installation only.
-    Raises BadDsnError, or MigrationError, with what to do, if the database is newer than this code or older than its first
-    revision, or if roles cannot be made.
+    Raises BadDsnError, or MigrationError, with what to do: if the database is newer than this code or older than its
+    first revision, or if roles cannot be made.
     """
     with _begin(dsn) as connection:
         settings = config()

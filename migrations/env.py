@@ -56,8 +56,8 @@ def chosen_roles(connection: Connection) -> Roles:
 def take_turns(connection: Connection, roles: Roles) -> None:
     """Wait for another migration.
 
-    What is installed is locked by its own table, which strangers cannot lock. Before that there is only an advisory lock, which any
-    login can hold.
+    Its own table locks an installation: strangers cannot lock that. Before the first installation there is only an
+    advisory lock, which any login can hold.
     """
     installed = text("select to_regclass('howdah.alembic_version') is not null")
     if not connection.scalar(installed):

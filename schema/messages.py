@@ -25,7 +25,7 @@ Sequence("moved_walk", metadata=metadata, minvalue=0, start=0)
 
 
 def _by_correlation(table: str) -> Index:
-    """Finds messages by correlation id; by its hash, for an entry has 2,700 bytes at most and a correlation id any number."""
+    """An index by the hash of the correlation id: an entry holds 2,700 bytes at most, a correlation id any number."""
     return Index(
         f"ix_{table}_correlation",
         text("hashtextextended(correlation_id, 0)"),

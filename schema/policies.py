@@ -281,10 +281,8 @@ def policy_checks() -> list[CheckConstraint]:
         CheckConstraint("quarantine_ms >= 0 AND quarantine_times >= 0 AND disable_after >= 0", name="quarantine"),
         CheckConstraint("message_limit > 0 AND byte_limit > 0", name="room"),
         CheckConstraint(
-            (
-                "limit_behaviour IN ('reject', 'remove_oldest', 'remove_lowest_priority', 'block') AND send_timeout_ms >="
-                " 0"
-            ),
+            "limit_behaviour IN ('reject', 'remove_oldest', 'remove_lowest_priority', 'block')"
+            " AND send_timeout_ms >= 0",
             name="limit_behaviour",
         ),
         CheckConstraint("deduplication_window_ms > 0", name="deduplication_window_ms"),

@@ -33,7 +33,7 @@ CREATE TYPE howdah.message AS (
 MESSAGE_COMMENT = """
 COMMENT ON TYPE howdah.message IS
     'A message as receive and browse return it. body holds text and JSON, bytes every other body; the other one is NULL.'
-"""
+"""  # noqa: E501
 
 CLAIMED_TYPE = """
 CREATE TYPE howdah.claimed AS (
@@ -58,7 +58,7 @@ CREATE TYPE howdah.walk AS (
 WALK_COMMENT = """
 COMMENT ON TYPE howdah.walk IS
     'How a receive goes through a queue that it may not simply take from in order: by message groups, a selector, a consumer. Internal.'
-"""
+"""  # noqa: E501
 
 
 for _statement in (MESSAGE_TYPE, MESSAGE_COMMENT, CLAIMED_TYPE, CLAIMED_COMMENT, WALK_TYPE, WALK_COMMENT):

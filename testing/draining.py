@@ -72,11 +72,14 @@ def drain(
 ) -> Drained:
     """Handle what is in the app's queues, and what that sends to them, until nothing is left to receive.
 
-    Each queue in turn, in the order of registration, one message a transaction; failures are recorded and queues' policies
-    applied as by a worker. ``delays``: messages that wait for a redelivery or were sent with a delay are received at once, the first
-    to be due first (skip, which needs an administrator's rights); when they are due (wait); or not (leave). Schedules do not fire.
-    Raises DrainError if a delivery failed, unless ``check`` is False, after ``limit`` deliveries, or ``timeout`` seconds; else
-    what a worker would retry.
+    Each queue in turn, in the order of registration, one message a transaction. Failures are recorded and the queues'
+    policies applied as by a worker. Schedules do not fire.
+
+    delays: when to receive messages that wait for a redelivery or were sent with a delay. skip: at once, the first due
+    first, which needs an administrator's rights; wait: when they are due; leave: not at all.
+
+    Raises DrainError if a delivery failed, unless ``check`` is False; after ``limit`` deliveries; or after ``timeout``
+    seconds. Also raises errors that a worker would retry.
     """
     one_by_one = App(app.name)
     one_by_one.bindings = {queue: replace(binding, batch=1) for queue, binding in app.bindings.items()}

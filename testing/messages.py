@@ -40,8 +40,8 @@ def make_message(
 ) -> Message:
     """A message as a handler gets it, of any body that can be sent; no queue has it.
 
-    By default it was sent just now and is delivered for the first time; with a greater ``delivery_count`` it is redelivered. Numbers are
-    unique in the process. Raises BadArgument for a body or headers that could not be sent.
+    By default it was sent just now and is delivered for the first time; a greater ``delivery_count`` makes it
+    redelivered. Message ids are unique in the process. Raises BadArgument for a body or headers that could not be sent.
     """
     kind, value, needed = encode(body)
     number = next(_numbers)

@@ -1,4 +1,4 @@
-"""Fixtures for pytest, where they are asked for: ``pytest_plugins = ["howdah.testing.plugin"]`` in the topmost conftest.py."""
+"""Fixtures for pytest. To use them: ``pytest_plugins = ["howdah.testing.plugin"]`` in the topmost conftest.py."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .databases import Databases, server
 
 @pytest.fixture(scope="session")
 def howdah_prepare() -> Callable[[str], object] | None:
-    """To be overridden by who has tables and queues of his own: a function that makes them, given a DSN. It is called once."""
+    """Override this to make your own tables and queues: return a function that is called once with a DSN."""
     return None
 
 

@@ -53,7 +53,7 @@ def read(dsn: str) -> dict[str, Any]:
 
 
 def _is_host(hosts: str) -> bool:
-    """Whether none of the hosts has a colon, before which stands a user and after it a password; an IPv6 address and a socket's folder may."""
+    """Whether no host has a colon, which would separate user and password. IPv6 addresses and socket folders may."""
     return all(
         ":" not in host or host.startswith("/") or _is_address(host) for host in map(str.strip, hosts.split(","))
     )

@@ -77,7 +77,7 @@ def _read(target: str) -> str:
 
 
 def _chosen(text: str) -> str:
-    """Without the lines that only the source has (they end with ``# async``), and with those that only the result has (``# sync:``)."""
+    """Drop lines of the source alone (they end with ``# async``) and keep lines of the result alone (``# sync:``)."""
     text = re.sub(r"^.*  # async\n", "", text, flags=re.MULTILINE)
     return re.sub(r"^( *)# sync: ?", r"\1", text, flags=re.MULTILINE)
 

@@ -1,7 +1,7 @@
 """When cron expressions fire: APScheduler's arithmetic behind the five fields of cron(8).
 
-What differs is translated: there 0 is Sunday and here Monday; there a day matches if either the day of the month or the day
-of the week does, where both are restricted, and here both must.
+It translates what differs: cron counts days from Sunday as 0, APScheduler from Monday. If both the day of the month and
+the day of the week are restricted, cron fires when either matches, APScheduler only when both do.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The way of a batch of messages: receive, handle, commit; on error roll back and record the failure outside.
 
-A failure is recorded while the transaction that received the message still holds it, on another connection: so nobody can
-receive it before the failure counts, and no message is delivered more often than its limit. (A killed worker's message is
-free before its supervisor can record anything.)
+The failure is recorded on another connection while the receiving transaction still holds the message. So nobody can
+receive it before the failure counts, and no message is delivered more often than its limit. (A killed worker's message
+is free before its supervisor can record anything.)
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 SEAT_SECONDS = 10.0
-"""A session that is silent for so long, and in no transaction, is taken for gone. An idle one asks several times a second."""
+"""Seconds until a silent session without a transaction counts as gone. An idle one asks several times a second."""
 BURST_SECONDS = 0.1
 """After so long the session's other queues have their turn."""
 
@@ -86,7 +86,7 @@ class Delivery:
         self._handle: Callable[[Message, Transaction], None] = self._calling.call
 
     def run_once(self, connection: HandlerConnection) -> Done:
-        """Deliver what is there, for a tenth of a second or so. Raises what blames no message, if nothing was consumed."""
+        """Deliver what is there, for about a tenth of a second. If nothing was consumed, raises innocent errors."""
         connection.watch()
         self._connection = connection
         IN_HAND.set(self._calling.in_hand)

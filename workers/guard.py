@@ -1,7 +1,7 @@
 """The connection that handlers get: statements on it cannot commit the worker's transaction behind its back.
 
-A handler's own COMMIT would consume the rest of its batch unhandled, so it is refused before it is sent. A rollback does
-no such harm and is allowed; the worker learns of it, so that what follows it is not committed as if nothing had been.
+A handler's own COMMIT would consume the rest of its batch unhandled, so it is refused before it is sent. A rollback is
+harmless and allowed; the worker learns of it, so that what follows is not committed as if nothing had happened.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class HandlerConnection(psycopg.Connection[Any]):
 
 
 def _rolls_back(query: Query, params: Params | None, connection: psycopg.Connection[Any]) -> bool:
-    """Whether the statement is a ROLLBACK. Raises IllegalState if it commits, or hides either behind other statements."""
+    """Whether the statement is a ROLLBACK. Raises IllegalState if it commits, or hides either among others."""
     if isinstance(query, sql.Composable):
         query = query.as_bytes(connection)
     text = query.decode("latin-1") if isinstance(query, bytes) else str(query)

@@ -1,4 +1,4 @@
-"""Receiving from a hardened queue: the attempt is committed before its message is received, so that no death goes uncounted."""
+"""Receive from a hardened queue: the attempt is committed before the message is received, so every death counts."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from ..engine import Message
 _HEADER = 8
 _STARTED_AT, _ABANDONED_AT, _ACCUSED_AT = 0, 1, 2
 _SLOT = struct.Struct("<?xhhhqqd16sHBxI")
-"""flag, queue of the message, its priority, stage, number, position, start (Unix seconds) and failure key; then the queue
+"""flag, queue of the message, its priority, stage, id, position, start (Unix seconds) and failure key; then the queue
 that messages are held of, whether this session alone is to blame, and how many are held."""
 _MESSAGE = struct.Struct("<xhhhqqd8sQ")
 """The same from behind the flag to the key, which is written in two parts."""
@@ -119,7 +119,7 @@ class Hands:
         return found
 
     def read(self) -> list[Hand]:
-        """The messages that are inside handlers; none if the process rolled back on purpose, the accused ones if there are any."""
+        """Return the messages in handlers: none after a rollback on purpose, only the accused ones if there are any."""
         found = []
         for slot in range(self._sessions):
             flag, queue, priority, stage, message_id, position, started, key, _, accused, _ = _SLOT.unpack_from(

@@ -1,7 +1,8 @@
 """Time limits of handlers: a thread of the process watches the handlers that have one.
 
-A thread cannot be ended from outside. What a handler does in SQL is cancelled, and an async handler at its next await; a handler that goes on all the same is told on, and
-the process ends itself once its other sessions have finished what they have in hand, or a grace later.
+A thread cannot be ended from outside. A handler's SQL is cancelled, and an async handler at its next await. A handler
+that goes on all the same is reported. The process then ends itself once its other sessions have finished what they
+have in hand, or after a grace period.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ TICK_SECONDS = 0.05
 AGAIN_SECONDS = 1.0
 CANCEL_SECONDS = 2.0
 ARRIVAL_SECONDS = 0.05
-"""A cancel request has no answer: one that comes late must not meet the worker's next statement. It does nothing to an idle session."""
+"""A cancel request has no answer, and a late one must not hit the worker's next statement. Idle sessions ignore it."""
 
 
 class HandlerTimeout(HowdahError):
@@ -91,7 +92,7 @@ class Limits:
         default: float | None = None,
         grace: float = GRACE_SECONDS,
     ) -> None:
-        """stuck: told the slot of a session whose handler does not end; default: of handlers that have none of their own."""
+        """stuck: called with the slot of a session whose handler never ends. default: limit of handlers without one."""
         self._worker = worker
         self._stuck = stuck
         self.default = default

@@ -98,8 +98,8 @@ class LineFormatter(logging.Formatter):
 def configure(*, as_json: bool, level: str = "INFO", path: Path | None = None, config: Path | None = None) -> None:
     """Write the log to a file, or to standard error if none is given; everything from ``level`` on, whoever says it.
 
-    ``config`` is a file of logging.config, .json or .toml (dictConfig) or else fileConfig's: what it does not say stays as it
-    is without it. Raises BadLogConfig.
+    ``config`` is a file for logging.config: .json or .toml for dictConfig, any other for fileConfig. What it does not
+    set stays as it is without it. Raises BadLogConfig.
     """
     global _make_before
     if (before := logging.getLogRecordFactory()) is not _make_record:
@@ -132,7 +132,7 @@ def _apply(config: Path) -> None:
 
 
 def enable() -> None:
-    """An application that configures logging when it is loaded switches off loggers it does not know: not the worker's."""
+    """Keep the worker's loggers on: an application that configures logging disables loggers it does not know."""
     logging.getLogger("howdah.worker").disabled = False
 
 

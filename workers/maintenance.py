@@ -1,6 +1,6 @@
-"""Housekeeping on APScheduler: whichever worker holds the maintenance lock does it; without any worker queues still work.
+"""Maintenance on APScheduler, by the worker that holds the maintenance lock. Queues work without any worker too.
 
-Each service is one procedure that makes one pass and returns a count or says what it did; the scheduler knows nothing else about it.
+Each service is one procedure that makes one pass and returns a count or a text; the scheduler knows no more about it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SERVICES = {
     TRANSACTIONS: 60.0,
     "temporary": 10.0,
 }
-"""Seconds between two passes of each service; of expired messages only looks whether it is time (expiration_interval_seconds)."""
+"""Seconds between passes of each service. For expired messages: between checks of expiration_interval_seconds."""
 
 
 class Maintenance:

@@ -5,7 +5,7 @@ from __future__ import annotations
 BATCH_FIRST = 20
 BATCH_MAX = 1000
 BATCH_SECONDS = 0.1
-"""How long a batch may take: so long its messages are in one session's hands, and so much is done again if one fails."""
+"""Seconds that a batch may take. So long one session holds its messages, and so much is redone if one fails."""
 
 
 class Pace:

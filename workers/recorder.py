@@ -17,7 +17,7 @@ from .backoff import Backoff
 
 Failures = list[dict[str, Any]]
 Record = Callable[[str, Failures, bool], list[Incident]]
-"""Records failures of a queue on another connection; the last argument: the messages are still in this session's hands."""
+"""Records a queue's failures on another connection. Last argument: whether this session still holds the messages."""
 
 RETRY_SECONDS_MIN = 0.05
 RETRY_SECONDS_MAX = 5.0
@@ -27,7 +27,7 @@ LOCK_TIMEOUT = "2s"
 
 
 class Recorder:
-    """One recording connection. Each failure has a key, so one that was stored before the answer was lost stays single."""
+    """A recording connection. Each failure has a key, so a repetition after a lost answer does not count it twice."""
 
     def __init__(
         self, dsn: str, worker: str, stopping: threading.Event, listeners: Mapping[str, str] | None = None

@@ -36,7 +36,7 @@ class Registration:
         fleeting: Sequence[str] = (),
         figures: Figures | None = None,
     ) -> None:
-        """fleeting: subscriptions among the queues that end with the last worker that has them. figures: recorded on the way."""
+        """fleeting: subscriptions that end with the last worker that has them. figures: recorded along the way."""
         self._dsn = dsn
         self._worker = worker
         self._sessions = sessions

@@ -19,7 +19,7 @@ PATIENCE_SECONDS = 5.0
 
 
 def run(words: Sequence[str], dsn: str, folder: Path) -> int:
-    """Run ``howdah worker`` with these words until SIGTERM or SIGINT, anew after each change of Python files below the folder.
+    """Run ``howdah worker`` with these arguments until SIGTERM or SIGINT, and again after Python files have changed.
 
     One that ends by itself, because the application does not load, waits for the next change. Returns the exit code.
     """

@@ -1,6 +1,6 @@
 """Fires schedules, in every worker process and in ``howdah scheduler``: however many run, each firing takes place once.
 
-Each pass is a call or two. The database decides what is due, locks and fires it; what a cron expression means is computed here.
+Each pass is a call or two. The database decides what is due, locks and fires it; Python evaluates cron expressions.
 """
 
 from __future__ import annotations

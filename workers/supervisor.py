@@ -1,4 +1,4 @@
-"""The supervisor: starts worker processes, replaces those that die, and records what a killed one had in its handler."""
+"""The supervisor starts worker processes, replaces dead ones and records what a killed one had in its handlers."""
 
 from __future__ import annotations
 
@@ -80,10 +80,10 @@ class Supervisor:
         time_limit: float | None = None,
         time_limit_grace: float = GRACE_SECONDS,
     ) -> None:
-        """target: MODULE:APP; log_file: where the processes' log goes (None: standard error); log_config: of logging.config;
-        queues: serve these only; until_empty: end as soon as nothing is ready or in hand in any of them;
-        time_limit: seconds, of handlers that have none of their own; time_limit_grace: how long they may go on after it;
-        isolate: as many sessions, each in a process of its own, so that a process that is killed blames only the message in its own hand.
+        """target: MODULE:APP. log_file: where the processes log (None: standard error). log_config: for logging.config.
+        queues: serve only these. until_empty: end once nothing is ready or in hand in any of them.
+        time_limit: seconds, for handlers without their own. time_limit_grace: seconds that they may go on after it.
+        isolate: one process for each session, so that a killed process blames only the message in its own hand.
 
         Raises AppError at once if the target does not load.
         """

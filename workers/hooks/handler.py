@@ -1,7 +1,7 @@
 """Tells administrators of what befell queues and messages: receives advisories and calls webhooks and mail servers.
 
-An advisory is a message whose body is a JSON object: event, queue, message_id, reason, at, and whatever else is known. It
-was sent in the transaction that did what it tells of; nothing is called from there, but from here, once it is committed.
+An advisory is a message whose body is a JSON object: event, queue, message_id, reason, at, and whatever else is known.
+It is sent in the transaction of its event. Hooks are called from here, once that has committed.
 Every hook is called at least once for each advisory: twice only if the worker or the database dies in between.
 """
 
@@ -39,7 +39,7 @@ class Hooks:
         self._lock = threading.Lock()
 
     def app(self) -> App:
-        """An application of this handler alone; one advisory a transaction, so that no other's failure repeats its calls."""
+        """Return an app with this handler. One advisory a transaction, so that no other's failure repeats its calls."""
         app = App("hooks")
         app.handler(self._configuration.queue, batch=1)(self.handle)
         return app
