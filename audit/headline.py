@@ -20,7 +20,7 @@ TEMPORARY = "_TEMP."
 
 @dataclass(frozen=True)
 class Headline:
-    """The verdict in a sentence, its kind (good, warn or bad), and what to do about a weak one, where there is something."""
+    """The verdict in a sentence, its kind (good, warn or bad), and what can be done about a weak one, if anything."""
 
     verdict: str
     kind: str

@@ -78,15 +78,14 @@ def run_audit(
 ) -> AuditResult:
     """Audit the database at ``dsn`` (libpq's form, over TCP, a primary).
 
-    output: a folder, absent or empty, for Parquet: destinations, messages, journal (unfolded), incidents, acts, locks, cursors,
-    identity, hours, rules, workers, reports, and for index.html. None keeps nothing. page: another place for the page. Without
-    either there are no reports. bucket_seconds: what reports count in; None: as the record's length asks for.
-    partitions: connections that read at once, and partitions of a shuffle.
-    spark: a session of the caller's, left running; it needs the JDBC driver, and master, jdbc_jar are not used.
-    archive: the folder of the database's archive; then journal and incidents are those it has and the live ones beyond.
-    previous: an audit to count on from (rule since_last_audit). notes: what the result is to say beside its findings.
-    on_stage: is told what begins, in words for people.
-    Findings are in the result. Raises AuditError if there could be no audit.
+    output: a folder, absent or empty, for Parquet: destinations, messages, journal (unfolded), incidents, acts, locks,
+    cursors, identity, hours, rules, workers, reports, and for index.html. None keeps nothing. page: another place for
+    the page. Without either there are no reports. bucket_seconds: what reports count in; None: as the record's length
+    asks for. partitions: connections that read at once, and partitions of a shuffle. spark: a session of the caller's,
+    left running; it needs the JDBC driver, and master, jdbc_jar are not used. archive: the folder of the database's
+    archive; then journal and incidents are those it has and the live ones beyond. previous: an audit to count on from
+    (rule since_last_audit). notes: what the result is to say beside its findings. on_stage: is told what begins, in
+    words for people. Findings are in the result. Raises AuditError if there could be no audit.
     """
     if partitions < 1:
         raise AuditError(f"partitions must be 1 or more, not {partitions}")

@@ -44,8 +44,8 @@ def run_recorded(
 ) -> AuditResult:
     """As run_audit, for the role howdah_auditor; the result, or the failure, stands in audit_runs.
 
-    code_of: the exit code that goes on record. holder: a name for people, one for each process. Raises AnotherAudit at once; LockLost if another auditor took
-    over meanwhile, since this one had been out of touch for a minute.
+    code_of: the exit code that goes on record. holder: a name for people, one for each process. Raises AnotherAudit at
+    once; LockLost if another auditor took over meanwhile, since this one had been out of touch for a minute.
     """
     audits = Audits(lambda call: _run(dsn, call))
     with _held(audits, holder) as epoch:

@@ -69,7 +69,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class RuleResult:
-    """The outcome of a rule: how often it is broken, in which queues, a few of the findings, and their messages' ids."""
+    """The outcome of a rule: how many findings, in which queues, a few samples, and their messages' ids."""
 
     name: str
     severity: str
@@ -106,9 +106,10 @@ class AuditResult:
     """One audit.
 
     rows: what was read of each view. taken_at: the database's clock at the snapshot. locked: whether the tables were
-    locked against DROP and TRUNCATE. hours: see hours.told. seconds: wall time, Spark's start included; read_seconds: of it until everything was
-    read and kept. output: where the Parquet is; evidence: its digest. snapshot: what was read, as pg_current_snapshot()
-    gives it. notes: what was not looked at, and why, a sentence each. origin, page, highlights: who audited, the page, and what it says in a few lines, if one was made.
+    locked against DROP and TRUNCATE. hours: see hours.told. seconds: wall time, Spark's start included; read_seconds:
+    of it until everything was read and kept. output: where the Parquet is; evidence: its digest. snapshot: what was
+    read, as pg_current_snapshot() gives it. notes: what was not looked at, and why, a sentence each. origin, page,
+    highlights: who audited, the page, and what it says in a few lines, if one was made.
     """
 
     queues: tuple[Queue, ...]

@@ -48,7 +48,8 @@ class Snapshot:
 
     properties hold the password: they go to Spark as options, never into the URL or a log.
     blocks: number of blocks of each table (of each partition, where it has some) under a view of TABLES.
-    text: as pg_current_snapshot() gives it. locked: whether the tables under the views cannot be dropped or truncated meanwhile.
+    text: as pg_current_snapshot() gives it. locked: whether the tables under the views cannot be dropped or truncated
+    meanwhile.
     """
 
     identifier: str
@@ -65,8 +66,8 @@ def exported(dsn: str) -> Iterator[Snapshot]:
     """Export a snapshot of the database at ``dsn`` (libpq's form) and hold it until the block is left.
 
     It pins the database's oldest visible transaction, so leave the block as soon as everything is read.
-    Raises AuditError: no answer, a pooler, a standby, a database without Howdah, a role that may not read, no TCP, or its
-    connection was lost meanwhile.
+    Raises AuditError: no answer, a pooler, a standby, a database without Howdah, a role that may not read, no TCP, or
+    its connection was lost meanwhile.
     """
     with opened(dsn, "howdah audit") as connection:
         _check(connection)

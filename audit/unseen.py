@@ -16,14 +16,14 @@ UNSEEN = (
     ),
     (
         "The last incidents of a message that is not dead, if they were deleted; of an incident, what is not in its"
-        " digest (who recorded it, worker,"
-        " outcome, numbers, delays, traceback, details), if it was changed so that no other rule is broken."
+        " digest (who recorded it, worker, outcome, numbers, delays, traceback, details), if it was changed so that no"
+        " other rule is broken."
     ),
     "Another origin, death or reason of a message that was moved more than once.",
     "A message that was changed where its topic keeps it, before it was read.",
     (
-        "What a subscription with a selector or no_local was not given; messages that expire or are non-persistent which"
-        " a subscription did not read."
+        "What a subscription with a selector or no_local was not given; messages that expire or are non-persistent"
+        " which a subscription did not read."
     ),
     "A subscription's cursor that was moved in its first ten seconds.",
 )
@@ -31,6 +31,5 @@ UNSEEN = (
 
 LEAD = (
     "The tables are writable by their owner and superusers alone. Whoever has those rights, and takes pains, can make"
-    " both sides of"
-    " an account agree. One snapshot does not show:"
+    " both sides of an account agree. One snapshot does not show:"
 )

@@ -1,4 +1,4 @@
-"""Beside ActiveMQ, whose store is the same server or its own files: one persistent message a transaction, all clients in Java."""
+"""Compare with ActiveMQ on the same server or its own files: one persistent message a transaction, clients in Java."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Figures:
         self._next = self._since + RECORD_SECONDS
 
     def record(self, write: Callable[[float, list[dict[str, Any]]], object], *, at_once: bool = False) -> None:
-        """Call ``write`` with the seconds and what is new in them, if any and if due. If it raises, they stay for next time."""
+        """Call ``write`` with the seconds and what is new in them, if any and if due. If it raises, none is lost."""
         now = time.monotonic()
         if now < self._next and not at_once:
             return

@@ -81,8 +81,8 @@ class ArchiveFolder:
     def finished(self, identity: ArchiveIdentity, runs: Sequence[ArchiveRun]) -> list[ArchiveRun]:
         """The runs of this folder that the database knows as finished.
 
-        Raises AuditError: another database's folder, one that ran ahead of a restored database, or one that lacks a run. Of the manifests only the
-        last is compared: who reads a run compares that one's.
+        Raises AuditError: another database's folder, one that ran ahead of a restored database, or one that lacks a
+        run. Of the manifests only the last is compared: who reads a run compares that one's.
         """
         mine = self.archive_id()
         known = [run for run in runs if run.archive_id == mine]

@@ -19,7 +19,7 @@ HASH_DIGITS = 15
 HALF_BITS = 30
 
 FOLDER_BYTES = 80
-"""Names of queues up to here are names of folders; escaped by Spark they are three times as long, and 255 is the limit."""
+"""Longest queue name used as a folder's name. Spark's escapes make it three times as long, and 255 is the limit."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Part:
         return beyond("v.xid", since) if since else "true"
 
     def select(self, since: str | None, *, place: bool = False) -> str:
-        """SQL of what is new, with the names of its folders; queue is called queue_name, for queue is a folder. place: with that too."""
+        """Return SQL of what is new, with folder names. queue, a folder, is called queue_name. place: select it too."""
         columns = ", ".join("v.queue as queue_name" if name == "queue" else f"v.{name}" for name in self.columns)
         return (
             f"select {columns}, to_char(v.{self.day} at time zone 'UTC', 'YYYY-MM-DD') as date,"

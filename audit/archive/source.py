@@ -28,7 +28,7 @@ FETCH_BYTES = 32 << 20
 
 @dataclass(frozen=True)
 class Source:
-    """A snapshot that is held: for Spark by its identifier, and a connection in it. since: the snapshot of the run before."""
+    """A held snapshot: its identifier for Spark, and a connection in it. since: the snapshot of the run before."""
 
     snapshot: Snapshot
     connection: psycopg.Connection[tuple[Any, ...]] = field(repr=False)
@@ -95,7 +95,7 @@ class Source:
 
 @contextmanager
 def open_source(dsn: str, since: str | None) -> Iterator[Source]:
-    """Export a snapshot and hold it for the block. Raises AuditError as ``exported``, and if the role may not archive."""
+    """Export a snapshot and hold it in the block. Raises AuditError as ``exported``, or if the role may not archive."""
     with exported(dsn) as snapshot, joined(dsn, snapshot) as connection:
         row = connection.execute(
             "select pg_current_snapshot()::text, has_table_privilege('howdah.' || %s, 'select'), current_user::text",
@@ -123,7 +123,7 @@ def joined(dsn: str, snapshot: Snapshot) -> Iterator[psycopg.Connection[tuple[An
 
 
 def even_shares(connection: psycopg.Connection[tuple[Any, ...]], view: str, condition: str, parts: int) -> list[str]:
-    """Conditions on place that cut a view's rows of a condition into at most ``parts`` parts, as even as its blocks allow.
+    """Return conditions on place that cut a view's rows into at most ``parts`` parts, as even as its blocks allow.
 
     Rows are counted by block: what is new lies in the last blocks, of which the tables' sizes know nothing.
     """
@@ -142,7 +142,7 @@ def even_shares(connection: psycopg.Connection[tuple[Any, ...]], view: str, cond
 def read_where(
     spark: SparkSession, snapshot: Snapshot, name: str, query: str, shares: list[str], fetch: int = FETCH_ROWS
 ) -> View:
-    """A query's rows over JDBC, a connection for each of the shares, all in the snapshot, which is checked as that of an audit's views is.
+    """Return a query's rows over JDBC, one connection a share, in the snapshot, which is checked as an audit's is.
 
     A column place, which shares may need, is left out.
     """

@@ -1,6 +1,7 @@
 """The page of an audit: one file that an auditor reads, prints and signs. It loads nothing from anywhere.
 
-The verdict and whose it is come first, then what could not be proved, the rules, the identity of each queue, and what happened.
+The verdict and whose it is come first, then what could not be proved, the rules, the identity of each queue, and what
+happened.
 """
 
 from __future__ import annotations
@@ -154,8 +155,8 @@ def _rules(result: AuditResult) -> Table:
         ("", "rule", "broken by", "messages", "queues", "for example"),
         body,
         (
-            "A rule of severity error that is broken fails the audit; a warning makes its exit code 6; a notice says what"
-            " the record does not cover."
+            "A rule of severity error that is broken fails the audit; a warning makes its exit code 6; a notice says"
+            " what the record does not cover."
         ),
     )
 

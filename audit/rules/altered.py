@@ -18,8 +18,8 @@ BY_OPERATOR = "moved by "
 def _altered(evidence: Evidence) -> DataFrame:
     """Messages that lie somewhere otherwise than the record of their send says.
 
-    Sends of before digests were recorded are not compared. Whatever happens to a message keeps its time, priority and content; its expiry
-    ends where it dies.
+    Sends of before digests were recorded are not compared. Whatever happens to a message keeps its time, priority and
+    content; its expiry ends where it dies.
     """
     first = F.col("message_id") % DESTINATIONS == F.col("destination_id")
     sent = evidence.journal.where((F.col("event") == "sent") & first & F.col("oldest_sent_at").isNotNull()).select(
@@ -62,8 +62,8 @@ def _two_modes() -> Column:
 def _dead_otherwise(evidence: Evidence) -> DataFrame:
     """Messages of one move on record which say another origin, death or reason than that.
 
-    A message that was moved once, as its stage tells, came from where that row of the journal says; so did each copy that subscriptions
-    of a topic moved there.
+    A message that was moved once, as its stage tells, came from where that row of the journal says; so did each copy
+    that subscriptions of a topic moved there.
     """
     moves = evidence.journal.where(F.col("event") == "moved").select(
         F.col("other_destination_id").alias("destination_id"),
