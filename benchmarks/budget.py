@@ -30,7 +30,8 @@ RECEIVE = f"select howdah.receive('{QUEUE}')"
 CALLED: tuple[tuple[str, tuple[str, ...]], ...] = ((SEND, (BODY,)), (RECEIVE, ()), (BARE, (BODY,)), ("select 1", ()))
 STATEMENTS = """
 select queryid, toplevel, left(regexp_replace(query, '\\s+', ' ', 'g'), 70), calls, 1000 * mean_exec_time,
-       1000 * min_exec_time, plans, 1000 * mean_plan_time, wal_bytes / calls, (shared_blks_hit + shared_blks_read) / calls::numeric
+       1000 * min_exec_time, plans, 1000 * mean_plan_time, wal_bytes / calls,
+       (shared_blks_hit + shared_blks_read) / calls::numeric
 from pg_stat_statements where dbid = (select oid from pg_database where datname = current_database()) and calls >= %s
 """
 

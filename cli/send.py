@@ -50,10 +50,12 @@ def send(
     priority: Annotated[
         int | None, typer.Option("--priority", "-p", help="Priority, 0 to 9; 9 is delivered first.")
     ] = None,
-    header: Annotated[list[str] | None, typer.Option("--header", "-H", metavar="KEY=VALUE")] = None,
-    correlation_id: Annotated[str | None, typer.Option("--correlation-id")] = None,
-    message_type: Annotated[str | None, typer.Option("--type")] = None,
-    reply_to: Annotated[str | None, typer.Option("--reply-to", metavar="QUEUE")] = None,
+    header: Annotated[
+        list[str] | None, typer.Option("--header", "-H", metavar="KEY=VALUE", help="Header to set; may be repeated.")
+    ] = None,
+    correlation_id: Annotated[str | None, typer.Option("--correlation-id", help="Correlation id.")] = None,
+    message_type: Annotated[str | None, typer.Option("--type", help="Message type (JMSType).")] = None,
+    reply_to: Annotated[str | None, typer.Option("--reply-to", metavar="QUEUE", help="Queue for the answer.")] = None,
     ttl: Annotated[float | None, times.length("--ttl", help="Time to live: 90 (seconds), 30m, 12h, 7d, …")] = None,
     delay: Annotated[float | None, times.length("--delay", help="Delay of the delivery.")] = None,
     non_persistent: Annotated[
@@ -64,7 +66,9 @@ def send(
     ] = None,
     deduplication_key: Annotated[
         str | None,
-        typer.Option("--deduplication-key", metavar="KEY", help="Store nothing if this key was sent before."),
+        typer.Option(
+            "--deduplication-key", metavar="KEY", help="Store nothing if this key was sent within the queue's window."
+        ),
     ] = None,
     dsn: Dsn = None,
     role: Role = None,
