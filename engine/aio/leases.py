@@ -13,7 +13,7 @@ from .verbs import AsyncVerbs
 
 
 class AsyncLeases(AsyncVerbs):
-    """The verbs of leasing over anything that runs a call, each in a transaction of its own."""
+    """The verbs of leasing over anything that runs a call, each in its own transaction."""
 
     async def lease(
         self,
@@ -25,7 +25,7 @@ class AsyncLeases(AsyncVerbs):
         consumer: int | None = None,
         acknowledge: Lease | None = None,
     ) -> Lease | None:
-        """Receive up to max_messages for a time (seconds or a timedelta); None if there is none.
+        """Receive up to max_messages for a time (seconds or a timedelta). Returns None if there are none.
 
         acknowledge: a lease of the same queue to end first, as by ``ack``, in the same transaction. Raises LeaseLost,
         also if all its messages were acknowledged or given back before (pass None then); then nothing is leased.
@@ -35,7 +35,7 @@ class AsyncLeases(AsyncVerbs):
         return await self._run(lease(queue, max_messages, duration, selector, consumer, acknowledge))
 
     async def ack(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
-        """Its messages, or some of them, are consumed; returns how many. Raises LeaseLost."""
+        """Consume the lease's messages, or some of them. Returns how many. Raises LeaseLost."""
         return await self._run(acknowledge(lease, messages))
 
     async def handed(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
@@ -46,7 +46,7 @@ class AsyncLeases(AsyncVerbs):
         return await self._run(scalar("handed", **named(lease, messages)).then(int))
 
     async def release(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
-        """Give them back to their place, with nobody to blame; returns how many. Raises LeaseLost."""
+        """Give messages back to their place without a failure. Returns how many. Raises LeaseLost."""
         return await self._run(scalar("release", **named(lease, messages)).then(int))
 
     async def nack(
@@ -74,7 +74,7 @@ class AsyncLeases(AsyncVerbs):
     async def extend(
         self, lease: Lease, messages: Sequence[Message] | None = None, *, duration: Seconds = 30
     ) -> datetime:
-        """Let it last from now on for so long (seconds or a timedelta); returns its end. Raises LeaseLost."""
+        """Let the lease end so long from now (seconds or a timedelta). Returns its end. Raises LeaseLost."""
         length = interval("duration", duration)
         call: Call[datetime] = scalar("extend", **named(lease, messages), duration=("interval", length))
         return await self._run(call)

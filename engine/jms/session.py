@@ -42,7 +42,7 @@ class AckSession(KeptSession):
     def __init__(
         self, owner: Owner, mode: AckMode, *, keeper: Keeper, prefetch: Prefetch, transaction: Session | None
     ) -> None:
-        """transaction: the session that it sends and commits in, if it is transacted."""
+        """transaction: if transacted, the session in which it sends and commits."""
         super().__init__(owner, mode, keeper)
         self._prefetch = prefetch
         self._transaction = transaction
@@ -62,7 +62,7 @@ class AckSession(KeptSession):
         exclusive: bool | None = None,
         priority: int | None = None,
     ) -> AckConsumer:
-        """A consumer of a queue or a subscription, with how far it receives ahead.
+        """Return a consumer of a queue or subscription, with settings for how far it receives ahead.
 
         Arguments win over options behind the name (``orders?consumer.prefetchSize=100``), and those over the
         connection's. selector: only messages for which it is true; the others stay. exclusive: while it lives, no
@@ -116,12 +116,12 @@ class AckSession(KeptSession):
         return consumer
 
     def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
-        """Send one message and return its number; options as in ``calls.send``. Transacted: with the commit."""
+        """Send one message and return its number. Options as in ``calls.send``. Transacted: sent with the commit."""
         self.check_open()
         return self.run_in_transaction(calls.send(queue, body, **options))
 
     def send_many(self, queue: str, bodies: Sequence[Body], **options: Unpack[SendManyOptions]) -> list[int]:
-        """Send many messages in one statement and return their numbers in order; options as in ``calls.send_many``."""
+        """Send many messages in one statement and return their numbers in order. Options as in ``calls.send_many``."""
         self.check_open()
         return self.run_in_transaction(calls.send_many(queue, bodies, **options))
 
@@ -132,7 +132,7 @@ class AckSession(KeptSession):
 
     @property
     def connection(self) -> Any:
-        """The connection beneath of a transacted session, for the application's own statements in its transaction."""
+        """The connection of a transacted session, for the application's statements in its transaction."""
         return self._own().connection
 
     def run_in_transaction(self, call: Call[T]) -> T:
@@ -162,7 +162,7 @@ class AckSession(KeptSession):
                 self.acknowledger.consume([message], AckType.INDIVIDUAL)
 
     def recover(self) -> None:
-        """Begin again with the first message that is not acknowledged: what was delivered comes again, as redelivered.
+        """Deliver again from the first unacknowledged message on; what was delivered comes again, as redelivered.
 
         To this session, before anything else. Raises IllegalState if it is transacted.
         """
@@ -235,7 +235,7 @@ class AckSession(KeptSession):
     # -- listeners, leases and its end ----------------------------------------------------------------------------
 
     def listen(self) -> None:
-        """A consumer got a listener, or has none any more."""
+        """Note that a consumer got or lost its listener."""
         self.check_open()
         if self._dispatcher is not None:
             self.wake()
@@ -246,7 +246,9 @@ class AckSession(KeptSession):
             self._dispatcher.start()
 
     def close(self) -> None:
-        """Roll back a transaction, acknowledge nothing more, and give messages held ahead back unharmed.
+        """End the session: roll back a transaction and give messages held ahead back unharmed.
+
+        What the client has not acknowledged stays unacknowledged.
 
         A listener's message in hand is finished first; waiting receives return None. A second call does nothing.
         """

@@ -36,29 +36,29 @@ from .transacting import Transacting
 
 
 class Session(Transacting):
-    """Verbs over one connection; not for use by two callers at once, but anybody may close it."""
+    """The verbs over one connection. Two callers must not use it at once, but anybody may close it."""
 
     _listeners: TransactedListeners | None = None
 
     @property
     def admin(self) -> Admin:
-        """The administrator's verbs in the session's transaction."""
+        """Administration, in the session's transaction."""
         return Admin(self.call)
 
     # -- messages -------------------------------------------------------------------------------------------------
 
     def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
-        """Send one message and return its number; options as in ``calls.send``."""
+        """Send one message and return its number. Options as in ``calls.send``."""
         return self.call(calls.send(queue, body, **options))
 
     def send_many(self, queue: str, bodies: Sequence[Body], **options: Unpack[SendManyOptions]) -> list[int]:
-        """Send many messages in one statement and return their numbers in order; options as in ``calls.send_many``."""
+        """Send many messages in one statement and return their numbers in order. Options as in ``calls.send_many``."""
         return self.call(calls.send_many(queue, bodies, **options))
 
     def send_stream(
         self, queue: str, bodies: Iterable[Body], *, batch: int = BATCH_DEFAULT, **options: Unpack[SharedOptions]
     ) -> int:
-        """Send all that an iterable gives, in one transaction and with bounded memory; how many there were.
+        """Send all bodies of an iterable in one transaction, with bounded memory. Returns how many.
 
         ``batch`` bodies go in one statement and are of one kind; options are those of ``calls.send_many`` that are not
         sequences. After an error, the iterable's own too, nothing is sent. The iterable must not use this session.
@@ -68,7 +68,7 @@ class Session(Transacting):
     def send_copy(
         self, queue: str, rows: Iterable[Any], *, columns: Sequence[str] = (), **options: Unpack[SharedOptions]
     ) -> int:
-        """Send all that an iterable gives by COPY, in one transaction; how many there were.
+        """Send all rows of an iterable by COPY, in one transaction. Returns how many.
 
         A row is a body or, with ``columns``, a sequence of the body and these columns: headers, priority,
         correlation_id, message_type, conversation_id, deduplication_key. All bodies are of one kind; otherwise as
@@ -102,7 +102,7 @@ class Session(Transacting):
         return self.call(consumers.open_consumer(queue, **options))
 
     def close_consumer(self, consumer: int) -> bool:
-        """End a consumer; its share goes to the others at commit. False: it was not open."""
+        """End a consumer. The others get its share at commit. Returns False if it was not open."""
         return self.call(consumers.close_consumer(consumer))
 
     def receive_until(
@@ -113,7 +113,7 @@ class Session(Transacting):
         given_up: Callable[[], bool],
         **which: Unpack[ReceiveOptions],
     ) -> list[Message]:
-        """As receive, also ended by ``wake`` once ``given_up`` is true; wait None: no limit."""
+        """As receive, but ``wake`` also ends it once ``given_up`` is true. wait None: no limit."""
         with self.idle(wait) as idle:
             while not (self._closing or given_up()):
                 try:
@@ -129,7 +129,7 @@ class Session(Transacting):
         return []
 
     def look(self, queue: str, max_messages: int, idle: Idle, **which: Unpack[ReceiveOptions]) -> list[Message]:
-        """As receive_now, having asked to be woken if it is time to."""
+        """As receive_now, but first ask to be woken if that is due."""
         with self._in_use:
             ask = idle.ask(queue) if self._is_ready() else None
             if ask is not None:
@@ -143,7 +143,7 @@ class Session(Transacting):
             return messages
 
     def _is_ready(self) -> bool:
-        """Whether it may receive: not while the connection that it is a session of is stopped."""
+        """Whether it may receive: not while its connection is stopped."""
         return self._owner is None or self._owner.started
 
     def receive_now(self, queue: str, max_messages: int = 1, **which: Unpack[ReceiveOptions]) -> list[Message]:
@@ -164,7 +164,7 @@ class Session(Transacting):
         return messages[0] if messages else None
 
     def receive_correlated(self, queue: str, correlation_id: str, max_messages: int = 1) -> list[Message]:
-        """Take messages of that correlation id, in this session's transaction, wherever in the queue they lie."""
+        """Receive messages with a correlation id, wherever in the queue they are, in this session's transaction."""
         return self.call(calls.receive_correlated(queue, correlation_id, max_messages)) if self._is_ready() else []
 
     def browse(
@@ -175,7 +175,7 @@ class Session(Transacting):
         after: Message | tuple[int, int] | None = None,
         **which: Unpack[BrowseOptions],
     ) -> list[Message]:
-        """One page of ready messages, all or ``which`` as in ``calls.browse``; nothing is taken or locked."""
+        """Return a page of ready messages, all or ``which`` as in ``calls.browse``. Takes and locks nothing."""
         with self._in_use:
             idle = self._is_idle()
             messages = self.call(calls.browse(queue, max_messages, after=after, **which))
@@ -184,7 +184,7 @@ class Session(Transacting):
             return messages
 
     def create_temporary_queue(self) -> str:
-        """Create a queue for answers that ends with this session, which alone receives from it; its name.
+        """Create a queue for answers and return its name. It ends with this session, which alone receives from it.
 
         Where the connection is the caller's own, it ends with that, or by ``temporary.close``.
         """
@@ -200,11 +200,11 @@ class Session(Transacting):
         return self.call(temporary.respond(request, body, **options))
 
     def producer(self, queue: str | None = None) -> Producer:
-        """A producer for one queue, or for a queue named at each send."""
+        """Return a producer for one queue, or for a queue named at each send."""
         return Producer(self, queue)
 
     def consumer(self, queue: str) -> Consumer:
-        """A consumer of one queue."""
+        """Return a consumer of one queue."""
         return Consumer(self, queue)
 
     def subscriber(
@@ -226,7 +226,7 @@ class Session(Transacting):
         return Consumer(self, name)
 
     def set_client_id(self, client_id: str | None) -> None:
-        """Set the client id under which this transaction publishes; no_local subscriptions of it get nothing then."""
+        """Set the client id under which this transaction publishes. Its own no_local subscriptions get none of that."""
         if not self._transacted:
             raise IllegalState("a session that is not transacted has no transaction to set it for")
         if self._client_id() is not None:
@@ -234,7 +234,7 @@ class Session(Transacting):
         self.call(topics.set_client_id(client_id))
 
     def browser(self, queue: str, selector: str | None = None) -> Browser:
-        """A browser of one queue, or of what a selector selects of it."""
+        """Return a browser of one queue, or of what a selector selects of it."""
         return Browser(self, queue, selector=selector)
 
     def listen(
