@@ -127,5 +127,5 @@ def session_statement(identifier: str) -> str:
     level); SET TRANSACTION alone would be ignored silently in autocommit mode.
     """
     if not all(letter in "0123456789ABCDEFabcdef-" for letter in identifier):
-        raise AuditError(f"{identifier!r} is no snapshot identifier")
+        raise AuditError(f"{identifier!r} is not a snapshot identifier")
     return f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '{identifier}'"

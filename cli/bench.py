@@ -67,7 +67,7 @@ def bench(
     if unknown := set(only or []) - set(KEYS):
         raise typer.BadParameter(f"no row {', '.join(unknown)}; there are {', '.join(KEYS)}", param_hint="--only")
     if again is not None and not only:
-        raise typer.BadParameter("say which rows with --only", param_hint="--again")
+        raise typer.BadParameter("name the rows with --only", param_hint="--again")
     console = Console()
 
     def keep(done: Record) -> None:

@@ -124,7 +124,7 @@ def confirm(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise HowdahError("not done: this needs to be confirmed, and stdin is no terminal", "Say --yes.")
+        raise HowdahError("not done: this needs confirmation, and stdin is not a terminal", "Use --yes.")
     if not typer.confirm(question, err=True):
         raise HowdahError("not done")
 

@@ -15,9 +15,7 @@ def edit(text: str, suffix: str) -> str:
     from ..engine.errors import HowdahError
 
     if not sys.stdin.isatty():
-        raise HowdahError(
-            "nothing to change was given, and stdin is no terminal", "Give --body, --body-file or --header."
-        )
+        raise HowdahError("no change was given, and stdin is not a terminal", "Give --body, --body-file or --header.")
     command = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
     with tempfile.TemporaryDirectory(prefix="howdah-") as folder:
         file = Path(folder) / f"body{suffix}"

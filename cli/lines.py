@@ -128,7 +128,7 @@ def _message(text: str) -> tuple[Body, dict[str, Any]]:
     """Return body and options of a JSON line. Raises ValueError that says what is wrong."""
     found = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
     if not isinstance(found, dict):
-        raise BadArgument('it is no JSON object such as {"body": "…"}')
+        raise BadArgument('it is not a JSON object such as {"body": "…"}')
     given = {name: value for name, value in found.items() if name not in LEFT_ASIDE}
     options = {}
     for name, value in given.items():
@@ -150,7 +150,7 @@ def _body(given: dict[str, Any]) -> Body:
         try:
             return base64.b64decode(given["body_base64"], validate=True)
         except (TypeError, binascii.Error) as error:
-            raise BadArgument(f"body_base64 is no base64: {error}") from error
+            raise BadArgument(f"body_base64 is not base64: {error}") from error
     body: Body | None = given["body"]
     if body is None:
         raise BadArgument("body cannot be null")
@@ -164,5 +164,5 @@ def _refuse_constant(name: str) -> None:
 def _unique(found: list[tuple[str, Any]]) -> dict[str, Any]:
     names = dict(found)
     if len(names) < len(found):
-        raise BadArgument("a key stands twice in one object")
+        raise BadArgument("an object has a key twice")
     return names

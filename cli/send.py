@@ -83,9 +83,9 @@ def send(
     if (body is None) == (file is None):
         raise typer.BadParameter("give either a BODY or a --file", param_hint="BODY")
     if file is not None and deduplication_key is not None:
-        raise typer.BadParameter("it names one message, not those of a --file", param_hint="--deduplication-key")
+        raise typer.BadParameter("it identifies one message, not those of a --file", param_hint="--deduplication-key")
     if json_body and file is not None:
-        raise typer.BadParameter("lines of a --file say themselves what is JSON", param_hint="--json-body")
+        raise typer.BadParameter("a --file marks JSON in its lines", param_hint="--json-body")
     if json_body and content_type is not None:
         raise typer.BadParameter("it says the content type: application/json", param_hint="--json-body")
     if file is None and (raw_lines or from_line > 1):

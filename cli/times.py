@@ -36,7 +36,7 @@ def duration(word: str | float) -> float:
         return float(word)  # an option's default, which Typer gives to the parser too
     match = _DURATION.fullmatch(word.strip())
     if match is None:
-        raise typer.BadParameter(f"{word!r} is no duration: say {FORMS}")
+        raise typer.BadParameter(f"{word!r} is not a duration: use {FORMS}")
     seconds = float(match[1]) * UNITS[match[2]]
     if seconds > LONGEST_SECONDS:
         raise typer.BadParameter(f"{word!r} is over 100 years")
@@ -69,4 +69,4 @@ def moment(word: str | None, now: Callable[[], datetime], option: str) -> dateti
     try:
         return now() - timedelta(seconds=duration(word))
     except typer.BadParameter as error:
-        raise typer.BadParameter(f"{word!r} is no time", param_hint=option) from error
+        raise typer.BadParameter(f"{word!r} is not a time", param_hint=option) from error

@@ -170,7 +170,7 @@ def main() -> None:
         return
     dsn = context.get_x_argument(as_dictionary=True).get("dsn") or os.environ.get("HOWDAH_DSN")
     if not dsn:
-        raise MigrationError("say which database: alembic -x dsn=postgresql://… or HOWDAH_DSN")
+        raise MigrationError("name the database: alembic -x dsn=postgresql://… or HOWDAH_DSN")
     access = canonical(dsn)
     engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(access))
     with engine.begin() as opened:

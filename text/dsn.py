@@ -48,7 +48,7 @@ def read(dsn: str) -> dict[str, Any]:
     misread = misread or not all(_is_host(str(found.get(name) or "")) for name in ("host", "hostaddr"))
     misread = misread or "@" in str(found.get("host", "")) or _PORTS.fullmatch(str(found.get("port", ""))) is None
     if misread or ("@" in path and "@" not in text.split("://", 1)[1].partition("/")[0]):
-        raise BadDsnError(f"the DSN cannot be read: its host, port or database is none. {ENCODE if url else FORMS}")
+        raise BadDsnError(f"the DSN cannot be read: its host, port or database is invalid. {ENCODE if url else FORMS}")
     return found
 
 

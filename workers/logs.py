@@ -128,7 +128,7 @@ def _apply(config: Path) -> None:
         logging.config.dictConfig({"version": 1, "disable_existing_loggers": False} | settings)
     except Exception as error:  # of whatever class a handler that is made there raises
         cause = f": {error.__cause__}" if error.__cause__ is not None else ""
-        raise BadLogConfig(f"{config} is no configuration of a log: {error}{cause}") from error
+        raise BadLogConfig(f"{config} is not a logging configuration: {error}{cause}") from error
 
 
 def enable() -> None:

@@ -70,11 +70,11 @@ class ArchiveFolder:
             raise AuditError(f"cannot write to {self.path}: {error.strerror}") from error
 
     def archive_id(self) -> UUID:
-        """Whose it is. Raises AuditError if it is no archive."""
+        """Whose it is. Raises AuditError if it is not an archive."""
         try:
             return UUID(json.loads((self.path / IDENTITY).read_text())["archive_id"])
         except FileNotFoundError as error:
-            raise AuditError(f"{self.path} is no archive: it has no {IDENTITY}") from error
+            raise AuditError(f"{self.path} is not an archive: it has no {IDENTITY}") from error
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise AuditError(f"{self.path / IDENTITY} cannot be read: {error}") from error
 

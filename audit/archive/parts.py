@@ -102,7 +102,7 @@ class Figures:
 def beyond(xid: str, snapshot: str) -> str:
     """SQL that is true of transaction numbers not visible in a snapshot; its first half can use an index."""
     if set(snapshot) - set("0123456789:,"):
-        raise ValueError(f"{snapshot!r} is no snapshot")
+        raise ValueError(f"{snapshot!r} is not a snapshot")
     return (
         f"({xid} >= pg_snapshot_xmin('{snapshot}')::text::bigint"
         f" and not pg_visible_in_snapshot({xid}::text::xid8, '{snapshot}'))"

@@ -54,7 +54,7 @@ def verify_archive(
         mine = folder.archive_id()
         runs = [run for run in known.runs() if run.archive_id == mine]
         if not runs:
-            raise AuditError(f"{folder.path} is no archive with finished runs of this database")
+            raise AuditError(f"{folder.path} is not an archive with finished runs of this database")
         on_stage("starting Spark")
         session = spark or stack.enter_context(spark_session(master, partitions, jdbc_jar))
         findings = []

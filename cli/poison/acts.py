@@ -88,7 +88,7 @@ def move(
     """
     ids = _chosen(id_, everything or filters.given, number)
     if target is None:
-        raise typer.BadParameter("say where to", param_hint="--target")
+        raise typer.BadParameter("name the destination queue", param_hint="--target")
     with _place(queue, dsn, role) as (admin, source):
         which = filters.which(admin)
         which = _every_dead(which) if everything else which

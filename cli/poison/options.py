@@ -55,7 +55,7 @@ def rate(word: str) -> float:
     """Return messages a second for a rate such as 50, 50/s, 600/min."""
     match = _RATE.fullmatch(word.strip())
     if match is None or float(match[1]) <= 0:
-        raise typer.BadParameter(f"{word!r} is no rate: say 50/s or 600/min", param_hint="--rate")
+        raise typer.BadParameter(f"{word!r} is not a rate: use 50/s or 600/min", param_hint="--rate")
     return float(match[1]) / UNITS[match[2] or "s"]
 
 

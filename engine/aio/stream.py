@@ -30,7 +30,7 @@ async def send_stream(
 ) -> int:
     """Send every body in the connection's transaction; how many there were. After an error none of them is sent."""
     if unknown := sorted(options.keys() - SHARED):
-        raise BadArgument(f"{unknown[0]} is no option of a stream", f"Known are: {', '.join(sorted(SHARED))}.")
+        raise BadArgument(f"{unknown[0]} is not an option of a stream", f"Known are: {', '.join(sorted(SHARED))}.")
     if not 1 <= batch <= BATCH_MAX:
         raise BadArgument(f"batch must be 1 to {BATCH_MAX}, not {batch}")
     with translated():

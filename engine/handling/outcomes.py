@@ -115,7 +115,7 @@ def _outcome(wanted: Any) -> Outcome:
     if isinstance(wanted, Reject | Retry):
         return wanted
     raise BadArgument(
-        f"{wanted!r} is no outcome", "Outcomes are Reject, Retry, Retry(after=seconds), 'reject' and 'retry'."
+        f"{wanted!r} is not an outcome", "Outcomes are Reject, Retry, Retry(after=seconds), 'reject' and 'retry'."
     )
 
 

@@ -60,7 +60,8 @@ def mode_of(transacted: bool, mode: int) -> AckMode:
         wanted = AckMode(mode)
     except ValueError:
         raise BadArgument(
-            f"{mode!r} is no acknowledge mode", "Modes are " + ", ".join(f"{m.name} {m.value}" for m in AckMode) + "."
+            f"{mode!r} is not an acknowledge mode",
+            "Modes are " + ", ".join(f"{m.name} {m.value}" for m in AckMode) + ".",
         ) from None
     if wanted is AckMode.SESSION_TRANSACTED:
         raise BadArgument("SESSION_TRANSACTED is the mode of transacted sessions", "jms_session(transacted=True).")

@@ -48,7 +48,7 @@ class Prefetch:
         values: dict[str, Any] = {}
         for option, text in options.items():
             if option not in _URL:
-                raise BadArgument(f"{option} is no option of a connection", "Options are " + ", ".join(_URL) + ".")
+                raise BadArgument(f"{option} is not an option of a connection", "Options are " + ", ".join(_URL) + ".")
             for name in _URL[option]:
                 values[name] = _value(option, name, text)
         return replace(given or cls(), **values)
@@ -82,7 +82,7 @@ class Prefetch:
                 behind[name_of] = _value(option, name_of, text)
             else:
                 raise BadArgument(
-                    f"{option} is no option of a destination",
+                    f"{option} is not an option of a destination",
                     "Options are consumer.prefetchSize, consumer.optimizeAcknowledge, consumer.exclusive"
                     " and consumer.priority.",
                 )

@@ -44,9 +44,9 @@ def send_copy(
     Raises BadArgument for an unknown column or option, and for bodies of several kinds.
     """
     if unknown := sorted({*columns} - TYPES.keys()):
-        raise BadArgument(f"{unknown[0]} is no column of a load", f"Known are: {', '.join(TYPES)}.")
+        raise BadArgument(f"{unknown[0]} is not a column of a load", f"Known are: {', '.join(TYPES)}.")
     if unknown := sorted(options.keys() - SHARED):
-        raise BadArgument(f"{unknown[0]} is no option of a load", f"Known are: {', '.join(sorted(SHARED))}.")
+        raise BadArgument(f"{unknown[0]} is not an option of a load", f"Known are: {', '.join(sorted(SHARED))}.")
     source = iter(rows if columns else ((body,) for body in rows))
     first = next(source, None)
     kind, _, needed = encode(first[0] if first is not None else "")

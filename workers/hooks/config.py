@@ -230,7 +230,7 @@ def _mail_hook(section: Section, timeout: float) -> MailHook:
     for address in (sender, *recipients):
         local, at, domain = address.rpartition("@")
         if not (local and at and domain) or not address.isprintable() or any(c in address for c in " ,;<>"):
-            raise section.error(f"{address!r} is no mail address")
+            raise section.error(f"{address!r} is not a mail address")
     authority = section.get("ca_file", str)
     try:
         context = ssl.create_default_context(cafile=authority)

@@ -16,7 +16,7 @@ class Template:
         self._parts = []
         for literal, name, format_spec, conversion in string.Formatter().parse(text):
             if name is not None and (not name.isidentifier() or format_spec or conversion):
-                raise ValueError(f"{{{name}}} is no plain field")
+                raise ValueError(f"{{{name}}} is not a plain field")
             self._parts.append((literal, name))
 
     def fill(self, event: Mapping[str, Any], escape: Callable[[str], str] = str) -> str:
