@@ -1,4 +1,4 @@
-"""What an application registers: a function, plain or async, for each queue, or for each type of message in it."""
+"""Register an application's functions, plain or async, for a queue or for a type of message in it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .transaction import Transaction
 
 
 class AppError(HowdahError):
-    """The application to run cannot be found or is not one."""
+    """The application to run was not found, or is not an App."""
 
 
 class UnknownMessageType(HowdahError):
@@ -36,7 +36,7 @@ Handler = Callable[[Message, Transaction], Any]
 
 @dataclass(frozen=True)
 class Listener:
-    """The listener that a queue is received through, and the options it is made with if it does not exist."""
+    """The listener that a queue is received through, and the options to create it with if it is missing."""
 
     name: str
     options: ListenerOptions
@@ -44,7 +44,7 @@ class Listener:
 
 @dataclass
 class Binding:
-    """The handlers of one queue, how many messages are received at once, and through what."""
+    """The handlers of one queue, its batch size and its listener."""
 
     queue: str
     #: None: as many as can be handled in a tenth of a second.
@@ -66,7 +66,7 @@ class Binding:
         self.listener, self.batch = listener, 1
 
     def handler_for(self, message: Message) -> Handler:
-        """The handler of the message's type, else the queue's general one. Raises UnknownMessageType."""
+        """Return the handler of the message's type, or the queue's general one. Raises UnknownMessageType."""
         handler = self.handlers.get(message.message_type) or self.handlers.get(None)
         if handler is None:
             known = ", ".join(sorted(str(kind) for kind in self.handlers))
@@ -76,11 +76,11 @@ class Binding:
         return handler
 
     def time_limit_for(self, message: Message) -> float | None:
-        """The time limit of the handler that handles the message."""
+        """Return the time limit of the message's handler."""
         return self.time_limits.get(message.message_type if message.message_type in self.handlers else None)
 
     def rules_for(self, message: Message) -> Rules | None:
-        """The rules of the handler that handles the message."""
+        """Return the rules of the message's handler."""
         return self.rules.get(message.message_type if message.message_type in self.handlers else None)
 
 
@@ -118,9 +118,9 @@ class App:
         reply: bool = False,
         time_limit: float | None = None,
     ) -> Callable[[Handler], Handler]:
-        """Register the decorated function for a queue (and message type); ``batch`` is the most received at once.
+        """Register the decorated function for a queue (and message type). ``batch``: the most received at once.
 
-        It is 1 to 10000; None lets the worker find what is handled in a tenth of a second, 1000 at most. With
+        It is 1 to 10000; None: as many as are handled in a tenth of a second, 1000 at most. With
         ``listener`` the queue is received through the listener of that name, one message a transaction. The three
         options apply only if it must be created; an administrator's values count. ``rules`` say what becomes
         of a message by the class of its exception: (ValueError, Reject), (TimeoutError, Retry(after=30)).
@@ -246,7 +246,7 @@ class App:
 
 
 def _replying(function: Handler) -> Handler:
-    """A handler that sends what the function returns as the answer to its message."""
+    """Return a handler that sends the function's result as the answer to its message."""
 
     @wraps(function)
     def handle(message: Message, transaction: Transaction) -> None:
@@ -258,7 +258,7 @@ def _replying(function: Handler) -> Handler:
 
 
 def load(target: str) -> App:
-    """The App that ``module:name`` names; the working directory is searched too. Raises AppError."""
+    """Return the App named by ``module:name``. Also searches the working directory. Raises AppError."""
     module_name, colon, attribute = target.partition(":")
     if not colon or not module_name or not attribute:
         raise AppError(

@@ -69,7 +69,7 @@ def close_loop() -> None:
 
 
 def _run(coroutine: Coroutine[Any, Any, Any], connection: HandlerConnection) -> Any:
-    """Run it in this thread's loop; if one is running here already, as in an async test, in one of another thread."""
+    """Run it in this thread's loop, or in another thread's if one is running here, as in an async test."""
     context = copy_context()
     try:
         asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""The ways in which a batch of messages is handled, and what came of one.
+"""The modes of handling a batch of messages, and the outcome of a batch.
 
 A batch is handled in one of four ways:
 
@@ -20,7 +20,7 @@ from typing import Any
 from ..engine import Message
 
 APART_MAX = 60
-"""Messages at most in a batch with savepoints: a transaction of over 64 subtransactions slows every snapshot down."""
+"""Largest batch with savepoints: a transaction of over 64 subtransactions slows every snapshot down."""
 
 
 class Way(Enum):

@@ -1,4 +1,4 @@
-"""The transactions of a worker's connection, one batch after another, with one round trip for each.
+"""The transactions of a worker's connection: batch after batch, one round trip each.
 
 The commit of a batch also begins the next transaction and receives the next messages: four statements go together.
 The server receives while the journal of the commit is being written. Nothing is received ahead of a commit, so messages
@@ -33,7 +33,7 @@ class Burst:
     def __init__(
         self, connection: HandlerConnection, queue: str, consumer: int | None = None, listener: str | None = None
     ) -> None:
-        """listener: through which the queue is received."""
+        """listener: the one that the queue is received through."""
         self._connection = connection
         self._queue = queue
         self._consumer = consumer

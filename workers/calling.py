@@ -1,4 +1,4 @@
-"""Calls of handlers: what is known of one while it runs, and whom it blames if it fails."""
+"""Calls of handlers: what is known of a call while it runs, and what it blames if it fails."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Calling:
             handler(message, transaction)
 
     def failure(self, message: Message, error: BaseException, started: float) -> dict[str, Any]:
-        """What is recorded of a failed delivery."""
+        """Return the record of a failed delivery."""
         return failure_of(message, error, self._binding.rules_for(message)) | {
             "duration_ms": max(0, round((time.time() - started) * 1000)),
             "worker": self._worker,

@@ -33,7 +33,7 @@ def deliveries_of(
     idle: Idle | None = None,
     limits: Limits | None = None,
 ) -> list[Delivery]:
-    """One for each queue, in the order of registration; endpoints and subscribers are those of the whole process."""
+    """Make one for each queue, in the order of registration. The process shares endpoints and subscribers."""
     made: list[Delivery] = []
     for index, binding in enumerate(app.bindings.values()):
         kind: Callable[..., Delivery] = Delivery

@@ -1,4 +1,4 @@
-"""Whether an application's queues are empty: nothing is ready, and nothing is in anybody's hands."""
+"""Tell whether an application's queues are empty: nothing is ready or in hand."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Emptiness:
         return not run(connection, calls.browse(queue, 1))
 
     def _stopped(self, connection: psycopg.Connection[Any]) -> set[str]:
-        """Queues whose listener is stopped: nobody receives what is left there."""
+        """Return the queues whose listener is stopped: nobody receives what is left there."""
         admin = Admin(lambda call: run(connection, call))
         return {
             queue

@@ -1,4 +1,4 @@
-"""What a worker process does of each queue, counted as it goes, and what is new since it was recorded last.
+"""Count what a worker process does for each queue, and what is new since the last record.
 
 A session adds to its own tally without a lock, and the heartbeat's thread reads it. Totals only grow, so the next read
 has what one missed.
@@ -12,7 +12,7 @@ from typing import Any
 
 BINS = 32
 RECORD_SECONDS = 60.0
-"""A row for each queue so often at most."""
+"""Fewest seconds between two rows of a queue."""
 SECONDS_MAX = 86_400.0
 
 
@@ -31,13 +31,13 @@ class Tally:
         self.calls = [0] * BINS
 
     def call(self, seconds: float) -> None:
-        """A handler was called and took so long."""
+        """Count a handler's call and its seconds."""
         self.busy += seconds
         self.calls[min(int(seconds * 1_000_000).bit_length(), BINS - 1)] += 1
 
 
 class Figures:
-    """The tallies of a process, and what of them has been recorded."""
+    """The tallies of a process, and which part of them is recorded."""
 
     def __init__(self, tallies: Sequence[Tally] = ()) -> None:
         self._tallies = list(tallies)

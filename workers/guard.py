@@ -60,7 +60,7 @@ class HandlerConnection(psycopg.Connection[Any]):
 
     @classmethod
     def open(cls, dsn: str, name: str) -> HandlerConnection:
-        """Connect. The server is asked to look for a vanished client, for a killed worker's message waits for that."""
+        """Connect. The server is told to check for a vanished client: a killed worker's message waits for that."""
         connection = cls.connect(dsn, application_name=name[-63:], cursor_factory=GuardedCursor)
         try:
             with connection.transaction():
@@ -75,7 +75,7 @@ class HandlerConnection(psycopg.Connection[Any]):
         return self.rolled_back or self.info.transaction_status in (TransactionStatus.IDLE, TransactionStatus.UNKNOWN)
 
     def rollback(self) -> None:
-        """Roll the worker's transaction back: allowed in a handler, whose message then counts as failed."""
+        """Roll back the worker's transaction. A handler may do so; its message then counts as failed."""
         self.execute("rollback")
 
     def watch(self) -> None:

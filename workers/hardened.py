@@ -11,10 +11,10 @@ from .burst import SAVE, Burst
 
 
 class HardenedBurst(Burst):
-    """One message a transaction, each after a transaction of its attempt: two commits a message."""
+    """One message a transaction, after a transaction for its attempt: two commits a message."""
 
     def receive(self, batch: int, *, commit: bool) -> list[Message]:
-        """As Burst's, one message at most."""
+        """As Burst's, but at most one message."""
         self.committed = False
         if commit:
             self._committing.execute(b"commit", prepare=False)

@@ -20,7 +20,7 @@ from . import events
 from .guard import HandlerConnection
 
 GRACE_SECONDS = 5.0
-"""How long a handler may go on after its limit before its process ends; and how long the other sessions may then."""
+"""Seconds that a handler may go on after its limit before its process ends, and that other sessions have then."""
 TICK_SECONDS = 0.05
 AGAIN_SECONDS = 1.0
 CANCEL_SECONDS = 2.0
@@ -68,7 +68,7 @@ class Watched:
         raise took from (None if error is None or is_innocent(error) else error)
 
     def cancel(self, now: float) -> bool:
-        """End the statement that the handler runs, if it runs one; whether this was the first time."""
+        """Cancel the handler's statement, if it runs one. Returns whether this was the first time."""
         with self._lock:
             if self._over or now < self._cancel_at:
                 return False
@@ -103,16 +103,16 @@ class Limits:
         self._closed = threading.Event()
 
     def close(self) -> None:
-        """End the thread; no handler is watched any more."""
+        """End the thread. No handler is watched any more."""
         self._closed.set()
 
     def watched(self, slot: int, connection: HandlerConnection, own: float | None) -> Watched | None:
-        """The context to call a handler in; None if it has no limit."""
+        """Return the context to call a handler in, or None if it has no limit."""
         seconds = self.default if own is None else own
         return None if seconds is None else Watched(self, slot, connection, seconds)
 
     def begin(self, watched: Watched) -> None:
-        """A handler is called."""
+        """Note that a handler is called."""
         self._running[watched.slot] = watched
         if self._thread is None:
             with self._starting:
@@ -121,11 +121,11 @@ class Limits:
                     self._thread.start()
 
     def end(self, watched: Watched) -> None:
-        """It has ended."""
+        """Note that it has ended."""
         self._running.pop(watched.slot, None)
 
     def stuck(self) -> list[int]:
-        """The slots of sessions whose handlers are over their limit and the grace."""
+        """Return the slots of sessions whose handlers are over their limit and the grace."""
         now = time.monotonic()
         return [slot for slot, watched in list(self._running.items()) if now > watched.ends + self._grace]
 

@@ -1,4 +1,4 @@
-"""How many messages a worker receives at once, where its application does not say."""
+"""Decide how many messages a worker receives at once if its application does not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Pace:
         self.batch = BATCH_FIRST if fixed is None else fixed
 
     def note(self, messages: int, seconds: float) -> None:
-        """A batch was handled in that time, from asking for it to its last handler."""
+        """Note the seconds that a batch took, from the receive to its last handler."""
         if self._fixed is not None or not messages:
             return
         bearable = int(messages * BATCH_SECONDS / max(seconds, 1e-6))

@@ -85,7 +85,7 @@ class WorkerProcess:
         self._registration = Registration(dsn, self.name, sessions, self._queues, hands, app.fleeting, figures)
 
     def run(self) -> int:
-        """Work until stopped; returns the exit code."""
+        """Work until stopped. Returns the exit code."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_signal)
         self._hands.start()
@@ -105,7 +105,7 @@ class WorkerProcess:
         return code
 
     def _watch(self) -> int:
-        """Until all sessions have ended. Heartbeats go on while they finish what is in hand."""
+        """Wait until all sessions have ended. Heartbeats go on while they finish what is in hand."""
         code = 0
         while any(loop.is_alive() for loop in self._loops):
             if not self._stopping.is_set():
@@ -145,7 +145,7 @@ class WorkerProcess:
         self._stopping.set()
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        """Finish what is in hand, then end; at the second signal roll back and end at once."""
+        """Finish what is in hand, then end. At the second signal, roll back and end at once."""
         self._signals += 1
         if self._signals > 1:
             self._hands.abandon()

@@ -20,7 +20,7 @@ from .endpoint import EndpointDelivery
 from .guard import HandlerConnection
 
 STANDBY_SECONDS = 0.5
-"""How long a session leaves an unshared subscription alone that another process reads."""
+"""Seconds that a session leaves an unshared subscription alone that another process reads."""
 
 
 class Subscriber:
@@ -34,7 +34,7 @@ class Subscriber:
         self.turn = threading.Lock()
 
     def ready(self, connection: HandlerConnection) -> None:
-        """Subscribe, once; that it is so already changes nothing. Raises HowdahError if it cannot be."""
+        """Subscribe once; an equal subscription stays as it is. Raises HowdahError if that fails."""
         with self._lock:
             if self._made:
                 return
@@ -43,7 +43,7 @@ class Subscriber:
             self._made = True
 
     def gone(self) -> None:
-        """It does not exist any more. One that is not durable is made again; whoever dropped a durable one meant it."""
+        """Note that it is gone. A non-durable one is created again; a durable one was dropped on purpose."""
         self._made = self.subscription.durable
 
 
