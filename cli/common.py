@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 OK = 0
 #: Refused or failed: the line on stderr says why, and nothing was changed unless it says so.
 FAILED = 1
-#: The words of the command were wrong.
+#: The command's arguments were wrong.
 USAGE = 2
-#: What the command needs is not there: no server runs or answers, the database is not migrated or not current.
+#: What the command needs is missing: no server runs or answers, or the database is not migrated or not current.
 NOT_READY = 3
-#: Somebody else does it now: another audit of the database is under way.
+#: Another audit of the database is running.
 BUSY = 5
 #: Ctrl-C.
 INTERRUPTED = 130
@@ -38,7 +38,7 @@ EXIT_CODES = (
 
 CONNECT_SECONDS = 10
 
-#: What Typer raises for words it does not understand. It exports the subclass only, and brings its own copy of click.
+#: What Typer raises for arguments it does not understand. It exports only a subclass, and brings its own copy of click.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 Dsn = Annotated[

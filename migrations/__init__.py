@@ -34,12 +34,12 @@ class State:
 
     @property
     def current(self) -> bool:
-        """Whether there is nothing to do."""
+        """Whether nothing is left to do."""
         return self.revision == self.head and self.procedures_current
 
 
 def config() -> Config:
-    """Alembic's configuration, independent of the working directory."""
+    """Return Alembic's configuration, independent of the working directory."""
     settings = Config()
     settings.set_main_option("script_location", str(files(__name__)))
     return settings
@@ -73,7 +73,7 @@ def downgrade(dsn: str, revision: str) -> State:
 
 
 def state(dsn: str) -> State:
-    """What is installed in the database at ``dsn``."""
+    """Return what is installed in the database at ``dsn``."""
     head = ScriptDirectory.from_config(config()).get_current_head() or ""
     with _begin(dsn) as connection:
         if connection.scalar(text("select to_regclass('howdah.alembic_version')")) is None:
@@ -86,7 +86,7 @@ def state(dsn: str) -> State:
 
 @contextmanager
 def _begin(dsn: str) -> Iterator[Connection]:
-    """A transaction on a connection of its own that is closed afterwards."""
+    """Open a transaction on its own connection, which is closed afterwards."""
     access = canonical(dsn)
     engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(access))
     try:

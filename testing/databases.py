@@ -1,4 +1,4 @@
-"""Databases of tests: a server for the run, one migrated template on it, a copy of that for each test."""
+"""Test databases: a server for the run, a migrated template on it, and a copy of that for each test."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def server(dsn: str | None = None, version: int | None = None) -> Iterator[str]:
 
 
 class Databases:
-    """Makes databases on a server, for a role that may create them: each a copy of one that was migrated once."""
+    """Makes databases on a server, as copies of one that is migrated once. Its role must be allowed to create them."""
 
     def __init__(self, dsn: str, prepare: Callable[[str], object] | None = None) -> None:
         """dsn: of any database of the server.
@@ -54,7 +54,7 @@ class Databases:
 
     @contextmanager
     def new(self) -> Iterator[str]:
-        """The DSN of a new database; it is dropped at the end, whoever is still in it."""
+        """Yield the DSN of a new database. The end drops it, even if somebody is still connected."""
         if self._template is None:
             self._template = self._make_template()
         name = self._create(self._template)

@@ -1,4 +1,4 @@
-"""One handler, run on one message in a transaction that is rolled back."""
+"""Run one handler on one message in a transaction that is rolled back."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Outcome = Literal["consumed", "failed", "rejected", "retried"]
 
 @dataclass(frozen=True)
 class Ran:
-    """What a handler did before it was undone."""
+    """What a handler did before the rollback."""
 
     #: consumed: it would have been committed. failed: a failed delivery would have been recorded. rejected: a failed
     #: delivery that ends the tries. retried: the error blames no message; a worker would record nothing and retry.
@@ -49,7 +49,7 @@ def run_handler(
     look: Callable[[Transaction], Any] | None = None,
     check: bool = True,
 ) -> Ran:
-    """Handle a message as a worker would, then roll back; raises what the handler raises, unless ``check`` is False.
+    """Handle a message as a worker would, then roll back. Raises the handler's error unless ``check`` is False.
 
     ``handler`` is a function, or an App, whose handler is found by the message's queue and type.
     ``look`` is called after the handler, with the transaction still open; ``Ran.seen`` keeps what it returns.
@@ -101,7 +101,7 @@ def _failed(error: Exception, message: Message, app: App) -> Ran:
 
 
 def _lying(connection: HandlerConnection) -> list[Message]:
-    """All messages of all queues that the transaction sees, delayed ones too."""
+    """Return the messages of all queues that the transaction sees, delayed ones too."""
     admin, schedules = Admin(lambda call: run(connection, call)), Schedules(lambda call: run(connection, call))
     session = Session(connection)
     found: list[Message] = []

@@ -17,7 +17,7 @@ def howdah_prepare() -> Callable[[str], object] | None:
 
 @pytest.fixture(scope="session")
 def howdah_databases(howdah_prepare: Callable[[str], object] | None) -> Iterator[Databases]:
-    """Databases on the run's server: HOWDAH_TEST_DSN, else an embedded one."""
+    """Databases on the run's server: that of HOWDAH_TEST_DSN, or an embedded one."""
     with server() as dsn:
         databases = Databases(dsn, howdah_prepare)
         yield databases
@@ -26,7 +26,7 @@ def howdah_databases(howdah_prepare: Callable[[str], object] | None) -> Iterator
 
 @pytest.fixture
 def howdah_dsn(howdah_databases: Databases, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The DSN of a database of the test's own, which HOWDAH_DSN names too while the test runs."""
+    """The DSN of the test's own database. HOWDAH_DSN names it too while the test runs."""
     with howdah_databases.new() as dsn:
         monkeypatch.setenv("HOWDAH_DSN", dsn)
         yield dsn

@@ -101,7 +101,7 @@ def _dead_otherwise(evidence: Evidence) -> DataFrame:
 
 
 RULES = (
-    Rule("altered", "error", "lies there otherwise than it was sent", find=_altered),
+    Rule("altered", "error", "differs from what was sent", find=_altered),
     Rule("two_modes", "error", "is on record as persistent and as non-persistent", where=_two_modes),
-    Rule("dead_otherwise", "error", "says another origin, death or reason than its move", find=_dead_otherwise),
+    Rule("dead_otherwise", "error", "its origin, death or reason differs from its recorded move", find=_dead_otherwise),
 )

@@ -185,5 +185,5 @@ def _late(compared: DataFrame) -> DataFrame:
 RULES = (
     Rule("consumed_expired", "error", "received after it had expired", find=_consumed_late),
     Rule("expired_early", "error", "ended as expired before its time", find=_expired_early),
-    Rule("out_of_order", "error", "consumed before one in front of it in its group", find=_out_of_order),
+    Rule("out_of_order", "error", "consumed before a message in front of it in its group", find=_out_of_order),
 )

@@ -1,4 +1,4 @@
-"""Loads by COPY: rows go to the server as they come, and one call sends all of them, all or nothing.
+"""Load by COPY: rows go to the server as they come, and one call sends all of them or none.
 
 The server stores the rows twice for a while, in a temporary table and as messages. In return, no row waits for an
 answer.
@@ -27,7 +27,7 @@ TYPES = {
     "conversation_id": "uuid",
     "deduplication_key": "text",
 }
-"""What may stand beside the body, and the type in which it goes."""
+"""Columns that may stand beside the body, and their types."""
 
 
 async def send_copy(
@@ -37,7 +37,7 @@ async def send_copy(
     columns: Sequence[str],
     options: SharedOptions,
 ) -> int:
-    """Send every row in the connection's transaction; how many there were. After an error none of them is sent.
+    """Send every row in the connection's transaction. Returns how many. After an error, none of them is sent.
 
     Without columns a row is a body; with them it is a sequence: the body and what the columns name.
     Raises BadArgument for an unknown column or option, and for bodies of several kinds.
@@ -102,7 +102,7 @@ def _send(
 
 
 def _encoded(rows: Iterable[Sequence[Any]], kind: str, columns: Sequence[str]) -> Iterator[Sequence[Any]]:
-    """The rows as the driver takes them; those of plain strings go on as they are."""
+    """Yield the rows as the driver takes them. Plain strings pass unchanged."""
     jsons = [number for number, name in enumerate(columns, 1) if name == "headers"]
     for row in rows:
         body: Body = row[0]
