@@ -15,7 +15,7 @@ RUN_COLUMNS = (
 
 @dataclass(frozen=True)
 class ArchiveRun:
-    """A finished run of an archive: what it holds, and what was found when it was last verified."""
+    """A finished run of an archive: its content and the result of its last verification."""
 
     archive_id: UUID
     run: int
@@ -39,7 +39,7 @@ class ArchiveRun:
 
 @dataclass(frozen=True)
 class ArchiveIdentity:
-    """What an archive's folder must say to be this database's; archive_id None: no archive was begun."""
+    """The identity that this database's archive folder must have. archive_id None: no archive was started."""
 
     engine: str
     system_identifier: int

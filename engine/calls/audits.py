@@ -14,7 +14,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Hold:
-    """Who audits: ``epoch`` is the caller's, or None where somebody else does."""
+    """The holder of the right to audit. epoch: the caller's, or None if another holds it."""
 
     epoch: int | None
     by: str

@@ -1,4 +1,4 @@
-"""The calls that record failures, and what follows from them."""
+"""The calls that record failures and apply the policy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .receiving import keys
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """What became of a recorded failure: which failure of the message it was, and what followed."""
+    """The outcome of a recorded failure: its number among the message's failures, and what followed."""
 
     message_id: int
     incident_id: int
@@ -26,7 +26,7 @@ class Incident:
 def record_failures(
     queue: str, failures: Sequence[Mapping[str, Any]], *, in_hand: bool = False, listener: str | None = None
 ) -> Call[list[Incident]]:
-    """Record failed deliveries, outside the transaction that failed. Keys are the arguments of howdah.record_failure.
+    """Record failed deliveries outside the failed transaction. Keys are the arguments of howdah.record_failure.
 
     in_hand: the receiving transaction is still open; call ``settle_failures`` afterwards. listener: what received
     them, which counts them too.
@@ -40,7 +40,7 @@ def record_failures(
 
 
 def handled_as(listener: str) -> Call[None]:
-    """Count the listener's failures from 0 again: in the transaction that received, just before its commit."""
+    """Reset the listener's failure counter, in the receiving transaction just before its commit."""
     return scalar("handled_as", listener=("text", listener)).then(lambda _: None)
 
 
