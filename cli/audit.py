@@ -91,7 +91,7 @@ def audit(
     if last:
         _show_last(dsn, as_json)
         return
-    # Before Spark and its Java start, which takes seconds: an answer from the database, whatever it is.
+    # Ask the database first: Spark and its Java take seconds to start.
     with connected(dsn, None) as connection:
         connection.admin.list_queues()
     if every is not None or cron is not None:

@@ -65,7 +65,7 @@ class AuditSchedule:
 
     def run(self, trigger: BaseTrigger, first: datetime | None) -> None:
         """Audit by the trigger, first at ``first``. Returns when ``stop`` is called."""
-        # coalesce, and no time after which it is too late: runs missed by sleep are made up for by one.
+        # coalesce without a grace time: one run makes up for all runs that a sleep missed.
         self._scheduler.add_job(
             self.audit, trigger, next_run_time=first, coalesce=True, max_instances=1, misfire_grace_time=None
         )

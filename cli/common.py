@@ -64,7 +64,7 @@ def connected(dsn: str | None, role: str | None) -> Iterator[Connection]:
     from ..engine import connect
     from . import target
 
-    # The pool tells its troubles to the log as well, which would end up on stderr.
+    # The pool also logs its errors, which would end up on stderr.
     logging.getLogger("psycopg").addHandler(logging.NullHandler())
     dsn = target.find(dsn)
     with connect(dsn, role=role, max_size=1, timeout=_seconds_to_connect(dsn)) as connection:

@@ -25,5 +25,5 @@ def edit(text: str, suffix: str) -> str:
         except (OSError, subprocess.CalledProcessError) as error:
             raise HowdahError(f"not done: the editor {command[0]} failed: {error}") from error
         edited = file.read_bytes().decode()
-    # Editors end a file with a line end that the body had not.
+    # Editors add a line end that the body did not have.
     return edited if text.endswith("\n") else edited.removesuffix("\n")

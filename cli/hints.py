@@ -42,7 +42,7 @@ COMMANDS = {
     "unsubscribe": "howdah subscription drop SUBSCRIPTION",
 }
 
-# With its arguments or by its bare name. Arguments with parentheses in them stay, for half of them would.
+# With its arguments or by its bare name. Arguments that contain parentheses stay: the pattern would cut them in half.
 _CALL = re.compile(r"\bhowdah\.([a-z_]+)\b(?:\(([^()]*)\)|(?!\())")
 
 

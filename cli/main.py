@@ -107,7 +107,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command; None means the arguments of the process. Prints known errors as one line on stderr."""
     target.begin()
     try:
-        # Not standalone: Typer would draw a box of several lines around the words it did not understand.
+        # Not standalone: Typer would draw a box of several lines around arguments that it does not understand.
         code = _command()(arguments, prog_name="howdah", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         sys.exit(INTERRUPTED)

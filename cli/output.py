@@ -116,7 +116,7 @@ def message_json(message: Message) -> str:
     body = to_json(message.body)
     if is_json(message.content_type):
         try:
-            # A JSON string stays a string of JSON text: else it could not be told from a text body.
+            # A JSON string stays JSON text: otherwise it would look like a text body.
             if not isinstance(json.loads(message.body), str):
                 body = controls.json_printable(message.body)
         except ValueError:

@@ -18,7 +18,7 @@ def working(first: str) -> Iterator[Callable[[str], None]]:
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    # What else writes to stdout and stderr meanwhile stays as it is: --json, Java's own lines.
+    # Other output to stdout and stderr stays as it is: --json, Java's lines.
     with Progress(
         *columns, console=output.console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False
     ) as progress:

@@ -117,7 +117,7 @@ def show(
     if as_json:
         output.write(output.to_json(options if changed else {**rows[0], **options}))
         return
-    # What is an option too stands among the options, as it was set.
+    # A value that is also an option is shown among the options, as set.
     about = {key: value for key, value in rows[0].items() if key not in defaults}
     output.write(queue_options.page(about, options, defaults))
 
@@ -220,5 +220,5 @@ def _paused(row: dict[str, Any]) -> str:
 
 
 def _exception(row: dict[str, Any]) -> str:
-    # None: a message at its limit stays and is tried again later.
+    # None: a message at its limit stays and is retried later.
     return str({"system": "the system's", "none": "(they stay)"}.get(row["exception_mode"], row["exception_queue"]))

@@ -67,7 +67,7 @@ def page(about: Mapping[str, Any], options: Mapping[str, Any], defaults: Mapping
         lines += ["", subject]
         for key in keys:
             value, usual = options[key], defaults.get(key)
-            # A preset is chosen, not changed: the others are compared with what it says.
+            # A preset is chosen, not changed. The other options are compared with it.
             differs = value != usual and key != "preset"
             default = f"  (default: {cell(usual) or 'none'})" if differs else ""
             lines.append(f"{'*' if differs else ' '} {key:<{width}}  {cell(value)}{default}".rstrip())

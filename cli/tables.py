@@ -110,7 +110,7 @@ def _widths(
     least = {key: _least(titles, cells, columns, key) for key in titles}
     free = max(width - len(GAP) * (len(titles) - 1) - sum(least.values()), 0)
     wanting = sorted((key for key in titles if least[key] < widths[key]), key=lambda key: widths[key] - least[key])
-    # Who wants least takes what it wants; what it leaves is the others'.
+    # The column that wants least gets it; the rest is shared by the others.
     for number, key in enumerate(wanting):
         more = min(widths[key] - least[key], free // (len(wanting) - number))
         widths[key] = least[key] + more

@@ -34,7 +34,7 @@ def checks(run: Run) -> list[Check]:
         if expected.totals.get(carrier) != outcome.totals.get(carrier)
     }
     few = {row for row, count in outcome.incidents.items() if count < 5}
-    # A killed process leaves a moment before its supervisor has counted the failure.
+    # A killed process's message may come once more before its supervisor has counted the failure.
     over = {row for row, count in outcome.incidents.items() if count > 5}
     usable = expected.flights - len(expected.unusable)
     return [
