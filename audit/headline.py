@@ -1,4 +1,4 @@
-"""What an audit says first: whether every message is accounted for, and of how many queues that was proved."""
+"""An audit's headline: whether every message is accounted for, and for how many queues that is proved."""
 
 from __future__ import annotations
 

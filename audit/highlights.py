@@ -1,4 +1,4 @@
-"""What a page says, in a few lines for the terminal."""
+"""The page's main points in a few lines for the terminal."""
 
 from __future__ import annotations
 

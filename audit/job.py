@@ -48,7 +48,7 @@ FOLDERS = {
 
 
 class AuditOptions(TypedDict, total=False):
-    """As of ``run_audit``, for who passes them on."""
+    """Options of ``run_audit``, for callers that pass them on."""
 
     output: Path | None
     master: str
@@ -145,7 +145,7 @@ def run_audit(
 
 @dataclass(frozen=True)
 class _Taken:
-    """What was kept of a snapshot: when it was taken, whether tables were locked, rows and DataFrame of each view."""
+    """The kept part of a snapshot: its time, whether tables were locked, rows and DataFrame of each view."""
 
     at: str
     snapshot: str
@@ -155,7 +155,7 @@ class _Taken:
 
 
 def _keep_views(spark: SparkSession, dsn: str, folder: Path, partitions: int, archive: Path | None) -> _Taken:
-    """Write every view to Parquet out of one snapshot, which is held no longer than that takes."""
+    """Write every view from one snapshot to Parquet, and hold the snapshot no longer than that takes."""
     rows, kept = {}, {}
     with exported(dsn) as snapshot:
         history = open_history(spark, dsn, snapshot, archive) if archive else None
@@ -177,7 +177,7 @@ def _keep_views(spark: SparkSession, dsn: str, folder: Path, partitions: int, ar
 def _prove(
     kept: dict[str, DataFrame], folder: Path, previous: Previous | None
 ) -> tuple[tuple[Queue, ...], tuple[Hour, ...], tuple[RuleResult, ...]]:
-    """Check what was kept; write and return the identity of each queue, its hours, and the outcome of each rule."""
+    """Check what was kept. Writes and returns each queue's identity and hours and each rule's outcome."""
     policies = _at_hand(queue_policies(kept["audit_destinations"]))
     occurred = occurrences(kept["audit_journal"], kept["audit_messages"])
     ledger = judge_rows(count_rows(occurred), policies).persist()
@@ -244,7 +244,7 @@ def _reachable(spark: SparkSession, output: Path | None) -> None:
 
 @contextmanager
 def _folder(output: Path | None) -> Iterator[Path]:
-    """The output folder, made where it is missing, or a scratch folder for the block."""
+    """Yield the output folder, created if it is missing, or a scratch folder for the block."""
     if output is None:
         scratch = Path(tempfile.mkdtemp(prefix="howdah-audit-"))
         try:

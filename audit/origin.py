@@ -1,4 +1,4 @@
-"""Who made an audit, of which database, with which programs."""
+"""The origin of an audit: its author, database and programs."""
 
 from __future__ import annotations
 

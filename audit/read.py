@@ -44,7 +44,7 @@ COLUMNS = {
         "destination_id, queue, topic_id, priority, created_at, gets_all, xid, seq, passed_before, passed_not"
     ),
 }
-"""What is read of each view; by name, so that a view may grow."""
+"""Columns read from each view, by name, so that a view may grow."""
 
 ISOLATION = "repeatable read"
 _FETCH_SIZE = 10_000  # rows a round trip
@@ -52,7 +52,7 @@ _FETCH_SIZE = 10_000  # rows a round trip
 
 @dataclass(frozen=True)
 class View:
-    """A view's rows, not yet read, and what is observed while they are."""
+    """A view's rows, not yet read, and what is observed while reading them."""
 
     name: str
     rows: DataFrame

@@ -90,7 +90,7 @@ class HowdahJournal(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """The format."""
+        """Return the format's name."""
         return FORMAT
 
     def schema(self) -> StructType:
@@ -98,11 +98,11 @@ class HowdahJournal(DataSource):
         return stream_schema(self._options.folded)
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """All between two places, once."""
+        """Return a reader of all rows between two places."""
         return JournalReader(self._checked(schema))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        """Batch after batch."""
+        """Return a reader of batches."""
         return JournalStreamReader(self._checked(schema))
 
     def _checked(self, schema: StructType) -> Options:

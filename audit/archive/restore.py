@@ -1,4 +1,4 @@
-"""Sending a message of the archive anew. Reads Parquet with pyarrow: no Spark and no Java is started."""
+"""Send an archived message again. Reads Parquet with pyarrow, without Spark and Java."""
 
 from __future__ import annotations
 

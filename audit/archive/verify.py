@@ -1,4 +1,4 @@
-"""Looking at finished runs again: every file by its hash, every part by its count and checksum."""
+"""Verify finished runs: every file by its hash, every part by its count and checksum."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def verify_archive(
     spark: SparkSession | None = None,
     on_stage: Callable[[str], None] = lambda stage: None,
 ) -> list[Finding]:
-    """Verify every finished run of the archive in ``path``, and enter the outcome in the database.
+    """Verify every finished run of the archive in ``path``, and record the outcome in the database.
 
     on_stage: is told what begins, in words for people.
     Raises AuditError if the folder is not this database's archive.
