@@ -28,7 +28,7 @@ Options = Annotated[
         "--option",
         "-o",
         metavar="KEY=VALUE",
-        help="Option to set: prioritized=true or one of the poison policy, such as max_failed_deliveries=3.",
+        help="Option of the poison policy, such as max_failed_deliveries=3; for create also prioritized=true.",
     ),
 ]
 
@@ -118,7 +118,7 @@ def resume(subscription: Subscription, dsn: Dsn = None, role: Role = None, as_js
 def alter(
     subscription: Subscription, option: Options = None, dsn: Dsn = None, role: Role = None, as_json: Json = False
 ) -> None:
-    """Change options of a subscription. Its cursor and the other options stay as they are."""
+    """Change options of a subscription's poison policy. Its cursor and the other options stay as they are."""
     options = pairs(option, "--option")
     if not options:
         raise typer.BadParameter("name at least one: -o KEY=VALUE", param_hint="--option")
