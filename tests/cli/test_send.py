@@ -168,11 +168,11 @@ def test_raw_lines_that_are_json(dsn: str, queue: str) -> None:
 
 BROKEN = {
     "not JSON": (b'{"body": "x"', "it is not JSON"),
-    "no object": (b'["x"]', "no JSON object"),
+    "no object": (b'["x"]', "not a JSON object"),
     "no body": (b'{"headers": {}}', "it needs body"),
     "null body": (b'{"body": null}', "body cannot be null"),
     "two bodies": (b'{"body": "x", "body_base64": "eA=="}', "not both"),
-    "bad base64": (b'{"body_base64": "?"}', "no base64"),
+    "bad base64": (b'{"body_base64": "?"}', "not base64"),
     "key misspelt": (b'{"body": "x", "corelation_id": "y"}', "there is no key 'corelation_id'"),
     "key twice": (b'{"body": "x", "body": "y"}', "has a key twice"),
     "headers no object": (b'{"body": "x", "headers": [1]}', "headers must be a JSON object"),

@@ -77,7 +77,7 @@ def test_pause_resume_alter_and_drop_a_subscription(dsn: str) -> None:
     altered = howdah(dsn, "subscription", "alter", "prices::a", "-o", "max_failed_deliveries=1")
     assert altered.out == "subscription prices::a altered: max_failed_deliveries\n"
     assert received(dsn, "prices::a") == ["x"]
-    refused(howdah(dsn, "subscription", "drop", "prices::a"), "confirmed")
+    refused(howdah(dsn, "subscription", "drop", "prices::a"), "confirmation")
     refused(howdah(dsn, "topic", "drop", "prices", "--yes"), "has 1 subscription")
     assert howdah(dsn, "subscription", "drop", "prices::a", "--yes").code == 0
     assert howdah(dsn, "subscription", "list").out == "no subscriptions\n"
