@@ -1,4 +1,4 @@
-"""All rules of an audit, what breaks them, and the summary of that."""
+"""Run all rules of an audit and sum up their findings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .rules.rule import FINDING, Evidence, Rule
 from .since import unexplained_since
 
 SAMPLES = 5
-"""Samples that are shown of each rule broken."""
+"""Number of samples shown for each broken rule."""
 
 
 def _since_last_audit(evidence: Evidence) -> DataFrame | None:

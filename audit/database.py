@@ -1,4 +1,4 @@
-"""Connections of the audit's own."""
+"""Connections for the audit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .errors import AuditError
 
 
 def opened(dsn: str, name: str) -> psycopg.Connection[Any]:
-    """A connection in autocommit mode; ``name`` is what pg_stat_activity shows. Raises AuditError."""
+    """Open a connection in autocommit. name: shown by pg_stat_activity. Raises AuditError."""
     try:
         return psycopg.connect(canonical(dsn, application_name=name), autocommit=True)
     except BadDsnError as error:

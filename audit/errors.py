@@ -1,10 +1,10 @@
-"""The one error of an audit that could not be made, and how to tell why Spark failed."""
+"""The error of an impossible audit, and the cause of Spark's failures."""
 
 from __future__ import annotations
 
 
 class AuditError(Exception):
-    """The audit could not be made; the message says why and what to do. Findings of an audit are no errors."""
+    """The audit was impossible. The message says why and what to do. Findings of an audit are not errors."""
 
 
 def reason(error: Exception) -> str:

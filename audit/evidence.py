@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 
 COMMAND = "find . -name '*.parquet' | LC_ALL=C sort | xargs sha256sum | sha256sum"
-"""What anybody computes it with, in the output folder."""
+"""The command that computes it in the output folder."""
 
 
 def digest(folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""What an audit says first: whether every message is accounted for, and of how many queues that was proved."""
+"""An audit's headline: whether every message is accounted for, and for how many queues that is proved."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TEMPORARY = "_TEMP."
 
 @dataclass(frozen=True)
 class Headline:
-    """The verdict in a sentence, its kind (good, warn or bad), and what to do about a weak one, where there is something."""
+    """The verdict in a sentence, its kind (good, warn or bad), and what can be done about a weak one, if anything."""
 
     verdict: str
     kind: str
@@ -41,7 +41,8 @@ def headline(result: AuditResult) -> Headline:
         )
     rest = "the other one" if len(weak) == 1 else f"the other {len(weak):,}"
     said = (
-        f"Every message is accounted for in {proved:,} of {len(judged):,} queues; in {rest} a lost message would not show,"
+        f"Every message is accounted for in {proved:,} of {len(judged):,} queues; in {rest} a lost message would not"
+        f" show,"
         " for their sends are not on record"
     )
     short = {_short(queue) for queue in weak}

@@ -1,4 +1,4 @@
-"""What a page says, in a few lines for the terminal."""
+"""The page's main points in a few lines for the terminal."""
 
 from __future__ import annotations
 
@@ -73,7 +73,10 @@ def _drains(shown: Shown) -> str:
     busy = [row for row in shown.forecast if row["outlook"] != EMPTY]
     stuck = [row for row in busy if row["outlook"] not in (DRAINS, UNFED)]
     if stuck:
-        return f"Not draining: {len(stuck):,} of {len(busy):,} queues that hold messages, such as {_name(stuck[0]['queue'])}"
+        return (
+            f"Not draining: {len(stuck):,} of {len(busy):,} queues that hold messages, such as"
+            f" {_name(stuck[0]['queue'])}"
+        )
     if busy:
         last = max(busy, key=lambda row: row["drain_seconds"] or 0)
         return f"Empty last: {_name(last['queue'])}, in {duration(last['drain_seconds'] or 0)} at the recent rate"

@@ -10,7 +10,7 @@ from .identity import PROOFS, level
 HOUR_COLUMNS = ("queue", "hour", "opening", "came", "went", "closing", "derived", "verdict")
 
 HOURS_MAX = 10_000
-"""Rows are counted by queue and hour; so many at most are told beside the Parquet, which has them all."""
+"""Most rows, one a queue and hour, in a result. The Parquet has all of them."""
 
 DERIVED = ("unrecorded_entry", "unrecorded_exit", "lost")
 """Verdicts of the ledger that stand for an event which the journal does not tell."""
@@ -49,7 +49,7 @@ def told(by_hour: DataFrame) -> DataFrame:
 
 
 def _recorded(journal: DataFrame) -> DataFrame:
-    """What the journal tells, by destination and hour."""
+    """Count what the journal records, by destination and hour."""
     sent = F.col("event") == "sent"
     transferred = F.col("event").isin("moved", "replayed")
     sides = F.array(
@@ -69,7 +69,7 @@ def _recorded(journal: DataFrame) -> DataFrame:
 
 
 def _derived(ledger: DataFrame) -> DataFrame:
-    """What the ledger derives, by destination and hour."""
+    """Count what the ledger derives, by destination and hour."""
     missing = F.col("balance")
     return ledger.where(F.col("verdict").isin(*DERIVED)).select(
         "destination_id",

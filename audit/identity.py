@@ -32,7 +32,7 @@ PROOFS = {
     "topic": "proved by its topic's sends",
     "chosen": "what it was to get is not recorded",
 }
-"""The verdict on a queue without faults, by journal_level; the last two on subscriptions of topics that record their sends."""
+"""Verdicts on queues without faults, by journal_level. The last two: subscriptions whose topics record their sends."""
 
 PROVED = (PROOFS["full"], PROOFS["topic"])
 """Verdicts on queues where a lost message shows."""
@@ -83,7 +83,7 @@ def identity(ledger: DataFrame, policies: DataFrame, findings: DataFrame, cursor
 
 
 def level() -> Column:
-    """journal_level; nothing records how a message came into a subscription, so that full is no more than exits there."""
+    """journal_level, but exits in place of full for subscriptions: nothing records how a message came into one."""
     mere = (F.col("kind") == "subscription") & (F.col("journal_level") == "full")
     return F.when(mere, "exits").otherwise(F.col("journal_level")).alias("journal_level")
 
@@ -91,8 +91,8 @@ def level() -> Column:
 def _by_topic(ledger: DataFrame, policies: DataFrame, cursors: DataFrame) -> DataFrame:
     """destination_id and by_topic, topic or chosen, of the subscriptions of which each topic records its sends.
 
-    A topic is one that it reads, or that a message of it was sent to. chosen: no cursor tells that it gets all (rule not_delivered), for it selects
-    or was dropped.
+    A topic is one that it reads, or that a message of it was sent to. chosen: no cursor tells that it gets all (rule
+    not_delivered), for it selects or was dropped.
     """
     key = "destination_id"
     read = cursors.select(key, "topic_id", "gets_all")

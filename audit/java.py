@@ -39,7 +39,7 @@ exec {quoted} "$@"
 
 @dataclass(frozen=True)
 class Java:
-    """A runtime: the folder to give Spark as JAVA_HOME, the program itself, its major version, and where it was found."""
+    """A Java runtime: the folder for JAVA_HOME, the program, its major version, and where it was found."""
 
     home: Path
     program: Path
@@ -114,7 +114,7 @@ def _wrapped(program: Path, name: str) -> Path:
 
 
 def cache_folder() -> Path:
-    """Where what was downloaded or made once is kept: ``howdah`` in XDG_CACHE_HOME or ~/.cache, or else a new folder."""
+    """The folder of downloads and other caches: ``howdah`` in XDG_CACHE_HOME or ~/.cache, or else a new folder."""
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "howdah"
     try:
         folder.mkdir(parents=True, exist_ok=True)

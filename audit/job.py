@@ -48,7 +48,7 @@ FOLDERS = {
 
 
 class AuditOptions(TypedDict, total=False):
-    """As of ``run_audit``, for who passes them on."""
+    """Options of ``run_audit``, for callers that pass them on."""
 
     output: Path | None
     master: str
@@ -78,15 +78,14 @@ def run_audit(
 ) -> AuditResult:
     """Audit the database at ``dsn`` (libpq's form, over TCP, a primary).
 
-    output: a folder, absent or empty, for Parquet: destinations, messages, journal (unfolded), incidents, acts, locks, cursors,
-    identity, hours, rules, workers, reports, and for index.html. None keeps nothing. page: another place for the page. Without
-    either there are no reports. bucket_seconds: what reports count in; None: as the record's length asks for.
-    partitions: connections that read at once, and partitions of a shuffle.
-    spark: a session of the caller's, left running; it needs the JDBC driver, and master, jdbc_jar are not used.
-    archive: the folder of the database's archive; then journal and incidents are those it has and the live ones beyond.
-    previous: an audit to count on from (rule since_last_audit). notes: what the result is to say beside its findings.
-    on_stage: is told what begins, in words for people.
-    Findings are in the result. Raises AuditError if there could be no audit.
+    output: a folder, absent or empty, for Parquet: destinations, messages, journal (unfolded), incidents, acts, locks,
+    cursors, identity, hours, rules, workers, reports, and for index.html. None keeps nothing. page: another place for
+    the page. Without either there are no reports. bucket_seconds: what reports count in; None: as the record's length
+    asks for. partitions: connections that read at once, and partitions of a shuffle. spark: a session of the caller's,
+    left running; it needs the JDBC driver, and master, jdbc_jar are not used. archive: the folder of the database's
+    archive; then journal and incidents are those it has and the live ones beyond. previous: an audit to count on from
+    (rule since_last_audit). notes: what the result is to say beside its findings. on_stage: is told what begins, in
+    words for people. Findings are in the result. Raises AuditError if there could be no audit.
     """
     if partitions < 1:
         raise AuditError(f"partitions must be 1 or more, not {partitions}")
@@ -146,7 +145,7 @@ def run_audit(
 
 @dataclass(frozen=True)
 class _Taken:
-    """What was kept of a snapshot: when it was taken, whether tables were locked, rows and DataFrame of each view."""
+    """The kept part of a snapshot: its time, whether tables were locked, rows and DataFrame of each view."""
 
     at: str
     snapshot: str
@@ -156,7 +155,7 @@ class _Taken:
 
 
 def _keep_views(spark: SparkSession, dsn: str, folder: Path, partitions: int, archive: Path | None) -> _Taken:
-    """Write every view to Parquet out of one snapshot, which is held no longer than that takes."""
+    """Write every view from one snapshot to Parquet, and hold the snapshot no longer than that takes."""
     rows, kept = {}, {}
     with exported(dsn) as snapshot:
         history = open_history(spark, dsn, snapshot, archive) if archive else None
@@ -178,7 +177,7 @@ def _keep_views(spark: SparkSession, dsn: str, folder: Path, partitions: int, ar
 def _prove(
     kept: dict[str, DataFrame], folder: Path, previous: Previous | None
 ) -> tuple[tuple[Queue, ...], tuple[Hour, ...], tuple[RuleResult, ...]]:
-    """Check what was kept; write and return the identity of each queue, its hours, and the outcome of each rule."""
+    """Check what was kept. Writes and returns each queue's identity and hours and each rule's outcome."""
     policies = _at_hand(queue_policies(kept["audit_destinations"]))
     occurred = occurrences(kept["audit_journal"], kept["audit_messages"])
     ledger = judge_rows(count_rows(occurred), policies).persist()
@@ -245,7 +244,7 @@ def _reachable(spark: SparkSession, output: Path | None) -> None:
 
 @contextmanager
 def _folder(output: Path | None) -> Iterator[Path]:
-    """The output folder, made where it is missing, or a scratch folder for the block."""
+    """Yield the output folder, created if it is missing, or a scratch folder for the block."""
     if output is None:
         scratch = Path(tempfile.mkdtemp(prefix="howdah-audit-"))
         try:

@@ -1,4 +1,4 @@
-"""Who made an audit, of which database, with which programs."""
+"""The origin of an audit: its author, database and programs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .errors import AuditError
 
 @dataclass(frozen=True)
 class Origin:
-    """What an audit's page says of itself. role: the database role that read. person: of the operating system, with host."""
+    """What an audit's page says of its origin. role: the database role. person: the system's user, with host."""
 
     database: str
     server: str

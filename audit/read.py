@@ -24,21 +24,27 @@ COLUMNS = {
         " group_key, digest"
     ),
     "audit_journal": (
-        "at, destination_id, queue, event, message_id, nonpersistent, other_destination_id, other_queue, reason, xid, oldest_sent_at,"
+        "at, destination_id, queue, event, message_id, nonpersistent, other_destination_id, other_queue, reason, xid,"
+        " oldest_sent_at,"
         " expires_at, group_id, priority, settled_xid, digest"
     ),
     "audit_incidents": (
         "incident_id, message_id, destination_id, queue, stage, attempt, outcome, error_class, error_text, sqlstate,"
-        " worker, duration_ms, recorded_at, recorded_by, conversation_id, fingerprint, dispose_at, xid, group_key, uncounted, due_at, unchanged"
+        " worker, duration_ms, recorded_at, recorded_by, conversation_id, fingerprint, dispose_at, xid, group_key,"
+        " uncounted, due_at, unchanged"
     ),
     "audit_workers": (
         "figure_id, worker, queue, listener, from_at, until_at, handled, failed, busy_seconds, handling_counts"
     ),
-    "audit_acts": "act_id, at, actor, act, destination_id, queue, other_destination_id, other_queue, reason, message_id",
+    "audit_acts": (
+        "act_id, at, actor, act, destination_id, queue, other_destination_id, other_queue, reason, message_id"
+    ),
     "audit_locks": "name, id, epoch, holder, acquired_at, xid, present_epoch, present_holder, expires_at",
-    "audit_cursors": "destination_id, queue, topic_id, priority, created_at, gets_all, xid, seq, passed_before, passed_not",
+    "audit_cursors": (
+        "destination_id, queue, topic_id, priority, created_at, gets_all, xid, seq, passed_before, passed_not"
+    ),
 }
-"""What is read of each view; by name, so that a view may grow."""
+"""Columns read from each view, by name, so that a view may grow."""
 
 ISOLATION = "repeatable read"
 _FETCH_SIZE = 10_000  # rows a round trip
@@ -46,7 +52,7 @@ _FETCH_SIZE = 10_000  # rows a round trip
 
 @dataclass(frozen=True)
 class View:
-    """A view's rows, not yet read, and what is observed while they are."""
+    """A view's rows, not yet read, and what is observed while reading them."""
 
     name: str
     rows: DataFrame
@@ -121,5 +127,5 @@ def session_statement(identifier: str) -> str:
     level); SET TRANSACTION alone would be ignored silently in autocommit mode.
     """
     if not all(letter in "0123456789ABCDEFabcdef-" for letter in identifier):
-        raise AuditError(f"{identifier!r} is no snapshot identifier")
+        raise AuditError(f"{identifier!r} is not a snapshot identifier")
     return f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '{identifier}'"

@@ -1,4 +1,4 @@
-"""An audit on record: nobody else audits meanwhile, it counts on from the last one, and what it found is kept."""
+"""A recorded audit: it runs alone, continues from the last one, and its result is kept."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ NO_AUDIT = 3
 
 
 class AnotherAudit(AuditError):
-    """Somebody else audits this database now."""
+    """Another auditor is auditing this database now."""
 
 
 def by_errors(result: AuditResult) -> int:
-    """The exit code of an audit that was made: 1 if not every message is accounted for."""
+    """Return an audit's exit code: 1 if not every message is accounted for."""
     return 0 if result.ok else 1
 
 
 def run_recorded(
     dsn: str, holder: str, *, code_of: Callable[[AuditResult], int] = by_errors, **options: Unpack[AuditOptions]
 ) -> AuditResult:
-    """As run_audit, for the role howdah_auditor; the result, or the failure, stands in audit_runs.
+    """As run_audit, for the role howdah_auditor. audit_runs keeps the result or the failure.
 
-    code_of: the exit code that goes on record. holder: a name for people, one for each process. Raises AnotherAudit at once; LockLost if another auditor took
-    over meanwhile, since this one had been out of touch for a minute.
+    code_of: the exit code that goes on record. holder: a name for people, one for each process. Raises AnotherAudit at
+    once; LockLost if another auditor took over meanwhile, since this one had been out of touch for a minute.
     """
     audits = Audits(lambda call: _run(dsn, call))
     with _held(audits, holder) as epoch:
@@ -73,14 +73,14 @@ def run_recorded(
 
 
 def severity(result: AuditResult) -> str:
-    """The worst of what was found: error, warning or none."""
+    """Return the worst severity found: error, warning or none."""
     if not result.ok:
         return "error"
     return "warning" if any(rule.count for rule in result.rules if rule.severity == "warning") else "none"
 
 
 def as_run(result: AuditResult) -> dict[str, Any]:
-    """What audit_runs keeps of a result."""
+    """Return what audit_runs keeps of a result."""
     counts = {kind: sum(rule.count for rule in result.rules if rule.severity == kind) for kind in ("error", "warning")}
     return {
         "severity": severity(result),
@@ -96,7 +96,7 @@ def as_run(result: AuditResult) -> dict[str, Any]:
 
 
 def _previous(audits: Audits) -> tuple[Previous | None, tuple[str, ...]]:
-    """The last audit on record that can be read, to count on from, and a note for each that cannot.
+    """Return the last readable recorded audit, to continue from, and a note for each unreadable one.
 
     One run that nobody can read must not end all later audits. Raises AuditError if the record cannot be read.
     """
@@ -123,7 +123,7 @@ def _previous(audits: Audits) -> tuple[Previous | None, tuple[str, ...]]:
 
 @contextmanager
 def _held(audits: Audits, holder: str) -> Iterator[int]:
-    """The right to audit, renewed in the background; record gives it up, and so does the end of the block."""
+    """The right to audit, renewed in the background. ``record`` or the block's end gives it up."""
     hold = audits.hold(holder, HOLD_SECONDS)
     if hold.epoch is None:
         raise AnotherAudit(f"another audit is under way, by {hold.by}; it has the right until {hold.until:%H:%M:%S %Z}")
@@ -146,7 +146,7 @@ def _held(audits: Audits, holder: str) -> Iterator[int]:
 
 
 def _run(dsn: str, call: Call[Any]) -> Any:
-    """Run a call on a connection of its own: an audit takes long, and one held would be cut."""
+    """Run a call on its own connection: an audit takes long, and a held connection would be cut."""
     with opened(dsn, "howdah audit record") as connection:
         return run(connection, call)
 

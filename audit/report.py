@@ -1,4 +1,4 @@
-"""An audit's result for people, in the terminal, and for machines."""
+"""An audit's result for the terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ STYLES = {"good": "bold green", "warn": "bold yellow", "bad": "bold red"}
 
 
 def print_report(result: AuditResult, console: Console | None = None) -> None:
-    """Print the identity of each queue, the rules that are broken, what the page says in short, and the verdict."""
+    """Print each queue's identity, the broken rules, the page's main points, and the verdict."""
     out = console or Console()
     out.print(_identity_table(result))
     broken = [rule for rule in result.rules if not rule.passed]
@@ -56,7 +56,7 @@ def print_report(result: AuditResult, console: Console | None = None) -> None:
 
 
 def to_dict(result: AuditResult) -> dict[str, Any]:
-    """The result in types that JSON knows."""
+    """Return the result in JSON's types."""
     return result.to_dict()
 
 

@@ -1,4 +1,4 @@
-"""What an audit found, as plain values."""
+"""The result of an audit as plain values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Queue:
 
     @property
     def balanced(self) -> bool:
-        """Whether nothing speaks against this queue."""
+        """Whether this queue has no faults."""
         return self.verdict != "not balanced"
 
 
@@ -60,7 +60,7 @@ class Hour:
 
 @dataclass(frozen=True)
 class Sample:
-    """One thing that breaks a rule: the queue and the message, as far as it is about one, and what was seen."""
+    """One violation of a rule: the queue and message, if it concerns one, and what was seen."""
 
     queue: str | None
     message_id: int | None
@@ -69,7 +69,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class RuleResult:
-    """The outcome of a rule: how often it is broken, in which queues, a few of the findings, and their messages' ids."""
+    """The outcome of a rule: how many findings, in which queues, a few samples, and their messages' ids."""
 
     name: str
     severity: str
@@ -81,12 +81,12 @@ class RuleResult:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing breaks the rule."""
+        """Whether the rule has no findings."""
         return self.count == 0
 
     @classmethod
     def of(cls, rule: Rule, found: Iterable[Mapping[str, Any]]) -> RuleResult:
-        """The outcome of one rule from the rows of checks.summarise."""
+        """Return a rule's outcome from the rows of checks.summarise."""
         mine = [row for row in found if row["rule"] == rule.name]
         rows = [Sample(row["queue"], sample["message_id"], sample["seen"]) for row in mine for sample in row["samples"]]
         rows = sorted(rows, key=lambda row: row.message_id or 0)[:SAMPLES]
@@ -106,9 +106,10 @@ class AuditResult:
     """One audit.
 
     rows: what was read of each view. taken_at: the database's clock at the snapshot. locked: whether the tables were
-    locked against DROP and TRUNCATE. hours: see hours.told. seconds: wall time, Spark's start included; read_seconds: of it until everything was
-    read and kept. output: where the Parquet is; evidence: its digest. snapshot: what was read, as pg_current_snapshot()
-    gives it. notes: what was not looked at, and why, a sentence each. origin, page, highlights: who audited, the page, and what it says in a few lines, if one was made.
+    locked against DROP and TRUNCATE. hours: see hours.told. seconds: wall time, Spark's start included; read_seconds:
+    of it until everything was read and kept. output: where the Parquet is; evidence: its digest. snapshot: what was
+    read, as pg_current_snapshot() gives it. notes: what was not looked at, and why, a sentence each. origin, page,
+    highlights: who audited, the page, and what it says in a few lines, if one was made.
     """
 
     queues: tuple[Queue, ...]
@@ -129,17 +130,17 @@ class AuditResult:
 
     @property
     def ok(self) -> bool:
-        """Whether no rule of severity error is broken and every queue balances. Warnings leave it so."""
+        """Whether no rule of severity error is broken and every queue balances. Warnings do not matter."""
         return all(queue.balanced for queue in self.queues) and not any(
             rule.count for rule in self.rules if rule.severity == "error"
         )
 
     def rule(self, name: str) -> RuleResult:
-        """The outcome of the rule of that name; KeyError if there is none."""
+        """Return the outcome of the rule of that name. Raises KeyError if there is none."""
         return {rule.name: rule for rule in self.rules}[name]
 
     def queue(self, name: str) -> Queue:
-        """The identity of the queue of that name; KeyError if there is none."""
+        """Return the identity of the queue of that name. Raises KeyError if there is none."""
         return {queue.queue: queue for queue in self.queues}[name]
 
     def to_dict(self) -> dict[str, Any]:

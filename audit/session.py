@@ -33,8 +33,8 @@ _SETTINGS = {
 _LOCAL_SETTINGS = {"spark.driver.host": "localhost", "spark.driver.bindAddress": "127.0.0.1"}
 
 # On one machine an audit is short: the full compiler would cost more than it saves (26 s instead of 34 for 340,000
-# messages on two cores). Java gives that compiler 48 MB, which the code that Spark makes for an audit and its reports fills; then
-# nothing more is compiled at all.
+# messages on two cores). Java gives that compiler 48 MB, which the code that Spark makes for an audit and its reports
+# fills; then nothing more is compiled at all.
 _LOCAL_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 
 

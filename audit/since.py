@@ -1,4 +1,4 @@
-"""An identity between two audits that owes nothing to either: what was there, and what came and went since, is what is there."""
+"""An identity between two audits: what was there, plus what came, less what went, is what is there now."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COUNT_MAX = 2**63 - 1
 
 @dataclass(frozen=True)
 class Previous:
-    """An earlier audit: its snapshot, as pg_current_snapshot() gives it, its time, and what each queue had in it then."""
+    """An earlier audit: its snapshot, as pg_current_snapshot() gives it, its time, and what each queue held then."""
 
     snapshot: str
     taken_at: str
@@ -26,7 +26,7 @@ class Previous:
 
     @classmethod
     def of(cls, run: Mapping[str, Any] | None) -> Previous | None:
-        """From a row of list_audits with its queues; None where it does not help, as after a restore into another cluster.
+        """Make it of a row of list_audits with its queues; None if unusable, as after a restore into another cluster.
 
         Raises TypeError or ValueError if it cannot be read.
         """
@@ -72,9 +72,9 @@ def unexplained_since(
     """Queues where closing then + in - out since is not closing now: destination_id, message_id (NULL), seen.
 
     Of queues whose journal has been complete since then (journal_level full). Non-persistent messages that a restart
-    took may be missing before the journal tells of it, and told of after they went: so many may differ. More may be there
-    by as many as the ledger knows to have come unrecorded, if another queue has not recorded its moves since then. None:
-    there is no audit to count on from.
+    took may be missing before the journal tells of it, and told of after they went: so many may differ. More may be
+    there by as many as the ledger knows to have come unrecorded, if another queue has not recorded its moves since
+    then. None: there is no audit to count on from.
     """
     if previous is None:
         return None

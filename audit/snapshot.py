@@ -48,7 +48,8 @@ class Snapshot:
 
     properties hold the password: they go to Spark as options, never into the URL or a log.
     blocks: number of blocks of each table (of each partition, where it has some) under a view of TABLES.
-    text: as pg_current_snapshot() gives it. locked: whether the tables under the views cannot be dropped or truncated meanwhile.
+    text: as pg_current_snapshot() gives it. locked: whether the tables under the views cannot be dropped or truncated
+    meanwhile.
     """
 
     identifier: str
@@ -65,8 +66,8 @@ def exported(dsn: str) -> Iterator[Snapshot]:
     """Export a snapshot of the database at ``dsn`` (libpq's form) and hold it until the block is left.
 
     It pins the database's oldest visible transaction, so leave the block as soon as everything is read.
-    Raises AuditError: no answer, a pooler, a standby, a database without Howdah, a role that may not read, no TCP, or its
-    connection was lost meanwhile.
+    Raises AuditError: no answer, a pooler, a standby, a database without Howdah, a role that may not read, no TCP, or
+    its connection was lost meanwhile.
     """
     with opened(dsn, "howdah audit") as connection:
         _check(connection)
@@ -93,7 +94,8 @@ def exported(dsn: str) -> Iterator[Snapshot]:
 def _check(connection: psycopg.Connection) -> None:
     """Refuse what cannot be audited, and turn off the time-outs that would end an idle transaction."""
     row = connection.execute(
-        "select pg_backend_pid(), pg_is_in_recovery(), array_agg(v.name) filter (where to_regclass('howdah.' || v.name) is null),"
+        "select pg_backend_pid(), pg_is_in_recovery(), array_agg(v.name) filter (where to_regclass('howdah.' ||"
+        " v.name) is null),"
         " array_agg(v.name) filter (where not has_table_privilege(to_regclass('howdah.' || v.name), 'select')),"
         " current_user from unnest(%s::text[]) v(name)",
         [list(VIEWS)],
@@ -103,7 +105,8 @@ def _check(connection: psycopg.Connection) -> None:
     # A pooler answers the client in the server's place, with a number of its own for cancelling.
     if backend != connection.info.backend_pid:
         raise AuditError(
-            "this DSN leads to a connection pooler, behind which no snapshot can be shared for sure: name the server itself"
+            "this DSN leads to a connection pooler, behind which no snapshot can be shared for sure: name the server"
+            " itself"
         )
     if standby:
         raise AuditError("this server is a standby: a snapshot for an audit can only be exported on the primary")

@@ -1,7 +1,8 @@
 """The journal as a source of Spark: ``spark.read`` and ``spark.readStream`` of the format ``howdah_journal``.
 
-An offset is a snapshot of the database, so that a transaction that commits late is read then, once. How far a batch goes,
-and whether all of it is still there, the database decides (``engine.journal``); the rows are read from the public views.
+An offset is a snapshot of the database, so that a transaction that commits late is read then, once. How far a batch
+goes, and whether all of it is still there, the database decides (``engine.journal``); the rows are read from the public
+views.
 
 Spark makes these objects in Python processes of its own, on the driver and on executors: they are picklable, hold no
 connection between calls but the stream reader's, and know nothing of the Spark session.
@@ -89,7 +90,7 @@ class HowdahJournal(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """The format."""
+        """Return the format's name."""
         return FORMAT
 
     def schema(self) -> StructType:
@@ -97,11 +98,11 @@ class HowdahJournal(DataSource):
         return stream_schema(self._options.folded)
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """All between two places, once."""
+        """Return a reader of all rows between two places."""
         return JournalReader(self._checked(schema))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        """Batch after batch."""
+        """Return a reader of batches."""
         return JournalStreamReader(self._checked(schema))
 
     def _checked(self, schema: StructType) -> Options:
@@ -222,7 +223,7 @@ def read_range(options: Options, partition: InputPartition) -> Iterator[pa.Recor
 
 
 def _query(options: Options) -> Composed:
-    """What a range holds. The plain comparisons let the index on xid work, and spare most rows the look into snapshots."""
+    """Select what a range holds. Plain comparisons let the index on xid work and spare most rows the snapshot test."""
     columns = SQL(", ").join(Identifier(name) for name in stream_schema(options.folded).names)
     view = Identifier("howdah", "audit_journal_calls" if options.folded else "audit_journal")
     queues = SQL("" if options.queues is None else " and (queue = any (%(queues)s) or other_queue = any (%(queues)s))")

@@ -1,1 +1,1 @@
-"""Speed, measured: Howdah beside the bare statements it consists of, and beside its peers, in turn on one durable server."""
+"""Measure speed: Howdah beside its bare statements and beside its peers, in turn on one durable server."""

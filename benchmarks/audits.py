@@ -27,7 +27,7 @@ ROW, LIVE = "audit", "audit-live"
 COPY, ALONE = "bare COPY of the same rows", "no audit"
 PARTITIONS = 4
 CONNECTIONS = 8
-#: As one message a transaction writes it: a row when it was sent, and a row when it was consumed; of numbers that no run comes to.
+#: As one message a transaction writes it: a row when sent, a row when consumed. No run reaches these numbers.
 FILL = (
     "insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)"
     " select now() - interval '1 hour' + (n + %(later)s) * interval '100 microseconds', d.id, %(event)s,"
@@ -62,7 +62,7 @@ def measure(bench: Bench) -> None:
 
 
 def live(bench: Bench) -> None:
-    """Eight connections send and receive, one message a transaction, while the same server is audited, and while it is not."""
+    """Audit a server while eight connections send and receive one message a transaction, and while they do not."""
     each = max(bench.size.messages // CONNECTIONS, bench.size.each)
     script = f"select howdah.send('{QUEUE}', '{BODY}'::text);\nselect howdah.receive('{QUEUE}');"
     with _spark() as spark:
@@ -104,7 +104,7 @@ def _beside_an_audit(dsn: str, spark: SparkSession, connection: Db, run: Callabl
 
 
 def fill(connection: Db, rows: int) -> int:
-    """A journal of so many rows: each message sent and consumed in the hour before now, when the queue was there; the number of rows."""
+    """Fill the journal with messages that were sent and consumed in the last hour, and return the number of rows."""
     connection.execute(OLDER, {"queue": QUEUE})
     connection.execute('select howdah.alter_queue(%s, \'{"journal_level": "full"}\')', (QUEUE,))
     for later, event in ((0, "sent"), (1, "consumed")):

@@ -90,7 +90,7 @@ def fill(connection: Db, queue: str, messages: int, body: str = BODY, options: s
 
 
 def settle(connection: Db, table: str = "howdah.msgs") -> None:
-    """Fresh statistics and no checkpoint due, so that each run starts from the same state. Where we may not: as it is."""
+    """Refresh statistics and take due checkpoints, if we may, so that each run starts from the same state."""
     connection.execute("set role none")  # the applications' may not
     try:
         for statement in (f"vacuum analyze {table}", "checkpoint"):

@@ -1,4 +1,4 @@
-"""Beside ActiveMQ, whose store is the same server or its own files: one persistent message a transaction, all clients in Java."""
+"""Compare with ActiveMQ on the same server or its own files: one persistent message a transaction, clients in Java."""
 
 from __future__ import annotations
 
@@ -49,8 +49,10 @@ NEEDS = (
 )
 HEAP = "-Xmx512m"
 SETTINGS = (
-    f"its defaults, {HEAP} as Debian sets it, in a process of its own, over TCP; persistent send, transacted receive, a commit each;"
-    " JDBC store: PGPoolingDataSource of 20 connections, as its example; KahaDB: journalDiskSyncStrategy always. Howdah by JDBC"
+    f"its defaults, {HEAP} as Debian sets it, in a process of its own, over TCP; persistent send, transacted receive,"
+    f" a commit each;"
+    " JDBC store: PGPoolingDataSource of 20 connections, as its example; KahaDB: journalDiskSyncStrategy always."
+    " Howdah by JDBC"
 )
 PROGRAM = HERE / "Broker.java"
 #: Ours, by the same program.

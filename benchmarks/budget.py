@@ -1,8 +1,8 @@
 """Where the time of one message goes: pg_stat_statements, plans with their buffers, and the client's share.
 
 ``python -m howdah.benchmarks.budget [--dsn DSN]``; DSN: a migrated database whose server loads pg_stat_statements with
-track_planning and is on this machine, so that the CPU time of its processes can be read. Else a server of its own, which lacks
-pg_stat_statements.
+track_planning and is on this machine, so that the CPU time of its processes can be read. Else a server of its own,
+which lacks pg_stat_statements.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ RECEIVE = f"select howdah.receive('{QUEUE}')"
 #: Each with its arguments.
 CALLED: tuple[tuple[str, tuple[str, ...]], ...] = ((SEND, (BODY,)), (RECEIVE, ()), (BARE, (BODY,)), ("select 1", ()))
 STATEMENTS = """
-select queryid, toplevel, left(regexp_replace(query, '\\s+', ' ', 'g'), 70), calls, 1000 * mean_exec_time, 1000 * min_exec_time, plans,
-       1000 * mean_plan_time, wal_bytes / calls, (shared_blks_hit + shared_blks_read) / calls::numeric
+select queryid, toplevel, left(regexp_replace(query, '\\s+', ' ', 'g'), 70), calls, 1000 * mean_exec_time,
+       1000 * min_exec_time, plans, 1000 * mean_plan_time, wal_bytes / calls,
+       (shared_blks_hit + shared_blks_read) / calls::numeric
 from pg_stat_statements where dbid = (select oid from pg_database where datname = current_database()) and calls >= %s
 """
 

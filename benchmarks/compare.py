@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from .record import OURS, Record, Result
 from .rows import ROWS
 
-#: Changes below this are not spoken of, however steady; nor below the second of figures measured once, whose spread is not known.
+#: Smaller changes are not reported, however steady. The second limit is for figures measured once, of unknown spread.
 TOLERANCE = 0.10
 TOLERANCE_ONCE = 0.25
 

@@ -134,7 +134,7 @@ def crowd(bench: Bench) -> None:
 def measure(
     bench: Bench, pair: Pair, widths: tuple[int, ...] = (), beside: Callable[[int], None] = lambda turn: None
 ) -> None:
-    """Run the ways in turn, ``rounds`` times at each width, from the same state each time; after each turn ``beside``."""
+    """Run the ways in turn from the same state, ``rounds`` times at each width. Call ``beside`` after each turn."""
     size = bench.size
     widths = widths or ((1,) if pair.takes > 1 else size.connections)
     messages = size.messages * (10 if pair.takes > 1 else 1)

@@ -1,4 +1,4 @@
-"""A queue drained while somebody holds a snapshot open: dead entries stay, and a scan that meets them again slows down."""
+"""Drain a queue while somebody holds a snapshot: dead entries stay, and a scan that meets them again slows down."""
 
 from __future__ import annotations
 
@@ -49,10 +49,11 @@ def _round(connection: Db, statement: str, messages: int) -> float | None:
 def drain_both(
     bench: Bench, row: str, who: str, prepare: Callable[[Db], object], fill: Callable[[Db], None], statement: str
 ) -> None:
-    """Fill and drain with nobody looking and under a held snapshot, a round of each in turn; ``statement`` returns how many it took.
+    """Fill and drain with and without a held snapshot, a round of each in turn. ``statement`` returns how many it took.
 
-    In two databases of one server, for a snapshot keeps dead rows of its own database only. Drained one after the other, as on a
-    user's server, whatever else the machine did meanwhile is measured too. The ratio of the two is what counts.
+    In two databases of one server, for a snapshot keeps dead rows of its own database only. Drained one after the
+    other, as on a user's server, whatever else the machine did meanwhile is measured too. The ratio of the two is what
+    counts.
     """
     size = bench.size
     rates: dict[str, list[float]] = {case: [] for case in CASES}

@@ -27,7 +27,10 @@ LIMIT = 120.0
 
 def settings() -> str:
     """As printed."""
-    return f"best: {BEST['sessions']} sessions a process, batch {BEST['batch']}; default: {DEFAULT_SESSIONS} sessions, as many messages as a tenth of a second holds, 1000 at most"
+    return (
+        f"best: {BEST['sessions']} sessions a process, batch {BEST['batch']}; default: {DEFAULT_SESSIONS}"
+        f" sessions, as many messages as a tenth of a second holds, 1000 at most"
+    )
 
 
 class Tally:

@@ -11,7 +11,10 @@ ROW = "receive-100"
 QUEUE = "howdah_bench"
 TAKES = 100
 STATEMENT = f"select count(*) from pgmq.delete('{QUEUE}', array(select msg_id from pgmq.read('{QUEUE}', 60, {TAKES})));"
-INSTALLED = "select count(*) > 0 from pg_namespace n join pg_proc p on pronamespace = n.oid where nspname = 'pgmq' and proname = 'read'"
+INSTALLED = (
+    "select count(*) > 0 from pg_namespace n join pg_proc p on pronamespace = n.oid where nspname = 'pgmq'"
+    " and proname = 'read'"
+)
 
 
 def measure(bench: Bench, dsn: str) -> None:

@@ -1,4 +1,4 @@
-"""The server that is measured: one of our own for the run, or the user's, where only what is ours is made and removed."""
+"""The measured server: our own for the run, or the user's, where we create and remove only what is ours."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ grant all on schema howdah, {SCHEMA} to {APPLICATIONS_ROLE};
 grant all on all tables in schema howdah to {APPLICATIONS_ROLE};
 grant all on all sequences in schema howdah to {APPLICATIONS_ROLE};
 grant all on all functions in schema howdah to {APPLICATIONS_ROLE}"""
-"""The role that is measured: an application's, for a superuser's rights take longer to find. It may look into our tables, too."""
+"""The measured role, an application's: a superuser's rights take longer to find. It may read our tables too."""
 
 
 class Place:
@@ -86,7 +86,7 @@ class Place:
 
     @contextmanager
     def database(self, *, empty: bool = False) -> Iterator[str]:
-        """The DSN of a migrated database with an empty schema howdah_bench: a new one on our own server, else the user's.
+        """Yield the DSN of a migrated database with an empty schema howdah_bench: a new one or the user's.
 
         ``empty``: without Howdah, for a peer; on our own server only.
         """

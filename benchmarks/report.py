@@ -14,8 +14,9 @@ from .show import figure, reached, verdict
 
 STYLE = """
 body { font: 16px/1.45 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
-table { border-collapse: collapse; margin: .6rem 0 1.2rem; } td, th { padding: .15rem .7rem; border-bottom: 1px solid #ddd;
-text-align: left; } td.n { text-align: right; font-variant-numeric: tabular-nums; } td.r { font-weight: 600; }
+table { border-collapse: collapse; margin: .6rem 0 1.2rem; } td, th { padding: .15rem .7rem;
+border-bottom: 1px solid #ddd; text-align: left; }
+td.n { text-align: right; font-variant-numeric: tabular-nums; } td.r { font-weight: 600; }
 h2 { margin-top: 2.2rem; } .no { color: #b00; } .yes { color: #070; } svg { max-width: 100%; height: auto; }
 small { color: #555; }
 """

@@ -43,5 +43,5 @@ class Row:
     goals: tuple[Goal, ...] = ()
     #: Also on a server that is not ours; the others make very many queues or change tables.
     anywhere: bool = True
-    #: Left out of a quick run, which can be asked for it by its key: a matter of one option, or of a length that a quick run has not.
+    #: Left out of a quick run unless asked for by key: it measures one option, or takes longer than a quick run has.
     full_only: bool = False

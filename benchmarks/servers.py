@@ -1,4 +1,4 @@
-"""Servers of the peers that do not live on the measured one: started when one needs them, gone at the end of the run."""
+"""Servers of peers that do not use the measured one. They start when needed and are gone at the end of the run."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Size:
     streamed: int
     #: Repetitions of the drains that take minutes each: under a held snapshot, and of the great backlog.
     long_rounds: int
-    #: Of what ours is given, what a peer is, where it does not say less itself; and with how many processes it is measured.
+    #: A peer's share of our messages, unless it sets less itself, and the number of processes it is measured with.
     peer_share: float = 1.0
     peer_processes: int = 2
 

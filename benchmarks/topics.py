@@ -1,4 +1,4 @@
-"""Topics: publishing beside a bare INSERT, reading shared and under a held snapshot, latency, and the list of subscriptions."""
+"""Topics: publishing beside a bare INSERT, shared reads, held snapshots, latency, and the list of subscriptions."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def publishing(bench: Bench) -> None:
 
 
 def spread(bench: Bench) -> None:
-    """What subscriptions cost who publishes: with 100 of them and with one, a round of each in turn, in two databases of one server."""
+    """Measure what subscriptions cost a publisher: 100 of them or one, in turn, in two databases of one server."""
     statement = f"select howdah.send('{TOPIC}', '{BODY}'::text);"
     each = max(bench.size.messages // 4, bench.size.each)
     with ExitStack() as open_ones:
@@ -162,7 +162,7 @@ READ = {
 
 
 def stream(dsn: str, where: str, events: int, a_tick: int, each: int) -> dict[str, float]:
-    """Publish the events, so many a transaction; then read them all by one subscriber, tick by tick, as a peer's reader does."""
+    """Publish the events, ``each`` a transaction. Then read them all by one subscriber, tick by tick, like a peer."""
     with opened(dsn) as connection, connect(dsn, max_size=1) as client, client.session() as session:
         prepare(connection)
         publish(connection, events + a_tick, each)

@@ -1,4 +1,4 @@
-"""What it costs not to take simply what lies next: message groups, and a selector that selects little of a long queue."""
+"""Measure receives that skip messages: message groups, and a selector that selects little of a long queue."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def groups(bench: Bench) -> None:
 
 
 def selector(bench: Bench) -> None:
-    """The first look of a selective consumer at the long queue, and then one message after the other, beside a receive of all."""
+    """Measure a selective consumer's first look at the long queue, and then each message, beside a plain receive."""
     times = max(5, bench.size.live // ONE_IN // 4)
     for _ in range(bench.size.rounds):
         with bench.database() as dsn, opened(dsn) as connection:

@@ -1,4 +1,4 @@
-"""howdah archive: journal, incidents and dead messages as Parquet, and messages out of it."""
+"""howdah archive: keep journal, incidents and dead messages as Parquet, and restore messages from it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..text.extras import how_to_install
 from . import output, progress, tables
 from .common import FAILED, OK, Dsn, Json, Role, Wide, connected, resolve_dsn
 
-app = typer.Typer(no_args_is_help=True, help="Journal, incidents and dead messages as Parquet.")
+app = typer.Typer(no_args_is_help=True, help="Archive journal, incidents and dead messages as Parquet.")
 
-Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The archive's folder.", show_default=False)]
-Master = Annotated[str, typer.Option("--master", help="Spark's master.")]
+Dir = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the archive.", show_default=False)]
+Master = Annotated[str, typer.Option("--master", help="Spark master.")]
 Jar = Annotated[
-    Path | None, typer.Option("--jdbc-jar", metavar="JAR", help="PostgreSQL's JDBC driver. [default: searched for]")
+    Path | None, typer.Option("--jdbc-jar", metavar="JAR", help="PostgreSQL JDBC driver. [default: searched for]")
 ]
-Partitions = Annotated[int, typer.Option("--partitions", metavar="N", min=1, help="Connections that read.")]
+Partitions = Annotated[int, typer.Option("--partitions", metavar="N", min=1, help="Number of connections that read.")]
 
 RUN_COLUMNS = tables.Columns(
     {
@@ -68,14 +68,17 @@ AFTER = {
 @app.command()
 def run(
     folder: Dir,
-    new: Annotated[bool, typer.Option("--new", help="Begin another archive, in an empty folder.")] = False,
+    new: Annotated[bool, typer.Option("--new", help="Start a new archive in an empty folder.")] = False,
     master: Master = "local[*]",
     jdbc_jar: Jar = None,
     partitions: Partitions = 4,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Archive what the last run has not, read it back and compare it. Nothing half done counts: run it again."""
+    """Archive what is new since the last run, then read it back and compare.
+
+    An unfinished run does not count: run the command again.
+    """
     dsn = resolve_dsn(dsn)
     with _archiving(dsn):
         from ..audit.archive import run_archive
@@ -94,8 +97,8 @@ def run(
         output.said(f"nothing is new since run {done.run}", as_json=as_json, **done.to_dict())
         return
     output.said(
-        f"run {done.run}: {done.journal:,} rows of the journal, {done.incidents:,} incidents, {done.messages:,} dead messages,"
-        f" read back and verified, in {done.seconds:.1f} s",
+        f"run {done.run}: {done.journal:,} rows of the journal, {done.incidents:,} incidents,"
+        f" {done.messages:,} dead messages, read back and verified, in {done.seconds:.1f} s",
         as_json=as_json,
         **done.to_dict(),
     )
@@ -103,7 +106,7 @@ def run(
 
 @app.command("list")
 def list_(wide: Wide = False, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Show the finished runs."""
+    """List the finished runs."""
     with connected(dsn, role) as connection:
         rows = [asdict(found) for found in connection.archives.runs()]
     tables.show(rows, RUN_COLUMNS, as_json=as_json, empty="no archive", wide=wide)
@@ -118,7 +121,10 @@ def verify(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Count and sum every finished run again. Exit code 1 if one is damaged; then retention drops nothing."""
+    """Verify the counts and sums of every finished run.
+
+    Exit code 1 if a run is damaged. Retention then drops nothing.
+    """
     dsn = resolve_dsn(dsn)
     with _archiving(dsn):
         from ..audit.archive import verify_archive
@@ -133,14 +139,14 @@ def verify(
 @app.command()
 def restore(
     folder: Dir,
-    message: Annotated[int, typer.Option("--message", metavar="ID", help="Number of the dead message.")],
-    queue: Annotated[str, typer.Option("--to", metavar="QUEUE", help="Where it is sent.")],
-    again: Annotated[bool, typer.Option("--again", help="Even if it was restored before.")] = False,
+    message: Annotated[int, typer.Option("--message", metavar="ID", help="Message id of the dead message.")],
+    queue: Annotated[str, typer.Option("--to", metavar="QUEUE", help="Destination queue.")],
+    again: Annotated[bool, typer.Option("--again", help="Restore it even if it was restored before.")] = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Send a message of the archive anew, with its body, headers and properties."""
+    """Send an archived message again, with its body, headers and properties."""
     with connected(dsn, role) as connection, _archiving(None):
         from ..audit.archive import restore_message
 
@@ -150,7 +156,7 @@ def restore(
 
 @contextmanager
 def _archiving(dsn: str | None) -> Iterator[None]:
-    """Errors of an archive as any other's; the database is asked first, for Spark takes seconds to start."""
+    """Report an archive's errors like any other. Asks the database first, because Spark takes seconds to start."""
     from ..engine.errors import HowdahError
 
     if dsn is not None:

@@ -1,4 +1,4 @@
-"""howdah audit: prove from one snapshot what became of every message; now, or by the clock."""
+"""howdah audit: prove from one snapshot what became of every message, now or on a schedule."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ WARNED = 6
 
 Every = Annotated[
     float | None,
-    times.length("--every", help="Audit so often, until SIGTERM: 90s, 30m, 1h, 1d."),
+    times.length("--every", help="Audit at this interval until SIGTERM: 90s, 30m, 1h, 1d."),
 ]
 Cron = Annotated[
-    str | None, typer.Option("--cron", help='Audit by a cron expression, such as "0 3 * * *", until SIGTERM.')
+    str | None, typer.Option("--cron", help='Audit by this cron expression until SIGTERM, such as "0 3 * * *".')
 ]
 
 
@@ -40,45 +40,50 @@ def audit(
         typer.Option(
             "--output",
             metavar="DIR",
-            help="A new or empty folder for Parquet; by the clock one below it for each run. [default: none kept]",
+            help="New or empty folder for Parquet. Scheduled audits make a subfolder each. [default: keep none]",
         ),
     ] = None,
-    master: Annotated[str, typer.Option("--master", help="Spark's master.")] = "local[*]",
+    master: Annotated[str, typer.Option("--master", help="Spark master.")] = "local[*]",
     jdbc_jar: Annotated[
-        Path | None, typer.Option("--jdbc-jar", metavar="JAR", help="PostgreSQL's JDBC driver. [default: searched for]")
+        Path | None, typer.Option("--jdbc-jar", metavar="JAR", help="PostgreSQL JDBC driver. [default: searched for]")
     ] = None,
     page: Annotated[
         Path | None,
         typer.Option(
-            "--page", metavar="FILE", help="The page: one HTML file. [default: index.html in the folder of --output]"
+            "--page", metavar="FILE", help="HTML file for the page. [default: index.html in the folder of --output]"
         ),
     ] = None,
     bucket: Annotated[
         float | None,
         times.length(
-            "--bucket", help="What reports count in, such as 60 (seconds) or 1h. [default: by the record's length]"
+            "--bucket", help="Time step of the reports: 60 (seconds), 1h, … [default: by the record's length]"
         ),
     ] = None,
     fail_on: Annotated[
         Literal["error", "warning", "never"],
-        typer.Option("--fail-on", help="From what on the exit code is not 0: 1 for errors, 6 for warnings only."),
+        typer.Option("--fail-on", help="Lowest severity that fails: exit code 1 for errors, 6 for warnings only."),
     ] = "warning",
-    partitions: Annotated[int, typer.Option("--partitions", metavar="N", min=1, help="Connections that read.")] = 4,
+    partitions: Annotated[
+        int, typer.Option("--partitions", metavar="N", min=1, help="Number of connections that read.")
+    ] = 4,
     archive: Annotated[
-        Path | None, typer.Option("--archive", metavar="DIR", help="Read what is in this archive from there.")
+        Path | None, typer.Option("--archive", metavar="DIR", help="Archive to read archived records from.")
     ] = None,
     record: Annotated[
-        bool, typer.Option("--record/--no-record", help="Keep the result in audit_runs, one auditor at a time.")
+        bool, typer.Option("--record/--no-record", help="Record the result in audit_runs; one audit at a time.")
     ] = True,
-    last: Annotated[bool, typer.Option("--last", help="Show the last audit on record, and make none.")] = False,
+    last: Annotated[bool, typer.Option("--last", help="Show the last recorded audit and run none.")] = False,
     every: Every = None,
     cron: Cron = None,
-    time_zone: Annotated[str, typer.Option(help="Of the cron expression, such as Europe/Vienna.")] = "UTC",
+    time_zone: Annotated[str, typer.Option(help="Time zone of --cron, such as Europe/Vienna.")] = "UTC",
     holder: Annotated[str | None, typer.Option("--holder", hidden=True)] = None,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Check with Spark that every message is accounted for. Exit code 1 if one is not, 6 if there are warnings (see --fail-on), 3 if no audit could be made."""
+    """Check with Spark that every message is accounted for.
+
+    Exit code 1 if a message is not, 6 for warnings only (see --fail-on), 3 if no audit was possible.
+    """
     bucket_seconds = None if bucket is None else round(bucket)
     if bucket_seconds is not None and bucket_seconds < 1:
         raise typer.BadParameter("it is less than a second", param_hint="--bucket")
@@ -86,7 +91,7 @@ def audit(
     if last:
         _show_last(dsn, as_json)
         return
-    # Before Spark and its Java start, which takes seconds: an answer from the database, whatever it is.
+    # Ask the database first: Spark and its Java take seconds to start.
     with connected(dsn, None) as connection:
         connection.admin.list_queues()
     if every is not None or cron is not None:
@@ -135,7 +140,7 @@ def audit(
 
 
 def code_of(result: AuditResult, fail_on: str) -> int:
-    """The exit code by the gravest finding, as far as ``fail_on`` lets it count."""
+    """Return the exit code of the gravest finding that ``fail_on`` counts."""
     if fail_on == "never":
         return OK
     if not result.ok:
@@ -145,7 +150,7 @@ def code_of(result: AuditResult, fail_on: str) -> int:
 
 
 def _audited(dsn: str, holder: str | None, record: bool, fail_on: str, **options: Unpack[AuditOptions]) -> AuditResult:
-    """The result of run_audit with these options. Ends the program where there is none."""
+    """Return the result of run_audit, or exit if there is none."""
     try:
         from .. import audit as audits
     except ModuleNotFoundError as error:
@@ -171,7 +176,7 @@ def _audited(dsn: str, holder: str | None, record: bool, fail_on: str, **options
 
 @contextmanager
 def _ending_in_order() -> Iterator[None]:
-    """SIGTERM ends the audit in order: the right to audit is given up, and that it was ended is recorded."""
+    """End the audit in order on SIGTERM: release the right to audit and record that it was ended."""
 
     def end(number: int, frame: object) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""Audits by the clock, in the foreground: each in a process of its own, whose memory and Java end with it."""
+"""Scheduled audits in the foreground, each in its own process, whose memory and Java end with it."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from .common import BUSY, connected
 from .output import complain
 
 STOP_SECONDS = 20.0
-"""An audit that is ended has so long to give up what it holds; then it is killed."""
+"""Seconds that a stopped audit has to release what it holds before it is killed."""
 SHORTEST_SECONDS = 1.0
 PROGRAM = (sys.executable, "-m", "howdah.cli.main", "audit")
 
 
 class CronTimes(BaseTrigger):  # type: ignore[misc]
-    """A cron expression as APScheduler's trigger, with the meaning it has in schedules."""
+    """A trigger of APScheduler for a cron expression, which means what it means in schedules."""
 
     def __init__(self, cron: Cron) -> None:
         self._cron = cron
@@ -45,12 +45,12 @@ class CronTimes(BaseTrigger):  # type: ignore[misc]
 
 
 class AuditSchedule:
-    """Runs ``howdah audit`` by a trigger, one at a time, until it is stopped."""
+    """Runs ``howdah audit`` by a trigger, one at a time, until stopped."""
 
     def __init__(
         self, dsn: str, words: Sequence[str], keep: Path | None = None, program: Sequence[str] = PROGRAM
     ) -> None:
-        """words: options of each run. keep: the folder below which each run keeps its Parquet. program: what is run."""
+        """words: options of each run. keep: parent folder of each run's Parquet. program: command to run."""
         self._program = list(program)
         self._dsn = dsn
         self._words = list(words)
@@ -64,8 +64,8 @@ class AuditSchedule:
         logging.getLogger("apscheduler").addHandler(logging.NullHandler())  # what matters of it is said by these two
 
     def run(self, trigger: BaseTrigger, first: datetime | None) -> None:
-        """Audit by the trigger, for the first time at ``first``; returns when ``stop`` is called."""
-        # coalesce, and no time after which it is too late: runs missed by sleep are made up for by one.
+        """Audit by the trigger, first at ``first``. Returns when ``stop`` is called."""
+        # coalesce without a grace time: one run makes up for all runs that a sleep missed.
         self._scheduler.add_job(
             self.audit, trigger, next_run_time=first, coalesce=True, max_instances=1, misfire_grace_time=None
         )
@@ -77,11 +77,11 @@ class AuditSchedule:
         complain("no more audits")
 
     def stop(self) -> None:
-        """Begin no more audits and end the one under way."""
+        """Start no more audits and end the running one."""
         self._stopping.set()
 
     def audit(self) -> None:
-        """One audit, in a process that has a group of its own, so that Java ends with it."""
+        """Run one audit in its own process group, so that Java ends with it."""
         with self._lock:
             if self._stopping.is_set():
                 return
@@ -100,7 +100,7 @@ class AuditSchedule:
         complain(f"audit ended with code {code} after {(datetime.now(UTC) - started).total_seconds():.0f} s")
 
     def _wait(self, child: subprocess.Popen[bytes]) -> int:
-        """The child's exit code; if we are stopped meanwhile it is ended, and killed if it does not."""
+        """Wait for the child's exit code. A stop terminates the child, then kills it if it does not end."""
         try:
             while not self._stopping.is_set():
                 with suppress(subprocess.TimeoutExpired):
@@ -116,7 +116,7 @@ class AuditSchedule:
             child.wait()
 
     def _record(self, started: datetime, code: int) -> None:
-        """Note a failure that the audit did not note itself: it was killed, or never came to begin."""
+        """Record a failure that the audit could not record: it was killed or never started."""
         try:
             with connected(self._dsn, None) as connection:
                 runs = connection.audits.list(1)
@@ -140,7 +140,7 @@ class AuditSchedule:
 def audit_by_the_clock(
     dsn: str, words: Sequence[str], *, every: float | None, cron: str | None, time_zone: str, keep: Path | None
 ) -> None:
-    """Audit until SIGTERM or Ctrl-C. What was missed since the last audit on record is made up for by one at once."""
+    """Audit until SIGTERM or Ctrl-C. If times were missed since the last recorded audit, audit once at once."""
     if (every is None) == (cron is None):
         raise typer.BadParameter("name one of --every and --cron", param_hint="--every")
     with connected(dsn, None) as connection:
@@ -167,12 +167,12 @@ def audit_by_the_clock(
 
 
 def next_every(period: timedelta, last: datetime | None, now: datetime) -> datetime | None:
-    """When to begin: a period after the last audit on record, at once if that has passed or there is none."""
+    """Return when to begin: one period after the last recorded audit; now if that has passed or there is none."""
     return now if last is None else max(now, last + period)
 
 
 def next_cron(times: Cron, last: datetime | None, now: datetime) -> datetime | None:
-    """When to begin: at once if a time has come since the last audit on record, else at the next one."""
+    """Return when to begin: now if a time has passed since the last recorded audit, else at the next time."""
     missed = None if last is None else times.after(last)
     return now if missed is not None and missed <= now else times.first(now)
 

@@ -1,4 +1,4 @@
-"""Lines sent in batches, each a committed transaction, so that what is sent is always known by line number."""
+"""Send lines in batches, each a committed transaction, so that line numbers always tell what was sent."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ BLAMED = (BadArgument, BadPriority, BodyTooLarge, psycopg.DataError)
 
 @dataclass(frozen=True)
 class Outcome:
-    """How many messages were sent, and the last line of the file that is done with."""
+    """The number of messages sent, and the last line that is done."""
 
     sent: int
     last_line: int
 
 
 class Sender:
-    """Sends lines in their order. ``message`` and ``common`` are options of ``calls.send`` for lines and for batches."""
+    """Sends lines in order. ``message`` holds options of ``calls.send`` for a line, ``common`` those for a batch."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Sender:
         self._committing: list[Line] = []
 
     def send_all(self, lines: Iterable[Line]) -> Outcome:
-        """Send every line. An error says which line broke and up to which line all were sent, and none after it."""
+        """Send every line. An error names the broken line and the last line sent; no line after that was sent."""
         try:
             for batch in self._batches(lines):
                 self._send(batch)
@@ -71,7 +71,7 @@ class Sender:
         return Outcome(self._sent, self._done)
 
     def _batches(self, lines: Iterable[Line]) -> Iterator[list[Line]]:
-        """Lines in portions; where the file has a broken line, first what stands before it, then the error."""
+        """Yield lines in batches. At a broken line, yields the lines before it, then raises the error."""
         batch: list[Line] = []
         size = 0
         try:
@@ -88,7 +88,7 @@ class Sender:
         yield batch
 
     def _send(self, batch: list[Line]) -> None:
-        """One transaction. Raises BrokenLineError, after the lines before it were sent, if the server refuses one."""
+        """Send one transaction. If the server refuses a line, sends the lines before it and raises BrokenLineError."""
         if not batch:
             return
         try:
@@ -99,7 +99,7 @@ class Sender:
         self._commit(batch)
 
     def _find_guilty(self, batch: list[Line]) -> None:
-        """Send line by line to find the one that the server refuses; then again what stands before it, for good."""
+        """Send line by line to find the one that the server refuses, then send the lines before it for good."""
         for index, line in enumerate(batch):
             try:
                 self._put([line])
@@ -137,7 +137,7 @@ class Sender:
         self._tell(self._sent)
 
     def _account(self) -> str:
-        """Which lines were sent, and how to go on."""
+        """Say which lines were sent and how to continue."""
         sent = f"lines {self._start} to {self._done} were sent" if self._done >= self._start else "no line was sent"
         if self._committing:
             first, last = self._committing[0].number, self._committing[-1].number

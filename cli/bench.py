@@ -1,4 +1,4 @@
-"""howdah bench: speed beside the bare statements and the peers, on a server of its own or on the user's."""
+"""howdah bench: measure speed beside bare statements and peers, on its own server or the user's."""
 
 from __future__ import annotations
 
@@ -18,34 +18,43 @@ SLOWER = FAILED
 def bench(
     dsn: Annotated[
         str | None,
-        typer.Option(metavar="DSN", help="Measure this server. [default: one of its own, removed at the end]"),
+        typer.Option(metavar="DSN", help="Server to measure. [default: a temporary one]"),
     ] = None,
-    pg: Annotated[int | None, typer.Option(help="Major version of the server of its own.")] = None,
-    full: Annotated[bool, typer.Option("--full/--quick", help="An hour or two, or a few minutes.")] = False,
+    pg: Annotated[int | None, typer.Option(help="Major version of the temporary server.")] = None,
+    full: Annotated[
+        bool, typer.Option("--full/--quick", help="Measure for an hour or two, or for a few minutes.")
+    ] = False,
     tiny: Annotated[bool, typer.Option("--tiny", hidden=True)] = False,
-    only: Annotated[list[str] | None, typer.Option(metavar="ROW", help="This row only; may be repeated.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="ROW", help="Measure only this row; may be repeated.")
+    ] = None,
     rounds: Annotated[int | None, typer.Option(min=1, help="Repetitions. [default: by size]")] = None,
     peers: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Install the peers there and measure them too.")
+        Path | None, typer.Option(metavar="FOLDER", help="Install the peers in this folder and measure them too.")
     ] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Keep the record there.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write the record to this file.")
+    ] = None,
     page: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page with plots (howdah\\[bench]).")
     ] = None,
     against: Annotated[
-        Path | None, typer.Option(metavar="OLD.json", help="Say what became slower; exit code 1 if anything did.")
+        Path | None,
+        typer.Option(metavar="OLD.json", help="Compare with this record; exit code 1 if anything is slower."),
     ] = None,
     again: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.json", help="Measure the rows of --only anew, and keep this record's others."),
+        typer.Option(metavar="FILE.json", help="Measure the rows of --only again and keep this record's other rows."),
     ] = None,
     record: Annotated[
-        Path | None, typer.Option(metavar="FILE.json", help="Measure nothing: use this record for --page, --against.")
+        Path | None,
+        typer.Option(metavar="FILE.json", help="Measure nothing; use this record for --page and --against."),
     ] = None,
 ) -> None:
-    """Measure speed, in turn with the bare statements that PostgreSQL allows.
+    """Measure speed, alternating with the bare statements that PostgreSQL allows.
 
-    On your own server (--dsn) Howdah must be installed; schema howdah_bench and queues bench_… are made and removed.
+    On your own server (--dsn), Howdah must be installed.
+    The bench creates and removes schema howdah_bench and queues bench_….
     """
     from dataclasses import replace
 
@@ -58,7 +67,7 @@ def bench(
     if unknown := set(only or []) - set(KEYS):
         raise typer.BadParameter(f"no row {', '.join(unknown)}; there are {', '.join(KEYS)}", param_hint="--only")
     if again is not None and not only:
-        raise typer.BadParameter("say which rows with --only", param_hint="--again")
+        raise typer.BadParameter("name the rows with --only", param_hint="--again")
     console = Console()
 
     def keep(done: Record) -> None:

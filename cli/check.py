@@ -1,4 +1,4 @@
-"""howdah check: whether this server is set up for learning or for work."""
+"""howdah check: report whether this server is set up for learning or for work."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COLUMNS = tables.Columns(
 
 
 def check(wide: Wide = False, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Say which settings are for learning. Exit code 1 if any of them risks what was committed."""
+    """Report settings that suit only learning. Exit code 1 if one of them risks committed data."""
     with connected(dsn, role) as connection:
         rows = connection.admin.check_server()
     tables.show(rows, COLUMNS, as_json=as_json, empty="nothing to say", wide=wide)

@@ -1,4 +1,4 @@
-"""What the commands share: their options, exit codes, connection and the one line that an error gets."""
+"""What the commands share: options, exit codes, the connection, and errors as one line."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 OK = 0
 #: Refused or failed: the line on stderr says why, and nothing was changed unless it says so.
 FAILED = 1
-#: The words of the command were wrong.
+#: The command's arguments were wrong.
 USAGE = 2
-#: What the command needs is not there: no server runs or answers, the database is not migrated or not current.
+#: What the command needs is missing: no server runs or answers, or the database is not migrated or not current.
 NOT_READY = 3
-#: Somebody else does it now: another audit of the database is under way.
+#: Another audit of the database is running.
 BUSY = 5
 #: Ctrl-C.
 INTERRUPTED = 130
@@ -38,7 +38,7 @@ EXIT_CODES = (
 
 CONNECT_SECONDS = 10
 
-#: What Typer raises for words it does not understand. It exports the subclass only, and brings its own copy of click.
+#: What Typer raises for arguments it does not understand. It exports only a subclass, and brings its own copy of click.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 Dsn = Annotated[
@@ -48,23 +48,23 @@ Dsn = Annotated[
         envvar="HOWDAH_DSN",
         show_envvar=True,
         metavar="DSN",
-        help="The database, in libpq's form. [default: the embedded server, if it runs]",
+        help="DSN of the database, as libpq reads it. [default: the embedded server, if it runs]",
     ),
 ]
-Role = Annotated[str | None, typer.Option("--role", metavar="ROLE", help="SET ROLE to this first.")]
-Json = Annotated[bool, typer.Option("--json", help="For machines.")]
-Wide = Annotated[bool, typer.Option("--wide", "-w", help="Show every column, and nothing cut.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-Queue = Annotated[str, typer.Argument(metavar="QUEUE", help="Name of the queue.", show_default=False)]
+Role = Annotated[str | None, typer.Option("--role", metavar="ROLE", help="Role to assume with SET ROLE.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Wide = Annotated[bool, typer.Option("--wide", "-w", help="Show every column in full.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+Queue = Annotated[str, typer.Argument(metavar="QUEUE", help="Queue name.", show_default=False)]
 
 
 @contextmanager
 def connected(dsn: str | None, role: str | None) -> Iterator[Connection]:
-    """A connection for one command; ``admin`` calls are transactions of their own."""
+    """Connect for one command. Each ``admin`` call is its own transaction."""
     from ..engine import connect
     from . import target
 
-    # The pool tells its troubles to the log as well, which would end up on stderr.
+    # The pool also logs its errors, which would end up on stderr.
     logging.getLogger("psycopg").addHandler(logging.NullHandler())
     dsn = target.find(dsn)
     with connect(dsn, role=role, max_size=1, timeout=_seconds_to_connect(dsn)) as connection:
@@ -73,13 +73,13 @@ def connected(dsn: str | None, role: str | None) -> Iterator[Connection]:
 
 @contextmanager
 def transaction(dsn: str | None, role: str | None) -> Iterator[Session]:
-    """A session in a transaction: committed at the end of the block, rolled back if it raises."""
+    """Open a session in a transaction. The block's end commits it; an exception rolls it back."""
     with connected(dsn, role) as connection, connection.session() as session, session.transaction():
         yield session
 
 
 def resolve_dsn(dsn: str | None) -> str:
-    """The DSN given, else that of the embedded server, which must run. The command says on stderr which one it is."""
+    """Return the given DSN, or that of the embedded server, which must run. Names the database on stderr."""
     from ..text.dsn import canonical
     from . import target
 
@@ -87,7 +87,7 @@ def resolve_dsn(dsn: str | None) -> str:
 
 
 def _seconds_to_connect(dsn: str | None) -> float:
-    """What the DSN or libpq's environment says, else CONNECT_SECONDS."""
+    """Return the timeout of the DSN or of libpq's environment, or else CONNECT_SECONDS."""
     from ..text.dsn import BadDsnError, read
 
     said = os.environ.get("PGCONNECT_TIMEOUT")
@@ -98,7 +98,7 @@ def _seconds_to_connect(dsn: str | None) -> float:
 
 
 def pairs(words: list[str] | None, option: str) -> dict[str, Any]:
-    """``key=value`` words as a dictionary; a value that is JSON is taken as such, any other as text."""
+    """Return ``key=value`` words as a dictionary. A value that is valid JSON is parsed; any other is text."""
     found: dict[str, Any] = {}
     for word in words or []:
         key, equals, value = word.partition("=")
@@ -118,19 +118,19 @@ def _no_constant(name: str) -> None:
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Go on only if the person agrees; without a terminal to ask at, only with --yes."""
+    """Return only if the user agrees. Without a terminal, --yes is needed."""
     from ..engine.errors import HowdahError
 
     if yes:
         return
     if not sys.stdin.isatty():
-        raise HowdahError("not done: this needs to be confirmed, and stdin is no terminal", "Say --yes.")
+        raise HowdahError("not done: this needs confirmation, and stdin is not a terminal", "Use --yes.")
     if not typer.confirm(question, err=True):
         raise HowdahError("not done")
 
 
 def describe(error: Exception) -> tuple[str, int] | None:
-    """What to print for an error, and the exit code; None for an error that is a bug of ours."""
+    """Return what to print for an error and the exit code, or None if the error is a bug of ours."""
     if isinstance(error, UsageError):
         return _describe_usage(error), USAGE
 
@@ -165,11 +165,11 @@ def describe(error: Exception) -> tuple[str, int] | None:
 
 
 def _describe_usage(error: Any) -> str:
-    """What was wrong with the words; nothing where Typer has shown the help, since there were no words."""
+    """Say what was wrong with the arguments. Says nothing if there were none: Typer has shown the help."""
     said = one_line(error.format_message())
     return f"{said} (see: {error.ctx.command_path} --help)" if said and error.ctx else said
 
 
 def one_line(text: str) -> str:
-    """The text without line breaks."""
+    """Return the text without line breaks."""
     return " ".join(text.split())

@@ -1,4 +1,4 @@
-"""A text in the user's editor."""
+"""Edit text in the user's editor."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from pathlib import Path
 
 
 def edit(text: str, suffix: str) -> str:
-    """The text as the user leaves it in $VISUAL or $EDITOR. Raises HowdahError if there is no terminal, or it fails."""
+    """Return the text as edited in $VISUAL or $EDITOR. Raises HowdahError without a terminal or if the editor fails."""
     from ..engine.errors import HowdahError
 
     if not sys.stdin.isatty():
-        raise HowdahError(
-            "nothing to change was given, and stdin is no terminal", "Give --body, --body-file or --header."
-        )
+        raise HowdahError("no change was given, and stdin is not a terminal", "Give --body, --body-file or --header.")
     command = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
     with tempfile.TemporaryDirectory(prefix="howdah-") as folder:
         file = Path(folder) / f"body{suffix}"
@@ -27,5 +25,5 @@ def edit(text: str, suffix: str) -> str:
         except (OSError, subprocess.CalledProcessError) as error:
             raise HowdahError(f"not done: the editor {command[0]} failed: {error}") from error
         edited = file.read_bytes().decode()
-    # Editors end a file with a line end that the body had not.
+    # Editors add a line end that the body did not have.
     return edited if text.endswith("\n") else edited.removesuffix("\n")

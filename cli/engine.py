@@ -1,4 +1,4 @@
-"""howdah engine: the properties of the whole engine, and how full it is."""
+"""howdah engine: properties of the whole engine, and how full it is."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Options = Annotated[
         "--option",
         "-o",
         metavar="KEY=VALUE",
-        help="A property, such as max_size=5m or autorollback=true; a wrong one is told the names of all.",
+        help="Property to set, such as max_size=5m or autorollback=true. A wrong name lists all names.",
     ),
 ]
 
 
 @app.command()
 def show(dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Show the resource state (green, yellow, orange or red), what lies in the queues, and the properties."""
+    """Show the resource state (green, yellow, orange or red), the queues' contents and the properties."""
     with connected(dsn, role) as connection:
         facts = {**connection.admin.resource_state(), **connection.admin.engine_options()}
     output.facts(facts, as_json=as_json)
@@ -32,7 +32,7 @@ def show(dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
 
 @app.command()
 def alter(option: Options = None, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Change properties of the engine; those not named stay."""
+    """Change properties of the engine. The others stay as they are."""
     options = pairs(option, "--option")
     if not options:
         raise typer.BadParameter("name at least one: -o KEY=VALUE", param_hint="--option")

@@ -1,4 +1,4 @@
-"""What the database advises, in commands: its hints name functions of SQL, and who types commands wants a command."""
+"""Translate the database's hints: they name SQL functions, and a user of the command line needs commands."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ COMMANDS = {
     "unsubscribe": "howdah subscription drop SUBSCRIPTION",
 }
 
-# With its arguments or by its bare name. Arguments with parentheses in them stay, for half of them would.
+# With its arguments or by its bare name. Arguments that contain parentheses stay: the pattern would cut them in half.
 _CALL = re.compile(r"\bhowdah\.([a-z_]+)\b(?:\(([^()]*)\)|(?!\())")
 
 
 def in_commands(text: str) -> str:
-    """The text with each function that a command stands for, called or only named, replaced by the command."""
+    """Replace each SQL function in the text, called or only named, by the command that does the same."""
     return _CALL.sub(lambda call: COMMANDS.get(f"{call[1]}({call[2]})") or COMMANDS.get(call[1]) or call[0], text)

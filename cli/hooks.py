@@ -14,13 +14,14 @@ from .common import Dsn, connected, resolve_dsn
 app = typer.Typer(help="Tell administrators of events by webhook and e-mail.", no_args_is_help=True)
 
 File = Annotated[
-    Path, typer.Argument(metavar="FILE", help="The hooks, in TOML; see docs/handling-failures.md.", show_default=False)
+    Path,
+    typer.Argument(metavar="FILE", help="TOML file of the hooks; see docs/handling-failures.md.", show_default=False),
 ]
 
 
 @app.command("check")
 def check(file: File) -> None:
-    """Check the file and the environment variables that it names; nobody is told anything."""
+    """Check the file and the environment variables that it names. Calls no hook."""
     from ..workers.hooks.config import load_hooks
 
     configuration = load_hooks(file, os.environ)
@@ -34,13 +35,13 @@ def check(file: File) -> None:
 def run(
     file: File,
     dsn: Dsn = None,
-    sessions: Annotated[int, typer.Option(min=1, max=200, help="Events told at the same time.")] = 1,
+    sessions: Annotated[int, typer.Option(min=1, max=200, help="Number of events handled at the same time.")] = 1,
     log_json: Annotated[bool, typer.Option("--log-json", help="Write the log as JSON lines.")] = False,
     log_level: Annotated[
-        Literal["DEBUG", "INFO", "WARNING", "ERROR"], typer.Option(case_sensitive=False, help="What is logged.")
+        Literal["DEBUG", "INFO", "WARNING", "ERROR"], typer.Option(case_sensitive=False, help="Lowest level to log.")
     ] = "INFO",
 ) -> None:
-    """Call the hooks of each event until SIGTERM, which finishes what is in hand."""
+    """Call the hooks of each event until SIGTERM. Calls in progress are finished."""
     from ..engine.errors import NoSuchQueue
     from ..workers.hooks.config import load_hooks
     from ..workers.hooks.handler import TARGET, VARIABLE

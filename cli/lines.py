@@ -1,4 +1,4 @@
-"""Files of messages, one a line: JSON objects, or with raw lines each line the text of a body."""
+"""Read files of messages, one a line. A line is a JSON object or, with raw lines, the text of a body."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..engine.calls.bodies import Body
 from ..engine.errors import BadArgument
 from .output import is_json
 
-#: Keys of a line, and what each must be. Any other key is an error, lest a misspelt one be lost without a word.
+#: Keys of a line and their types. Any other key is an error, so that a misspelt one is not lost silently.
 KEYS: dict[str, tuple[type, ...]] = {
     "headers": (dict, type(None)),
     "priority": (int, type(None)),
@@ -24,7 +24,7 @@ KEYS: dict[str, tuple[type, ...]] = {
     "conversation_id": (str, type(None)),
     "content_type": (str, type(None)),
 }
-#: What only a message that was sent has: left aside, so that what receive and browse print can be sent again.
+#: Keys that only a sent message has. They are ignored, so that the output of receive and browse can be sent again.
 LEFT_ASIDE = {
     "message_id",
     "queue",
@@ -44,7 +44,7 @@ _NAMES = {dict: "a JSON object", int: "a whole number", str: "text", type(None):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One message of a file: where it stood, its body, what KEYS say of it, and how many bytes it took."""
+    """One message of a file: line number, body, values of KEYS, and size in bytes."""
 
     number: int
     body: Body
@@ -53,13 +53,13 @@ class Line:
 
     @property
     def kind(self) -> tuple[str, str | None, str | None]:
-        """Lines in one statement must have this in common."""
+        """What all lines of one statement must share."""
         kind = "text" if isinstance(self.body, str) else "bytes" if isinstance(self.body, bytes) else "json"
         return kind, self.options.get("reply_to"), self.options.get("content_type")
 
 
 class BrokenLineError(Exception):
-    """A line that is no message; ``number`` counts from 1."""
+    """A line is not a message. ``number`` counts from 1."""
 
     def __init__(self, number: int, reason: str) -> None:
         super().__init__(reason)
@@ -69,10 +69,10 @@ class BrokenLineError(Exception):
 def read(
     stream: IO[bytes], *, raw: bool, start: int, content_type: str | None, advance: Callable[[int], object]
 ) -> Iterator[Line]:
-    """The messages from line ``start`` on; ``advance`` is told of bytes read. Raises BrokenLineError.
+    """Yield the messages from line ``start`` on. Calls ``advance`` with the bytes read. Raises BrokenLineError.
 
-    Empty lines among JSON lines are passed by; among raw ones they are messages with an empty body. ``content_type`` is
-    that of lines that name none: text that is called JSON must be JSON.
+    Empty JSON lines are skipped; empty raw lines are messages with an empty body. ``content_type`` applies to lines
+    that name none. A text declared as JSON must be JSON.
     """
     for number, data in enumerate(stream, 1):
         advance(len(data))
@@ -97,7 +97,7 @@ def read(
 
 
 def check_text(body: str, content_type: str | None) -> None:
-    """Raise BadArgument if the content type says JSON and the text is none."""
+    """Raise BadArgument if the content type says JSON and the text is not JSON."""
     if content_type is not None and is_json(content_type):
         try:
             json.loads(body, parse_constant=_refuse_constant)
@@ -106,7 +106,7 @@ def check_text(body: str, content_type: str | None) -> None:
 
 
 def is_json_document(body: str) -> bool:
-    """Whether a text is a JSON object or array: probably meant as JSON."""
+    """Return whether a text is a JSON object or array, and so probably meant as JSON."""
     if not body.lstrip().startswith(("{", "[")):
         return False
     try:
@@ -125,10 +125,10 @@ def _reason(error: Exception) -> str:
 
 
 def _message(text: str) -> tuple[Body, dict[str, Any]]:
-    """Body and options of a JSON line. Raises ValueError with what is wrong."""
+    """Return body and options of a JSON line. Raises ValueError that says what is wrong."""
     found = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
     if not isinstance(found, dict):
-        raise BadArgument('it is no JSON object such as {"body": "…"}')
+        raise BadArgument('it is not a JSON object such as {"body": "…"}')
     given = {name: value for name, value in found.items() if name not in LEFT_ASIDE}
     options = {}
     for name, value in given.items():
@@ -150,7 +150,7 @@ def _body(given: dict[str, Any]) -> Body:
         try:
             return base64.b64decode(given["body_base64"], validate=True)
         except (TypeError, binascii.Error) as error:
-            raise BadArgument(f"body_base64 is no base64: {error}") from error
+            raise BadArgument(f"body_base64 is not base64: {error}") from error
     body: Body | None = given["body"]
     if body is None:
         raise BadArgument("body cannot be null")
@@ -164,5 +164,5 @@ def _refuse_constant(name: str) -> None:
 def _unique(found: list[tuple[str, Any]]) -> dict[str, Any]:
     names = dict(found)
     if len(names) < len(found):
-        raise BadArgument("a key stands twice in one object")
+        raise BadArgument("an object has a key twice")
     return names

@@ -1,4 +1,4 @@
-"""howdah listener: make listeners, look at them, change, stop, resume and drop them."""
+"""howdah listener: create, show, change, stop, resume and drop listeners."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import typer
 from . import output, tables
 from .common import Dsn, Json, Queue, Role, Wide, Yes, confirm, connected, pairs
 
-app = typer.Typer(no_args_is_help=True, help="Listeners: endpoints of queues that stop when deliveries fail.")
+app = typer.Typer(no_args_is_help=True, help="Manage listeners: endpoints of queues that stop when deliveries fail.")
 
-Listener = Annotated[str, typer.Argument(metavar="LISTENER", help="Name of the listener.", show_default=False)]
+Listener = Annotated[str, typer.Argument(metavar="LISTENER", help="Listener name.", show_default=False)]
 Options = Annotated[
     list[str] | None,
     typer.Option(
         "--option",
         "-o",
         metavar="KEY=VALUE",
-        help="An option of the listener: max_sessions, stop_on_failure, sequential_failures or kind.",
+        help="Option to set: max_sessions, stop_on_failure, sequential_failures or kind.",
     ),
 ]
 
@@ -42,7 +42,7 @@ COLUMNS = tables.Columns(
 
 @app.command("list")
 def list_(wide: Wide = False, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Show every listener, its status and its counter of failures."""
+    """List the listeners with status and failure counter."""
     with connected(dsn, role) as connection:
         rows = connection.admin.list_listeners()
     if not as_json:
@@ -52,7 +52,7 @@ def list_(wide: Wide = False, dsn: Dsn = None, role: Role = None, as_json: Json 
 
 @app.command()
 def show(listener: Listener, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Show one listener with all its options."""
+    """Show a listener and its options."""
     from ..engine.errors import NoSuchListener
 
     with connected(dsn, role) as connection:
@@ -71,7 +71,7 @@ def create(
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Create a listener of a queue."""
+    """Create a listener for a queue."""
     options = pairs(option, "--option")
     with connected(dsn, role) as connection:
         warning = connection.admin.create_listener(listener, queue, **options)
@@ -82,7 +82,7 @@ def create(
 def alter(
     listener: Listener, option: Options = None, dsn: Dsn = None, role: Role = None, as_json: Json = False
 ) -> None:
-    """Change options of a listener; those not named stay, and so does its status."""
+    """Change options of a listener. Its status and the other options stay as they are."""
     options = pairs(option, "--option")
     if not options:
         raise typer.BadParameter("name at least one: -o KEY=VALUE", param_hint="--option")
@@ -100,12 +100,12 @@ def alter(
 @app.command()
 def stop(
     listener: Listener,
-    reason: Annotated[str | None, typer.Option("--reason", help="Why, for who looks at it later.")] = None,
+    reason: Annotated[str | None, typer.Option("--reason", help="Reason, kept with the listener.")] = None,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Let a listener receive nothing more; what is in hand is finished."""
+    """Stop a listener. Messages in hand are finished."""
     with connected(dsn, role) as connection:
         stopped = connection.admin.stop_listener(listener, reason)
     text = f"listener {listener} " + ("stopped" if stopped else "was stopped already")
@@ -114,7 +114,10 @@ def stop(
 
 @app.command()
 def resume(listener: Listener, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Let a stopped listener receive again; the next failure stops it, a handled message sets its counter to 0."""
+    """Resume a stopped listener.
+
+    The next failure stops it again. A handled message resets its failure counter to 0.
+    """
     with connected(dsn, role) as connection:
         resumed = connection.admin.resume_listener(listener)
     text = f"listener {listener} " + ("resumed" if resumed else "was running already")
@@ -123,7 +126,7 @@ def resume(listener: Listener, dsn: Dsn = None, role: Role = None, as_json: Json
 
 @app.command()
 def drop(listener: Listener, yes: Yes = False, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Drop a listener; its queue and the messages stay."""
+    """Drop a listener. Its queue and messages stay."""
     with connected(dsn, role) as connection:
         confirm(f"Drop listener {output.printable(listener)}?", yes=yes)
         connection.admin.drop_listener(listener)

@@ -88,14 +88,14 @@ def _options(
 
 @cache
 def _command() -> Callable[..., Any]:
-    """The command built from ``app``, once: Typer takes as long for it as most commands run."""
+    """Build the command from ``app`` once: that takes Typer as long as most commands run."""
     command = typer.main.get_command(app)
     _show_brackets(command)
     return command
 
 
 def _show_brackets(command: Any) -> None:
-    """Escape what the help would take for markup and leave out: [default: all]."""
+    """Escape what the help would drop as markup, such as [default: all]."""
     for parameter in command.params:
         if getattr(parameter, "help", None):
             parameter.help = re.sub(r"(?<!\\)\[default:", r"\\[default:", parameter.help)
@@ -104,10 +104,10 @@ def _show_brackets(command: Any) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command; None means the words of the command line. Errors that we know get one line on stderr."""
+    """Run the command; None means the arguments of the process. Prints known errors as one line on stderr."""
     target.begin()
     try:
-        # Not standalone: Typer would draw a box of several lines around the words it did not understand.
+        # Not standalone: Typer would draw a box of several lines around arguments that it does not understand.
         code = _command()(arguments, prog_name="howdah", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         sys.exit(INTERRUPTED)

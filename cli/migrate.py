@@ -1,4 +1,4 @@
-"""howdah migrate: bring a database to the state that this version of Howdah needs."""
+"""howdah migrate: install or upgrade Howdah in a database."""
 
 from __future__ import annotations
 
@@ -18,33 +18,39 @@ DEFAULT_ENGINE_NAME = "howdah"
 
 def migrate(
     one_role: Annotated[
-        bool, typer.Option("--one-role", help="Let the connecting role own and use everything; no roles are made.")
+        bool, typer.Option("--one-role", help="Create no roles; the connecting role owns and uses everything.")
     ] = False,
     role_prefix: Annotated[
-        str | None, typer.Option("--role-prefix", metavar="P", help="Roles P_owner, P_admin … [default: howdah]")
+        str | None,
+        typer.Option("--role-prefix", metavar="P", help="Name the roles P_owner, P_admin, … [default: howdah]"),
     ] = None,
     engine_name: Annotated[
-        str, typer.Option("--engine-name", metavar="N", help="Ends the name of the system's exception destination.")
+        str,
+        typer.Option("--engine-name", metavar="N", help="Last part of the name of the system's exception destination."),
     ] = DEFAULT_ENGINE_NAME,
     to: Annotated[
-        str, typer.Option("--to", metavar="REVISION", help="Tables of this revision; base removes them and their data.")
+        str,
+        typer.Option(
+            "--to", metavar="REVISION", help="Target revision of the tables; base removes them and their data."
+        ),
     ] = "head",
     check: Annotated[
-        bool, typer.Option("--check", help="Change nothing; exit code 3 if there is something to do.")
+        bool, typer.Option("--check", help="Change nothing; exit code 3 if there is anything to do.")
     ] = False,
-    status: Annotated[bool, typer.Option("--status", help="Change nothing; say what is installed.")] = False,
+    status: Annotated[bool, typer.Option("--status", help="Change nothing; show what is installed.")] = False,
     persistent: Annotated[
         bool | None,
         typer.Option(
             "--persistent/--non-persistent",
-            help="Non-persistent: every message is lost when the server restarts. [default: as it is, persistent at first]",
+            help="Non-persistent loses every message when the server restarts."
+            " [default: unchanged; persistent when new]",
         ),
     ] = None,
     yes: Yes = False,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Install Howdah in a database, or bring it up to date. A second call does nothing."""
+    """Install Howdah in a database or upgrade it. Running it again changes nothing."""
     from .. import migrations
     from ..text.dsn import shown
 
@@ -73,7 +79,7 @@ def migrate(
 
 
 def _user(dsn: str) -> str:
-    """Whom we are in the database; an error if it does not answer."""
+    """Return our role in the database. Raises an error if it does not answer."""
     with connected(dsn, None) as connection, connection.session() as session:
         return str(session.connection.execute("select current_user").fetchone()[0])
 
@@ -87,7 +93,7 @@ def _roles(one_role: bool, prefix: str | None, user: str) -> Roles | None:
 
 
 def _is_older(revision: str, installed: str | None) -> bool:
-    """Whether going to ``revision`` is a downgrade of the ``installed`` one."""
+    """Return whether ``revision`` is older than the ``installed`` one."""
     from alembic.script import ScriptDirectory
 
     from ..migrations import config

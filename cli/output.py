@@ -1,4 +1,4 @@
-"""What the commands print: lines for people, JSON for machines; tables are in ``tables``. Data is never taken for markup."""
+"""Print lines for people and JSON for machines; ``tables`` prints tables. Data is never read as markup."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ printable = controls.printable
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Rich's console on stdout or stderr as they are now."""
+    """Return Rich's console on the present stdout or stderr."""
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
@@ -33,7 +33,7 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def to_json(value: Any) -> str:
-    """One JSON document on one line. Times in ISO 8601, durations in seconds, bytes in base64."""
+    """Return one JSON document on one line. Times are ISO 8601, durations seconds, bytes base64."""
     return controls.json_printable(json.dumps(value, default=_plain, ensure_ascii=False))
 
 
@@ -49,7 +49,7 @@ def _plain(value: Any) -> Any:
 
 
 def cell(value: Any) -> str:
-    """A value as people read it."""
+    """Format a value for people."""
     match value:
         case None:
             return ""
@@ -72,22 +72,22 @@ def cell(value: Any) -> str:
 
 
 def one_line(text: str) -> str:
-    """Text that stays where it stands: a line end in it is shown as an escape, lest it look like a line of ours."""
+    """Escape line ends in a text, so that no part of it looks like a line of ours."""
     return printable(text).replace("\n", "\\n").replace("\t", " ")
 
 
 def write(text: str) -> None:
-    """A line on stdout, now: an error of the stream is raised here and not at the end of the program."""
+    """Print and flush a line on stdout, so that the stream's errors are raised here and not at exit."""
     print(text, flush=True)
 
 
 def complain(text: str) -> None:
-    """A line on stderr, in the form of the one that an error gets."""
+    """Print a line on stderr in the form of an error."""
     print(f"howdah: {printable(text)}", file=sys.stderr, flush=True)
 
 
 def facts(row: Mapping[str, Any], *, as_json: bool) -> None:
-    """One thing: a JSON object, or a line for each fact."""
+    """Print one thing as a JSON object, or as a line for each fact."""
     if as_json:
         write(to_json(row))
         return
@@ -96,12 +96,12 @@ def facts(row: Mapping[str, Any], *, as_json: bool) -> None:
 
 
 def said(text: str, *, as_json: bool, **result: Any) -> None:
-    """What was done: a sentence, or its facts as JSON."""
+    """Print what was done as a sentence, or its facts as JSON."""
     write(to_json(result) if as_json else printable(text))
 
 
 def body_preview(body: str | bytes, length: int = 60) -> str:
-    """The beginning of a body, on one line."""
+    """Return the beginning of a body on one line."""
     # Cut first: a body may have 70 MB.
     start = body[: length * 4]
     text = cell(start) if isinstance(start, bytes) else printable(" ".join(start.split()))
@@ -109,14 +109,14 @@ def body_preview(body: str | bytes, length: int = 60) -> str:
 
 
 def message_json(message: Message) -> str:
-    """A message on one line, a JSON body as it was sent, digit by digit; ``send --file`` understands it."""
+    """Return a message as a JSON line that ``send --file`` reads. A JSON body stays exactly as sent, to the digit."""
     fields = {name: value for name, value in message.to_dict().items() if name != "body"}
     if isinstance(message.body, bytes):
         return to_json({**fields, "body_base64": message.body})
     body = to_json(message.body)
     if is_json(message.content_type):
         try:
-            # A JSON string stays a string of JSON text: else it could not be told from a text body.
+            # A JSON string stays JSON text: otherwise it would look like a text body.
             if not isinstance(json.loads(message.body), str):
                 body = controls.json_printable(message.body)
         except ValueError:
@@ -125,13 +125,13 @@ def message_json(message: Message) -> str:
 
 
 def is_json(content_type: str) -> bool:
-    """Whether a MIME type means JSON."""
+    """Return whether a MIME type means JSON."""
     kind = content_type.split(";")[0].strip().lower()
     return kind == "application/json" or kind.endswith("+json")
 
 
 def message_text(message: Message) -> str:
-    """A message as people read it: a line about it, its headers, its whole body."""
+    """Format a message for people: a line about it, its headers, its whole body."""
     about = [
         f"message {message.message_id}",
         f"priority {message.priority}",
@@ -145,4 +145,5 @@ def message_text(message: Message) -> str:
             about.append(f"{name.replace('_', ' ')} {cell(value)}")
     if message.headers:
         about.append(f"headers {cell(message.headers)}")
-    return f"{one_line(' · '.join(about))}\n{cell(message.body) if isinstance(message.body, bytes) else printable(message.body)}"
+    body = cell(message.body) if isinstance(message.body, bytes) else printable(message.body)
+    return f"{one_line(' · '.join(about))}\n{body}"

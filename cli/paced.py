@@ -1,4 +1,4 @@
-"""Replaying at a rate: batch after batch, each a committed transaction, so that it can be stopped at any time."""
+"""Replay at a rate. Each batch is a committed transaction, so that a replay can be stopped at any time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PAGE = 10000
 
 
 class Paced:
-    """Replays what was dead when it began, so that what dies again meanwhile is not replayed in a circle."""
+    """Replays what was dead at its start, so that a message that dies again is not replayed in a circle."""
 
     def __init__(
         self,
@@ -50,10 +50,10 @@ class Paced:
         self._underway = 0
 
     def run(self) -> int:
-        """Replay them all; returns how many. An error or Ctrl-C says how many before it, which stay replayed.
+        """Replay all and return how many. An error or Ctrl-C reports how many were replayed before it; they stay so.
 
-        Ctrl-C lets a batch end that is being replayed, so that the number is true. A second one does not wait for it
-        (it may wait for somebody's lock), and the number says that it may be short.
+        Ctrl-C waits for the current batch, so that the number is true. A second Ctrl-C does not wait, because the batch
+        may be waiting for a lock; the report then says that the number may be too small.
         """
         started = time.monotonic()
         try:
@@ -97,7 +97,7 @@ class Paced:
 
 @contextmanager
 def _to_its_end() -> Iterator[None]:
-    """Raise the KeyboardInterrupt of a Ctrl-C after the block; that of a second Ctrl-C at once."""
+    """Raise the KeyboardInterrupt of a Ctrl-C after the block, and that of a second one at once."""
     asked = False
 
     def ask(*_: object) -> None:
@@ -117,7 +117,7 @@ def _to_its_end() -> Iterator[None]:
 
 @contextmanager
 def _progress(total: int) -> Iterator[Any]:
-    """A bar on stderr, if that is a terminal: what to call with the number replayed."""
+    """Show a bar on stderr if that is a terminal. Yields the function to call with the number replayed."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
     console = output.console(stderr=True)

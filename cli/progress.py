@@ -1,4 +1,4 @@
-"""What a long command is at, on stderr while it is a terminal; nothing where stderr goes to a file or a pipe."""
+"""Show the stage of a long command on stderr if that is a terminal, and nothing otherwise."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from . import output
 
 @contextmanager
 def working(first: str) -> Iterator[Callable[[str], None]]:
-    """Show a stage and the time that has passed; yields what to call with the next stage. The line goes at the end."""
+    """Show a stage and the elapsed time until the end. Yields the function to call with the next stage."""
     if not sys.stderr.isatty():
         yield lambda stage: None
         return
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    # What else writes to stdout and stderr meanwhile stays as it is: --json, Java's own lines.
+    # Other output to stdout and stderr stays as it is: --json, Java's lines.
     with Progress(
         *columns, console=output.console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False
     ) as progress:

@@ -1,4 +1,4 @@
-"""howdah queue: make queues, look at them, change, pause, empty and drop them."""
+"""howdah queue: create, show, change, pause, empty and drop queues."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 from . import output, queue_messages, queue_options, receive, tables
 from .common import Dsn, Json, Queue, Role, Wide, Yes, confirm, connected, pairs
 
-app = typer.Typer(no_args_is_help=True, help="Queues and their options.")
+app = typer.Typer(no_args_is_help=True, help="Manage queues and their options.")
 
 Options = Annotated[
     list[str] | None,
@@ -17,11 +17,11 @@ Options = Annotated[
         "--option",
         "-o",
         metavar="KEY=VALUE",
-        help="An option of the queue, such as max_failed_deliveries=3; a wrong one is told the names of all.",
+        help="Option to set, such as max_failed_deliveries=3. A wrong name lists all names.",
     ),
 ]
-Sending = Annotated[bool, typer.Option("--sending", help="Sending only. [default: sending and receiving]")]
-Receiving = Annotated[bool, typer.Option("--receiving", help="Receiving only.")]
+Sending = Annotated[bool, typer.Option("--sending", help="Only sending. [default: both]")]
+Receiving = Annotated[bool, typer.Option("--receiving", help="Only receiving. [default: both]")]
 
 LIST_COLUMNS = tables.Columns(
     {
@@ -68,7 +68,7 @@ def create(queue: Queue, option: Options = None, dsn: Dsn = None, role: Role = N
 
 @app.command()
 def alter(queue: Queue, option: Options = None, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Change options of a queue; those not named stay."""
+    """Change options of a queue. The others stay as they are."""
     options = pairs(option, "--option")
     if not options:
         raise typer.BadParameter("name at least one: -o KEY=VALUE", param_hint="--option")
@@ -79,13 +79,13 @@ def alter(queue: Queue, option: Options = None, dsn: Dsn = None, role: Role = No
 
 @app.command("list")
 def list_(
-    temporary: Annotated[bool, typer.Option("--temporary", help="Temporary ones, too.")] = False,
+    temporary: Annotated[bool, typer.Option("--temporary", help="Include temporary queues.")] = False,
     wide: Wide = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Show every queue."""
+    """List the queues."""
     with connected(dsn, role) as connection:
         rows = connection.admin.list_queues(temporary=temporary)
     if not as_json:
@@ -97,13 +97,13 @@ def list_(
 def show(
     queue: Queue,
     changed: Annotated[
-        bool, typer.Option("--changed", help="Only the options that are not as its preset has them.")
+        bool, typer.Option("--changed", help="Show only options that differ from the queue's preset.")
     ] = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Show one queue with all its options by subject; * marks what is not as its preset has it."""
+    """Show a queue and its options by subject. * marks options that differ from the queue's preset."""
     from ..engine.errors import NoSuchQueue
 
     with connected(dsn, role) as connection:
@@ -117,20 +117,22 @@ def show(
     if as_json:
         output.write(output.to_json(options if changed else {**rows[0], **options}))
         return
-    # What is an option too stands among the options, as it was set.
+    # A value that is also an option is shown among the options, as set.
     about = {key: value for key, value in rows[0].items() if key not in defaults}
     output.write(queue_options.page(about, options, defaults))
 
 
 @app.command()
 def stats(
-    queue: Annotated[str | None, typer.Argument(metavar="QUEUE", help="Only this one.", show_default=False)] = None,
+    queue: Annotated[
+        str | None, typer.Argument(metavar="QUEUE", help="Show only this queue.", show_default=False)
+    ] = None,
     wide: Wide = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Show what lies in the queues and what became of their messages."""
+    """Show how many messages the queues hold and what became of the others."""
     with connected(dsn, role) as connection:
         rows = connection.admin.queue_stats(queue)
     if not as_json:
@@ -152,13 +154,15 @@ app.command()(queue_messages.delayed)
 @app.command()
 def drop(
     queue: Queue,
-    force: Annotated[bool, typer.Option("--force", help="Discard the messages in it too.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Drop the queue even if it holds messages; discards them.")
+    ] = False,
     yes: Yes = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Drop a queue; one that holds messages only with --force."""
+    """Drop a queue. A queue that holds messages needs --force."""
     with connected(dsn, role) as connection:
         confirm(f"Drop {output.printable(queue)}{' and all its messages' if force else ''} for good?", yes=yes)
         discarded = connection.admin.drop_queue(queue, force=force)
@@ -175,7 +179,7 @@ def pause(
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Refuse sending to a queue, receiving from it, or both, until it is resumed."""
+    """Refuse sending, receiving or both until the queue is resumed."""
     _switch("pause", queue, _sides(sending, receiving), dsn, role, as_json)
 
 
@@ -188,7 +192,7 @@ def resume(
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Allow it again."""
+    """Allow sending, receiving or both again."""
     _switch("resume", queue, _sides(sending, receiving), dsn, role, as_json)
 
 
@@ -216,5 +220,5 @@ def _paused(row: dict[str, Any]) -> str:
 
 
 def _exception(row: dict[str, Any]) -> str:
-    # None: a message at its limit stays and is tried again later.
+    # None: a message at its limit stays and is retried later.
     return str({"system": "the system's", "none": "(they stay)"}.get(row["exception_mode"], row["exception_queue"]))

@@ -1,4 +1,4 @@
-"""What howdah queue does with all the messages of a queue: purge, move, and show those that wait."""
+"""The commands of howdah queue for all messages of a queue: purge, move, and list delayed ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DELAYED_COLUMNS = tables.Columns(
 
 
 def purge(queue: Queue, yes: Yes = False, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Discard the messages of a queue that nobody has in hand just now."""
+    """Discard all messages of a queue except those in hand."""
     with connected(dsn, role) as connection:
         confirm(f"Discard all messages of {output.printable(queue)} for good?", yes=yes)
         discarded = connection.admin.purge_queue(queue)
@@ -38,9 +38,9 @@ def purge(queue: Queue, yes: Yes = False, dsn: Dsn = None, role: Role = None, as
 
 def move(
     queue: Queue,
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="The queue they are put into.", show_default=False)],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="Destination queue.", show_default=False)],
     number: Annotated[
-        int | None, typer.Option("--number", "-n", min=1, help="Only so many, the oldest. [default: all]")
+        int | None, typer.Option("--number", "-n", min=1, help="Move at most this many, oldest first. [default: all]")
     ] = None,
     dry_run: DryRun = False,
     reason: Reason = None,
@@ -48,7 +48,7 @@ def move(
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Put the messages of a queue that nobody has in hand into another one; they remember where they came from."""
+    """Move all messages except those in hand to another queue. They keep the name of their origin."""
     with connected(dsn, role) as connection:
         moved = connection.admin.move_all(queue, target, max_messages=number, reason=reason, dry_run=dry_run)
     text = f"{moved} messages {'would be ' if dry_run else ''}moved to {target}"
@@ -58,13 +58,13 @@ def move(
 
 def delayed(
     queue: Queue,
-    number: Annotated[int, typer.Option("--number", "-n", min=1, max=10000, help="How many at most.")] = 100,
+    number: Annotated[int, typer.Option("--number", "-n", min=1, max=10000, help="Maximum number of messages.")] = 100,
     wide: Wide = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Show the messages that wait for their time: sent with a delay, or put back after a failure."""
+    """List messages that wait for their time, delayed or put back after a failure."""
     with connected(dsn, role) as connection:
         rows = connection.schedules.delayed(queue, number)
     empty = f"no message of {output.printable(queue)} waits for its time"

@@ -1,4 +1,4 @@
-"""The options of a queue as people read them: by subject, with a mark at what is not the default."""
+"""Format the options of a queue for people: by subject, with a mark at those that differ from the default."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ OTHER = "Others"
 
 
 def page(about: Mapping[str, Any], options: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
-    """What the queue is, then its options; ``*`` marks each that differs from the default, which stands behind it."""
+    """Format a queue and its options. ``*`` marks an option that differs from the default, which follows it."""
     width = max(map(len, (*about, *options)))
     lines = [f"  {key:<{width}}  {cell(value)}".rstrip() for key, value in about.items()]
     for subject, keys in _by_subject(options):
         lines += ["", subject]
         for key in keys:
             value, usual = options[key], defaults.get(key)
-            # A preset is chosen, not changed: the others are compared with what it says.
+            # A preset is chosen, not changed. The other options are compared with it.
             differs = value != usual and key != "preset"
             default = f"  (default: {cell(usual) or 'none'})" if differs else ""
             lines.append(f"{'*' if differs else ' '} {key:<{width}}  {cell(value)}{default}".rstrip())
@@ -75,7 +75,7 @@ def page(about: Mapping[str, Any], options: Mapping[str, Any], defaults: Mapping
 
 
 def _by_subject(options: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
-    """The subjects that have any of these options, with them; an option that no subject names is not lost."""
+    """Group the options by subject. An option that no subject names is kept."""
     rest = set(options)
     for subject, keys in SUBJECTS.items():
         if there := [key for key in keys if key in options]:

@@ -1,4 +1,4 @@
-"""howdah receive and howdah browse: take messages, or only look at them."""
+"""howdah receive and howdah browse: consume messages, or only look at them."""
 
 from __future__ import annotations
 
@@ -35,13 +35,16 @@ PAGE = 1000
 
 def receive(
     queue: Queue,
-    number: Annotated[int, typer.Option("--number", "-n", help="How many at most.")] = 1,
-    wait: Annotated[float, times.length("--wait", help="Wait so long for the first: 90 (seconds), 5m, …")] = 0,
+    number: Annotated[int, typer.Option("--number", "-n", help="Maximum number of messages.")] = 1,
+    wait: Annotated[float, times.length("--wait", help="Time to wait for the first message: 90 (seconds), 5m, …")] = 0,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Take messages and print them; they are consumed once they are printed, and put back if that fails."""
+    """Receive messages and print them.
+
+    Printed messages are consumed. If printing fails, they return to the queue.
+    """
     with transaction(dsn, role) as session:
         messages = session.receive(queue, number, wait=wait)
         for message in messages:
@@ -52,16 +55,20 @@ def receive(
 
 def browse(
     queue: Queue,
-    number: Annotated[int, typer.Option("--number", "-n", help="How many at most.")] = 20,
-    selector: Annotated[str | None, typer.Option("--selector", "-s", help="Only what it selects.")] = None,
-    correlation_id: Annotated[
-        str | None, typer.Option("--correlation-id", "-c", help="Only those of that correlation id.")
+    number: Annotated[int, typer.Option("--number", "-n", help="Maximum number of messages.")] = 20,
+    selector: Annotated[
+        str | None, typer.Option("--selector", "-s", help="Show only messages that it selects.")
     ] = None,
-    message_id: Annotated[int | None, typer.Option("--message", "-m", help="Only the one of that number.")] = None,
+    correlation_id: Annotated[
+        str | None, typer.Option("--correlation-id", "-c", help="Show only messages with this correlation id.")
+    ] = None,
+    message_id: Annotated[
+        int | None, typer.Option("--message", "-m", help="Show only the message with this id.")
+    ] = None,
     after: Annotated[
         str | None,
         typer.Option(
-            "--after", metavar="PRIORITY:POSITION", help="Go on behind the last one shown, of which --json says both."
+            "--after", metavar="PRIORITY:POSITION", help="Continue after this message; --json prints both values."
         ),
     ] = None,
     wide: Wide = False,
@@ -69,7 +76,7 @@ def browse(
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Show ready messages in their order; nothing is taken or held."""
+    """Show ready messages in delivery order. Takes and locks nothing."""
     if number < 1:
         raise typer.BadParameter(f"{number} is not 1 or more", param_hint="--number")
     from ..engine import Browser
@@ -91,7 +98,7 @@ def browse(
 
 
 def browsed(message: Message) -> dict[str, Any]:
-    """A message as a row of a table."""
+    """Return a message as a row of a table."""
     keys = ("message_id", "priority", "sent_at", "delivery_count", "content_type", "headers")
     return {key: getattr(message, key) for key in keys} | {"preview": output.body_preview(message.body)}
 

@@ -1,4 +1,4 @@
-"""howdah schedule: messages sent by the clock. howdah scheduler: the process that sends them where no worker runs."""
+"""howdah schedule manages scheduled messages. howdah scheduler sends them where no worker runs."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import typer
 from . import output, tables, times
 from .common import Dsn, Json, Queue, Role, Wide, connected, resolve_dsn
 
-app = typer.Typer(no_args_is_help=True, help="Messages sent by the clock.")
+app = typer.Typer(no_args_is_help=True, help="Manage schedules, which send messages by the clock.")
 
-Number = Annotated[int, typer.Argument(metavar="NUMBER", help="Number of the schedule.", show_default=False)]
+Number = Annotated[int, typer.Argument(metavar="NUMBER", help="Schedule number.", show_default=False)]
 COLUMNS = tables.Columns(
     {"schedule_id": "number", "queue_name": "queue", "name": "name", "next": "next"},
     {
@@ -31,23 +31,25 @@ COLUMNS = tables.Columns(
 @app.command()
 def add(
     queue: Queue,
-    body: Annotated[str, typer.Argument(metavar="BODY", help="The message.", show_default=False)],
+    body: Annotated[str, typer.Argument(metavar="BODY", help="Body of each message.", show_default=False)],
     cron: Annotated[str | None, typer.Option(help='Cron expression, such as "30 8 * * mon-fri".')] = None,
     every: Annotated[float | None, times.length("--every", help="Period: 90 (seconds), 30m, 12h, 7d, …")] = None,
-    repeat: Annotated[int | None, typer.Option(help="So many times after the first. [default: for ever]")] = None,
-    delay: Annotated[float | None, times.length("--delay", help="Before the first one.")] = None,
-    starts: Annotated[str | None, typer.Option(metavar="TIME", help="Not before: 2026-05-01T12:30.")] = None,
-    ends: Annotated[str | None, typer.Option(metavar="TIME", help="Not after.")] = None,
-    name: Annotated[str | None, typer.Option(help="Replaces the schedule of that name.")] = None,
-    time_zone: Annotated[str, typer.Option(help="Of the cron expression, such as Europe/Vienna.")] = "UTC",
+    repeat: Annotated[
+        int | None, typer.Option(help="Number of repetitions after the first. [default: no limit]")
+    ] = None,
+    delay: Annotated[float | None, times.length("--delay", help="Delay of the first message.")] = None,
+    starts: Annotated[str | None, typer.Option(metavar="TIME", help="Earliest time: 2026-05-01T12:30.")] = None,
+    ends: Annotated[str | None, typer.Option(metavar="TIME", help="Latest time.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name; replaces a schedule with the same name.")] = None,
+    time_zone: Annotated[str, typer.Option(help="Time zone of --cron, such as Europe/Vienna.")] = "UTC",
     catch_up: Annotated[
-        bool | None, typer.Option("--catch-up/--no-catch-up", help="Make up for each missed time.")
+        bool | None, typer.Option("--catch-up/--no-catch-up", help="Send a message for each missed time.")
     ] = None,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Send a message by the clock: by a cron expression, so often with a period between, or once."""
+    """Schedule a message: by a cron expression, periodically, or once."""
     with connected(dsn, role) as connection:
         number = connection.schedules.add(
             queue,
@@ -67,14 +69,16 @@ def add(
 
 @app.command("list")
 def list_(
-    queue: Annotated[str | None, typer.Argument(metavar="QUEUE", help="Only this one's.", show_default=False)] = None,
-    all_states: Annotated[bool, typer.Option("--all", help="Also those that ended or were cancelled.")] = False,
+    queue: Annotated[
+        str | None, typer.Argument(metavar="QUEUE", help="Show only schedules of this queue.", show_default=False)
+    ] = None,
+    all_states: Annotated[bool, typer.Option("--all", help="Include ended and cancelled schedules.")] = False,
     wide: Wide = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Show the schedules, the next one to fire first."""
+    """List the schedules, the next one to fire first."""
     with connected(dsn, role) as connection:
         rows = connection.schedules.list(queue, all_states=all_states)
     if not as_json:
@@ -84,7 +88,7 @@ def list_(
 
 @app.command()
 def cancel(schedule: Number, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Let it fire no more."""
+    """Cancel a schedule for good."""
     with connected(dsn, role) as connection:
         connection.schedules.cancel(schedule)
     output.said(f"schedule {schedule} cancelled", as_json=as_json, schedule_id=schedule)
@@ -92,7 +96,7 @@ def cancel(schedule: Number, dsn: Dsn = None, role: Role = None, as_json: Json =
 
 @app.command()
 def pause(schedule: Number, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Let it fire no more until it is resumed."""
+    """Pause a schedule until it is resumed."""
     with connected(dsn, role) as connection:
         changed = connection.schedules.pause(schedule)
     text = f"schedule {schedule} {'paused' if changed else 'was not active'}"
@@ -101,7 +105,7 @@ def pause(schedule: Number, dsn: Dsn = None, role: Role = None, as_json: Json = 
 
 @app.command()
 def resume(schedule: Number, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Let it fire again, from its next time on."""
+    """Resume a paused schedule from its next time on."""
     with connected(dsn, role) as connection:
         changed = connection.schedules.resume(schedule)
     text = f"schedule {schedule} {'resumed' if changed else 'was not paused'}"
@@ -109,9 +113,9 @@ def resume(schedule: Number, dsn: Dsn = None, role: Role = None, as_json: Json =
 
 
 def scheduler(
-    dsn: Dsn = None, log_json: Annotated[bool, typer.Option("--log-json", help="Log as JSON.")] = False
+    dsn: Dsn = None, log_json: Annotated[bool, typer.Option("--log-json", help="Write the log as JSON lines.")] = False
 ) -> None:
-    """Fire schedules until SIGTERM, where no worker runs; workers do it too, and any number may."""
+    """Fire schedules until SIGTERM. Needed only where no worker runs; several may run at once."""
     from ..workers import logs
     from ..workers.scheduler import Scheduler
 
@@ -137,7 +141,7 @@ def _when(row: dict[str, Any]) -> str:
 
 
 def _next(row: dict[str, Any]) -> Any:
-    """When it fires next, or why it does not."""
+    """Return when a schedule fires next, or why it does not."""
     return row["next_at"] or "to be planned" if row["state"] == "active" else row["state"]
 
 

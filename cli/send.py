@@ -1,4 +1,4 @@
-"""howdah send: one message, or a file of them."""
+"""howdah send: send one message or a file of messages."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 def send(
     queue: Queue,
     body: Annotated[
-        str | None, typer.Argument(metavar="BODY", help="Its text; JSON with --json-body.", show_default=False)
+        str | None, typer.Argument(metavar="BODY", help="Text of the body; JSON with --json-body.", show_default=False)
     ] = None,
     json_body: Annotated[
         bool,
         typer.Option(
-            "--json-body", help="BODY is JSON: check it and send it as such, so that receivers get it parsed."
+            "--json-body", help="Check that BODY is JSON and send it as JSON, so that receivers get it parsed."
         ),
     ] = False,
     file: Annotated[
@@ -35,50 +35,57 @@ def send(
             "--file",
             "-f",
             metavar="F",
-            help='A message a line: {"body": …, "headers": {}, "priority": 4, "correlation_id": "", "message_type": ""}.'
-            " A body that is no string is sent as JSON. - is stdin.",
+            help='File with a message a line: {"body": …, "headers": {}, "priority": 4,'
+            ' "correlation_id": "", "message_type": ""}.'
+            " A body that is not a string is sent as JSON. - is stdin.",
         ),
     ] = None,
     raw_lines: Annotated[
-        bool, typer.Option("--raw-lines", help="Each line of the file is the text of a body.")
+        bool, typer.Option("--raw-lines", help="Read each line of the file as the text of a body.")
     ] = False,
-    from_line: Annotated[int, typer.Option("--from-line", metavar="N", min=1, help="Begin at this line.")] = 1,
+    from_line: Annotated[int, typer.Option("--from-line", metavar="N", min=1, help="First line to send.")] = 1,
     batch: Annotated[
-        int, typer.Option("--batch", metavar="N", min=1, max=10000, help="Lines in a transaction.")
+        int, typer.Option("--batch", metavar="N", min=1, max=10000, help="Number of lines per transaction.")
     ] = 1000,
-    priority: Annotated[int | None, typer.Option("--priority", "-p", help="0 to 9; 9 comes first.")] = None,
-    header: Annotated[list[str] | None, typer.Option("--header", "-H", metavar="KEY=VALUE")] = None,
-    correlation_id: Annotated[str | None, typer.Option("--correlation-id")] = None,
-    message_type: Annotated[str | None, typer.Option("--type")] = None,
-    reply_to: Annotated[str | None, typer.Option("--reply-to", metavar="QUEUE")] = None,
-    ttl: Annotated[
-        float | None, times.length("--ttl", help="Expire after this time: 90 (seconds), 30m, 12h, 7d, …")
+    priority: Annotated[
+        int | None, typer.Option("--priority", "-p", help="Priority, 0 to 9; 9 is delivered first.")
     ] = None,
-    delay: Annotated[float | None, times.length("--delay", help="Deliver after this time.")] = None,
+    header: Annotated[
+        list[str] | None, typer.Option("--header", "-H", metavar="KEY=VALUE", help="Header to set; may be repeated.")
+    ] = None,
+    correlation_id: Annotated[str | None, typer.Option("--correlation-id", help="Correlation id.")] = None,
+    message_type: Annotated[str | None, typer.Option("--type", help="Message type (JMSType).")] = None,
+    reply_to: Annotated[str | None, typer.Option("--reply-to", metavar="QUEUE", help="Queue for the answer.")] = None,
+    ttl: Annotated[float | None, times.length("--ttl", help="Time to live: 90 (seconds), 30m, 12h, 7d, …")] = None,
+    delay: Annotated[float | None, times.length("--delay", help="Delay of the delivery.")] = None,
     non_persistent: Annotated[
-        bool, typer.Option("--non-persistent", help="Cheaper; any restart of the server loses it.")
+        bool, typer.Option("--non-persistent", help="Cheaper; a server restart loses the message.")
     ] = False,
     content_type: Annotated[
         str | None, typer.Option("--content-type", help="[default: text/plain; application/json with --json-body]")
     ] = None,
     deduplication_key: Annotated[
         str | None,
-        typer.Option("--deduplication-key", metavar="KEY", help="Store nothing if one was sent with it already."),
+        typer.Option(
+            "--deduplication-key", metavar="KEY", help="Store nothing if this key was sent within the queue's window."
+        ),
     ] = None,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Send one message, or with --file one for each line; options hold for every line that does not say otherwise.
+    """Send one message, or with --file a message for each line.
 
-    A BODY is sent as text, also where it looks like JSON: --json-body sends it as JSON.
+    Options apply to every line that does not set its own.
+
+    A BODY is sent as text, even if it looks like JSON. Use --json-body to send it as JSON.
     """
     if (body is None) == (file is None):
         raise typer.BadParameter("give either a BODY or a --file", param_hint="BODY")
     if file is not None and deduplication_key is not None:
-        raise typer.BadParameter("it names one message, not those of a --file", param_hint="--deduplication-key")
+        raise typer.BadParameter("it identifies one message, not those of a --file", param_hint="--deduplication-key")
     if json_body and file is not None:
-        raise typer.BadParameter("lines of a --file say themselves what is JSON", param_hint="--json-body")
+        raise typer.BadParameter("a --file marks JSON in its lines", param_hint="--json-body")
     if json_body and content_type is not None:
         raise typer.BadParameter("it says the content type: application/json", param_hint="--json-body")
     if file is None and (raw_lines or from_line > 1):
@@ -139,7 +146,7 @@ def _send_file(
 
 @contextmanager
 def _progress(file: IO[bytes]) -> Iterator[tuple[Any, Any]]:
-    """A bar on stderr, if that is a terminal: what to call with bytes read and with messages sent."""
+    """Show a bar on stderr if that is a terminal. Yields the functions to call with bytes read and messages sent."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     facts = os.fstat(file.fileno()) if _has_descriptor(file) else None

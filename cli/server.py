@@ -1,4 +1,4 @@
-"""howdah server: the embedded PostgreSQL, for those who have no server of their own."""
+"""howdah server: the embedded PostgreSQL, for users without their own server."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from .common import NOT_READY, Json, connected
 if TYPE_CHECKING:
     from ..engine.embedded import EmbeddedServer, ServerInfo
 
-app = typer.Typer(no_args_is_help=True, help="The embedded PostgreSQL.")
+app = typer.Typer(no_args_is_help=True, help="Run the embedded PostgreSQL.")
 
 Data = Annotated[
     Path | None,
     typer.Option(
-        "--data", help="The server's folder. [default: the user's data folder]", envvar="HOWDAH_HOME", show_envvar=True
+        "--data", help="Folder of the server. [default: the user's data folder]", envvar="HOWDAH_HOME", show_envvar=True
     ),
 ]
 Version = Annotated[
     int | None,
     typer.Option(
-        "--pg-version", help="Major version: 16, 18 or one that Debian has installed. [default: the folder's, or 18]"
+        "--pg-version", help="Major version: 16, 18 or one installed by Debian. [default: the folder's, or 18]"
     ),
 ]
 
@@ -40,14 +40,15 @@ def start(
         bool | None,
         typer.Option(
             "--persistent/--non-persistent",
-            help="As howdah engine alter, once it runs. Non-persistent: every message is lost when it stops. [default: as it is]",
+            help="Alter the engine once the server runs. Non-persistent loses every message when the server stops."
+            " [default: unchanged]",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Start it, making its folder the first time. A running one is not started again.
+    """Start the embedded server. The first start creates its folder. A running server is left alone.
 
-    Other commands work on the server in the default folder: with HOWDAH_HOME, on that of another one. They start none.
+    Other commands use the server in the default folder, or in the folder of HOWDAH_HOME. They never start a server.
     """
     server = _server(data, pg_version)
     info = server.start()
@@ -61,12 +62,14 @@ def start(
 def stop(
     data: Data = None,
     mode: Annotated[
-        Literal["smart", "fast", "immediate"], typer.Option(help="fast sends clients away, smart waits.")
+        Literal["smart", "fast", "immediate"], typer.Option(help="fast disconnects clients; smart waits for them.")
     ] = "fast",
-    vacuum: Annotated[bool, typer.Option("--vacuum", help="Give the space of consumed messages back first.")] = False,
+    vacuum: Annotated[
+        bool, typer.Option("--vacuum", help="First return the space of consumed messages to the disk.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Stop it and wait for its end. Does nothing if it does not run."""
+    """Stop the embedded server and wait until it has ended. Does nothing if it is not running."""
     server = _server(data)
     stopped = server.stop(mode, vacuum=vacuum)
     if as_json:
@@ -77,7 +80,7 @@ def stop(
 
 @app.command()
 def status(data: Data = None, as_json: Json = False) -> None:
-    """Say whether it runs, and where. Exit code 3 if it does not."""
+    """Show whether the embedded server runs, and where. Exit code 3 if it does not."""
     server = _server(data)
     if info := server.status():
         show(info, as_json=as_json)
@@ -89,7 +92,7 @@ def status(data: Data = None, as_json: Json = False) -> None:
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def psql(context: typer.Context, data: Data = None) -> None:
-    """Open psql on it; all other arguments are psql's own (after --, if they look like ours)."""
+    """Open psql on the embedded server. Other arguments go to psql; put -- before those that look like ours."""
     from psycopg.conninfo import conninfo_to_dict
 
     from ..engine.embedded import running
@@ -110,7 +113,7 @@ def psql(context: typer.Context, data: Data = None) -> None:
 
 
 def _alter_engine(dsn: str, persistent: bool) -> None:
-    """Make the engine persistent or not. Raises NotMigrated where the server has none yet, and runs all the same."""
+    """Make the engine persistent or not. Raises NotMigrated if there is no engine yet; the server runs all the same."""
     from ..engine.errors import NotMigrated
 
     try:
@@ -118,7 +121,8 @@ def _alter_engine(dsn: str, persistent: bool) -> None:
             connection.admin.alter_engine(persistent=persistent)
     except NotMigrated as error:
         raise NotMigrated(
-            "the server runs, but Howdah is not installed in its database, or not by this version: no engine was altered",
+            "the server runs, but Howdah is not installed in its database,"
+            " or not by this version: no engine was altered",
             f"Run howdah migrate --{'persistent' if persistent else 'non-persistent'}.",
         ) from error
 
@@ -130,7 +134,7 @@ def _server(data: Path | None, version: int | None = None) -> EmbeddedServer:
 
 
 def show(info: ServerInfo, *, as_json: bool) -> None:
-    """Print where the server is, its DSN with its password."""
+    """Print the server's place, and its DSN with the password."""
     facts = {"running": True} | {
         name: str(value) if isinstance(value, Path) else value for name, value in asdict(info).items()
     }

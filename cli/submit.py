@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 if __name__ == "__main__":
-    # Python puts the folder of a program first, and in this one a module's name is that of one it brings along.
+    # Python searches a program's folder first, and a module here has the name of one of Python's.
     here = Path(__file__).resolve().parent
     sys.path[:] = [folder for folder in sys.path if Path(folder).resolve() != here]
 

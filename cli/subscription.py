@@ -1,4 +1,4 @@
-"""howdah subscription: subscribe to topics, see who is behind, pause, resume and end subscriptions."""
+"""howdah subscription: create, show, pause, resume and end subscriptions to topics."""
 
 from __future__ import annotations
 
@@ -11,11 +11,16 @@ from . import output, tables
 from .common import Dsn, Json, Role, Wide, Yes, confirm, connected, pairs
 from .times import Since, moment
 
-app = typer.Typer(no_args_is_help=True, help="Subscriptions to topics; receive from one by its name, as from a queue.")
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Manage subscriptions to topics. Receive from a subscription by its name, as from a queue.",
+)
 
 Subscription = Annotated[
     str,
-    typer.Argument(metavar="SUBSCRIPTION", help="Its name as create said it, TOPIC:CLIENT:NAME.", show_default=False),
+    typer.Argument(
+        metavar="SUBSCRIPTION", help="Subscription name as create printed it: TOPIC:CLIENT:NAME.", show_default=False
+    ),
 ]
 Options = Annotated[
     list[str] | None,
@@ -23,7 +28,7 @@ Options = Annotated[
         "--option",
         "-o",
         metavar="KEY=VALUE",
-        help="An option: prioritized=true, or one of a queue's poison policy, such as max_failed_deliveries=3.",
+        help="Option of the poison policy, such as max_failed_deliveries=3; for create also prioritized=true.",
     ),
 ]
 
@@ -42,20 +47,27 @@ LIST_COLUMNS = tables.Columns(
 @app.command()
 def create(
     topic: Annotated[
-        str, typer.Argument(metavar="TOPIC", help="A topic, or a wildcard such as STOCKS.>.", show_default=False)
+        str, typer.Argument(metavar="TOPIC", help="Topic, or a wildcard such as STOCKS.>.", show_default=False)
     ],
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the subscription.", show_default=False)],
-    client_id: Annotated[str, typer.Option("--client-id", help="Whose it is; names are unique for each.")] = "",
-    selector: Annotated[str | None, typer.Option("--selector", "-s", help="Only what it selects.")] = None,
-    shared: Annotated[bool, typer.Option("--shared", help="Several consumers at once, as workers are.")] = False,
-    no_local: Annotated[bool, typer.Option("--no-local", help="Not what the same client publishes.")] = False,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Subscription name.", show_default=False)],
+    client_id: Annotated[
+        str, typer.Option("--client-id", help="Client of the subscription; names are unique for each client.")
+    ] = "",
+    selector: Annotated[
+        str | None, typer.Option("--selector", "-s", help="Receive only messages that it selects.")
+    ] = None,
+    shared: Annotated[bool, typer.Option("--shared", help="Allow several consumers at once, such as workers.")] = False,
+    no_local: Annotated[bool, typer.Option("--no-local", help="Leave out what the same client publishes.")] = False,
     since: Since = None,
     option: Options = None,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Subscribe durably; with another definition than before it begins anew, with the same nothing changes."""
+    """Create a durable subscription.
+
+    The same definition again changes nothing. A different definition starts the subscription anew.
+    """
     options = pairs(option, "--option")
     with connected(dsn, role) as connection:
         admin = connection.admin
@@ -75,14 +87,14 @@ def create(
 @app.command("list")
 def list_(
     topic: Annotated[
-        str | None, typer.Argument(metavar="TOPIC", help="Those that read this one.", show_default=False)
+        str | None, typer.Argument(metavar="TOPIC", help="Show only subscriptions to this topic.", show_default=False)
     ] = None,
     wide: Wide = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Show every subscription and how far behind it is."""
+    """List the subscriptions and how far behind each is."""
     with connected(dsn, role) as connection:
         rows = connection.admin.list_subscriptions(topic)
     if not as_json:
@@ -92,13 +104,13 @@ def list_(
 
 @app.command()
 def pause(subscription: Subscription, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Refuse receiving from a subscription until it is resumed; what is published is kept for it."""
+    """Refuse receiving until the subscription is resumed. Published messages are kept for it."""
     _switch("pause", subscription, dsn, role, as_json)
 
 
 @app.command()
 def resume(subscription: Subscription, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Allow it again."""
+    """Allow receiving from the subscription again."""
     _switch("resume", subscription, dsn, role, as_json)
 
 
@@ -106,7 +118,7 @@ def resume(subscription: Subscription, dsn: Dsn = None, role: Role = None, as_js
 def alter(
     subscription: Subscription, option: Options = None, dsn: Dsn = None, role: Role = None, as_json: Json = False
 ) -> None:
-    """Change options of a subscription's poison policy; those not named stay, and so does its place."""
+    """Change options of a subscription's poison policy. Its cursor and the other options stay as they are."""
     options = pairs(option, "--option")
     if not options:
         raise typer.BadParameter("name at least one: -o KEY=VALUE", param_hint="--option")
@@ -131,7 +143,7 @@ def seek(
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Read again from a time on, as far as messages are still stored; or pass over what was sent before."""
+    """Move a subscription back to an earlier time, as far as messages are still stored, or skip forward."""
     with connected(dsn, role) as connection:
         admin = connection.admin
         to = datetime.max if since == "end" else moment(since, admin.now, "TIME")
@@ -144,7 +156,7 @@ def seek(
 def drop(
     subscription: Subscription, yes: Yes = False, dsn: Dsn = None, role: Role = None, as_json: Json = False
 ) -> None:
-    """End a subscription; what it has not read is lost to it."""
+    """End a subscription. It loses the messages that it has not read."""
     with connected(dsn, role) as connection:
         confirm(f"End subscription {output.printable(subscription)} for good?", yes=yes)
         connection.admin.unsubscribe(subscription)

@@ -1,4 +1,4 @@
-"""Tables for people: one row a line, no name or number ever wrapped or cut, the short form within 80 columns."""
+"""Print tables for people. Names and numbers are never wrapped or cut; the short form fits in 80 columns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a table, each a key of the rows and its title."""
+    """The columns of a table: keys of the rows, and titles."""
 
     #: Shown always, the most important first.
     short: Mapping[str, str]
@@ -34,9 +34,9 @@ class Columns:
 
 
 def show(rows: Sequence[Row], columns: Columns, *, as_json: bool, empty: str, wide: bool = False) -> None:
-    """Rows as one JSON array with every key, or as a table; ``empty`` if there are none.
+    """Print rows as one JSON array with every key, or as a table. Prints ``empty`` if there are none.
 
-    With ``wide`` every column; then, and where stdout is no terminal, nothing is cut or folded.
+    ``wide`` shows every column. With it, or if stdout is no terminal, nothing is cut or folded.
     """
     if as_json:
         output.write(output.to_json(rows))
@@ -58,14 +58,14 @@ def show(rows: Sequence[Row], columns: Columns, *, as_json: bool, empty: str, wi
 
 
 def _short(value: Any) -> str:
-    """A value as people read it at a terminal: times by their own clock, to the minute."""
+    """Format a value for a terminal: local times, to the minute."""
     if isinstance(value, datetime) and datetime.min.year < value.year < datetime.max.year:
         return value.astimezone().strftime("%Y-%m-%d %H:%M")
     return output.cell(value)
 
 
 def _right(rows: Sequence[Row], titles: Mapping[str, str]) -> set[str]:
-    """The columns of numbers, which stand at the right."""
+    """Return the columns of numbers, which are aligned to the right."""
     return {
         key
         for key in titles
@@ -74,7 +74,7 @@ def _right(rows: Sequence[Row], titles: Mapping[str, str]) -> set[str]:
 
 
 def _fit(titles: dict[str, str], cells: dict[str, list[str]], columns: Columns, width: int) -> list[str]:
-    """Take columns away from the right until the rest fits, cutting included; returns the titles of those taken."""
+    """Drop columns from the right until the rest fits, cut columns included. Returns the dropped titles."""
     left_out: list[str] = []
     while len(titles) > 1:
         needed = sum(_least(titles, cells, columns, key) for key in titles)
@@ -87,7 +87,7 @@ def _fit(titles: dict[str, str], cells: dict[str, list[str]], columns: Columns, 
 
 
 def _least(titles: Mapping[str, str], cells: Mapping[str, list[str]], columns: Columns, key: str) -> int:
-    """The width that a column needs at least."""
+    """Return the smallest width of a column."""
     whole = _width(titles, cells, key)
     if key in columns.cut:
         return min(whole, TEXT_MIN)
@@ -103,14 +103,14 @@ def _width(titles: Mapping[str, str], cells: Mapping[str, list[str]], key: str) 
 def _widths(
     titles: Mapping[str, str], cells: Mapping[str, list[str]], columns: Columns, width: int | None
 ) -> dict[str, int]:
-    """The width of each column: its longest cell, or the least it needs and its share of what is left."""
+    """Return the width of each column: its longest cell, or its smallest width plus a share of what is left."""
     widths = {key: _width(titles, cells, key) for key in titles}
     if width is None:
         return widths
     least = {key: _least(titles, cells, columns, key) for key in titles}
     free = max(width - len(GAP) * (len(titles) - 1) - sum(least.values()), 0)
     wanting = sorted((key for key in titles if least[key] < widths[key]), key=lambda key: widths[key] - least[key])
-    # Who wants least takes what it wants; what it leaves is the others'.
+    # The column that wants least gets it; the rest is shared by the others.
     for number, key in enumerate(wanting):
         more = min(widths[key] - least[key], free // (len(wanting) - number))
         widths[key] = least[key] + more
@@ -152,7 +152,7 @@ def _pad(text: str, width: int, *, right: bool) -> str:
 
 
 def _cut(text: str, width: int) -> str:
-    """The text, or its beginning with an ellipsis."""
+    """Return the text, or its beginning with an ellipsis."""
     if cell_len(text) <= width:
         return text
     kept = ""
@@ -164,7 +164,7 @@ def _cut(text: str, width: int) -> str:
 
 
 def cell_len(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """Return how many terminal columns a text takes."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len as measured

@@ -1,4 +1,4 @@
-"""Which database a command works on, and its name on stderr: nobody should have to guess it."""
+"""Find the database that a command works on, and name it on stderr: nobody should have to guess it."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from ..engine.embedded import EmbeddedServer
 
 _named: list[str] = []
-"""What this command has named already: some connect more than once."""
+"""What this command has already named, because some commands connect more than once."""
 
 
 def begin() -> None:
-    """A command begins: it has named nothing yet."""
+    """Start a command, which has named nothing yet."""
     _named.clear()
 
 
 def find(dsn: str | None) -> str:
-    """The DSN given, else HOWDAH_DSN, else that of the embedded server, if it runs; it is named on stderr.
+    """Return the given DSN, HOWDAH_DSN, or the DSN of a running embedded server, in this order. Names it on stderr.
 
-    A database that was named with a DSN is named to people only, at a terminal. Raises CannotConnect.
+    A database given by DSN is named only if stderr is a terminal. Raises CannotConnect.
     """
     from ..text.dsn import BadDsnError, shown
 
@@ -54,7 +54,7 @@ def _name(target: str) -> None:
 
 
 def say_how_to_reach(server: EmbeddedServer) -> None:
-    """Say on stderr what makes other commands work on this server, if they do not so far."""
+    """Say on stderr how to make other commands use this server, if they do not yet."""
     from ..engine.embedded import default_folder
 
     if os.environ.get("HOWDAH_DSN"):

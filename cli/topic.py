@@ -1,4 +1,4 @@
-"""howdah topic: make topics, look at them and their history, change, bridge and drop them."""
+"""howdah topic: create, show, change, bridge and drop topics, and browse their history."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from .common import Dsn, Json, Queue, Role, Wide, Yes, confirm, connected, pairs
 from .receive import HISTORY_COLUMNS, browsed
 from .times import Since, moment
 
-app = typer.Typer(no_args_is_help=True, help="Topics, whose messages go to every subscription.")
+app = typer.Typer(no_args_is_help=True, help="Manage topics, whose messages go to every subscription.")
 
-Topic = Annotated[str, typer.Argument(metavar="TOPIC", help="Name of the topic.", show_default=False)]
+Topic = Annotated[str, typer.Argument(metavar="TOPIC", help="Topic name.", show_default=False)]
 Options = Annotated[
     list[str] | None,
     typer.Option(
         "--option",
         "-o",
         metavar="KEY=VALUE",
-        help="An option of the topic, such as retain_ms=86400000; a wrong one is told the names of all.",
+        help="Option to set, such as retain_ms=86400000. A wrong name lists all names.",
     ),
 ]
 
@@ -48,7 +48,7 @@ def create(topic: Topic, option: Options = None, dsn: Dsn = None, role: Role = N
 
 @app.command()
 def alter(topic: Topic, option: Options = None, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Change options of a topic; those not named stay."""
+    """Change options of a topic. The others stay as they are."""
     options = pairs(option, "--option")
     if not options:
         raise typer.BadParameter("name at least one: -o KEY=VALUE", param_hint="--option")
@@ -59,7 +59,7 @@ def alter(topic: Topic, option: Options = None, dsn: Dsn = None, role: Role = No
 
 @app.command("list")
 def list_(wide: Wide = False, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Show every topic."""
+    """List the topics."""
     with connected(dsn, role) as connection:
         rows = connection.admin.list_topics()
     tables.show(rows, LIST_COLUMNS, as_json=as_json, empty="no topics", wide=wide)
@@ -67,7 +67,7 @@ def list_(wide: Wide = False, dsn: Dsn = None, role: Role = None, as_json: Json 
 
 @app.command()
 def show(topic: Topic, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Show one topic with all its options and the queues it is bridged to."""
+    """Show a topic, its options and the queues that it is bridged to."""
     from ..engine.errors import NoSuchQueue
 
     with connected(dsn, role) as connection:
@@ -85,13 +85,16 @@ def show(topic: Topic, dsn: Dsn = None, role: Role = None, as_json: Json = False
 def history(
     topic: Topic,
     since: Since = None,
-    number: Annotated[int, typer.Option("--number", "-n", help="How many at most.")] = 20,
+    number: Annotated[int, typer.Option("--number", "-n", help="Maximum number of messages.")] = 20,
     wide: Wide = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Show messages that are still stored, oldest first; nothing is taken. What was read by all may be gone."""
+    """Show messages that are still stored, oldest first. Takes nothing.
+
+    Messages that every subscription has read may be gone.
+    """
     with connected(dsn, role) as connection:
         admin = connection.admin
         messages = admin.topic_history(topic, moment(since, admin.now, "--since"), number)
@@ -107,12 +110,14 @@ def history(
 def bridge(
     topic: Topic,
     queue: Queue,
-    selector: Annotated[str | None, typer.Option("--selector", "-s", help="Only what it selects.")] = None,
+    selector: Annotated[
+        str | None, typer.Option("--selector", "-s", help="Pass on only messages that it selects.")
+    ] = None,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Pass the topic's messages on into a queue too; again with another selector changes that."""
+    """Pass the topic's messages on to a queue too. Run it again with another selector to change the selector."""
     with connected(dsn, role) as connection:
         connection.admin.bridge(topic, queue, selector)
     output.said(f"{topic} goes on to {queue}", as_json=as_json, topic=topic, queue=queue, selector=selector)
@@ -120,7 +125,7 @@ def bridge(
 
 @app.command()
 def unbridge(topic: Topic, queue: Queue, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Pass them on no longer."""
+    """Stop passing messages on to a queue."""
     with connected(dsn, role) as connection:
         was = connection.admin.unbridge(topic, queue)
     text = f"{topic} goes on to {queue} no longer" if was else f"{topic} did not go on to {queue}"
@@ -130,13 +135,13 @@ def unbridge(topic: Topic, queue: Queue, dsn: Dsn = None, role: Role = None, as_
 @app.command()
 def drop(
     topic: Topic,
-    force: Annotated[bool, typer.Option("--force", help="Drop its subscriptions too.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Drop the topic's subscriptions too.")] = False,
     yes: Yes = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Drop a topic; one that has subscriptions only with --force."""
+    """Drop a topic. A topic that has subscriptions needs --force."""
     with connected(dsn, role) as connection:
         confirm(f"Drop {output.printable(topic)}{' and its subscriptions' if force else ''} for good?", yes=yes)
         read = connection.admin.drop_topic(topic, force=force)

@@ -1,4 +1,4 @@
-"""howdah transactions: those that were prepared (two-phase) and wait for their end."""
+"""howdah transactions: show and end prepared (two-phase) transactions."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import typer
 from . import output, tables
 from .common import Dsn, Json, Role, Wide, Yes, confirm, connected
 
-app = typer.Typer(no_args_is_help=True, help="Prepared transactions.")
+app = typer.Typer(no_args_is_help=True, help="Show and end prepared (two-phase) transactions.")
 
-Gid = Annotated[str, typer.Argument(metavar="GID", help="Its identifier.", show_default=False)]
+Gid = Annotated[str, typer.Argument(metavar="GID", help="Identifier of the transaction.", show_default=False)]
 COLUMNS = tables.Columns(
     {"gid": "transaction", "owner": "owner", "age": "age", "ours": "ours"}, {"before_start": "before start"}
 )
@@ -19,7 +19,7 @@ COLUMNS = tables.Columns(
 
 @app.command("list")
 def list_(wide: Wide = False, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Show the prepared transactions that are Howdah's."""
+    """List Howdah's prepared transactions."""
     with connected(dsn, role) as connection:
         rows = connection.transactions.list()
     tables.show(rows, COLUMNS, as_json=as_json, empty="no prepared transactions", wide=wide)
@@ -27,7 +27,7 @@ def list_(wide: Wide = False, dsn: Dsn = None, role: Role = None, as_json: Json 
 
 @app.command()
 def commit(gid: Gid, yes: Yes = False, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Commit one, as its owner or a superuser."""
+    """Commit a prepared transaction. Only its owner or a superuser may."""
     with connected(dsn, role) as connection:
         confirm(f"Commit {output.printable(gid)}, whatever its transaction manager decides?", yes=yes)
         connection.transactions.commit(gid)
@@ -36,7 +36,7 @@ def commit(gid: Gid, yes: Yes = False, dsn: Dsn = None, role: Role = None, as_js
 
 @app.command()
 def rollback(gid: Gid, yes: Yes = False, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Roll one back, as its owner or a superuser."""
+    """Roll back a prepared transaction. Only its owner or a superuser may."""
     with connected(dsn, role) as connection:
         confirm(f"Roll back {output.printable(gid)}, whatever its transaction manager decides?", yes=yes)
         connection.transactions.rollback(gid)

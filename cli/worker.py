@@ -13,39 +13,39 @@ from .common import Dsn, connected, resolve_dsn
 
 
 def worker(
-    target: Annotated[str, typer.Argument(metavar="MODULE:APP", help="Where the App is, such as myproject.tasks:app.")],
+    target: Annotated[
+        str, typer.Argument(metavar="MODULE:APP", help="Module and name of the App, such as myproject.tasks:app.")
+    ],
     dsn: Dsn = None,
     queues: Annotated[
         list[str] | None,
-        typer.Option("--queue", "-Q", metavar="QUEUE", help="Serve this queue of the app only; may be repeated."),
+        typer.Option("--queue", "-Q", metavar="QUEUE", help="Serve only this queue of the app; may be repeated."),
     ] = None,
-    sessions: Annotated[int, typer.Option(min=1, max=200, help="Sessions (threads) in each process.")] = 4,
-    processes: Annotated[int, typer.Option(min=1, max=64, help="Processes.")] = 1,
+    sessions: Annotated[int, typer.Option(min=1, max=200, help="Number of sessions (threads) in each process.")] = 4,
+    processes: Annotated[int, typer.Option(min=1, max=64, help="Number of processes.")] = 1,
     isolate: Annotated[
         bool,
         typer.Option(
             "--isolate",
-            help="Give each session a process of its own. A killed process then blames only the message in its own handler, and not"
-            " those of sibling sessions. Takes more memory and connections.",
+            help="Give each session its own process. A killed process then fails only the message in its own handler,"
+            " and not those of sibling sessions. Takes more memory and connections.",
         ),
     ] = False,
     until_empty: Annotated[
         bool,
-        typer.Option("--until-empty", help="End once nothing is ready or in hand; what waits for a time stays."),
+        typer.Option("--until-empty", help="Exit once nothing is ready or in hand. Delayed and parked messages stay."),
     ] = False,
     time_limit: Annotated[
         float | None,
-        times.length(
-            "--time-limit", positive=True, help="For handlers that have no time limit of their own: 90 (seconds), 5m, …"
-        ),
+        times.length("--time-limit", positive=True, help="Time limit of handlers that set none: 90 (seconds), 5m, …"),
     ] = None,
     reload: Annotated[
-        bool, typer.Option("--reload", help="Start anew when Python files below this folder change: for development.")
+        bool, typer.Option("--reload", help="Restart when Python files below this folder change; for development.")
     ] = False,
     log_json: Annotated[bool, typer.Option("--log-json", help="Write the log as JSON lines.")] = False,
     log_level: Annotated[
         Literal["DEBUG", "INFO", "WARNING", "ERROR"],
-        typer.Option(case_sensitive=False, help="What is logged, the application's own lines too."),
+        typer.Option(case_sensitive=False, help="Lowest level to log, for the application too."),
     ] = "INFO",
     log_config: Annotated[
         Path | None,
@@ -54,13 +54,14 @@ def worker(
             metavar="FILE",
             exists=True,
             dir_okay=False,
-            help="Configure logging by this file: .json or .toml as logging.config.dictConfig has it, else fileConfig's.",
+            help="Logging configuration: .json or .toml for logging.config.dictConfig, any other file for fileConfig.",
         ),
     ] = None,
 ) -> None:
-    """Run an application's handlers until SIGTERM, which finishes what is in hand; a second one rolls back at once.
+    """Run an application's handlers until SIGTERM. Messages in hand are finished; a second SIGTERM rolls them back.
 
-    A process that is killed fails the message in each of its sessions' handlers, whichever of them was the cause: see --isolate.
+    If a process is killed, the message in the handler of each of its sessions counts as failed,
+    whichever of them was the cause: see --isolate.
     """
     from ..workers import Supervisor, logs
     from ..workers.selection import UnknownQueue

@@ -1,4 +1,4 @@
-"""howdah workers: who is at work."""
+"""howdah workers: list the worker processes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COLUMNS = tables.Columns(
 
 
 def workers(wide: Wide = False, dsn: Dsn = None, role: Role = None, as_json: Json = False) -> None:
-    """Show the registered worker processes and what they have in hand."""
+    """List the registered worker processes and the messages that they have in hand."""
     with connected(dsn, role) as connection:
         rows = connection.admin.list_workers()
     if not as_json:

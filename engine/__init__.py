@@ -3,8 +3,9 @@
 ``connect`` gives a Connection, its ``session()`` the verbs. ``Session(connection)`` works in the application's own
 psycopg or SQLAlchemy transaction, ``aio`` is the same for asyncio.
 
-The wings, from the bottom: ``errors``; ``calls``, the door to SQL; ``database``, what runs a call, and ``handling``, what an
-application's function may do; ``admin`` and ``sending``; ``sessions``; ``jms``, which receives ahead; ``aio``. ``embedded``
+The wings, from the bottom: ``errors``; ``calls``, the door to SQL; ``database``, which runs calls, and ``handling``,
+which says what an application's function may do; ``admin`` and ``sending``; ``sessions``; ``jms``, which receives
+ahead; ``aio``. ``embedded``
 is a PostgreSQL of one's own.
 """
 

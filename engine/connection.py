@@ -42,7 +42,7 @@ S = TypeVar("S", Session, AckSession)
 
 
 class Connection:
-    """A started or stopped connection; sessions receive only while it is started. Closing it closes its sessions."""
+    """A connection that is started or stopped. Sessions receive only while it is started; closing it closes them."""
 
     def __init__(
         self,
@@ -79,12 +79,12 @@ class Connection:
 
     @property
     def pool(self) -> ConnectionPool[PgConnection]:
-        """The pool beneath, for the application's own use."""
+        """The pool beneath, which the application may use too."""
         return self._loans.pool
 
     @property
     def client_id(self) -> str | None:
-        """The client id that the connection has claimed, and publishes and subscribes under."""
+        """The claimed client id, under which the connection publishes and subscribes."""
         return None if self._claim is None else self._claim.name
 
     @property
@@ -93,15 +93,15 @@ class Connection:
         return self._running.is_set()
 
     def start(self) -> None:
-        """Let sessions receive."""
+        """Start delivery to the sessions."""
         self._running.set()
 
     def stop(self) -> None:
-        """Let sessions receive nothing more; sending goes on, and time-outs of waiting receives run on."""
+        """Stop delivery to the sessions. Sending goes on; time-outs of waiting receives keep running."""
         self._running.clear()
 
     def session(self, *, transacted: bool = True) -> Session:
-        """A session on a connection from the pool; waits for a free one up to the pool's time-out.
+        """Open a session on a pooled connection. Waits for a free one up to the pool's time-out.
 
         Raises CannotConnect if none came free or the server does not answer.
         """
@@ -118,7 +118,7 @@ class Connection:
         return session
 
     def forget(self, session: object) -> None:
-        """A session was closed."""
+        """Note that a session was closed."""
         if isinstance(session, AckSession):
             self.keeper.discard(session)
         if isinstance(session, Session | AckSession):
@@ -126,7 +126,7 @@ class Connection:
                 self._sessions.discard(session)
 
     def jms_session(self, *, transacted: bool = False, mode: int = AckMode.AUTO) -> AckSession:
-        """A session with an acknowledge mode, whose consumers receive ahead; transacted: its mode is SESSION_TRANSACTED.
+        """Open a session with an acknowledge mode, whose consumers receive ahead. transacted: SESSION_TRANSACTED.
 
         Raises BadArgument for what is no mode, and for SESSION_TRANSACTED without a transaction.
         """
@@ -139,12 +139,12 @@ class Connection:
 
     @property
     def admin(self) -> Admin:
-        """The administrator's verbs, each in a transaction of its own."""
+        """Administration, each call in its own transaction."""
         return Admin(self.call, client_id=self.client_id or "")
 
     @property
     def leases(self) -> Leases:
-        """Receiving without an open transaction: lease, ack, nack, release, extend."""
+        """Receive without an open transaction: lease, ack, nack, release, extend."""
         return Leases(self.call)
 
     @property
@@ -154,26 +154,26 @@ class Connection:
 
     @property
     def archives(self) -> Archives:
-        """The archive: its finished runs, and messages sent out of it anew."""
+        """The archive: its finished runs, and messages restored from it."""
         return Archives(self.call)
 
     @property
     def schedules(self) -> Schedules:
-        """What is sent by the clock: add, list, cancel, pause, resume; and delayed messages."""
+        """Schedules: add, list, cancel, pause, resume. Also delayed messages."""
         return Schedules(self.call)
 
     @property
     def audits(self) -> Audits:
-        """Audits on record: list, last, record; and the right to audit."""
+        """Recorded audits: list, last, record. Also the right to audit."""
         return Audits(self.call)
 
     def call(self, call: Call[T]) -> T:
-        """Run one call in a transaction of its own."""
+        """Run one call in its own transaction."""
         self._check_open()
         return self.run(call)
 
     def run(self, call: Call[T]) -> T:
-        """As ``call``, for a session's last ones, while the connection is being closed."""
+        """As ``call``, for a session's last calls while the connection closes."""
         connection = self._loans.borrow(autocommit=True)
         try:
             return run(connection, call)
@@ -181,11 +181,11 @@ class Connection:
             self._loans.give_back(connection)
 
     def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
-        """Send one message in a transaction of its own; when this returns, the message is stored durably."""
+        """Send one message in its own transaction. When this returns, the message is stored durably."""
         return self.call(calls.send(queue, body, **options))
 
     def send_async(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> Future[int]:
-        """Send one message without waiting for the database; the future has its number, or the error.
+        """Send one message without waiting for the database. The future gets its number or the error.
 
         Messages go in the order of these calls, each in a transaction of its own. ``close`` sends what is left; what a
         process that dies has not sent is lost, so look at the future where a message must not be.
@@ -200,10 +200,11 @@ class Connection:
         asynchronous: bool | None = None,
         on_complete: OnComplete | None = None,
     ) -> WindowedProducer:
-        """A producer that sends over a connection of its own, each message for itself, without waiting where it may.
+        """Return a producer that sends each message on its own connection, without waiting where it may.
 
-        asynchronous: None, non-persistent messages are not waited for; True, persistent ones neither (useAsyncSend); False: all are.
-        window_bytes: so much may be unconfirmed, then a send waits (producerWindowSize). on_complete is called with each
+        asynchronous: None: non-persistent messages are not waited for; True: no message is (useAsyncSend);
+        False: every message is.
+        window_bytes: so much may be unconfirmed, then a send waits (producerWindowSize). on_complete is called with a
         message and its number or error, in order, on the producer's thread. Raises BadArgument.
         """
         self._check_open()
@@ -214,7 +215,7 @@ class Connection:
         return producer
 
     def record_failure(self, message: Message, error: BaseException, rules: Iterable[Rule] = ()) -> Incident | None:
-        """Record that a message's delivery failed, in a transaction of its own; call it after rolling back.
+        """Record that a message's delivery failed, in its own transaction. Call it after rolling back.
 
         A Reject or Retry, raised or by the rules, is obeyed. None if the error blames no message: nothing is recorded.
         """
@@ -228,7 +229,7 @@ class Connection:
             self._claim.check()
 
     def close(self) -> None:
-        """Send what is left, close every session and, if it is this connection's own, the pool. A second call does nothing."""
+        """Send what is left, close every session and the connection's own pool. A second call does nothing."""
         with self._lock:
             if self._closed:
                 return

@@ -38,18 +38,23 @@ def connect(
     lease_duration: float = 60,
     client_id: str | None = None,
 ) -> Connection:
-    """Connect by DSN (libpq's or SQLAlchemy's form; None: HOWDAH_DSN, else the embedded server, if it runs) or by the application's own pool.
+    """Connect by DSN or by the application's own pool.
+
+    dsn: in libpq's or SQLAlchemy's form; None: HOWDAH_DSN, else the embedded server, if it runs.
 
     min_size, max_size: database connections kept and allowed; timeout: seconds to wait for one.
     role: SET ROLE on each connection. prepare: False where a pooler in transaction mode (PgBouncer before 1.21) loses
-    prepared statements. max_redeliveries: listeners reject a message that failed after so many redeliveries, whatever its queue's
-    limit; -1: never. In a URL it can stand as ActiveMQ has it: postgresql://…?jms.redeliveryPolicy.maximumRedeliveries=6.
-    prefetch: how far sessions with an acknowledge mode receive ahead; also in a URL: jms.prefetchPolicy.queuePrefetch=100.
+    prepared statements. max_redeliveries: listeners reject a message that failed after so many redeliveries, whatever
+    its queue's limit; -1: never. ActiveMQ's URL option also works:
+    postgresql://…?jms.redeliveryPolicy.maximumRedeliveries=6.
+    prefetch: how far sessions with an acknowledge mode receive ahead; in a URL: jms.prefetchPolicy.queuePrefetch=100.
     lease_duration: seconds after which what such a session holds comes back if this process dies.
-    client_id: claimed as long as the connection is open; all that it publishes and subscribes to is under it. Takes one more database connection, and
-    not behind a pooler that shares sessions; also in a URL: jms.clientID=desk7. Not with a pool of the application's own.
+    client_id: claimed while the connection is open, for all that it publishes and subscribes to. It takes one more
+    database connection, and does not work behind a pooler that shares sessions, nor with the application's own pool.
+    In a URL: jms.clientID=desk7.
     A DSN may name several hosts, tried in order: host=a,b target_session_attrs=read-write.
-    Raises CannotConnect if the server does not answer, BadArgument for wrong sizes, NotAllowed for a role not granted, ClientIdInUse.
+    Raises CannotConnect if the server does not answer, BadArgument for wrong sizes, NotAllowed for a role not granted,
+    ClientIdInUse.
     """
     dsn, max_redeliveries = _redelivery_policy(dsn, max_redeliveries)
     dsn, options = _jms_options(dsn)
@@ -96,7 +101,7 @@ def connect(
 
 
 def _redelivery_policy(dsn: str | None, given: int | None) -> tuple[str | None, int | None]:
-    """The DSN without ActiveMQ's option, and the limit of redeliveries: the argument's, else the option's; -1 is none."""
+    """Return the DSN without ActiveMQ's option, and the redelivery limit: the argument or the option; -1 is none."""
     option = re.search(rf"([?&]){re.escape(MAXIMUM_REDELIVERIES)}=([^&]*)(&|$)", dsn or "")
     if dsn is not None and option is not None:
         rest = option[1] if option[3] else ""

@@ -32,7 +32,7 @@ BATCH = 100
 
 
 class Outstanding(Generic[F]):
-    """The requests without an answer yet, by correlation id; threads and asyncio share it."""
+    """The requests without an answer yet, by correlation id. Threads and asyncio share it."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, F] = {}
@@ -41,25 +41,25 @@ class Outstanding(Generic[F]):
         self.late = 0
 
     def add(self, correlation_id: str, waiting: F) -> None:
-        """A request goes out. Raises BadArgument if one with that correlation id is out."""
+        """Note a request. Raises BadArgument if one with that correlation id has no answer yet."""
         with self._lock:
             if self._waiting.setdefault(correlation_id, waiting) is not waiting:
                 raise BadArgument(f"a request {correlation_id} is waiting for its answer already")
 
     def take(self, correlation_id: str | None) -> F | None:
-        """Who waits for that answer, once; None: nobody, or nobody any more."""
+        """Return, once, who waits for an answer; None: nobody, or nobody any more."""
         with self._lock:
             found = self._waiting.pop(correlation_id or "", None)
             self.late += found is None
             return found
 
     def forget(self, correlation_id: str) -> None:
-        """The requester has given up: its answer will be late."""
+        """Note that the requester has given up: its answer will be late."""
         with self._lock:
             self._waiting.pop(correlation_id, None)
 
     def take_all(self) -> list[F]:
-        """All who wait; none waits afterwards."""
+        """Return all who wait, and forget them."""
         with self._lock:
             waiting, self._waiting = list(self._waiting.values()), {}
             return waiting
@@ -69,9 +69,9 @@ class Outstanding(Generic[F]):
 
 
 class Requestor:
-    """Sends requests and gives back their answers, for any number of threads at once.
+    """Sends requests and returns their answers, for any number of threads at once.
 
-    It has one temporary queue, and a thread that receives from it over a connection of its own from the pool. A topic is asked
+    It has a temporary queue, and a thread that receives from it on its own pooled connection. A topic is asked
     like a queue: the first answer counts.
     """
 
@@ -92,7 +92,7 @@ class Requestor:
         correlation_id: str | None = None,
         **options: Unpack[RequestOptions],
     ) -> Message:
-        """Send a request and wait for its answer; options as in ``calls.send``.
+        """Send a request and wait for its answer. Options as in ``calls.send``.
 
         Raises NoReply after ``timeout`` seconds (None: no limit); an answer that comes later is dropped.
         """
@@ -112,7 +112,7 @@ class Requestor:
         correlation_id: str | None = None,
         **options: Unpack[RequestOptions],
     ) -> Future[Message]:
-        """Send a request; its answer comes in the future, whenever it comes."""
+        """Send a request. The future gets the answer whenever it comes."""
         return self._submit(body, queue, correlation_id, options)[1]
 
     @property
@@ -122,7 +122,7 @@ class Requestor:
 
     @property
     def late(self) -> int:
-        """Answers that came when nobody waited for them any more."""
+        """Number of answers that came after nobody waited for them any more."""
         return self._outstanding.late
 
     def _submit(
@@ -165,7 +165,7 @@ class Requestor:
                 future.set_exception(error)
 
     def close(self) -> None:
-        """Drop the temporary queue; who still waits gets IllegalState. A second call does nothing."""
+        """Drop the temporary queue. Waiting callers get IllegalState. A second call does nothing."""
         with self._lock:
             self._closed = True
             inbox, self._inbox = self._inbox, None
@@ -215,7 +215,7 @@ class _Inbox(Background):
             return self._session.call(call)
 
     def _receive(self) -> None:
-        """Hand over what comes."""
+        """Hand over the answers that come."""
         error: BaseException = ConnectionLost("the connection that waits for answers was lost")
         try:
             with self._session.idle() as idle:
@@ -247,7 +247,7 @@ class _Inbox(Background):
         return messages
 
     def hurry(self) -> None:
-        """An answer is to be expected. Behind a pooler nothing tells of it, so look often for a while."""
+        """Expect an answer. Behind a pooler nothing announces it, so look often for a while."""
         if self._token is not None:
             self._hurry = True
             self._session.wake()

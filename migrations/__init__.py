@@ -26,7 +26,7 @@ __all__ = ["BadDsnError", "MigrationError", "State", "downgrade", "migrate", "st
 
 @dataclass(frozen=True)
 class State:
-    """What is installed: revision in the database, newest revision in the code, and whether the procedures are current."""
+    """What is installed: the database's revision, the code's newest one, and whether the procedures are current."""
 
     revision: str | None
     head: str
@@ -34,12 +34,12 @@ class State:
 
     @property
     def current(self) -> bool:
-        """Whether there is nothing to do."""
+        """Whether nothing is left to do."""
         return self.revision == self.head and self.procedures_current
 
 
 def config() -> Config:
-    """Alembic's configuration, independent of the working directory."""
+    """Return Alembic's configuration, independent of the working directory."""
     settings = Config()
     settings.set_main_option("script_location", str(files(__name__)))
     return settings
@@ -50,8 +50,8 @@ def migrate(dsn: str, *, roles: Roles | None = None, engine_name: str = "howdah"
 
     roles: None means those installed already, else the default six.
     engine_name: part of the exception destination's name; used by the first installation only.
-    Raises BadDsnError, or MigrationError, with what to do, if the database is newer than this code or older than its first
-    revision, or if roles cannot be made.
+    Raises BadDsnError, or MigrationError, with what to do: if the database is newer than this code or older than its
+    first revision, or if roles cannot be made.
     """
     with _begin(dsn) as connection:
         settings = config()
@@ -73,7 +73,7 @@ def downgrade(dsn: str, revision: str) -> State:
 
 
 def state(dsn: str) -> State:
-    """What is installed in the database at ``dsn``."""
+    """Return what is installed in the database at ``dsn``."""
     head = ScriptDirectory.from_config(config()).get_current_head() or ""
     with _begin(dsn) as connection:
         if connection.scalar(text("select to_regclass('howdah.alembic_version')")) is None:
@@ -86,7 +86,7 @@ def state(dsn: str) -> State:
 
 @contextmanager
 def _begin(dsn: str) -> Iterator[Connection]:
-    """A transaction on a connection of its own that is closed afterwards."""
+    """Open a transaction on its own connection, which is closed afterwards."""
     access = canonical(dsn)
     engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(access))
     try:

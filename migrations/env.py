@@ -1,4 +1,4 @@
-"""Alembic's entry: one transaction, one lock, the owner's role; revisions, procedures, what revisions do with these."""
+"""Alembic's entry. One transaction, lock and role for revisions, procedures and what revisions do with these."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Database:
 
 
 def chosen_roles(connection: Connection) -> Roles:
-    """What is installed, else the caller's choice, else the environment's, else the six default roles.
+    """Return the installed roles, else the caller's, else the environment's, else the six default roles.
 
     Raises MigrationError if the caller asks for other roles than are installed.
     """
@@ -56,8 +56,8 @@ def chosen_roles(connection: Connection) -> Roles:
 def take_turns(connection: Connection, roles: Roles) -> None:
     """Wait for another migration.
 
-    What is installed is locked by its own table, which strangers cannot lock. Before that there is only an advisory lock, which any
-    login can hold.
+    Its own table locks an installation: strangers cannot lock that. Before the first installation there is only an
+    advisory lock, which any login can hold.
     """
     installed = text("select to_regclass('howdah.alembic_version') is not null")
     if not connection.scalar(installed):
@@ -71,7 +71,7 @@ def take_turns(connection: Connection, roles: Roles) -> None:
 
 
 def prepare(connection: Connection, roles: Roles) -> None:
-    """Make schema and roles where they are missing, and go on as the owner."""
+    """Create missing schema and roles, and continue as the owner."""
     take_turns(connection, roles)
     if not roles.is_one:
         ensure_roles(connection, roles)
@@ -148,7 +148,7 @@ def run(connection: Connection) -> None:
 
 
 def finish(connection: Connection, roles: Roles, applied: list[Script]) -> None:
-    """Install the procedures if they are others, or if there were revisions; then take these revisions' last steps."""
+    """Install the procedures if they changed or revisions ran, and then take the revisions' last steps."""
     database = _Database(connection)
     stored = connection.scalar(text("select procedures_checksum from howdah.engine"))
     if applied or stored != checksum(roles):
@@ -170,7 +170,7 @@ def main() -> None:
         return
     dsn = context.get_x_argument(as_dictionary=True).get("dsn") or os.environ.get("HOWDAH_DSN")
     if not dsn:
-        raise MigrationError("say which database: alembic -x dsn=postgresql://… or HOWDAH_DSN")
+        raise MigrationError("name the database: alembic -x dsn=postgresql://… or HOWDAH_DSN")
     access = canonical(dsn)
     engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(access))
     with engine.begin() as opened:

@@ -1,4 +1,4 @@
-"""The roles that own and use Howdah: found, created where the installer may, or explained where it may not."""
+"""Find the roles that own and use Howdah, create them if the installer may, or explain what to do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class MigrationError(Exception):
 
 
 def installed_roles(connection: Connection) -> Roles | None:
-    """The roles an earlier installation used, or None if there was none.
+    """Return the roles of an earlier installation, or None without one.
 
     Raises MigrationError if there was one that the installer may not act for.
     """
@@ -41,7 +41,7 @@ def installed_roles(connection: Connection) -> Roles | None:
 
 
 def script(roles: Roles, installer: str, missing: list[str]) -> str:
-    """The statements for an administrator that let ``installer`` install Howdah with these roles."""
+    """Return the statements with which an administrator lets ``installer`` install Howdah with these roles."""
     lines = [f"create role {identifier(name)} nologin;" for name in missing]
     lines.append(f"grant {identifier(roles.nobody)} to {identifier(roles.owner)};")
     lines.append(f"grant {identifier(roles.owner)} to {identifier(installer)};")
@@ -49,7 +49,7 @@ def script(roles: Roles, installer: str, missing: list[str]) -> str:
 
 
 def ensure_roles(connection: Connection, roles: Roles) -> None:
-    """Create the roles that are missing and let the installer act as the owner; on the embedded server as all of them.
+    """Create missing roles and let the installer act as the owner, or on the embedded server as all of them.
 
     Raises MigrationError with the script to run where the installer may not create roles.
     """
@@ -87,7 +87,8 @@ def ensure_roles(connection: Connection, roles: Roles) -> None:
     _let_owner_act_as_nobody(connection, roles, me)
     if connection.scalar(
         text(
-            "select current_setting('howdah.embedded', true) = 'on' and rolsuper from pg_roles where rolname = current_user"
+            "select current_setting('howdah.embedded', true) = 'on' and rolsuper from pg_roles where rolname ="
+            " current_user"
         )
     ):
         # Its one log-in is a superuser's, which stands for no membership.
@@ -96,7 +97,7 @@ def ensure_roles(connection: Connection, roles: Roles) -> None:
 
 
 def _let_owner_act_as_nobody(connection: Connection, roles: Roles, me: str) -> None:
-    """Let the owner give a function to the role without rights, which must stay without the owner's.
+    """Let the owner give a function to the role without rights. That role must not get the owner's rights.
 
     Raises MigrationError with what to do where that cannot be.
     """
@@ -104,7 +105,8 @@ def _let_owner_act_as_nobody(connection: Connection, roles: Roles, me: str) -> N
     member = text("select pg_has_role(:member, :of, 'MEMBER')")
     if connection.scalar(member, {"member": roles.nobody, "of": roles.owner}):
         raise MigrationError(
-            f"role {roles.nobody} has the rights of {roles.owner}, and must have none: poison procedures are called as it."
+            f"role {roles.nobody} has the rights of {roles.owner}, and must have none: poison procedures are called"
+            f" as it."
             f" Let an administrator run:\n\nalter role {nobody} nosuperuser; revoke {owner} from {nobody};"
         )
     if connection.scalar(member, {"member": roles.owner, "of": roles.nobody}):

@@ -48,8 +48,9 @@ def draw(
 ) -> str:
     """The curves as an <svg> element. Needs matplotlib.
 
-    logarithmic: the axes that are so, of "x", "y" and "xy". themed: without a legend, in colours that suit whatever page
-    it stands in (its lines and letters in the text's colour) and told apart by COLOURS and DASHES. Where a y is None the curve has a gap.
+    logarithmic: the axes that are so: "x", "y" or "xy". themed: without a legend, in colours that suit any page (lines
+    and letters in the text's colour) and told apart by COLOURS and DASHES. Where a y is None, the
+    curve has a gap.
     """
     import matplotlib
 

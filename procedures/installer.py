@@ -1,4 +1,4 @@
-"""Installs the SQL API: every function and view, their comments and their grants."""
+"""Install the SQL API: every function and view, their comments and their grants."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Database(Protocol):
 
 
 def checksum(roles: Roles) -> str:
-    """Identifies the texts and the role names together: another value means there is something to install."""
+    """Return a checksum of the texts and role names. Another value means that there is something to install."""
     digest = hashlib.sha256(json.dumps(asdict(roles)).encode())
     for name in FILES:
         digest.update(source(name).encode())
@@ -31,12 +31,12 @@ def checksum(roles: Roles) -> str:
 
 
 def literal(value: str) -> str:
-    """A string as an SQL literal."""
+    """Return a string as an SQL literal."""
     return "'" + value.replace("'", "''") + "'"
 
 
 def identifier(value: str) -> str:
-    """A name as a quoted SQL identifier."""
+    """Return a name as a quoted SQL identifier."""
     return '"' + value.replace('"', '""') + '"'
 
 
@@ -57,7 +57,8 @@ def install(database: Database, roles: Roles, engine_name: str) -> None:
     grant(database, roles)
     give_away(database, roles)
     database.run(
-        f"select howdah._setup({literal(engine_name)}, {literal(json.dumps(roles.users()))}::jsonb, {literal(checksum(roles))})"
+        f"select howdah._setup({literal(engine_name)}, {literal(json.dumps(roles.users()))}::jsonb,"
+        f" {literal(checksum(roles))})"
     )
 
 

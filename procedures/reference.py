@@ -1,4 +1,7 @@
-"""Writes docs/sql-api.md from the headers of the procedures: ``python -m howdah.procedures.reference > docs/sql-api.md``."""
+"""Writes docs/sql-api.md from the headers of the procedures.
+
+``python -m howdah.procedures.reference > docs/sql-api.md``
+"""
 
 from __future__ import annotations
 
@@ -85,7 +88,7 @@ membership in these roles, which may bear other names (see [operations](operatio
 | `position` | bigint | its place among messages of its priority |
 | `stage` | integer | how often it was moved or replayed; failures count within a stage |
 | `origin_queue`, `dead_reason`, `dead_at` | text, text, timestamptz | in an exception destination: from where, why and when |
-"""
+"""  # noqa: E501
 
 
 def signatures(text: str, name: str) -> list[str]:

@@ -28,7 +28,7 @@ class Roles:
 
     @property
     def nobody(self) -> str:
-        """The role without rights as which poison procedures are called; in one-role mode there is none but the owner."""
+        """The role without rights as which poison procedures are called. One-role mode has no role but the owner."""
         return self.owner if self.is_one else f"{self.owner.removesuffix('_owner')}_nobody"
 
     @property

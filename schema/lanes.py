@@ -34,7 +34,8 @@ lanes = Table(
         "search",
         REGCLASS,
         comment=(
-            "A sequence, a hint: how far the search behind the head is, times 2^20, and when its next step is due, in ms."
+            "A sequence, a hint: how far the search behind the head is, times 2^20, and when its next step is due,"
+            " in ms."
         ),
     ),
     Index("ix_lanes_destination", "destination_id", "rank", "place"),

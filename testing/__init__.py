@@ -1,6 +1,6 @@
-"""What an application's own tests import: messages made by hand, handlers run on them, apps drained, databases to do it in.
+"""What an application's tests import: handmade messages, handlers to run, apps to drain, databases to test on.
 
-Everything runs on a real PostgreSQL and by the worker's own rules. Nothing here needs pytest but ``howdah.testing.plugin``.
+Everything runs on a real PostgreSQL and by the worker's own rules. Only ``howdah.testing.plugin`` needs pytest.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Databases of tests: a server for the run, one migrated template on it, a copy of that for each test."""
+"""Test databases: a server for the run, a migrated template on it, and a copy of that for each test."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _numbers = itertools.count(1)
 
 @contextmanager
 def server(dsn: str | None = None, version: int | None = None) -> Iterator[str]:
-    """The DSN of a PostgreSQL to test on: the one given, or HOWDAH_TEST_DSN; else an embedded one, which ends with the block.
+    """Yield the DSN of a PostgreSQL to test on: the argument, HOWDAH_TEST_DSN, or an embedded server for the block.
 
     The embedded one needs the extra ``embedded``, lies in a temporary folder, and is nobody else's.
     """
     if (found := dsn or os.environ.get("HOWDAH_TEST_DSN")) is not None:
         yield found
         return
-    # Not pytest's tmp_path: root's lies below a closed folder, which the account that PostgreSQL runs under cannot enter.
+    # Not pytest's tmp_path: root's lies below a closed folder, which PostgreSQL's account cannot enter.
     folder = Path(tempfile.mkdtemp(prefix="howdah-testing-"))
     folder.chmod(0o711)
     embedded = EmbeddedServer(folder / "server", version)
@@ -41,17 +41,20 @@ def server(dsn: str | None = None, version: int | None = None) -> Iterator[str]:
 
 
 class Databases:
-    """Makes databases on a server, for a role that may create them: each a copy of one that was migrated once."""
+    """Makes databases on a server, as copies of one that is migrated once. Its role must be allowed to create them."""
 
     def __init__(self, dsn: str, prepare: Callable[[str], object] | None = None) -> None:
-        """dsn: of any database there. prepare: called once with the template's DSN, for the application's own tables and queues."""
+        """dsn: of any database of the server.
+
+        prepare: called once with the template's DSN, to make the application's own tables and queues.
+        """
         self._dsn = dsn
         self._prepare = prepare
         self._template: str | None = None
 
     @contextmanager
     def new(self) -> Iterator[str]:
-        """The DSN of a new database; it is dropped at the end, whoever is still in it."""
+        """Yield the DSN of a new database. The end drops it, even if somebody is still connected."""
         if self._template is None:
             self._template = self._make_template()
         name = self._create(self._template)

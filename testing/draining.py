@@ -1,4 +1,4 @@
-"""All of an app's queues, handled in this thread until they are empty: one message a transaction, in a fixed order."""
+"""Handle all of an app's queues in this thread until they are empty: one message a transaction, in a fixed order."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Delays = Literal["skip", "wait", "leave"]
 
 @dataclass(frozen=True)
 class Failure:
-    """A failed delivery, as it was recorded."""
+    """A recorded failed delivery."""
 
     queue: str
     message_id: int
@@ -51,7 +51,7 @@ class Failure:
 
 @dataclass
 class Drained:
-    """What came of it."""
+    """The result of draining."""
 
     handled: int = 0
     failures: list[Failure] = field(default_factory=list)
@@ -60,7 +60,7 @@ class Drained:
 
 
 class DrainError(HowdahError):
-    """Deliveries failed, or the queues do not become empty; ``drained`` is what came of it until then."""
+    """Deliveries failed, or the queues do not become empty. ``drained``: the result so far."""
 
     def __init__(self, message: str, hint: str | None, drained: Drained) -> None:
         super().__init__(message, hint)
@@ -70,13 +70,16 @@ class DrainError(HowdahError):
 def drain(
     app: App, dsn: str, *, delays: Delays = "skip", check: bool = True, limit: int = 10_000, timeout: float = 60
 ) -> Drained:
-    """Handle what is in the app's queues, and what that sends to them, until nothing is left to receive.
+    """Handle the app's queues, and what their handlers send to them, until nothing is left to receive.
 
-    Each queue in turn, in the order of registration, one message a transaction; failures are recorded and queues' policies
-    applied as by a worker. ``delays``: messages that wait for a redelivery or were sent with a delay are received at once, the first
-    to be due first (skip, which needs an administrator's rights); when they are due (wait); or not (leave). Schedules do not fire.
-    Raises DrainError if a delivery failed, unless ``check`` is False, after ``limit`` deliveries, or ``timeout`` seconds; else
-    what a worker would retry.
+    Each queue in turn, in the order of registration, one message a transaction. Failures are recorded and the queues'
+    policies applied as by a worker. Schedules do not fire.
+
+    delays: when to receive messages that wait for a redelivery or were sent with a delay. skip: at once, the first due
+    first, which needs an administrator's rights; wait: when they are due; leave: not at all.
+
+    Raises DrainError if a delivery failed, unless ``check`` is False; after ``limit`` deliveries; or after ``timeout``
+    seconds. Also raises errors that a worker would retry.
     """
     one_by_one = App(app.name)
     one_by_one.bindings = {queue: replace(binding, batch=1) for queue, binding in app.bindings.items()}
@@ -92,7 +95,7 @@ def drain(
 
 
 class _Drain:
-    """The one session that drains: a connection to receive on, another to record failures."""
+    """The session that drains, with one connection to receive and one to record failures."""
 
     def __init__(self, app: App, dsn: str, limit: int, timeout: float) -> None:
         self.drained = Drained()
@@ -134,7 +137,7 @@ class _Drain:
         self._folder.cleanup()
 
     def run(self, delays: Delays) -> None:
-        """Until nothing is left."""
+        """Drain until nothing is left."""
         self._all()
         while delays != "leave" and (waiting := self._waiting()):
             _, queue, message_id = waiting[0]
@@ -151,12 +154,12 @@ class _Drain:
                     self.drained.left[delivery.queue] = left
 
     def _all(self) -> None:
-        """Rounds over the queues, until one finds nothing."""
+        """Make rounds over the queues until one finds nothing."""
         while sum(self._empty(delivery) for delivery in self._deliveries):  # all of them, each time
             self._look_at_the_clock("")
 
     def _empty(self, delivery: Delivery) -> bool:
-        """Handle a queue's messages until there is none; whether there was any."""
+        """Handle a queue's messages until it is empty. Returns whether there were any."""
         busy = False
         while True:
             done = delivery.run_once(self._connection)
@@ -184,7 +187,7 @@ class _Drain:
             return [row["status"] for row in self._admin.list_listeners(listener)] == ["stopped"]
 
     def _waiting(self) -> list[tuple[datetime, str, int]]:
-        """What waits for a time, the first to be due first."""
+        """Return what waits for a time, the first due first."""
         found = []
         with self._connection.transaction():
             for queue in (delivery.queue for delivery in self._deliveries):

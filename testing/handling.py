@@ -1,4 +1,4 @@
-"""One handler, run on one message in a transaction that is rolled back."""
+"""Run one handler on one message in a transaction that is rolled back."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ Outcome = Literal["consumed", "failed", "rejected", "retried"]
 
 @dataclass(frozen=True)
 class Ran:
-    """What a handler did before it was undone."""
+    """What a handler did before the rollback."""
 
-    #: consumed: it would have been committed; failed: a failed delivery would have been recorded; rejected: one that ends
-    #: the tries; retried: the error blames no message, a worker would try again and record nothing.
+    #: consumed: it would have been committed. failed: a failed delivery would have been recorded. rejected: a failed
+    #: delivery that ends the tries. retried: the error blames no message; a worker would record nothing and retry.
     outcome: Outcome
     #: What it raised, or what its commit would have.
     error: BaseException | None = None
@@ -49,11 +49,12 @@ def run_handler(
     look: Callable[[Transaction], Any] | None = None,
     check: bool = True,
 ) -> Ran:
-    """Handle a message as a worker would, then roll back; raises what the handler raises, unless ``check`` is False.
+    """Handle a message as a worker would, then roll back. Raises the handler's error unless ``check`` is False.
 
-    ``handler`` is an App, whose handler is found by the message's queue and type, or a function. ``look`` is called once the handler
-    has returned, with the transaction still open: whatever it reads there, ``Ran.seen`` keeps. Constraints that are deferred
-    to the commit are checked too. A publication is seen by subscribers after a commit, so that ``sent`` has none: see ``drain``.
+    ``handler`` is a function, or an App, whose handler is found by the message's queue and type.
+    ``look`` is called after the handler, with the transaction still open; ``Ran.seen`` keeps what it returns.
+    Constraints deferred to the commit are checked too.
+    Subscribers see a publication only after a commit, so ``sent`` does not contain it: see ``drain``.
     """
     app = handler if isinstance(handler, App) else _app_of(handler, message.queue)
     binding = app.bindings.get(message.queue)
@@ -81,7 +82,7 @@ def run_handler(
 
 
 def testing_limits() -> Limits:
-    """What watches over time limits in the test's own process, which it never ends: a handler that goes on is waited for."""
+    """Watches over time limits in the test's own process, which it never ends: it waits for a handler that goes on."""
     return Limits(NAME, lambda slot: None)
 
 
@@ -100,7 +101,7 @@ def _failed(error: Exception, message: Message, app: App) -> Ran:
 
 
 def _lying(connection: HandlerConnection) -> list[Message]:
-    """All messages of all queues that the transaction sees, delayed ones too."""
+    """Return the messages of all queues that the transaction sees, delayed ones too."""
     admin, schedules = Admin(lambda call: run(connection, call)), Schedules(lambda call: run(connection, call))
     session = Session(connection)
     found: list[Message] = []

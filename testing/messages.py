@@ -1,4 +1,4 @@
-"""Messages made by hand, for handlers that are called without a queue."""
+"""Handmade messages, for handlers that are called without a queue."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def make_message(
     dead_reason: str | None = None,
     dead_at: datetime | None = None,
 ) -> Message:
-    """A message as a handler gets it, of any body that can be sent; no queue has it.
+    """Return a message as a handler gets it, with any body that can be sent. No queue holds it.
 
-    By default it was sent just now and is delivered for the first time; with a greater ``delivery_count`` it is redelivered. Numbers are
-    unique in the process. Raises BadArgument for a body or headers that could not be sent.
+    By default it was sent just now and is delivered for the first time; a greater ``delivery_count`` makes it
+    redelivered. Message ids are unique in the process. Raises BadArgument for a body or headers that could not be sent.
     """
     kind, value, needed = encode(body)
     number = next(_numbers)

@@ -1,4 +1,4 @@
-"""Fixtures for pytest, where they are asked for: ``pytest_plugins = ["howdah.testing.plugin"]`` in the topmost conftest.py."""
+"""Fixtures for pytest. To use them: ``pytest_plugins = ["howdah.testing.plugin"]`` in the topmost conftest.py."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .databases import Databases, server
 
 @pytest.fixture(scope="session")
 def howdah_prepare() -> Callable[[str], object] | None:
-    """To be overridden by who has tables and queues of his own: a function that makes them, given a DSN. It is called once."""
+    """Override this to make your own tables and queues: return a function that is called once with a DSN."""
     return None
 
 
 @pytest.fixture(scope="session")
 def howdah_databases(howdah_prepare: Callable[[str], object] | None) -> Iterator[Databases]:
-    """Databases on the run's server: HOWDAH_TEST_DSN, else an embedded one."""
+    """Databases on the run's server: that of HOWDAH_TEST_DSN, or an embedded one."""
     with server() as dsn:
         databases = Databases(dsn, howdah_prepare)
         yield databases
@@ -26,7 +26,7 @@ def howdah_databases(howdah_prepare: Callable[[str], object] | None) -> Iterator
 
 @pytest.fixture
 def howdah_dsn(howdah_databases: Databases, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The DSN of a database of the test's own, which HOWDAH_DSN names too while the test runs."""
+    """The DSN of the test's own database. HOWDAH_DSN names it too while the test runs."""
     with howdah_databases.new() as dsn:
         monkeypatch.setenv("HOWDAH_DSN", dsn)
         yield dsn

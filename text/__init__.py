@@ -1,1 +1,1 @@
-"""Text that others wrote: DSNs are read without being shown, and what is shown does not steer a terminal."""
+"""Foreign text: DSNs are read without being shown, and shown text cannot control a terminal."""

@@ -28,12 +28,12 @@ class BadDsnError(ValueError):
 
 
 def canonical(dsn: str, **settings: Any) -> str:
-    """The DSN as libpq's key=value pairs, with more settings. SQLAlchemy's URLs are taken too. Raises BadDsnError."""
+    """Return the DSN as libpq's key=value pairs, with more settings. Takes SQLAlchemy URLs too. Raises BadDsnError."""
     return make_conninfo("", **(read(dsn) | settings))
 
 
 def read(dsn: str) -> dict[str, Any]:
-    """The settings that a DSN names. Raises BadDsnError."""
+    """Return the settings that a DSN names. Raises BadDsnError."""
     text = _WITH_DRIVER.sub("postgresql://", dsn)
     found: dict[str, Any] | None = None
     # The error is raised outside of any except block: libpq's own, which quotes, must not be its context.
@@ -48,12 +48,12 @@ def read(dsn: str) -> dict[str, Any]:
     misread = misread or not all(_is_host(str(found.get(name) or "")) for name in ("host", "hostaddr"))
     misread = misread or "@" in str(found.get("host", "")) or _PORTS.fullmatch(str(found.get("port", ""))) is None
     if misread or ("@" in path and "@" not in text.split("://", 1)[1].partition("/")[0]):
-        raise BadDsnError(f"the DSN cannot be read: its host, port or database is none. {ENCODE if url else FORMS}")
+        raise BadDsnError(f"the DSN cannot be read: its host, port or database is invalid. {ENCODE if url else FORMS}")
     return found
 
 
 def _is_host(hosts: str) -> bool:
-    """Whether none of the hosts has a colon, before which stands a user and after it a password; an IPv6 address and a socket's folder may."""
+    """Whether no host has a colon, which would separate user and password. IPv6 addresses and socket folders may."""
     return all(
         ":" not in host or host.startswith("/") or _is_address(host) for host in map(str.strip, hosts.split(","))
     )
@@ -67,7 +67,7 @@ def _is_address(host: str) -> bool:
 
 
 def shown(dsn: str) -> str:
-    """Database, server and user of a DSN, for people: never its password. What it leaves open is libpq's default."""
+    """Return a DSN's database, server and user for people, never its password. Gaps get libpq's defaults."""
     found = {item.keyword.decode(): item.val.decode() for item in psycopg.pq.Conninfo.get_defaults() if item.val}
     found |= {name: str(value) for name, value in read(dsn).items() if value not in (None, "")}
     user = found.get("user", "")

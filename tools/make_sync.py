@@ -1,4 +1,4 @@
-"""Writes the synchronous half of the engine from the asynchronous one: the same text without async and await.
+"""Write the synchronous half of the engine from the asynchronous one: the same text without async and await.
 
 ``make sync`` writes the files; a test calls ``outdated``, which lists those that are not what would be written.
 """
@@ -59,7 +59,7 @@ _RENAMED = {_module(source): _module(target) for source, target in (PAIRS | MODU
 
 
 def converted(source: str) -> str:
-    """The synchronous text of a source."""
+    """Return the synchronous text of a source."""
     text = (ROOT / "engine" / source).read_text(encoding="utf-8")
     text = _names(_without_keywords(_chosen(text)))
     text = _imports(text, _module(source), _module(PAIRS[source]))
@@ -67,7 +67,7 @@ def converted(source: str) -> str:
 
 
 def outdated() -> list[str]:
-    """The results that are not what their sources say."""
+    """Return the results that differ from their sources."""
     return [target for source, target in PAIRS.items() if _read(target) != converted(source)]
 
 
@@ -77,7 +77,7 @@ def _read(target: str) -> str:
 
 
 def _chosen(text: str) -> str:
-    """Without the lines that only the source has (they end with ``# async``), and with those that only the result has (``# sync:``)."""
+    """Drop lines of the source alone (they end with ``# async``) and keep lines of the result alone (``# sync:``)."""
     text = re.sub(r"^.*  # async\n", "", text, flags=re.MULTILINE)
     return re.sub(r"^( *)# sync: ?", r"\1", text, flags=re.MULTILINE)
 
@@ -100,7 +100,7 @@ def _names(text: str) -> str:
 
 
 def _imports(text: str, source: str, target: str) -> str:
-    """Relative imports, as they are from the place of the result."""
+    """Rewrite relative imports for the place of the result."""
 
     def moved(found: re.Match[str]) -> str:
         dots, rest = found[2], found[3]

@@ -1,4 +1,4 @@
-"""What an application registers: a function, plain or async, for each queue, or for each type of message in it."""
+"""Register an application's functions, plain or async, for a queue or for a type of message in it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .transaction import Transaction
 
 
 class AppError(HowdahError):
-    """The application to run cannot be found or is not one."""
+    """The application to run was not found, or is not an App."""
 
 
 class UnknownMessageType(HowdahError):
@@ -31,12 +31,12 @@ class UnknownMessageType(HowdahError):
 
 
 Handler = Callable[[Message, Transaction], Any]
-"""What it returns is an answer where the handler was registered with ``reply``, else nothing is made of it. May be ``async def``."""
+"""Its result is the answer if it was registered with ``reply``, else it is ignored. May be ``async def``."""
 
 
 @dataclass(frozen=True)
 class Listener:
-    """The listener that a queue is received through, and the options it is made with if it does not exist."""
+    """The listener that a queue is received through, and the options to create it with if it is missing."""
 
     name: str
     options: ListenerOptions
@@ -44,7 +44,7 @@ class Listener:
 
 @dataclass
 class Binding:
-    """The handlers of one queue, how many messages are received at once, and through what."""
+    """The handlers of one queue, its batch size and its listener."""
 
     queue: str
     #: None: as many as can be handled in a tenth of a second.
@@ -66,7 +66,7 @@ class Binding:
         self.listener, self.batch = listener, 1
 
     def handler_for(self, message: Message) -> Handler:
-        """The handler of the message's type, else the queue's general one. Raises UnknownMessageType."""
+        """Return the handler of the message's type, or the queue's general one. Raises UnknownMessageType."""
         handler = self.handlers.get(message.message_type) or self.handlers.get(None)
         if handler is None:
             known = ", ".join(sorted(str(kind) for kind in self.handlers))
@@ -76,11 +76,11 @@ class Binding:
         return handler
 
     def time_limit_for(self, message: Message) -> float | None:
-        """The time limit of the handler that handles the message."""
+        """Return the time limit of the message's handler."""
         return self.time_limits.get(message.message_type if message.message_type in self.handlers else None)
 
     def rules_for(self, message: Message) -> Rules | None:
-        """The rules of the handler that handles the message."""
+        """Return the rules of the message's handler."""
         return self.rules.get(message.message_type if message.message_type in self.handlers else None)
 
 
@@ -118,16 +118,17 @@ class App:
         reply: bool = False,
         time_limit: float | None = None,
     ) -> Callable[[Handler], Handler]:
-        """Register the decorated function for a queue (and message type); ``batch`` is the most received at once.
+        """Register the decorated function for a queue (and message type). ``batch``: the most received at once.
 
-        It is 1 to 10000; None lets the worker find what is handled in a tenth of a second, 1000 at most. With
+        It is 1 to 10000; None: as many as are handled in a tenth of a second, 1000 at most. With
         ``listener`` the queue is received through the listener of that name, one message a transaction. The three
-        options are for its creation, should it not exist: an administrator's values count. ``rules`` say what is to become
+        options apply only if it must be created; an administrator's values count. ``rules`` say what becomes
         of a message by the class of its exception: (ValueError, Reject), (TimeoutError, Retry(after=30)).
-        ``reply``: what the function returns is the answer to the message, sent in its transaction to where the message wants it; None
-        is no answer. ``time_limit``: seconds after which a call is a failed delivery, HandlerTimeout; what it does in SQL is cancelled then,
-        and an ``async def`` altogether. That runs to its end in the event loop of its session's thread. Raises AppError for what is no rule
-        or limit, and for a generator function, a call of which would run nothing.
+        ``reply``: the function's result is the answer to the message, sent in its transaction to its reply_to; None is
+        no answer. ``time_limit``: seconds after which a call is a failed delivery, HandlerTimeout. Its SQL is cancelled
+        then; an ``async def`` is cancelled altogether. An ``async def`` runs to its end in the event loop of its
+        session's thread. Raises AppError for an invalid rule or limit, and for a generator function, a call of which
+        would run nothing.
         """
         if batch is not None and not 1 <= batch <= 10000:
             raise AppError(f"batch must be 1 to 10000, not {batch}")
@@ -174,10 +175,10 @@ class App:
         return register
 
     def schedule(self, queue: str, body: Body, *, name: str, **options: Unpack[ScheduleOptions]) -> None:
-        """Have a message sent by the clock; options as of ``connection.schedules.add``: cron and time_zone, period, repeat.
+        """Schedule a message. Options as in ``connection.schedules.add``: cron and time_zone, period, repeat, ….
 
-        Workers make it when they start; the same definition again changes nothing, another one takes its place. They need the
-        right to send to the queue. Raises AppError for a second one of that name.
+        Workers create it when they start. The same definition again changes nothing; a different one replaces it.
+        Workers need the right to send to the queue. Raises AppError for a second schedule of that name.
         """
         if name in self.schedules:
             raise AppError(f"there is a schedule {name} already")
@@ -209,12 +210,13 @@ class App:
     ) -> Callable[[Handler], Handler]:
         """Register the decorated function for a subscription to a topic, or to a wildcard of topics.
 
-        Workers subscribe when they start, if it is not so already; with another definition than before, the subscription begins
-        anew. ``shared``: all sessions receive at once, each message goes to one of them; False: one session at a time receives,
-        in the order of publishing. ``durable`` False: it ends with the last worker that has it. ``since``: also what was sent from
-        that time on and is still stored. ``options``: prioritized, and the poison policy as of create_queue. The others are
-        as of ``handler``: with ``listener`` the subscription is received through it, by ``max_sessions`` at once, until failures
-        stop it; the listener ends with its subscription. Raises AppError for a second definition.
+        Workers subscribe when they start, if need be. A different definition starts the subscription anew.
+        ``shared``: all sessions receive at once, each message goes to one of them; False: one session at a time
+        receives, in the order of publishing. ``durable`` False: it ends with the last worker that has it. ``since``:
+        also receive what was sent from that time on and is still stored. ``options``: prioritized, and the poison
+        policy as in create_queue. The others are as in ``handler``: with ``listener`` the subscription is received
+        through it, by ``max_sessions`` at once, until failures stop it; the listener ends with its subscription.
+        Raises AppError for a second definition.
         """
         if no_local and shared:
             raise AppError("no_local does not go with a shared subscription", "Say shared=False.")
@@ -244,7 +246,7 @@ class App:
 
 
 def _replying(function: Handler) -> Handler:
-    """A handler that sends what the function returns as the answer to its message."""
+    """Return a handler that sends the function's result as the answer to its message."""
 
     @wraps(function)
     def handle(message: Message, transaction: Transaction) -> None:
@@ -256,7 +258,7 @@ def _replying(function: Handler) -> Handler:
 
 
 def load(target: str) -> App:
-    """The App that ``module:name`` names; the working directory is searched too. Raises AppError."""
+    """Return the App named by ``module:name``. Also searches the working directory. Raises AppError."""
     module_name, colon, attribute = target.partition(":")
     if not colon or not module_name or not attribute:
         raise AppError(

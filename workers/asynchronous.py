@@ -1,6 +1,6 @@
 """Handlers that are ``async def``: each call runs to its end in the event loop of the session's thread.
 
-The loop is made for the first call and stays for the thread's later ones, so that an application may keep clients which belong to it.
+The first call makes the loop, and later calls of the thread use it: an application may keep clients bound to it.
 Nothing else of the session runs meanwhile: the message's transaction is open, and is committed only after the call.
 """
 
@@ -33,7 +33,7 @@ _loop = _Loop()
 
 
 def runnable(function: Callable[..., Any]) -> Callable[[Message, Any], Any]:
-    """The handler as a plain function, which returns once it has run. Raises TypeError, with a text, for what cannot be run."""
+    """Return the handler as a plain function, which returns once it has run. Raises TypeError if it cannot be run."""
     if not callable(function):
         raise TypeError(f"{function!r} is not callable")
     kind = kind_of(function)
@@ -69,7 +69,7 @@ def close_loop() -> None:
 
 
 def _run(coroutine: Coroutine[Any, Any, Any], connection: HandlerConnection) -> Any:
-    """Run it in this thread's loop; if one is running here already, as in an async test, in one of another thread."""
+    """Run it in this thread's loop, or in another thread's if one is running here, as in an async test."""
     context = copy_context()
     try:
         asyncio.get_running_loop()

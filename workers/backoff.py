@@ -13,11 +13,11 @@ class Backoff:
         self._next = least
 
     def reset(self) -> None:
-        """Begin with the shortest pause again."""
+        """Restart with the shortest pause."""
         self._next = self._least
 
     def pause(self) -> float:
-        """The next pause in seconds."""
+        """Return the next pause in seconds."""
         seconds = self._next
         self._next = min(self._next * 2, self._most)
         return seconds * random.uniform(0.75, 1.25)

@@ -1,10 +1,10 @@
-"""The ways in which a batch of messages is handled, and what came of one.
+"""The modes of handling a batch of messages, and the outcome of a batch.
 
 A batch is handled in one of four ways:
 
 - *together*: one receive, one handler call after another, one commit, which receives the next batch in the same round
   trip. The first error rolls its batch back, and its message is recorded as failed.
-- *apart*: the batch is only locked at first and each handler runs in a savepoint. The failures are recorded and the queue's
+- *apart*: the batch is only locked at first and each handler runs in a savepoint. Failures are recorded and the queue's
   policy is applied to their messages; the others are consumed, and all is committed. Used after a batch that failed
   together, for as long as batches go on failing, so that innocent messages are neither blamed nor handled one by one.
 - *singly*: one message a transaction, after a commit failed (a deferred constraint, say) and could blame nobody.
@@ -20,7 +20,7 @@ from typing import Any
 from ..engine import Message
 
 APART_MAX = 60
-"""Messages at most in a batch with savepoints: a transaction of over 64 subtransactions slows every snapshot down."""
+"""Largest batch with savepoints: a transaction of over 64 subtransactions slows every snapshot down."""
 
 
 class Way(Enum):

@@ -1,7 +1,7 @@
-"""The transactions of a worker's connection, one batch after another, with one round trip for each.
+"""The transactions of a worker's connection: batch after batch, one round trip each.
 
-What commits a batch also begins the next transaction and receives the next messages: four statements are sent together, and
-the server receives while the journal of the commit is being written. Nothing is received ahead of a commit, so messages
+The commit of a batch also begins the next transaction and receives the next messages: four statements go together.
+The server receives while the journal of the commit is being written. Nothing is received ahead of a commit, so messages
 come in their order, and a failed commit lets nothing go.
 """
 
@@ -33,7 +33,7 @@ class Burst:
     def __init__(
         self, connection: HandlerConnection, queue: str, consumer: int | None = None, listener: str | None = None
     ) -> None:
-        """listener: through which the queue is received."""
+        """listener: the one that the queue is received through."""
         self._connection = connection
         self._queue = queue
         self._consumer = consumer

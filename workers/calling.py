@@ -1,4 +1,4 @@
-"""Calls of handlers: what is known of one while it runs, and whom it blames if it fails."""
+"""Calls of handlers: what is known of a call while it runs, and what it blames if it fails."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Calling:
         self._limits = limits if limits is not None and (binding.time_limits or limits.default is not None) else None
 
     def call(self, message: Message, transaction: Transaction) -> None:
-        """Call the handler. Raises Blamed if the message is to blame, else the error that is not the message's fault."""
+        """Call the handler. Raises Blamed if the message is to blame, else the innocent error itself."""
         started = time.time()
         self._hands.take(self._slot, self._queue_index, message, started, self.attempt_id)
         called = time.perf_counter()
@@ -70,13 +70,13 @@ class Calling:
         self._hands.leave(self._slot)
 
     def _call_limited(self, limits: Limits, handler: Handler, message: Message, transaction: Transaction) -> None:
-        """Call the handler within its time limit, if it has one. Raises HandlerTimeout, and whatever the handler raises."""
+        """Call the handler within its time limit, if any. Raises HandlerTimeout, and what the handler raises."""
         limit = self._binding.time_limit_for(message)
         with limits.watched(self._slot, transaction.connection, limit) or nullcontext():
             handler(message, transaction)
 
     def failure(self, message: Message, error: BaseException, started: float) -> dict[str, Any]:
-        """What is recorded of a failed delivery."""
+        """Return the record of a failed delivery."""
         return failure_of(message, error, self._binding.rules_for(message)) | {
             "duration_ms": max(0, round((time.time() - started) * 1000)),
             "worker": self._worker,

@@ -1,7 +1,7 @@
 """When cron expressions fire: APScheduler's arithmetic behind the five fields of cron(8).
 
-What differs is translated: there 0 is Sunday and here Monday; there a day matches if either the day of the month or the day
-of the week does, where both are restricted, and here both must.
+It translates what differs: cron counts days from Sunday as 0, APScheduler from Monday. If both the day of the month and
+the day of the week are restricted, cron fires when either matches, APScheduler only when both do.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from apscheduler.triggers.cron import CronTrigger
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 TIMES = 1000
-"""So many times that are due are told in one plan."""
+"""Most due times in one plan."""
 _INSTANT = timedelta(microseconds=1)
 
 
 class Cron:
-    """One cron expression in its time zone. Raises ValueError for what is none, LookupError for an unknown zone."""
+    """One cron expression in its time zone. Raises ValueError for an invalid one, LookupError for an unknown zone."""
 
     def __init__(self, expression: str, time_zone: str = "UTC") -> None:
         minute, hour, day, month, weekday = expression.lower().split()
@@ -45,7 +45,7 @@ class Cron:
         self._named = not hour.startswith("*")
 
     def first(self, moment: datetime) -> datetime | None:
-        """The first time at or after a moment; None if there is none, as on the 30th of February."""
+        """Return the first time at or after a moment; None if there is none, as for the 30th of February."""
         while (found := self._trigger.get_next_fire_time(None, moment)) is not None:
             again = self._named and found.astimezone(UTC).astimezone(self._zone).fold
             if found >= moment and not again:
@@ -54,7 +54,7 @@ class Cron:
         return None
 
     def after(self, moment: datetime) -> datetime | None:
-        """The first time after a moment."""
+        """Return the first time after a moment."""
         return self.first(moment + _INSTANT)
 
 
@@ -62,7 +62,7 @@ _cron = lru_cache(maxsize=1000)(Cron)
 
 
 def plan(due: dict[str, Any]) -> dict[str, Any]:
-    """The plan for a row of howdah.due_schedules: the times that have come, and the next one."""
+    """Return the plan for a row of howdah.due_schedules: the due times and the next one."""
     was, now = due["next_at"], due["now"]
     made: dict[str, Any] = {"schedule_id": due["schedule_id"], "was": None if was is None else was.isoformat()}
     try:
@@ -81,7 +81,7 @@ def plan(due: dict[str, Any]) -> dict[str, Any]:
 
 
 def _weekdays(field: str) -> str:
-    """The field as names, one by one: APScheduler counts from Monday and knows no range over the end of the week."""
+    """Return the field as single names: APScheduler counts from Monday and knows no range over the week's end."""
     if field == "*":
         return field
     days: set[int] = set()
@@ -98,7 +98,7 @@ def _day(word: str) -> int:
 
 
 def _steps(field: str, low: int, high: int) -> str:
-    """The field without steps longer than their range, which APScheduler refuses: they mean its first number."""
+    """Replace steps longer than their range, which APScheduler refuses: they mean the range's first number."""
     return ",".join(_step(part, low, high) for part in field.split(","))
 
 

@@ -1,4 +1,4 @@
-"""What delivers each queue of an app over one connection, by the way its handlers were registered; and whether a queue is empty."""
+"""Deliver each queue of an app over one connection, as its handlers were registered; tell whether a queue is empty."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def deliveries_of(
     idle: Idle | None = None,
     limits: Limits | None = None,
 ) -> list[Delivery]:
-    """One for each queue, in the order of registration; endpoints and subscribers are those of the whole process."""
+    """Make one for each queue, in the order of registration. The process shares endpoints and subscribers."""
     made: list[Delivery] = []
     for index, binding in enumerate(app.bindings.values()):
         kind: Callable[..., Delivery] = Delivery
@@ -61,7 +61,7 @@ def deliveries_of(
 
 
 def is_empty(connection: psycopg.Connection[Any], queue: str) -> bool:
-    """Whether nothing is ready in a queue, nor in anybody's hands. An empty receive does not say that: it looks at a part.
+    """Whether nothing is ready in a queue or in hand. An empty receive does not say so: it looks at a part only.
 
     What waits for a time does not count. Raises HowdahError for who may not browse.
     """

@@ -1,8 +1,8 @@
-"""The way of a batch of messages: receive, handle, commit; on error roll back and record the failure outside.
+"""Handle a batch of messages: receive, handle, commit. After an error, roll back and record the failure outside.
 
-A failure is recorded while the transaction that received the message still holds it, on another connection: so nobody can
-receive it before the failure counts, and no message is delivered more often than its limit. (A killed worker's message is
-free before its supervisor can record anything.)
+The failure is recorded on another connection while the receiving transaction still holds the message. So nobody can
+receive it before the failure counts, and no message is delivered more often than its limit. (A killed worker's message
+is free before its supervisor can record anything.)
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ T = TypeVar("T")
 
 
 SEAT_SECONDS = 10.0
-"""A session that is silent for so long, and in no transaction, is taken for gone. An idle one asks several times a second."""
+"""Seconds until a silent session without a transaction counts as gone. An idle one asks several times a second."""
 BURST_SECONDS = 0.1
-"""After so long the session's other queues have their turn."""
+"""Seconds after which the session's other queues have their turn."""
 
 
 class Delivery:
@@ -86,7 +86,7 @@ class Delivery:
         self._handle: Callable[[Message, Transaction], None] = self._calling.call
 
     def run_once(self, connection: HandlerConnection) -> Done:
-        """Deliver what is there, for a tenth of a second or so. Raises what blames no message, if nothing was consumed."""
+        """Deliver what is there, for about a tenth of a second. If nothing was consumed, raises innocent errors."""
         connection.watch()
         self._connection = connection
         IN_HAND.set(self._calling.in_hand)
@@ -107,13 +107,13 @@ class Delivery:
             self._hands.hold(self._slot, self._queue_index, 0)
 
     def leave(self, connection: HandlerConnection) -> None:
-        """The session ends: what it has opened for the queue is closed."""
+        """Close what the ending session has opened for the queue."""
         self._connection = connection
         if not connection.closed:
             self._seat.leave()
 
     def _is_seated(self) -> bool:
-        """Open a consumer. False: the queue takes a single one, and has it."""
+        """Open a consumer. Returns False if the queue takes only one and has it."""
         try:
             return self._seat.take() is not None
         except ConsumerRefused:
@@ -121,13 +121,13 @@ class Delivery:
             return False
 
     def _alone(self, call: Call[T]) -> T:
-        """Run a call in a transaction of its own."""
+        """Run a call in its own transaction."""
         assert self._connection is not None
         with self._connection.transaction():
             return run(self._connection, call)
 
     def _together(self, connection: HandlerConnection) -> Done:
-        """Batch after batch, until one comes empty, something fails, or it has lasted long enough."""
+        """Deliver batch after batch, until one is empty, one fails, or the time is up."""
         way, done = self._way, Done()
         kind = HardenedBurst if way is Way.HARDENED else Burst
         burst = kind(connection, self._binding.queue, self._seat.number, self._listener)
@@ -190,7 +190,7 @@ class Delivery:
                 run(connection, calls.cancel_attempt(self._binding.queue, attempt_id))
 
     def _next(self, burst: Burst, messages: list[Message], done: Done) -> list[Message]:
-        """Commit the messages handled so far, if there are any, and receive the next; ``messages`` is empty then."""
+        """Commit the messages handled so far, if any, and receive the next. Empties ``messages``."""
         try:
             received = burst.receive(1 if self._way is Way.SINGLY else self._pace.batch, commit=bool(messages))
         finally:

@@ -1,4 +1,4 @@
-"""Whether an application's queues are empty: nothing is ready, and nothing is in anybody's hands."""
+"""Tell whether an application's queues are empty: nothing is ready or in hand."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ NAME = "howdah until empty"
 class Emptiness:
     """Looks at all queues of an application in one snapshot.
 
-    A handler's messages are committed with the consumption of its own, so that work that passes from queue to queue is seen
-    in one of them. What waits for a time (a delay, a redelivery) does not count, nor what a stopped listener leaves.
+    A handler's messages are committed together with the consumption of its own, so a look sees work that passes from
+    queue to queue in one of them. Delayed messages and redeliveries do not count, nor what a stopped listener leaves.
     """
 
     def __init__(self, app: App, dsn: str) -> None:
@@ -29,7 +29,7 @@ class Emptiness:
         self._connection: psycopg.Connection[Any] | None = None
 
     def look(self) -> bool:
-        """Whether all are empty; not as long as the database does not answer. Raises what a repetition would not cure."""
+        """Whether all queues are empty; False without an answer. Raises errors that a retry cannot cure."""
         try:
             connection = self._open()
             with connection.transaction():
@@ -57,7 +57,7 @@ class Emptiness:
         return not run(connection, calls.browse(queue, 1))
 
     def _stopped(self, connection: psycopg.Connection[Any]) -> set[str]:
-        """Queues whose listener is stopped: nobody receives what is left there."""
+        """Return the queues whose listener is stopped: nobody receives what is left there."""
         admin = Admin(lambda call: run(connection, call))
         return {
             queue

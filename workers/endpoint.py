@@ -1,7 +1,7 @@
 """Queues with a listener: received one message a transaction, through ``receive_as``, while the listener runs.
 
-The server decides what stops a listener and what it may receive; here is only what a process has seen of it, for the log. A
-stopped listener is asked at the pace of an idle queue, and whoever resumes it wakes the sessions that wait.
+The server decides what stops a listener and what it may receive. Here is only what a process has seen of it, for the
+log. A stopped listener is polled like an idle queue; whoever resumes it wakes the sessions that wait.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .guard import HandlerConnection
 from .transaction import Transaction
 
 LOOK_SECONDS = 1.0
-"""How often a process asks for the status of a listener that gives it nothing."""
+"""Seconds between a process's looks at the status of a listener that gives it nothing."""
 
 
 class Endpoint:
@@ -40,7 +40,7 @@ class Endpoint:
         self._look_at = 0.0
 
     def ready(self, connection: psycopg.Connection[Any]) -> None:
-        """Make the listener unless it exists, once. Raises HowdahError if it cannot be."""
+        """Create the listener once, unless it exists. Raises HowdahError if that fails."""
         with self._lock:
             if self._ensured:
                 return
@@ -51,7 +51,7 @@ class Endpoint:
             events.listener_contradicts(self._worker, self.name, warning)
 
     def gone(self) -> None:
-        """It does not exist any more, and is to be made again."""
+        """Note that the listener is gone and must be created again."""
         self._ensured = False
 
     def look(self, connection: psycopg.Connection[Any], *, at_once: bool) -> None:
@@ -99,7 +99,7 @@ class EndpointDelivery(Delivery):
         self._handle = self._call
 
     def run_once(self, connection: HandlerConnection) -> Done:
-        """As Delivery's. Raises HowdahError while the listener cannot be had."""
+        """As Delivery's. Raises HowdahError while there is no listener."""
         self._endpoint.ready(connection)
         done = super().run_once(connection)
         if done.failed or not done.handled:

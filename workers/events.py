@@ -28,17 +28,17 @@ def worker_stopping(worker: str, signal: str) -> None:
 
 
 def worker_stopped(worker: str, handled: int, failed: int) -> None:
-    """A worker process has ended in order."""
+    """A worker process has stopped in order."""
     _emit(logging.INFO, "worker stopped", worker=worker, handled=handled, failed=failed)
 
 
 def queues_empty(queues: list[str]) -> None:
-    """All queues are empty, and the workers end (until empty)."""
+    """All queues are empty, so the workers stop (--until-empty)."""
     _emit(logging.INFO, "queues empty", queues=queues)
 
 
 def not_started(target: str, error: BaseException) -> None:
-    """A worker process does not find its application."""
+    """A worker process did not find its application."""
     _emit(logging.ERROR, "worker not started", target=target, error=str(error))
 
 
@@ -48,12 +48,12 @@ def worker_died(worker: str, pid: int, code: int) -> None:
 
 
 def reloading(files: list[str]) -> None:
-    """Files of the application have changed: its workers are started anew."""
+    """Files of the application have changed, so its workers restart."""
     _emit(logging.INFO, "reloading", files=files)
 
 
 def handler_over_time(worker: str, seconds: float) -> None:
-    """A handler is over its time limit: the statement that it runs is cancelled."""
+    """A handler is over its time limit, so its statement is cancelled."""
     _emit(logging.WARNING, "handler over its time limit", worker=worker, seconds=seconds)
 
 
@@ -72,7 +72,7 @@ def failure_recorded(worker: str, queue: str, message_id: int, attempt: int, out
 
 
 def failures_lost(worker: str, queue: str, messages: list[int], error: BaseException) -> None:
-    """Failed deliveries could not be recorded: the messages are back in the queue with nothing counted against them."""
+    """Failed deliveries could not be recorded. Their messages are back in the queue, with no failure counted."""
     _emit(logging.ERROR, "failures not recorded", worker=worker, queue=queue, messages=messages, error=str(error))
 
 
@@ -93,7 +93,7 @@ def receive_refused(worker: str, queue: str, error: BaseException) -> None:
 
 
 def hook_told(worker: str, hook: str, message_id: int, event: str) -> None:
-    """A webhook or mail server has taken an event."""
+    """A webhook or mail server has accepted an event."""
     _emit(logging.INFO, "hook told", worker=worker, hook=hook, message=message_id, told=event)
 
 
@@ -144,7 +144,7 @@ def schedules_fired(worker: str, count: int) -> None:
 
 
 def schedule_refused(worker: str, schedule: str, error: BaseException) -> None:
-    """A schedule that the application declares cannot be made; it is tried again later."""
+    """A schedule that the application declares could not be created; it is tried again later."""
     _emit(logging.WARNING, "schedule refused", worker=worker, schedule=schedule, error=str(error))
 
 

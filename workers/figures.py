@@ -1,7 +1,7 @@
-"""What a worker process does of each queue, counted as it goes, and what is new since it was recorded last.
+"""Count what a worker process does for each queue, and what is new since the last record.
 
-A session adds to its own tally without a lock, and the thread of the heartbeats reads: totals only grow, so that what a read
-misses is in the next one.
+A session adds to its own tally without a lock, and the heartbeat's thread reads it. Totals only grow, so the next read
+has what one missed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 BINS = 32
 RECORD_SECONDS = 60.0
-"""A row for each queue so often at most."""
+"""Fewest seconds between two rows of a queue."""
 SECONDS_MAX = 86_400.0
 
 
@@ -27,17 +27,17 @@ class Tally:
         self.handled = 0
         self.failed = 0
         self.busy = 0.0
-        #: Handler calls: element n (from 0) counts those that lasted under 2^n microseconds and no less than half of it.
+        #: Handler calls: element n (from 0) counts those that took under 2^n microseconds but no less than half of it.
         self.calls = [0] * BINS
 
     def call(self, seconds: float) -> None:
-        """A handler was called and took so long."""
+        """Count a handler's call and its seconds."""
         self.busy += seconds
         self.calls[min(int(seconds * 1_000_000).bit_length(), BINS - 1)] += 1
 
 
 class Figures:
-    """The tallies of a process, and what of them has been recorded."""
+    """The tallies of a process, and which part of them is recorded."""
 
     def __init__(self, tallies: Sequence[Tally] = ()) -> None:
         self._tallies = list(tallies)
@@ -46,7 +46,7 @@ class Figures:
         self._next = self._since + RECORD_SECONDS
 
     def record(self, write: Callable[[float, list[dict[str, Any]]], object], *, at_once: bool = False) -> None:
-        """Hand ``write`` what is new, and since how many seconds, if it is time and anything is; what it raises is for the next time."""
+        """Call ``write`` with the seconds and what is new in them, if any and if due. If it raises, none is lost."""
         now = time.monotonic()
         if now < self._next and not at_once:
             return

@@ -1,7 +1,7 @@
 """The connection that handlers get: statements on it cannot commit the worker's transaction behind its back.
 
-A handler's own COMMIT would consume the rest of its batch unhandled, so it is refused before it is sent. A rollback does
-no such harm and is allowed; the worker learns of it, so that what follows it is not committed as if nothing had been.
+A handler's own COMMIT would consume the rest of its batch unhandled, so it is refused before it is sent. A rollback is
+harmless and allowed; the worker learns of it, so that what follows is not committed as if nothing had happened.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class HandlerConnection(psycopg.Connection[Any]):
 
     @classmethod
     def open(cls, dsn: str, name: str) -> HandlerConnection:
-        """Connect. The server is asked to look for a vanished client, for a killed worker's message waits for that."""
+        """Connect. The server is told to check for a vanished client: a killed worker's message waits for that."""
         connection = cls.connect(dsn, application_name=name[-63:], cursor_factory=GuardedCursor)
         try:
             with connection.transaction():
@@ -75,7 +75,7 @@ class HandlerConnection(psycopg.Connection[Any]):
         return self.rolled_back or self.info.transaction_status in (TransactionStatus.IDLE, TransactionStatus.UNKNOWN)
 
     def rollback(self) -> None:
-        """Roll the worker's transaction back: allowed in a handler, whose message then counts as failed."""
+        """Roll back the worker's transaction. A handler may do so; its message then counts as failed."""
         self.execute("rollback")
 
     def watch(self) -> None:
@@ -84,7 +84,7 @@ class HandlerConnection(psycopg.Connection[Any]):
 
 
 def _rolls_back(query: Query, params: Params | None, connection: psycopg.Connection[Any]) -> bool:
-    """Whether the statement is a ROLLBACK. Raises IllegalState if it commits, or hides either behind other statements."""
+    """Whether the statement is a ROLLBACK. Raises IllegalState if it commits, or hides either among others."""
     if isinstance(query, sql.Composable):
         query = query.as_bytes(connection)
     text = query.decode("latin-1") if isinstance(query, bytes) else str(query)

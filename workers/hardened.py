@@ -1,4 +1,4 @@
-"""Receiving from a hardened queue: the attempt is committed before its message is received, so that no death goes uncounted."""
+"""Receive from a hardened queue: the attempt is committed before the message is received, so every death counts."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .burst import SAVE, Burst
 
 
 class HardenedBurst(Burst):
-    """One message a transaction, each after a transaction of its attempt: two commits a message."""
+    """One message a transaction, after a transaction for its attempt: two commits a message."""
 
     def receive(self, batch: int, *, commit: bool) -> list[Message]:
-        """As Burst's, one message at most."""
+        """As Burst's, but at most one message."""
         self.committed = False
         if commit:
             self._committing.execute(b"commit", prepare=False)

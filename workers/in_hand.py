@@ -1,4 +1,4 @@
-"""What each session of a worker process is handling, in memory that outlives the process.
+"""What each session of a worker process handles, in memory that outlives the process.
 
 A killed process cannot record anything. Its supervisor reads here which message was inside a handler. The file is
 mapped by both; a slot's flag is written last and cleared first, so a half-written slot reads as empty.
@@ -19,7 +19,7 @@ from ..engine import Message
 _HEADER = 8
 _STARTED_AT, _ABANDONED_AT, _ACCUSED_AT = 0, 1, 2
 _SLOT = struct.Struct("<?xhhhqqd16sHBxI")
-"""flag, queue of the message, its priority, stage, number, position, start (Unix seconds) and failure key; then the queue
+"""flag, queue of the message, its priority, stage, id, position, start (Unix seconds) and failure key; then the queue
 that messages are held of, whether this session alone is to blame, and how many are held."""
 _MESSAGE = struct.Struct("<xhhhqqd8sQ")
 """The same from behind the flag to the key, which is written in two parts."""
@@ -42,7 +42,7 @@ class Hand:
 
 
 class Hands:
-    """The slots of one process, one a session."""
+    """The slots of one process, one for each session."""
 
     def __init__(self, path: Path, sessions: int) -> None:
         self._sessions = sessions
@@ -54,31 +54,31 @@ class Hands:
 
     @classmethod
     def create(cls, path: Path, sessions: int) -> Hands:
-        """Make the file, empty."""
+        """Create the empty file."""
         path.write_bytes(bytes(_HEADER + _SLOT.size * sessions))
         return cls(path, sessions)
 
     @property
     def started(self) -> bool:
-        """Whether the process came so far as to start its sessions."""
+        """Whether the process got as far as starting its sessions."""
         return self._memory[_STARTED_AT] == 1
 
     def start(self) -> None:
-        """The process starts its sessions."""
+        """Note that the process starts its sessions."""
         self._memory[_STARTED_AT] = 1
 
     def abandon(self) -> None:
-        """The process rolls everything back and ends: no message is to blame, whatever the slots say from now on."""
+        """Note that the process rolls everything back and ends: from now on the slots blame no message."""
         self._memory[_ABANDONED_AT] = 1
 
     def accuse(self, slots: list[int]) -> None:
-        """The process ends because of these sessions' messages: those in other hands are not to blame."""
+        """Note that the process ends because of these sessions' messages: the others are not to blame."""
         for slot in slots:
             self._memory[self._at(slot) + _HELD_AT + 2] = 1
         self._memory[_ACCUSED_AT] = 1
 
     def take(self, slot: int, queue_index: int, message: Message, started: float, key: uuid.UUID | None = None) -> None:
-        """The session begins to handle a message; ``key`` is that of its attempt, where one is on record."""
+        """Note that the session begins to handle a message. key: that of its recorded attempt, if any."""
         memory, at = self._memory, _HEADER + slot * _SLOT.size
         memory[at] = 0
         _MESSAGE.pack_into(
@@ -98,20 +98,20 @@ class Hands:
         memory[at] = 1
 
     def key(self, slot: int) -> uuid.UUID:
-        """The key under which a failure of the message that the session took last is recorded."""
+        """Return the key under which a failure of the session's last message is recorded."""
         at = self._at(slot) + _KEY_AT
         return uuid.UUID(bytes=self._memory[at : at + 16])
 
     def leave(self, slot: int) -> None:
-        """The handler has ended, or its failure has been recorded."""
+        """Note that the handler has ended or its failure is recorded."""
         self._memory[_HEADER + slot * _SLOT.size] = 0
 
     def hold(self, slot: int, queue_index: int, messages: int) -> None:
-        """How many messages of a queue the session has received and not yet committed."""
+        """Note how many messages of a queue the session has received and not yet committed."""
         _HELD.pack_into(self._memory, self._at(slot) + _HELD_AT, queue_index, 0, messages)
 
     def held(self) -> list[tuple[int, int]]:
-        """Queue index and number of messages that each session holds."""
+        """Return the queue index and the number of messages that each session holds."""
         found = []
         for slot in range(self._sessions):
             queue_index, _, messages = _HELD.unpack_from(self._memory, self._at(slot) + _HELD_AT)
@@ -119,7 +119,7 @@ class Hands:
         return found
 
     def read(self) -> list[Hand]:
-        """The messages that are inside handlers; none if the process rolled back on purpose, the accused ones if there are any."""
+        """Return the messages in handlers: none after a rollback on purpose, only the accused ones if there are any."""
         found = []
         for slot in range(self._sessions):
             flag, queue, priority, stage, message_id, position, started, key, _, accused, _ = _SLOT.unpack_from(

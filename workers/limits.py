@@ -1,7 +1,8 @@
 """Time limits of handlers: a thread of the process watches the handlers that have one.
 
-A thread cannot be ended from outside. What a handler does in SQL is cancelled, and an async handler at its next await; a handler that goes on all the same is told on, and
-the process ends itself once its other sessions have finished what they have in hand, or a grace later.
+A thread cannot be ended from outside. A handler's SQL is cancelled, and an async handler at its next await. A handler
+that goes on all the same is reported. The process then ends itself once its other sessions have finished what they
+have in hand, or after a grace period.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from . import events
 from .guard import HandlerConnection
 
 GRACE_SECONDS = 5.0
-"""How long a handler may go on after its limit before its process ends; and how long the other sessions may then."""
+"""Seconds that a handler may go on after its limit before its process ends, and that other sessions have then."""
 TICK_SECONDS = 0.05
 AGAIN_SECONDS = 1.0
 CANCEL_SECONDS = 2.0
 ARRIVAL_SECONDS = 0.05
-"""A cancel request has no answer: one that comes late must not meet the worker's next statement. It does nothing to an idle session."""
+"""A cancel request has no answer, and a late one must not hit the worker's next statement. Idle sessions ignore it."""
 
 
 class HandlerTimeout(HowdahError):
@@ -67,7 +68,7 @@ class Watched:
         raise took from (None if error is None or is_innocent(error) else error)
 
     def cancel(self, now: float) -> bool:
-        """End the statement that the handler runs, if it runs one; whether this was the first time."""
+        """Cancel the handler's statement, if it runs one. Returns whether this was the first time."""
         with self._lock:
             if self._over or now < self._cancel_at:
                 return False
@@ -91,7 +92,7 @@ class Limits:
         default: float | None = None,
         grace: float = GRACE_SECONDS,
     ) -> None:
-        """stuck: told the slot of a session whose handler does not end; default: of handlers that have none of their own."""
+        """stuck: called with the slot of a session whose handler never ends. default: limit of handlers without one."""
         self._worker = worker
         self._stuck = stuck
         self.default = default
@@ -102,16 +103,16 @@ class Limits:
         self._closed = threading.Event()
 
     def close(self) -> None:
-        """End the thread; no handler is watched any more."""
+        """End the thread. No handler is watched any more."""
         self._closed.set()
 
     def watched(self, slot: int, connection: HandlerConnection, own: float | None) -> Watched | None:
-        """The context to call a handler in; None if it has no limit."""
+        """Return the context to call a handler in, or None if it has no limit."""
         seconds = self.default if own is None else own
         return None if seconds is None else Watched(self, slot, connection, seconds)
 
     def begin(self, watched: Watched) -> None:
-        """A handler is called."""
+        """Note that a handler is called."""
         self._running[watched.slot] = watched
         if self._thread is None:
             with self._starting:
@@ -120,11 +121,11 @@ class Limits:
                     self._thread.start()
 
     def end(self, watched: Watched) -> None:
-        """It has ended."""
+        """Note that it has ended."""
         self._running.pop(watched.slot, None)
 
     def stuck(self) -> list[int]:
-        """The slots of sessions whose handlers are over their limit and the grace."""
+        """Return the slots of sessions whose handlers are over their limit and the grace."""
         now = time.monotonic()
         return [slot for slot, watched in list(self._running.items()) if now > watched.ends + self._grace]
 

@@ -1,4 +1,4 @@
-"""The log of a worker process: text for people or JSON for machines, and which message each line was written for.
+"""The log of a worker process: text for people or JSON for machines, with the message of each line.
 
 The application's own loggers write to the same log. Every record that is made while a handler runs knows the handler's
 message, also one of the handler's coroutines and of threads that got a copy of its context.
@@ -22,7 +22,7 @@ from ..text.controls import printable
 
 
 class InHand:
-    """The message that a session's handler handles now."""
+    """The message that a session's handler is handling."""
 
     # A context variable holds this and not the message: to set one costs 0.2 microseconds for each message.
     __slots__ = ("message",)
@@ -32,22 +32,22 @@ class InHand:
 
 
 IN_HAND: ContextVar[InHand | None] = ContextVar("howdah_message", default=None)
-"""What the session of this context has in hand."""
+"""What this context's session has in hand."""
 
 OWN = "howdah"
 QUIET = ("alembic", "apscheduler", "psycopg")
-"""Libraries of ours whose INFO is of no use to whoever runs a worker."""
+"""Our libraries whose INFO does not help who runs a worker."""
 
 _STANDARD = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName", "fields"}
 _make_before: Any = logging.LogRecord
 
 
 class BadLogConfig(HowdahError):
-    """A file of --log-config that cannot be used."""
+    """The file of --log-config cannot be used."""
 
 
 def _make_record(*arguments: Any, **options: Any) -> logging.LogRecord:
-    """A record with the message in hand, for our formatter and for anybody's: %(howdah_message_id)s."""
+    """Make a record with the message in hand, for any formatter: %(howdah_message_id)s."""
     record: logging.LogRecord = _make_before(*arguments, **options)
     in_hand = IN_HAND.get()
     message = None if in_hand is None else in_hand.message
@@ -67,7 +67,7 @@ def _in_hand(record: logging.LogRecord) -> dict[str, Any]:
 
 
 class LineFormatter(logging.Formatter):
-    """One line a record: JSON, or text with name=value pairs."""
+    """One line for each record: JSON, or text with name=value pairs."""
 
     converter = staticmethod(time.gmtime)
 
@@ -96,10 +96,10 @@ class LineFormatter(logging.Formatter):
 
 
 def configure(*, as_json: bool, level: str = "INFO", path: Path | None = None, config: Path | None = None) -> None:
-    """Write the log to a file, or to standard error if none is given; everything from ``level`` on, whoever says it.
+    """Write the log of all loggers, from ``level`` on, to a file or, without one, to standard error.
 
-    ``config`` is a file of logging.config, .json or .toml (dictConfig) or else fileConfig's: what it does not say stays as it
-    is without it. Raises BadLogConfig.
+    ``config`` is a file for logging.config: .json or .toml for dictConfig, any other for fileConfig. What it does not
+    set stays as it is without it. Raises BadLogConfig.
     """
     global _make_before
     if (before := logging.getLogRecordFactory()) is not _make_record:
@@ -128,11 +128,11 @@ def _apply(config: Path) -> None:
         logging.config.dictConfig({"version": 1, "disable_existing_loggers": False} | settings)
     except Exception as error:  # of whatever class a handler that is made there raises
         cause = f": {error.__cause__}" if error.__cause__ is not None else ""
-        raise BadLogConfig(f"{config} is no configuration of a log: {error}{cause}") from error
+        raise BadLogConfig(f"{config} is not a logging configuration: {error}{cause}") from error
 
 
 def enable() -> None:
-    """An application that configures logging when it is loaded switches off loggers it does not know: not the worker's."""
+    """Keep the worker's loggers on: an application that configures logging disables loggers it does not know."""
     logging.getLogger("howdah.worker").disabled = False
 
 

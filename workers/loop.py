@@ -28,7 +28,7 @@ from .recorder import RETRY_SECONDS_MAX, RETRY_SECONDS_MIN, Recorder
 from .subscriptions import Subscriber, subscribers_of
 
 REFUSED_SECONDS = 0.5
-"""How long a paused, missing or forbidden queue is left alone."""
+"""Seconds that a paused, missing or forbidden queue is left alone."""
 
 
 def _backoff() -> Backoff:
@@ -37,7 +37,7 @@ def _backoff() -> Backoff:
 
 @dataclass
 class _Turn:
-    """One queue of the session, which waits for its own troubles only."""
+    """One queue of the session, which waits only after its own errors."""
 
     queue: str
     delivery: Delivery
@@ -92,7 +92,7 @@ class SessionLoop(threading.Thread):
 
     @property
     def tallies(self) -> list[Tally]:
-        """What the session counts, a queue each."""
+        """The session's counts, one for each queue."""
         return [turn.delivery.tally for turn in self._turns]
 
     def wake(self) -> None:
@@ -100,7 +100,7 @@ class SessionLoop(threading.Thread):
         self._woken.set()
 
     def run(self) -> None:
-        """Until ``stopping`` is set: a pass over the queues, then a pause if none had anything."""
+        """Until ``stopping`` is set: pass over the queues, then pause if they had nothing."""
         retry = _backoff()
         while not self._stopping.is_set():
             try:
@@ -133,7 +133,7 @@ class SessionLoop(threading.Thread):
         return self._connection
 
     def _pass(self, connection: HandlerConnection) -> bool:
-        """A burst of batches of each queue; whether there was any. Raises only if the connection is lost."""
+        """Deliver a burst of batches of each queue. Returns whether there was any. Raises only on a lost connection."""
         busy = False
         for turn in self._turns:
             if self._stopping.is_set() or connection.closed:
@@ -160,7 +160,7 @@ class SessionLoop(threading.Thread):
         return busy
 
     def _put_off(self, turn: _Turn, error: BaseException) -> None:
-        """Leave a queue alone for a while after an error that blames no message of it."""
+        """Leave a queue alone for a while after an error that blames none of its messages."""
         if not isinstance(error, HowdahError) or is_innocent(error):
             events.retried(self._worker, turn.queue, error)
             turn.not_before = time.monotonic() + turn.retry.pause()

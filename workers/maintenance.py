@@ -1,6 +1,6 @@
-"""Housekeeping on APScheduler: whichever worker holds the maintenance lock does it; without any worker queues still work.
+"""Maintenance on APScheduler, by the worker that holds the maintenance lock. Queues work without any worker too.
 
-Each service is one procedure that makes one pass and returns a count or says what it did; the scheduler knows nothing else about it.
+Each service is one procedure that makes one pass and returns a count or a text; the scheduler knows no more about it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ LOCK = "maintenance"
 LOCK_SECONDS = 30.0
 LOCK_TIMEOUT = "5s"
 PASSES = 20
-"""So many transactions of 10,000 expired messages in a row; the next ones after other services have had their turn."""
+"""Most transactions of 10,000 expired messages in a row, before other services have their turn."""
 TRANSACTIONS = "transactions"
-"""Done at the start too, and again in case the server is restarted."""
+"""Also run at the start, and again in case the server restarts."""
 SERVICES = {
     "totals": 5.0,
     "backlog": 10.0,
@@ -43,7 +43,7 @@ SERVICES = {
     TRANSACTIONS: 60.0,
     "temporary": 10.0,
 }
-"""Seconds between two passes of each service; of expired messages only looks whether it is time (expiration_interval_seconds)."""
+"""Seconds between passes of each service. For expired messages: between checks of expiration_interval_seconds."""
 
 
 class Maintenance:
@@ -66,7 +66,7 @@ class Maintenance:
         self._epoch: int | None = None
 
     def start(self) -> None:
-        """Begin; each service runs first after its own interval."""
+        """Start. Each service first runs after its interval."""
         for service, seconds in self._every.items():
             self._scheduler.add_job(
                 self.run_once,
@@ -83,7 +83,7 @@ class Maintenance:
         self._scheduler.start()
 
     def run_once(self, service: str) -> int | str | None:
-        """One pass of a service if this worker holds the lock, or can take it; None if another one does."""
+        """Run one pass of a service if this worker has or gets the lock. Returns None if another worker has it."""
         with self._turn:
             if self._stopped:
                 return None
@@ -100,7 +100,7 @@ class Maintenance:
         return count
 
     def _pass(self, admin: Admin, service: str) -> int | str | None:
-        """Run the service under the lock; that of expired messages again and again, as long as it finds some."""
+        """Run the service under the lock. Repeats that of expired messages as long as it finds some."""
         if service == TRANSACTIONS:
             return self._roll_back(admin)
         total = 0
@@ -127,7 +127,7 @@ class Maintenance:
         return len(old)
 
     def stop(self) -> None:
-        """Wait for a pass under way, give the lock up, so that another worker need not wait for its expiry, and end."""
+        """Wait for the running pass, release the lock, so that no other worker waits for its expiry, and end."""
         self._ending.set()
         if self._scheduler.running:
             self._scheduler.shutdown(wait=True)

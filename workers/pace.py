@@ -1,11 +1,11 @@
-"""How many messages a worker receives at once, where its application does not say."""
+"""Decide how many messages a worker receives at once if its application does not."""
 
 from __future__ import annotations
 
 BATCH_FIRST = 20
 BATCH_MAX = 1000
 BATCH_SECONDS = 0.1
-"""How long a batch may take: so long its messages are in one session's hands, and so much is done again if one fails."""
+"""Seconds that a batch may take. So long one session holds its messages, and so much is redone if one fails."""
 
 
 class Pace:
@@ -20,7 +20,7 @@ class Pace:
         self.batch = BATCH_FIRST if fixed is None else fixed
 
     def note(self, messages: int, seconds: float) -> None:
-        """A batch was handled in that time, from asking for it to its last handler."""
+        """Note the seconds that a batch took, from the receive to its last handler."""
         if self._fixed is not None or not messages:
             return
         bearable = int(messages * BATCH_SECONDS / max(seconds, 1e-6))

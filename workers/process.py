@@ -1,7 +1,7 @@
 """One worker process: its sessions, heartbeat, maintenance and signals. Started by the supervisor, as a module.
 
-Exit code 0 after an orderly stop, 143 after a second SIGTERM rolled back what was in hand, 2 if it could not start, 124 if
-a handler went on after its time limit, 1 if a session ended by itself.
+Exit code 0 after an orderly stop, 143 after a second SIGTERM rolled back what was in hand, 2 if it could not start, 124
+if a handler went on after its time limit, 1 if a session ended by itself.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class WorkerProcess:
         self._registration = Registration(dsn, self.name, sessions, self._queues, hands, app.fleeting, figures)
 
     def run(self) -> int:
-        """Work until stopped; returns the exit code."""
+        """Work until stopped. Returns the exit code."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_signal)
         self._hands.start()
@@ -105,7 +105,7 @@ class WorkerProcess:
         return code
 
     def _watch(self) -> int:
-        """Until all sessions have ended. Heartbeats go on while they finish what is in hand."""
+        """Wait until all sessions have ended. Heartbeats go on while they finish what is in hand."""
         code = 0
         while any(loop.is_alive() for loop in self._loops):
             if not self._stopping.is_set():
@@ -125,13 +125,13 @@ class WorkerProcess:
         return code
 
     def _stuck(self, slot: int) -> None:
-        """A handler does not end: the others may finish what they have in hand. In the thread that watches time limits."""
+        """Let the others finish what they have in hand, if a handler never ends. Runs in the time limits' thread."""
         if self._ends_at is None:
             self._ends_at = time.monotonic() + self._grace
             self._stop("a handler goes on after its time limit")
 
     def _end_if_stuck(self) -> None:
-        """End the process once only handlers without an end are left, or after the grace; the supervisor records those."""
+        """End the process once only endless handlers are left, or after the grace. The supervisor records those."""
         if self._ends_at is None:
             return
         stuck = self._limits.stuck()
@@ -145,7 +145,7 @@ class WorkerProcess:
         self._stopping.set()
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        """Finish what is in hand, then end; at the second signal roll back and end at once."""
+        """Finish what is in hand, then end. At the second signal, roll back and end at once."""
         self._signals += 1
         if self._signals > 1:
             self._hands.abandon()

@@ -1,4 +1,4 @@
-"""Records failures on a connection of its own, however often the database must be asked."""
+"""Record failures on a separate connection, however often the database must be asked."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from .backoff import Backoff
 
 Failures = list[dict[str, Any]]
 Record = Callable[[str, Failures, bool], list[Incident]]
-"""Records failures of a queue on another connection; the last argument: the messages are still in this session's hands."""
+"""Records a queue's failures on another connection. Last argument: whether this session still holds the messages."""
 
 RETRY_SECONDS_MIN = 0.05
 RETRY_SECONDS_MAX = 5.0
 PATIENCE_STOPPING = 10.0
-"""Seconds that a lost database is waited for once the worker has been told to stop."""
+"""Seconds to wait for a lost database once the worker must stop."""
 LOCK_TIMEOUT = "2s"
 
 
 class Recorder:
-    """One recording connection. Each failure has a key, so one that was stored before the answer was lost stays single."""
+    """A recording connection. Each failure has a key, so a repetition after a lost answer does not count it twice."""
 
     def __init__(
         self, dsn: str, worker: str, stopping: threading.Event, listeners: Mapping[str, str] | None = None
     ) -> None:
-        """listeners: by queue, those that count its failures too."""
+        """listeners: by queue, the listeners that count its failures too."""
         self._dsn = dsn
         self._listeners = dict(listeners or {})
         self._worker = worker
@@ -40,7 +40,7 @@ class Recorder:
         self._connection: psycopg.Connection[Any] | None = None
 
     def record(self, queue: str, failures: Failures, in_hand: bool = False) -> list[Incident]:
-        """Record failures in a transaction of their own. Raises what a repetition would not cure.
+        """Record failures in their own transaction. Raises errors that a retry cannot cure.
 
         [] if the queue was made hardened meanwhile: these messages have no attempts on record.
 

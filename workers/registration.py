@@ -1,4 +1,4 @@
-"""A worker process in the registry: there from its first heartbeat to its orderly end."""
+"""A worker process's entry in the registry, from its first heartbeat to its orderly end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HEARTBEAT_SECONDS = 2.0
 
 
 class Registration:
-    """Says at intervals that the process lives and what it has in hand, over a connection of its own."""
+    """Reports at intervals, on its own connection, that the process is alive and what it has in hand."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Registration:
         fleeting: Sequence[str] = (),
         figures: Figures | None = None,
     ) -> None:
-        """fleeting: subscriptions among the queues that end with the last worker that has them. figures: recorded on the way."""
+        """fleeting: subscriptions that end with the last worker that has them. figures: recorded along the way."""
         self._dsn = dsn
         self._worker = worker
         self._sessions = sessions
@@ -50,7 +50,7 @@ class Registration:
         self._next = 0.0
 
     def beat(self) -> None:
-        """Register or say that the process lives, if it is time; a failure waits for a later call."""
+        """Register, or report that the process is alive, if it is time. A failure waits for a later call."""
         if time.monotonic() < self._next:
             return
         try:
@@ -88,7 +88,7 @@ class Registration:
         self._connection.close()
 
     def _record(self, worker_id: str, *, at_once: bool = False) -> None:
-        """Record what the sessions have done since the last time."""
+        """Record what the sessions have done since the last record."""
         admin = self._admin()
         self._figures.record(partial(admin.record_worker_figures, worker_id), at_once=at_once)
 

@@ -1,4 +1,4 @@
-"""Workers for development: started anew whenever a file of the application changes."""
+"""Workers for development, restarted whenever a file of the application changes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..text.extras import how_to_install
 from . import events
 
 PATIENCE_SECONDS = 5.0
-"""A worker that has not finished what it has in hand by then rolls it back."""
+"""Seconds that a worker has to finish what it has in hand before it rolls back."""
 
 
 def run(words: Sequence[str], dsn: str, folder: Path) -> int:
-    """Run ``howdah worker`` with these words until SIGTERM or SIGINT, anew after each change of Python files below the folder.
+    """Run ``howdah worker`` with these arguments until SIGTERM or SIGINT, and again after Python files have changed.
 
     One that ends by itself, because the application does not load, waits for the next change. Returns the exit code.
     """

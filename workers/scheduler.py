@@ -1,6 +1,6 @@
 """Fires schedules, in every worker process and in ``howdah scheduler``: however many run, each firing takes place once.
 
-Each pass is a call or two. The database decides what is due, locks and fires it; what a cron expression means is computed here.
+Each pass is a call or two. The database decides what is due, locks and fires it; Python evaluates cron expressions.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from .backoff import Backoff
 from .cron import plan
 
 LOOK_SECONDS = 1.0
-"""So long a schedule or delayed message that is new may stay unseen by the schedulers."""
+"""Longest time in seconds that schedulers overlook a new schedule or delayed message."""
 
 
 DECLARE_SECONDS = 10.0
 STOP_SECONDS = 5.0
 LOCK_TIMEOUT = "5s"
-"""A firing that waits longer for a lock, as of a queue that is being altered, is tried again later."""
+"""Longest wait of a firing for a lock, as of a queue that is being altered; it is tried again later."""
 
 
 class Scheduler:
     """A thread that fires what is due. It holds one connection, and no lock between two passes."""
 
     def __init__(self, dsn: str, worker: str, declared: Mapping[str, Call[int]] | None = None) -> None:
-        """declared: schedules to be made, by name."""
+        """declared: schedules to create, by name."""
         self._dsn = dsn
         self._worker = worker
         self._stopping = threading.Event()
@@ -47,12 +47,12 @@ class Scheduler:
         self._declare_at = 0.0
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread = threading.Thread(target=self._run, name="howdah-scheduler", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """Finish the pass under way and end."""
+        """Finish the running pass and end."""
         self._stopping.set()
         if self._thread is not None:
             self._thread.join(STOP_SECONDS)
@@ -61,7 +61,7 @@ class Scheduler:
         self._close()
 
     def run_once(self) -> float:
-        """One pass; returns the seconds until something is due, at most LOOK_SECONDS."""
+        """Make one pass. Returns the seconds until something is due, at most LOOK_SECONDS."""
         schedules = self._schedules()
         if self._declared and time.monotonic() >= self._declare_at:
             self._declare(schedules)
@@ -77,7 +77,7 @@ class Scheduler:
         return max(0.0, min(waits))
 
     def _declare(self, schedules: Schedules) -> None:
-        """Make what the application declares; what is refused, because a queue is missing, is tried again later."""
+        """Create the application's schedules. One that is refused, as for a missing queue, is tried again later."""
         for name, call in list(self._declared.items()):
             try:
                 schedules.run(call)

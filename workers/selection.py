@@ -1,4 +1,4 @@
-"""A part of an application: the handlers of some of its queues."""
+"""Select a part of an application: the handlers of some of its queues."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from .app import App, AppError
 
 
 class UnknownQueue(AppError):
-    """A queue was chosen that the application has no handler for."""
+    """The application has no handler for a chosen queue."""
 
 
 def select(app: App, queues: Collection[str]) -> App:
-    """The application with the handlers of these queues only, in its own order; all of it if none is named.
+    """Return the application with only these queues' handlers, in its own order; all of it if none is named.
 
     Its schedules stay: each worker makes all of them. Raises UnknownQueue.
     """

@@ -1,7 +1,7 @@
 """Subscriptions that handlers work on: made when a process first receives, then received like a queue.
 
-Shared, the default, lets every session of every process receive. Unshared keeps the order of publishing: one session receives at
-a time, and the others stand by to take over.
+Shared, the default, lets every session of every process receive. Unshared keeps the order of publishing: one session
+receives at a time, and the others stand by to take over.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .endpoint import EndpointDelivery
 from .guard import HandlerConnection
 
 STANDBY_SECONDS = 0.5
-"""How long a session leaves an unshared subscription alone that another process reads."""
+"""Seconds that a session leaves an unshared subscription alone that another process reads."""
 
 
 class Subscriber:
@@ -34,7 +34,7 @@ class Subscriber:
         self.turn = threading.Lock()
 
     def ready(self, connection: HandlerConnection) -> None:
-        """Subscribe, once; that it is so already changes nothing. Raises HowdahError if it cannot be."""
+        """Subscribe once; an equal subscription stays as it is. Raises HowdahError if that fails."""
         with self._lock:
             if self._made:
                 return
@@ -43,7 +43,7 @@ class Subscriber:
             self._made = True
 
     def gone(self) -> None:
-        """It does not exist any more. One that is not durable is made again; whoever dropped a durable one meant it."""
+        """Note that it is gone. A non-durable one is created again; a durable one was dropped on purpose."""
         self._made = self.subscription.durable
 
 
@@ -65,7 +65,7 @@ class SubscriptionDelivery(Delivery):
         self._not_before = 0.0
 
     def run_once(self, connection: HandlerConnection) -> Done:
-        """As Delivery's; nothing while it is another session's turn. Raises HowdahError while there is no subscription."""
+        """As Delivery's. Nothing on another session's turn. Raises HowdahError while there is no subscription."""
         self._subscriber.ready(connection)
         try:
             if self._subscriber.subscription.shared:
@@ -88,7 +88,7 @@ class ListenedSubscriptionDelivery(SubscriptionDelivery, EndpointDelivery):
     """Delivers the messages of a subscription through a listener, which is made after it and ends with it."""
 
     def run_once(self, connection: HandlerConnection) -> Done:
-        """As both. Of a subscription that is not durable the listener is made again, too; whoever dropped another one meant it."""
+        """As both. A non-durable subscription's listener is made again too; any other was dropped on purpose."""
         try:
             return super().run_once(connection)
         except (NoSuchQueue, NoSuchListener):

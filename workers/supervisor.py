@@ -1,4 +1,4 @@
-"""The supervisor: starts worker processes, replaces those that die, and records what a killed one had in its handler."""
+"""The supervisor starts worker processes, replaces dead ones and records what a killed one had in its handlers."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from .selection import select
 
 CHECK_SECONDS = 0.05
 LOOK_SECONDS = 0.25
-"""How often is looked whether the queues are empty, where that ends the workers."""
+"""Seconds between looks whether the queues are empty, with --until-empty."""
 STEADY_SECONDS = 10.0
-"""A process that lives so long is replaced without delay when it dies."""
+"""A process that lived for so many seconds is replaced without delay when it dies."""
 KILL_SECONDS = 2.0
-"""A process that a second signal has not ended by then (its handler holds the interpreter) is killed."""
+"""Seconds after a second signal until a process is killed: its handler holds the interpreter."""
 EXIT_NOT_STARTED = 2
 EXIT_TIME_LIMIT = 124
-"""Exit code of a process whose handler went on after its time limit: what that held counts as HandlerTimeout."""
+"""Exit code of a process whose handler went on after its time limit. Its message counts as HandlerTimeout."""
 EXIT_ROLLED_BACK = 143
-"""Exit code of a process that a second SIGTERM made roll back: what it held blames nobody."""
+"""Exit code of a process that rolled back after a second SIGTERM. Its messages are not to blame."""
 
 
 @dataclass
@@ -53,7 +53,7 @@ class _Child:
 
 @dataclass
 class _Place:
-    """One of the processes: who fills it, or when it is to be filled (never: it could not start)."""
+    """A place for a process: which one fills it, or when it will be filled (never: it could not start)."""
 
     child: _Child | None = None
     fill_at: float | None = 0.0
@@ -80,10 +80,10 @@ class Supervisor:
         time_limit: float | None = None,
         time_limit_grace: float = GRACE_SECONDS,
     ) -> None:
-        """target: MODULE:APP; log_file: where the processes' log goes (None: standard error); log_config: of logging.config;
-        queues: serve these only; until_empty: end as soon as nothing is ready or in hand in any of them;
-        time_limit: seconds, of handlers that have none of their own; time_limit_grace: how long they may go on after it;
-        isolate: as many sessions, each in a process of its own, so that a process that is killed blames only the message in its own hand.
+        """target: MODULE:APP. log_file: where the processes log (None: standard error). log_config: for logging.config.
+        queues: serve only these. until_empty: end once nothing is ready or in hand in any of them.
+        time_limit: seconds, for handlers without their own. time_limit_grace: seconds that they may go on after it.
+        isolate: one process for each session, so that a killed process blames only the message in its own hand.
 
         Raises AppError at once if the target does not load.
         """
@@ -123,7 +123,7 @@ class Supervisor:
             place.child = self._spawn()
 
     def check_once(self) -> bool:
-        """Replace processes that have died and see to what they held; whether anything is left to wait for."""
+        """Replace dead processes and settle what they held. Returns whether anything is left to wait for."""
         now = time.monotonic()
         for place in self._places:
             child = place.child
@@ -144,14 +144,14 @@ class Supervisor:
         return any(place.child or place.fill_at is not None for place in self._places)
 
     def stop(self) -> None:
-        """Let every process finish what it has in hand; a second call makes them roll back at once."""
+        """Let every process finish what it has in hand. A second call makes them roll back at once."""
         self._signals += 1
         self._stopping.set()
         self._kill_at = time.monotonic() + KILL_SECONDS
         self._signal()
 
     def run(self) -> int:
-        """Work until SIGTERM or SIGINT; returns the exit code: 0, or 1 if the processes could not run."""
+        """Work until SIGTERM or SIGINT. Returns the exit code: 0, or 1 if the processes could not run."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_signal)
         try:
@@ -175,7 +175,7 @@ class Supervisor:
         self._folder.cleanup()
 
     def _look_whether_empty(self, now: float) -> None:
-        """Stop once all queues are empty, if that was asked for and every process has begun."""
+        """Stop once all queues are empty, if asked to and if every process has begun."""
         ready = self._children() and all(child.hands.started for child in self._children()) and not self._recording
         if self._emptiness is None or not ready or now < self._look_at:
             return
@@ -191,7 +191,7 @@ class Supervisor:
         self.stop()
 
     def _signal(self) -> None:
-        """Pass on what the supervisor has been told, one signal a call: two at once would arrive as one."""
+        """Pass on the supervisor's signals, one a call: two at once would arrive as one."""
         for child in self._children():
             if child.signalled < min(self._signals, 2):
                 child.signalled += 1
@@ -215,7 +215,7 @@ class Supervisor:
         return _Child(process, hands, path, time.monotonic())
 
     def _ended(self, place: _Place, child: _Child, code: int) -> float | None:
-        """See to what a process left; returns when it is to be replaced."""
+        """Settle what a process left. Returns when to replace it."""
         started = child.hands.started
         # A second signal rolls back: whoever was killed for not obeying it had messages that blame nobody.
         hands = child.hands.read() if self._signals < 2 else []
@@ -235,7 +235,7 @@ class Supervisor:
         child.path.unlink(missing_ok=True)
 
     def _record(self, hands: list[Hand], pid: int, code: int) -> None:
-        """Record the messages that were inside handlers when the process died. Runs beside the supervisor's watch."""
+        """Record the messages that were in handlers when the process died. Runs beside the supervisor's watch."""
         cause = f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
         error_class, error_text = "WorkerDied", f"the worker process {cause}"
         if code == EXIT_TIME_LIMIT:

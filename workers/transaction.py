@@ -1,4 +1,4 @@
-"""The transaction that a message is handled in."""
+"""The transaction in which a message is handled."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _OPEN = int(TransactionStatus.INTRANS)
 
 
 class RollbackOnly(HowdahError):
-    """The handler asked for its transaction to be rolled back."""
+    """The handler asked to roll back its transaction."""
 
 
 class Transaction:
-    """The open transaction that a message was received in; what a handler does here commits with its consumption."""
+    """The open transaction of a received message. What a handler does here commits with the consumption."""
 
     def __init__(self, connection: HandlerConnection, worker: str) -> None:
         #: psycopg's connection, for the application's own statements. Commit is the worker's.
@@ -29,11 +29,11 @@ class Transaction:
         self.rollback_only = False
 
     def set_rollback_only(self) -> None:
-        """Roll back when the handler returns, and count it as a failed delivery."""
+        """Roll back when the handler returns, and count a failed delivery."""
         self.rollback_only = True
 
     def check(self) -> None:
-        """Whether this can be committed after the handler returned. Raises RollbackOnly, or ConnectionLost."""
+        """Check that this can be committed after the handler returned. Raises RollbackOnly or ConnectionLost."""
         connection = self.connection
         if connection.pgconn.transaction_status == _OPEN and not self.rollback_only and not connection.rolled_back:
             return

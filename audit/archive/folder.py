@@ -70,19 +70,19 @@ class ArchiveFolder:
             raise AuditError(f"cannot write to {self.path}: {error.strerror}") from error
 
     def archive_id(self) -> UUID:
-        """Whose it is. Raises AuditError if it is no archive."""
+        """Whose it is. Raises AuditError if it is not an archive."""
         try:
             return UUID(json.loads((self.path / IDENTITY).read_text())["archive_id"])
         except FileNotFoundError as error:
-            raise AuditError(f"{self.path} is no archive: it has no {IDENTITY}") from error
+            raise AuditError(f"{self.path} is not an archive: it has no {IDENTITY}") from error
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise AuditError(f"{self.path / IDENTITY} cannot be read: {error}") from error
 
     def finished(self, identity: ArchiveIdentity, runs: Sequence[ArchiveRun]) -> list[ArchiveRun]:
         """The runs of this folder that the database knows as finished.
 
-        Raises AuditError: another database's folder, one that ran ahead of a restored database, or one that lacks a run. Of the manifests only the
-        last is compared: who reads a run compares that one's.
+        Raises AuditError: another database's folder, one that ran ahead of a restored database, or one that lacks a
+        run. Of the manifests only the last is compared: who reads a run compares that one's.
         """
         mine = self.archive_id()
         known = [run for run in runs if run.archive_id == mine]
@@ -95,7 +95,8 @@ class ArchiveFolder:
         ahead = sorted(number for number in self._numbers() if number > last and (self.run(number) / FINISHED).exists())
         if ahead:
             raise AuditError(
-                f"{self.path} has run {ahead[0]}, which this database does not know: it was restored to before that run."
+                f"{self.path} has run {ahead[0]}, which this database does not know: it was restored to before that"
+                f" run."
                 " Keep the folder as it is, and begin another archive in an empty one (--new)"
             )
         if absent := [run.run for run in known if not (self.run(run.run) / MANIFEST).is_file()]:

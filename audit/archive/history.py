@@ -31,7 +31,7 @@ _PARTS = {"audit_journal": JOURNAL, "audit_incidents": INCIDENTS}
 
 @dataclass(frozen=True)
 class History:
-    """The finished runs that an audit's snapshot knows. Their rows and those beyond the last one are all there ever were."""
+    """The finished runs that an audit's snapshot knows. With the rows after the last run, they are complete."""
 
     spark: SparkSession
     snapshot: Snapshot
@@ -41,7 +41,7 @@ class History:
     dsn: str = field(repr=False)
 
     def live(self, view: str, partitions: int) -> View | None:
-        """What the database has of a view beyond the archive, to be read in the snapshot; None: the view is not archived."""
+        """Return what a view has beyond the archive, to be read in the snapshot; None: the view is not archived."""
         if view not in _PARTS:
             return None
         condition = beyond("v.xid", self.runs[-1].snapshot)
@@ -59,7 +59,7 @@ class History:
             _refuse(self.folder, run.run, [part.name for part in _PARTS.values()])
 
     def whole(self, view: str, live: DataFrame) -> tuple[DataFrame, int]:
-        """A view's rows with those of the archive, and how many the files have; destinations are told since when there are records.
+        """Return a view's rows with the archive's, and the number in its files. Destinations get journal_kept_from.
 
         Raises AuditError if the files have more rows or fewer than their runs wrote.
         """
@@ -74,12 +74,14 @@ class History:
         for run in self.runs:
             alike.setdefault(json.dumps(self.manifests[run.run]["parts"][part.name]["schema"]), []).append(run)
         parts = [self._archived(text, runs, part, live) for text, runs in alike.items()]
-        # What Spark will read was listed just now: of whole files the count is in their footers, and one that goes later is an error.
+        # What Spark will read was listed just now: of whole files the count is in their footers, and one that goes
+        # later is an error.
         rows = sum(found.count() for found in parts)
         written = sum(getattr(run, f"{part.counted}_rows") for run in self.runs)
         if rows != written:
             raise AuditError(
-                f"{self.folder.path} has {rows} rows of {part.name}, and its runs wrote {written}: see howdah archive verify"
+                f"{self.folder.path} has {rows} rows of {part.name}, and its runs wrote {written}: see howdah archive"
+                f" verify"
             )
         return reduce(DataFrame.unionByName, parts, live), rows
 
@@ -101,8 +103,8 @@ class History:
 def open_history(spark: SparkSession, dsn: str, snapshot: Snapshot, path: Path) -> History:
     """The archive in ``path`` as the snapshot knows it.
 
-    Raises AuditError if it is not the database's present archive, has no run, one is known to be damaged, or lacks files, has
-    others, or files of another size.
+    Raises AuditError if it is not the database's present archive, has no run, one is known to be damaged, or lacks
+    files, has others, or files of another size.
     """
     folder = ArchiveFolder(path.expanduser().resolve())
     with joined(dsn, snapshot) as connection:

@@ -184,8 +184,8 @@ def _write_parquet(rows: DataFrame, path: Path, *, large: bool) -> None:
     with ExitStack() as settings:
         settings.enter_context(setting(spark, "spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS"))
         if is_bulky(rows.schema):
-            # A few folders at once instead of a sort, which would hold the bodies in memory, and so would Parquet, which
-            # by default looks at how much it holds after 100 rows.
+            # A few folders at once instead of a sort, which would hold the bodies in memory, and so would Parquet,
+            # which by default looks at how much it holds after 100 rows.
             settings.enter_context(setting(spark, "spark.sql.maxConcurrentOutputFileWriters", "8"))
             options |= {f"parquet.page.size.row.check.{bound}": 1 for bound in ("min", "max")}
             options |= {"parquet.block.size": BODY_BYTES, "parquet.enable.dictionary#body": "false"}

@@ -19,7 +19,7 @@ HASH_DIGITS = 15
 HALF_BITS = 30
 
 FOLDER_BYTES = 80
-"""Names of queues up to here are names of folders; escaped by Spark they are three times as long, and 255 is the limit."""
+"""Longest queue name used as a folder's name. Spark's escapes make it three times as long, and 255 is the limit."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Part:
         return beyond("v.xid", since) if since else "true"
 
     def select(self, since: str | None, *, place: bool = False) -> str:
-        """SQL of what is new, with the names of its folders; queue is called queue_name, for queue is a folder. place: with that too."""
+        """Return SQL of what is new, with folder names. queue, a folder, is called queue_name. place: select it too."""
         columns = ", ".join("v.queue as queue_name" if name == "queue" else f"v.{name}" for name in self.columns)
         return (
             f"select {columns}, to_char(v.{self.day} at time zone 'UTC', 'YYYY-MM-DD') as date,"
@@ -79,7 +79,8 @@ MESSAGES = Part(
     "messages",
     "archive_messages",
     _names(
-        "message_id, destination_id, queue, stage, origin_id, origin_queue, priority, nonpersistent, sent_at, expires_at, dead_at,"
+        "message_id, destination_id, queue, stage, origin_id, origin_queue, priority, nonpersistent, sent_at,"
+        " expires_at, dead_at,"
         " dead_reason, is_text, content_type, headers, correlation_id, reply_to, message_type, conversation_id, body"
     ),
     "dead_at",
@@ -101,7 +102,7 @@ class Figures:
 def beyond(xid: str, snapshot: str) -> str:
     """SQL that is true of transaction numbers not visible in a snapshot; its first half can use an index."""
     if set(snapshot) - set("0123456789:,"):
-        raise ValueError(f"{snapshot!r} is no snapshot")
+        raise ValueError(f"{snapshot!r} is not a snapshot")
     return (
         f"({xid} >= pg_snapshot_xmin('{snapshot}')::text::bigint"
         f" and not pg_visible_in_snapshot({xid}::text::xid8, '{snapshot}'))"

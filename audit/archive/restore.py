@@ -1,4 +1,4 @@
-"""Sending a message of the archive anew. Reads Parquet with pyarrow: no Spark and no Java is started."""
+"""Send an archived message again. Reads Parquet with pyarrow, without Spark and Java."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _PROPERTIES = ("content_type", "priority", "correlation_id", "reply_to", "messag
 def restore_message(archives: Archives, path: Path, message_id: int, queue: str, *, again: bool = False) -> int:
     """Send a dead message of the archive in ``path`` to a queue, in the name of the caller of ``archives``.
 
-    Returns the new message's number. Of several copies (it died more than once) the last one. Raises AuditError if the archive does not
-    have it, BadArgument if it is still there or was restored before and ``again`` is not said.
+    Returns the new message's number. Of several copies (it died more than once) the last one. Raises AuditError if the
+    archive does not have it, BadArgument if it is still there or was restored before and ``again`` is not said.
     """
     folder = ArchiveFolder(path.expanduser().resolve())
     runs = folder.finished(archives.identity(), archives.runs())

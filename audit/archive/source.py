@@ -28,7 +28,7 @@ FETCH_BYTES = 32 << 20
 
 @dataclass(frozen=True)
 class Source:
-    """A snapshot that is held: for Spark by its identifier, and a connection in it. since: the snapshot of the run before."""
+    """A held snapshot: its identifier for Spark, and a connection in it. since: the snapshot of the run before."""
 
     snapshot: Snapshot
     connection: psycopg.Connection[tuple[Any, ...]] = field(repr=False)
@@ -71,9 +71,11 @@ class Source:
     def check_numbers(self) -> None:
         """Refuse transaction numbers that this cluster has not given out: a dump was restored into it."""
         foreign = self.value(
-            "select exists (select from howdah.audit_journal v where v.xid >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
+            "select exists (select from howdah.audit_journal v where v.xid >="
+            " pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
             " and not pg_visible_in_snapshot(v.xid::text::xid8, pg_current_snapshot()))"
-            " or exists (select from howdah.audit_incidents v where v.xid >= pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
+            " or exists (select from howdah.audit_incidents v where v.xid >="
+            " pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
             " and not pg_visible_in_snapshot(v.xid::text::xid8, pg_current_snapshot()))"
         )
         if foreign:
@@ -84,13 +86,16 @@ class Source:
 
     def messages(self) -> list[tuple[int, int, int | None, int]]:
         """The keys of the dead messages that are new: number, destination, origin and stage."""
-        query = "select v.message_id, v.destination_id, v.origin_id, v.stage from howdah.archive_messages v where not v.archived"
+        query = (
+            "select v.message_id, v.destination_id, v.origin_id, v.stage from howdah.archive_messages v where not"
+            " v.archived"
+        )
         return [(row[0], row[1], row[2], row[3]) for row in self.connection.execute(query)]
 
 
 @contextmanager
 def open_source(dsn: str, since: str | None) -> Iterator[Source]:
-    """Export a snapshot and hold it for the block. Raises AuditError as ``exported``, and if the role may not archive."""
+    """Export a snapshot and hold it in the block. Raises AuditError as ``exported``, or if the role may not archive."""
     with exported(dsn) as snapshot, joined(dsn, snapshot) as connection:
         row = connection.execute(
             "select pg_current_snapshot()::text, has_table_privilege('howdah.' || %s, 'select'), current_user::text",
@@ -118,14 +123,17 @@ def joined(dsn: str, snapshot: Snapshot) -> Iterator[psycopg.Connection[tuple[An
 
 
 def even_shares(connection: psycopg.Connection[tuple[Any, ...]], view: str, condition: str, parts: int) -> list[str]:
-    """Conditions on place that cut a view's rows of a condition into at most ``parts`` parts, as even as its blocks allow.
+    """Return conditions on place that cut a view's rows into at most ``parts`` parts, as even as its blocks allow.
 
     Rows are counted by block: what is new lies in the last blocks, of which the tables' sizes know nothing.
     """
     rows = connection.execute(
-        "select c.block + 1 from (select b.block, b.rows, sum(b.rows) over (order by b.block) as upto, sum(b.rows) over () as whole"
-        f" from (select ((v.place::text::point)[0])::bigint as block, count(*) as rows from howdah.{view} v where {condition}"
-        f" group by 1) b) c where c.upto < c.whole and div(c.upto * {parts}, c.whole) > div((c.upto - c.rows) * {parts}, c.whole)"
+        "select c.block + 1 from (select b.block, b.rows, sum(b.rows) over (order by b.block) as upto, sum(b.rows)"
+        " over () as whole"
+        f" from (select ((v.place::text::point)[0])::bigint as block, count(*) as rows from howdah.{view} v where"
+        f" {condition}"
+        f" group by 1) b) c where c.upto < c.whole and div(c.upto * {parts}, c.whole) > div((c.upto - c.rows) *"
+        f" {parts}, c.whole)"
         " order by 1"
     ).fetchall()
     return between([row[0] for row in rows])
@@ -134,7 +142,7 @@ def even_shares(connection: psycopg.Connection[tuple[Any, ...]], view: str, cond
 def read_where(
     spark: SparkSession, snapshot: Snapshot, name: str, query: str, shares: list[str], fetch: int = FETCH_ROWS
 ) -> View:
-    """A query's rows over JDBC, a connection for each of the shares, all in the snapshot, which is checked as that of an audit's views is.
+    """Return a query's rows over JDBC, one connection a share, in the snapshot, which is checked as an audit's is.
 
     A column place, which shares may need, is left out.
     """

@@ -1,4 +1,4 @@
-"""Looking at finished runs again: every file by its hash, every part by its count and checksum."""
+"""Verify finished runs: every file by its hash, every part by its count and checksum."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def verify_archive(
     spark: SparkSession | None = None,
     on_stage: Callable[[str], None] = lambda stage: None,
 ) -> list[Finding]:
-    """Verify every finished run of the archive in ``path``, and enter the outcome in the database.
+    """Verify every finished run of the archive in ``path``, and record the outcome in the database.
 
     on_stage: is told what begins, in words for people.
     Raises AuditError if the folder is not this database's archive.
@@ -54,7 +54,7 @@ def verify_archive(
         mine = folder.archive_id()
         runs = [run for run in known.runs() if run.archive_id == mine]
         if not runs:
-            raise AuditError(f"{folder.path} is no archive with finished runs of this database")
+            raise AuditError(f"{folder.path} is not an archive with finished runs of this database")
         on_stage("starting Spark")
         session = spark or stack.enter_context(spark_session(master, partitions, jdbc_jar))
         findings = []

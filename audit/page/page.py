@@ -1,6 +1,7 @@
 """The page of an audit: one file that an auditor reads, prints and signs. It loads nothing from anywhere.
 
-The verdict and whose it is come first, then what could not be proved, the rules, the identity of each queue, and what happened.
+The verdict and whose it is come first, then what could not be proved, the rules, the identity of each queue, and what
+happened.
 """
 
 from __future__ import annotations
@@ -108,13 +109,15 @@ def unproved(result: AuditResult, shown: Shown) -> list[str]:
     left = sum(queue.unrecorded_out for queue in result.queues)
     if entered or left:
         found.append(
-            f"{entered:,} messages came and {left:,} left without a record of it, at times and places where the journal need not"
+            f"{entered:,} messages came and {left:,} left without a record of it, at times and places where the"
+            f" journal need not"
             " have one; they are taken as they are."
         )
     lost = sum(queue.lost for queue in result.queues)
     if lost:
         found.append(
-            f"{lost:,} non-persistent messages are counted as lost with a restart of the server: of a crash there is no record."
+            f"{lost:,} non-persistent messages are counted as lost with a restart of the server: of a crash there is"
+            f" no record."
         )
     if shown.journal_kept_from is not None and shown.journal_kept_from > shown.first:
         found.append(f"What happened before {at(shown.journal_kept_from)} UTC: the journal is not kept so long.")
@@ -151,7 +154,10 @@ def _rules(result: AuditResult) -> Table:
         "Rules",
         ("", "rule", "broken by", "messages", "queues", "for example"),
         body,
-        "A rule of severity error that is broken fails the audit; a warning makes its exit code 6; a notice says what the record does not cover.",
+        (
+            "A rule of severity error that is broken fails the audit; a warning makes its exit code 6; a notice says"
+            " what the record does not cover."
+        ),
     )
 
 
@@ -184,7 +190,8 @@ def _identity(result: AuditResult) -> list[Table]:
                 rows,
                 columns,
                 sums=("came in", "went out", "there now", "difference", "faults"),
-                note="came in = went out + there now, by message: one that is missing and one that is doubled are two faults.",
+                note="came in = went out + there now, by message: one that is missing and one that is doubled are two"
+                " faults.",
             )
         ]
         if rows

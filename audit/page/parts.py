@@ -82,7 +82,7 @@ def keys_of(names: Iterable[str]) -> list[Key]:
 
 
 def clean(text: object, limit: int = TEXT_MAX) -> str:
-    """A text of somebody else's, on one line, without characters that steer, and not too long. Escaping is the page's."""
+    """Return a foreign text on one line, without control characters and not too long. The page escapes it."""
     said = printable(" ".join(str(text).split()))
     return said if len(said) <= limit else said[: limit - 1] + "…"
 

@@ -52,7 +52,8 @@ def _throughput(shown: Shown) -> Section:
     listed = table("Traffic, busiest first", shown.totals, columns, sums=tuple(columns)[1:])
     return Section(
         "Throughput",
-        f"Counted from the journal in buckets of {duration(shown.seconds)}. Sends are in it where journal_level is full; moves"
+        f"Counted from the journal in buckets of {duration(shown.seconds)}. Sends are in it where journal_level is"
+        f" full; moves"
         " and replays count as going out of one queue and coming into another.",
         drawings,
         [listed] if shown.totals else [],
@@ -86,8 +87,10 @@ def _queueing(shown: Shown) -> Section:
     listed = table("Wait from send to receive", rows, columns, sums=("waits",))
     return Section(
         "Waiting",
-        "From the call of send to the receive that consumed; a delay asked for counts, the commits do not. Percentiles are"
-        f" approximate (percentile_approx, right to one part in 10,000 of the places). “{LONGEST[0].upper()}{LONGEST[1:]}”: the"
+        "From the call of send to the receive that consumed; a delay asked for counts, the commits do not."
+        " Percentiles are"
+        f" approximate (percentile_approx, right to one part in 10,000 of the places)."
+        f" “{LONGEST[0].upper()}{LONGEST[1:]}”: the"
         " journal at level exits says no more, so that these are upper bounds of what most messages waited.",
         drawings,
         [listed] if rows else [],
@@ -113,7 +116,8 @@ def _backlog(shown: Shown) -> Section:
         )
     return Section(
         "Backlog and age",
-        "At the end of each bucket, reckoned backwards from the snapshot; of queues whose journal records sends (journal_level"
+        "At the end of each bucket, reckoned backwards from the snapshot; of queues whose journal records sends"
+        " (journal_level"
         " full), as far back as it does.",
         drawings,
         empty="No queue with journal_level full had a backlog at the end of a bucket.",
@@ -135,7 +139,10 @@ def _redelivery(shown: Shown) -> Section:
     columns |= {name: (name, count) for name in _FAILURES}
     return Section(
         "Redelivery",
-        "Messages by the number of their failed deliveries in a queue, of those that it ever saw and that are on record.",
+        (
+            "Messages by the number of their failed deliveries in a queue, of those that it ever saw and that are on"
+            " record."
+        ),
         tables=[table("Failed deliveries of a message", rows, columns, sums=("all", *_FAILURES))] if rows else [],
         empty="No delivery failed.",
     )
@@ -169,7 +176,8 @@ def _causes(shown: Shown) -> Section:
     }
     return Section(
         "Causes of failure",
-        "Errors that differ only in their values have one fingerprint. The text is that of the newest failure, as the handler"
+        "Errors that differ only in their values have one fingerprint. The text is that of the newest failure, as the"
+        " handler"
         " gave it.",
         tables=[table("Causes, most messages first", shown.causes, columns, sums=("incidents", "dead"))]
         if shown.causes

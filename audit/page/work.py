@@ -24,8 +24,10 @@ def handling(shown: Shown) -> Section:
     }
     return Section(
         "Handling",
-        "How long handlers took, failed calls included, by what workers recorded each minute. They count in powers of two of a"
-        " microsecond, so that a bound is at most twice the true value; means are exact. Consumers in plain SQL record nothing"
+        "How long handlers took, failed calls included, by what workers recorded each minute. They count in powers of"
+        " two of a"
+        " microsecond, so that a bound is at most twice the true value; means are exact. Consumers in plain SQL"
+        " record nothing"
         " and are not in it.",
         tables=[table("Time in handlers", rows, columns, sums=("calls",))] if rows else [],
         empty="No worker recorded anything.",
@@ -56,7 +58,8 @@ def workers(shown: Shown) -> Section:
     return Section(
         "Workers",
         "Each worker's part of a queue, by its own record, slow ones first. Slow: its handlers took twice as long as"
-        " usual or more, the median of the queue's workers, over 20 calls at least. Consumers in plain SQL are not in it.",
+        " usual or more, the median of the queue's workers, over 20 calls at least. Consumers in plain SQL are not in"
+        " it.",
         tables=[table("Balance of workers", rows, columns, sums=("handled", "failed"))] if rows else [],
         empty="No worker recorded anything.",
     )
@@ -82,7 +85,8 @@ def forecast(shown: Shown) -> Section:
     recent = duration(rows[0]["recent_seconds"]) if rows else ""
     return Section(
         "When queues will be empty",
-        f"If all goes on as in the last {recent} of the record: what is there, ready or waiting for a time, by what goes out less"
+        f"If all goes on as in the last {recent} of the record: what is there, ready or waiting for a time, by what"
+        f" goes out less"
         " what comes in."
         if rows
         else "",

@@ -1,7 +1,7 @@
 """How many messages lay in each destination at the end of each bucket, and how old the oldest was.
 
-Reckoned backwards from what the snapshot shows: what lay there then, less what came since, and what left since. So it is
-right as far back as the journal records both, even where the beginning is not on record.
+Reckoned backwards from what the snapshot shows: what lay there then, less what came since, and what left since. So it
+is right as far back as the journal records both, even where the beginning is not on record.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ COLUMNS = ("destination_id", "queue", "bucket_at", "ends_at", "messages", "oldes
 def lying(flowed: DataFrame, waited: DataFrame, kept: Kept) -> DataFrame:
     """What lay in every destination at the end of every bucket of the span.
 
-    Columns: destination_id, bucket_at, ends_at, moved_in and went_out (in the bucket), messages, and oldest_at: when the
-    oldest of them entered, where the journal says when each did.
+    Columns: destination_id, bucket_at, ends_at, moved_in and went_out (in the bucket), messages, and oldest_at: when
+    the oldest of them entered, where the journal says when each did.
     """
     zero, never = F.lit(0).cast("long"), F.lit(None).cast("timestamp")
     step = F.make_dt_interval(secs=F.lit(kept.seconds))
@@ -79,7 +79,7 @@ def lying(flowed: DataFrame, waited: DataFrame, kept: Kept) -> DataFrame:
 
 
 def backlog(lay: DataFrame, kept: Kept) -> DataFrame:
-    """COLUMNS, of queues whose journal records what comes and goes, from when on it does; oldest_seconds NULL: none lay there."""
+    """COLUMNS of queues whose journal records entries and exits, since it does. oldest_seconds NULL: none was there."""
     policies = queue_policies(kept.destinations).where((F.col("kind") == "queue") & (F.col("journal_level") == "full"))
     recording = F.broadcast(policies.select("destination_id", "recorded_from"))
     age = (F.unix_micros("ends_at") - F.unix_micros("oldest_at")) / 1_000_000

@@ -24,7 +24,7 @@ from .workers import balance, handling, slow_consumers
 
 @dataclass(frozen=True)
 class Made:
-    """The reports as Arrow tables, each by its name, and what they were made from. They are small: a row a queue and bucket."""
+    """The reports as Arrow tables by name, and their source. They are small: a row for each queue and bucket."""
 
     tables: dict[str, Any]
     kept: Kept
@@ -35,8 +35,9 @@ def make_reports(
 ) -> Made:
     """Make every report and write it under ``folder``, a folder and file each.
 
-    views: by name, as an audit kept them. taken_at: as PostgreSQL writes it in ISO style, with its zone. seconds: the length of
-    a bucket; None: as the span asks for. Raises AuditError if that makes more than BUCKETS_LIMIT buckets or ROWS_MAX rows.
+    views: by name, as an audit kept them. taken_at: as PostgreSQL writes it in ISO style, with its zone. seconds: the
+    length of a bucket; None: as the span asks for. Raises AuditError if that makes more than BUCKETS_LIMIT buckets or
+    ROWS_MAX rows.
     """
     kept = _kept(views, identity, datetime.fromisoformat(taken_at), seconds)
     flowed = flows(kept).persist()
@@ -77,7 +78,8 @@ def _kept(views: dict[str, DataFrame], identity: DataFrame, taken_at: datetime, 
         raise AuditError(f"buckets of {chosen} s cut {span:,.0f} s into more than {BUCKETS_LIMIT:,}: take longer ones")
     if seconds and span / seconds * queues > ROWS_MAX:
         raise AuditError(
-            f"buckets of {seconds} s make reports of more than {ROWS_MAX:,} rows for {queues:,} queues: take longer ones"
+            f"buckets of {seconds} s make reports of more than {ROWS_MAX:,} rows for {queues:,} queues: take longer"
+            f" ones"
         )
     return Kept(
         destinations=views["audit_destinations"],

@@ -31,7 +31,7 @@ def exception_places(kept: Kept) -> DataFrame:
 
 
 def dead_letters(lay: DataFrame, kept: Kept) -> DataFrame:
-    """COLUMNS: what was moved into each exception destination, what left it, and what lay there at the end of each bucket."""
+    """COLUMNS: what entered and left each exception destination in each bucket, and what lay there at its end."""
     places = F.broadcast(exception_places(kept))
     return (
         with_names(lay.join(places, on="destination_id", how="left_semi"), kept.destinations)

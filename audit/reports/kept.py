@@ -19,7 +19,7 @@ BUCKETS_LIMIT = 10_000
 """So many at most may be asked for."""
 
 ROWS_MAX = 500_000
-"""Rows that a report may have, one a queue and bucket: they are in the driver's Python at once, 100 bytes each or so."""
+"""Most rows of a report, one a queue and bucket. The driver's Python holds them all, at about 100 bytes each."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,10 @@ class Kept:
 
 
 def bucket_seconds(span_seconds: float, queues: int = 1) -> int:
-    """The shortest of STEPS that cuts the span into no more than BUCKETS_MAX, of many queues into fewer, for ROWS_MAX; else some weeks."""
+    """Return the shortest step that cuts the span into at most BUCKETS_MAX buckets, or some weeks if none does.
+
+    With many queues, ROWS_MAX lowers that limit.
+    """
     fitting = max(1, min(BUCKETS_MAX, ROWS_MAX // max(1, queues)))
     chosen = next((step for step in STEPS if span_seconds / step <= fitting), STEPS[-1])
     too_many = span_seconds / chosen > ROWS_MAX / max(1, queues)
@@ -64,7 +67,7 @@ def at_time(moment: datetime) -> Column:
 
 
 def with_names(frame: DataFrame, destinations: DataFrame) -> DataFrame:
-    """The frame with the name of its destination as ``queue``; of dropped ones, which may share a name, with a remark."""
+    """Return the frame with its destination's name as ``queue``. Dropped ones, which may share a name, are marked."""
     name = F.when(F.col("dropped_at").isNull(), F.col("queue")).otherwise(F.concat("queue", F.lit(" (dropped)")))
     names = destinations.select("destination_id", name.alias("queue"))
     return frame.join(F.broadcast(names), on="destination_id", how="inner")

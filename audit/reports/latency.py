@@ -1,8 +1,8 @@
 """How long messages waited from send to receive.
 
 Exact where the journal records sends (journal_level full): the difference of two rows for each message. Elsewhere the
-journal says of each receive when the oldest of its messages was sent, so that only the longest wait of each receive is known.
-Percentiles are percentile_approx's: the value's place among all is right to one part in ACCURACY.
+journal says of each receive when the oldest of its messages was sent, so that only the longest wait of each receive is
+known. Percentiles are percentile_approx's: the value's place among all is right to one part in ACCURACY.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ COLUMNS = ("destination_id", "queue", "basis", "bucket_at", "waits", *PERCENTILE
 def stays(kept: Kept) -> DataFrame:
     """Each stay of a message in a place that records how it came there, by its end.
 
-    Columns: destination_id, message_id, entered_at (NULL: not recorded), left_at, how (an exit, or "there" while it lasts).
-    A subscription's messages entered when they were published.
+    Columns: destination_id, message_id, entered_at (NULL: not recorded), left_at, how (an exit, or "there" while it
+    lasts). A subscription's messages entered when they were published.
     """
     recording = kept.destinations.where((F.col("journal_level") == "full") | (F.col("kind") == "subscription"))
     places = F.broadcast(recording.select("destination_id", (F.col("kind") == "subscription").alias("subscribed")))
@@ -75,8 +75,8 @@ def stays(kept: Kept) -> DataFrame:
 def waits(stayed: DataFrame, kept: Kept) -> DataFrame:
     """Waits by destination, basis and bucket of their end, and over all buckets (bucket_at NULL).
 
-    Columns: those of COLUMNS but queue, and oldest_entered_at: when the first of those entered whose stay ended then, in
-    any way; of what is still there the bucket is the one after the snapshot's.
+    Columns: those of COLUMNS but queue, and oldest_entered_at: when the first of those entered whose stay ended then,
+    in any way; of what is still there the bucket is the one after the snapshot's.
     """
     exact = stayed.where(F.col("entered_at").isNotNull()).select(
         "destination_id",

@@ -12,7 +12,7 @@ COLUMNS = ("destination_id", "queue", "bucket_at", "seconds", *ENTRIES, *EXITS, 
 
 
 def flows(kept: Kept) -> DataFrame:
-    """Messages by destination, bucket and what befell them: destination_id, bucket_at, a count for each of ENTRIES and EXITS."""
+    """Count messages by destination and bucket. Columns: destination_id, bucket_at, one each of ENTRIES and EXITS."""
     transferred = F.col("event").isin("moved", "replayed")
     happened = kept.journal.select("destination_id", "other_destination_id", "event", "at", transferred.alias("both"))
     out = happened.select(

@@ -18,8 +18,8 @@ BY_OPERATOR = "moved by "
 def _altered(evidence: Evidence) -> DataFrame:
     """Messages that lie somewhere otherwise than the record of their send says.
 
-    Sends of before digests were recorded are not compared. Whatever happens to a message keeps its time, priority and content; its expiry
-    ends where it dies.
+    Sends of before digests were recorded are not compared. Whatever happens to a message keeps its time, priority and
+    content; its expiry ends where it dies.
     """
     first = F.col("message_id") % DESTINATIONS == F.col("destination_id")
     sent = evidence.journal.where((F.col("event") == "sent") & first & F.col("oldest_sent_at").isNotNull()).select(
@@ -62,8 +62,8 @@ def _two_modes() -> Column:
 def _dead_otherwise(evidence: Evidence) -> DataFrame:
     """Messages of one move on record which say another origin, death or reason than that.
 
-    A message that was moved once, as its stage tells, came from where that row of the journal says; so did each copy that subscriptions
-    of a topic moved there.
+    A message that was moved once, as its stage tells, came from where that row of the journal says; so did each copy
+    that subscriptions of a topic moved there.
     """
     moves = evidence.journal.where(F.col("event") == "moved").select(
         F.col("other_destination_id").alias("destination_id"),
@@ -80,12 +80,14 @@ def _dead_otherwise(evidence: Evidence) -> DataFrame:
     wrong = F.concat_ws(
         "; ",
         F.when(
-            ~F.col("origin_queue").eqNullSafe(F.col("came_from")), text("its origin is {}, and it came from {}", "origin_queue", "came_from")
+            ~F.col("origin_queue").eqNullSafe(F.col("came_from")), text(("its origin is {}, and it came from"
+                                                                         " {}"), "origin_queue", "came_from")
         ),
         F.when(buried & F.col("dead_at").isNull(), F.lit("it is not dead, and died")),
         F.when(buried & late, text("dead at {}, moved at {}", "dead_at", "moved_at")),
         F.when(
-            buried & (F.col("dead_reason") != F.col("moved_because")), text("dead of: {}; recorded: {}", "dead_reason", "moved_because")
+            buried & (F.col("dead_reason") != F.col("moved_because")), text(("dead of: {}; recorded:"
+                                                                             " {}"), "dead_reason", "moved_because")
         ),
     )  # fmt: skip
     judged = lying.join(moves, on=["destination_id", "message_id"], how="inner").withColumn("wrong", wrong)
@@ -99,7 +101,7 @@ def _dead_otherwise(evidence: Evidence) -> DataFrame:
 
 
 RULES = (
-    Rule("altered", "error", "lies there otherwise than it was sent", find=_altered),
+    Rule("altered", "error", "differs from what was sent", find=_altered),
     Rule("two_modes", "error", "is on record as persistent and as non-persistent", where=_two_modes),
-    Rule("dead_otherwise", "error", "says another origin, death or reason than its move", find=_dead_otherwise),
+    Rule("dead_otherwise", "error", "its origin, death or reason differs from its recorded move", find=_dead_otherwise),
 )

@@ -62,10 +62,10 @@ def _consumed_late(evidence: Evidence) -> DataFrame | None:
 
 
 def _expired_early(evidence: Evidence) -> DataFrame | None:
-    """What ended as expired before its time: where it was sent to; anywhere, if it was sent without an expiry; or where it had died.
+    """Messages that ended as expired too early: where they were sent or had died; anywhere if sent without an expiry.
 
-    Moves and replays give no expiry, and a death takes it. Several copies of a topic's message may lie where one of them died: of these the last is
-    not asked.
+    Moves and replays give no expiry, and a death takes it. Several copies of a topic's message may lie where one of
+    them died: of these the last is not asked.
     """
     if not evidence.facts.expired:
         return None
@@ -93,9 +93,9 @@ def _expired_early(evidence: Evidence) -> DataFrame | None:
 def _out_of_order(evidence: Evidence) -> DataFrame | None:
     """Messages of a group that were consumed before one in front of them which was there.
 
-    It was there if both were sent by one transaction, or its sender had ended before the other one was sent: who commits
-    later is behind what was received meanwhile. Only what a receive without selector took counts, and neither what
-    failed, nor what was moved or parked by an operator.
+    It was there if both were sent by one transaction, or its sender had ended before the other one was sent: who
+    commits later is behind what was received meanwhile. Only what a receive without selector took counts, and neither
+    what failed, nor what was moved or parked by an operator.
     """
     if not evidence.facts.grouped:
         return None
@@ -155,9 +155,10 @@ def _of_one_sender(crossed: DataFrame) -> DataFrame:
 def _of_settled_senders(crossed: DataFrame) -> DataFrame:
     """Messages that passed one in front of them whose sender had ended before they were sent; front as above.
 
-    Three orders must agree for that: numbers, senders and times. The numbers of a lane are halved again and again: at each level everything of the
-    left half of a piece is in front of everything of its right half, and one sort by senders finds the latest of the left ones that
-    was there. So each pair is looked at, and a row is sorted once for each doubling of its lane.
+    Three orders must agree for that: numbers, senders and times. The numbers of a lane are halved again and again: at
+    each level everything of the left half of a piece is in front of everything of its right half, and one sort by
+    senders finds the latest of the left ones that was there. So each pair is looked at, and a row is sorted once for
+    each doubling of its lane.
     """
     numbers = Window.partitionBy(*LANE)
     levelled = (
@@ -184,5 +185,5 @@ def _late(compared: DataFrame) -> DataFrame:
 RULES = (
     Rule("consumed_expired", "error", "received after it had expired", find=_consumed_late),
     Rule("expired_early", "error", "ended as expired before its time", find=_expired_early),
-    Rule("out_of_order", "error", "consumed before one in front of it in its group", find=_out_of_order),
+    Rule("out_of_order", "error", "consumed before a message in front of it in its group", find=_out_of_order),
 )

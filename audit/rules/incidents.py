@@ -15,7 +15,7 @@ REJECTED_REASON = "rejected by its handler"
 
 FAULTS = "there is no queue [^;]*|queue [^;]* is full|NOT_AUTHORIZED: [^;]*|it came from queue [^;]*"
 COUNTED = f"^({LIMIT_REASON}|{REJECTED_REASON})(; ({FAULTS}))*$"
-"""The same, or why the message did not go where its policy sends it. Operators add to it, and so does clean_incidents."""
+"""The same, or why the message did not go where its policy sends it. Operators and clean_incidents add to it."""
 
 CLEANED = "its incidents were deleted"
 """What clean_incidents adds to the reason of a message it disposes of."""
@@ -32,9 +32,9 @@ def _dead_without_incidents(evidence: Evidence) -> DataFrame:
     """Dead by the limit or rejected, but the incidents that led there are not all present.
 
     They are those of the stage before, in the queue that the message was in then. Enough are as many as the queue's
-    limit; or, since the limit may have been raised since, all up to one that moved the message; of a rejected one, any number.
-    Numbers without a gap show that none was taken away. Of what came from queues that count more than a message's own incidents
-    (those of its conversation, or attempts whose consumer died) see ``_dead_of_nothing``.
+    limit; or, since the limit may have been raised since, all up to one that moved the message; of a rejected one, any
+    number. Numbers without a gap show that none was taken away. Of what came from queues that count more than a
+    message's own incidents (those of its conversation, or attempts whose consumer died) see ``_dead_of_nothing``.
     """
     recorded = (
         evidence.incidents.groupBy("message_id", "stage")
@@ -69,11 +69,12 @@ def _dead_without_incidents(evidence: Evidence) -> DataFrame:
 
 
 def _dead_of_nothing(evidence: Evidence, dead: DataFrame) -> DataFrame:
-    """Of queues that count more than a message's own incidents: dead, and nothing at all is recorded that can have led there.
+    """Dead messages of queues that count more than a message's own incidents, without any record of a cause.
 
-    A message that was rejected has the incident that says so, whatever its queue counts. One at the limit of its conversation or group has an
-    incident, or another message of that has one, unless retention deleted it, or clean_incidents when another message died (of which the
-    journal tells). An attempt of a hardened queue need leave none.
+    A message that was rejected has the incident that says so, whatever its queue counts. One at the limit of its
+    conversation or group has an incident, or another message of that has one, unless retention deleted it, or
+    clean_incidents when another message died (of which the journal tells). An attempt of a hardened queue need leave
+    none.
     """
     origins = (
         evidence.policies.groupBy(F.col("queue").alias("origin_queue"))
@@ -107,7 +108,8 @@ def _dead_of_nothing(evidence: Evidence, dead: DataFrame) -> DataFrame:
 def _over_limit(evidence: Evidence) -> DataFrame | None:
     """More failures in one stage than the limit, where the queue has one.
 
-    Those of messages long gone do not count, nor those that the limit did not count: a session died that probably did not have the message in its hands.
+    Those of messages long gone do not count, nor those that the limit did not count: a session died that probably did
+    not have the message in its hands.
     """
     if not evidence.facts.incidents:
         return None
@@ -125,9 +127,9 @@ def _over_limit(evidence: Evidence) -> DataFrame | None:
 def _retried_at_limit(evidence: Evidence) -> DataFrame | None:
     """Failures that were at the limit, after which the message was to come again nevertheless.
 
-    The number of a failure, the limit and what follows are decided and recorded together, while the message is locked. Which number
-    it is is the lesser of what it says and of the failures of the stage that are there: what retention deleted, or
-    the recorder's snapshot did not show, accuses nobody.
+    The number of a failure, the limit and what follows are decided and recorded together, while the message is locked.
+    Which number it is is the lesser of what it says and of the failures of the stage that are there: what retention
+    deleted, or the recorder's snapshot did not show, accuses nobody.
     """
     if not evidence.facts.incidents:
         return None
@@ -147,8 +149,9 @@ def _retried_at_limit(evidence: Evidence) -> DataFrame | None:
 def _beyond_readers(evidence: Evidence) -> DataFrame | None:
     """More failures in one stage than the limit and one for each session that the server allows.
 
-    A receive that does not see a failure yet may deliver once more, each session once: no limit lets more than that through. Only failures
-    recorded since the policy is what it is and since the server started count, and none of a message that operators dealt with.
+    A receive that does not see a failure yet may deliver once more, each session once: no limit lets more than that
+    through. Only failures recorded since the policy is what it is and since the server started count, and none of a
+    message that operators dealt with.
     """
     if not evidence.facts.incidents:
         return None
@@ -179,10 +182,11 @@ def _beyond_readers(evidence: Evidence) -> DataFrame | None:
 def _redelivered_early(evidence: Evidence) -> DataFrame | None:
     """Received, or handled and failed again, before the delay of the last failure was over.
 
-    due_at is what was recorded, whatever the queue's delay is by now. Left out is what may have been in other hands when the failure was
-    recorded (outcome held), and messages that operators dealt with, whose retry ends a delay. One that was delayed was free, or in the
-    hands of who recorded that: who consumed it before it was due received it after that, also where reason held tells the moment of the
-    acknowledgement alone. A failure without a duration, of a message that nobody need have received, accuses nobody.
+    due_at is what was recorded, whatever the queue's delay is by now. Left out is what may have been in other hands
+    when the failure was recorded (outcome held), and messages that operators dealt with, whose retry ends a delay. One
+    that was delayed was free, or in the hands of who recorded that: who consumed it before it was due received it after
+    that, also where reason held tells the moment of the acknowledgement alone. A failure without a duration, of a
+    message that nobody need have received, accuses nobody.
     """
     if not evidence.facts.incidents:
         return None
@@ -225,8 +229,8 @@ def _counts() -> Column:
 def _after_the_end(evidence: Evidence) -> DataFrame | None:
     """Failures of a stage that are recorded after one that took the message out of its queue.
 
-    Left out is what was judged by another limit, for what was to end may have been let go on by it; and numbers of topics outside of
-    subscriptions, where several copies of a message may lie.
+    Left out is what was judged by another limit, for what was to end may have been let go on by it; and numbers of
+    topics outside of subscriptions, where several copies of a message may lie.
     """
     if not evidence.facts.incidents:
         return None
@@ -257,21 +261,21 @@ RULES = (
     Rule(
         "dead_without_incidents",
         "error",
-        "dead by its failures, which are not all recorded",
+        "a dead message has fewer incidents than failures",
         find=_dead_without_incidents,
     ),
-    Rule("failed_after_end", "error", "failed again after a failure had taken it away", find=_after_the_end),
+    Rule("failed_after_end", "error", "failed again after a failure had removed it", find=_after_the_end),
     Rule("incident_without_message", "error", "has incidents, and no queue ever saw it", find=without_message),
-    Rule("incident_changed", "error", "an incident says other than when it was recorded", find=changed),
-    Rule("incident_missing", "error", "failed more often than its incidents tell", find=gaps),
-    Rule("retried_at_limit", "error", "was to come again although it was at its limit", find=_retried_at_limit),
+    Rule("incident_changed", "error", "an incident has changed since it was recorded", find=changed),
+    Rule("incident_missing", "error", "failed more often than its incidents show", find=gaps),
+    Rule("retried_at_limit", "error", "was to be redelivered although it was at its limit", find=_retried_at_limit),
     Rule(
         "failures_beyond_readers",
         "error",
         "failed more often than its limit and all sessions explain",
         find=_beyond_readers,
     ),
-    Rule("redelivered_early", "warning", "came again before its delay was over", find=_redelivered_early),
+    Rule("redelivered_early", "warning", "was redelivered before its delay was over", find=_redelivered_early),
     Rule("incidents_over_limit", "warning", "failed more often than its queue allows", find=_over_limit),
     Rule("unknown_message", "warning", "was reported as failed, but no queue ever saw it", find=unknown),
 )

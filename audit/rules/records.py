@@ -11,7 +11,10 @@ STAGE = ("destination_id", "message_id", "stage")
 
 
 def changed(evidence: Evidence) -> DataFrame | None:
-    """Incidents that say another message, time, error class, text or SQLSTATE than when they were recorded. Of older ones nobody knows."""
+    """Incidents that changed since they were recorded: message, time, error class, text or SQLSTATE.
+
+    Older ones have no digest to compare.
+    """
     if not evidence.facts.incidents:
         return None
     return evidence.incidents.where(~F.col("unchanged")).select(

@@ -16,16 +16,16 @@ CLOCK_GRACE = "INTERVAL 1 SECOND"
 """Times of one server may run against each other by so much: a clock that is being set right."""
 
 FINDING = ("destination_id", "message_id", "seen")
-"""Columns of what a rule finds; NULL where it speaks of no destination, or of no single message. seen: what was seen, a text."""
+"""Columns of a rule's findings. NULL where no destination or no single message is meant. seen: what was seen (text)."""
 
 
 @dataclass(frozen=True)
 class Facts:
     """What is known of the evidence beforehand, so that no rule looks for what cannot be there.
 
-    read_at: the database's clock when it was read. journal, incidents: their number. expiring, grouped: messages whose send is
-    recorded with an expiry, with a group. expired: how many ended so. latest: the latest time of the journal. first_xid, last_xid: its transactions;
-    latest and these two are None if the journal is empty.
+    read_at: the database's clock when it was read. journal, incidents: their number. expiring, grouped: messages whose
+    send is recorded with an expiry, with a group. expired: how many ended so. latest: the latest time of the journal.
+    first_xid, last_xid: its transactions; latest and these two are None if the journal is empty.
     """
 
     read_at: datetime
@@ -41,7 +41,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What rules look at: the ledger (judge_rows), its queues' policies, their hours, the views as they were read, and the audit before."""
+    """What rules look at: the ledger (judge_rows), queues' policies and hours, the views as read, the last audit."""
 
     facts: Facts
     ledger: DataFrame
@@ -67,8 +67,8 @@ def seen_in_ledger() -> Column:
 class Rule:
     """A rule. An error fails the audit.
 
-    It is broken by the rows of the ledger for which ``where`` is true (``seen`` of which is shown), or by what ``find`` returns: the columns FINDING,
-    or None where there was nothing to look at.
+    It is broken by the rows of the ledger for which ``where`` is true (``seen`` of which is shown), or by what ``find``
+    returns: the columns FINDING, or None where there was nothing to look at.
     """
 
     name: str

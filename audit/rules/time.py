@@ -50,7 +50,10 @@ def _in_future(evidence: Evidence) -> DataFrame | None:
 
 
 def _before_creation(evidence: Evidence) -> DataFrame:
-    """Events and failures of a destination from before it was made. Temporary queues are made anew of old ones, and keep their number."""
+    """Events and failures from before their destination was created.
+
+    Temporary queues are not judged: they are made again from old ones and keep their number.
+    """
     made = evidence.policies.where(~F.col("queue").startswith(TEMPORARY)).select("destination_id", "created_at")
     times = [(evidence.journal, "at", "event")]
     if evidence.facts.incidents:

@@ -9,15 +9,15 @@ from ..ledger import DESTINATIONS
 from .rule import Evidence, Rule, text
 
 START_GRACE = "INTERVAL 10 SECONDS"
-"""A subscription begins with a snapshot; its time of creation and those of sends are read from the clock beside that."""
+"""A subscription begins with a snapshot, but its time of creation and those of sends come from the clock."""
 
 
 def _not_delivered(evidence: Evidence) -> DataFrame | None:
     """Messages that a subscription's cursors have passed, though nothing tells that it ever had them.
 
-    A subscription without selector and no_local gets all that is published after its beginning. What it read, set aside or was
-    spared by an act on record (``seek_subscription``) is in the ledger. Not judged: messages that expire, and non-persistent ones, which may go
-    unread; and what was sent before the subscription's own record is complete.
+    A subscription without selector and no_local gets all that is published after its beginning. What it read, set aside
+    or was spared by an act on record (``seek_subscription``) is in the ledger. Not judged: messages that expire, and
+    non-persistent ones, which may go unread; and what was sent before the subscription's own record is complete.
     """
     passing = evidence.cursors.where("gets_all")
     if passing.isEmpty():
@@ -64,7 +64,7 @@ RULES = (
     Rule(
         "not_delivered",
         "error",
-        "passed by a subscription that has no record of having had it",
+        "passed by a subscription that has no record of it",
         find=_not_delivered,
     ),
 )

@@ -110,7 +110,8 @@ PEERS = (
         "celery on Redis",
         "with_celery",
         ("celery", "redis"),
-        "Redis appendonly yes, appendfsync everysec (a crash loses up to a second); sent one by one; solo pool, prefetch"
+        "Redis appendonly yes, appendfsync everysec (a crash loses up to a second); sent one by one; solo pool,"
+        " prefetch"
         " multiplier 100, without gossip, mingle and heartbeat",
         "Redis as above; Worker(): prefork, a process for each core",
         share=0.1,

@@ -12,7 +12,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 BODY = "x" * 64
-#: Seconds without a message after which a worker is at its end: by default some poll every 5. The first may take longer.
+#: Seconds of silence after which a worker has finished: by default some poll every 5. The first message may take
+#: longer.
 QUIET = {"best": 2.0, "default": 6.0}
 FIRST = 20.0
 #: How long a worker is watched at most.
@@ -63,7 +64,7 @@ class Peer(Protocol):
         """Send by one connection, so many a call; returns seconds."""
 
     async def work(self, dsn: str, best: bool, until: Callable[[Any], Awaitable[None]]) -> None:
-        """Run a worker whose handler only calls tally.add, until ``until`` returns; it is given what sends one message."""
+        """Run a worker whose handler only calls tally.add, until ``until`` returns. That gets what sends a message."""
 
 
 def main(peer: Peer) -> None:

@@ -30,7 +30,7 @@ class Environment:
     folder: Path
 
     def bring(self, entry: Entry) -> str:
-        """Install a peer if need be and return its version. Raises PeerFailed, also if a system's package is missing."""
+        """Install a peer if need be and return its version. Raises PeerFailed, also if a system package is missing."""
         if entry.missing:
             raise PeerFailed(entry.missing)
         version = self._node(entry) if entry.node else self._pip(entry)

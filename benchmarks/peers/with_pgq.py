@@ -1,4 +1,4 @@
-"""PgQ through its SQL functions: events inserted by arrays, ticks, and one consumer that takes a batch after the other."""
+"""PgQ through its SQL functions: events inserted by arrays, ticks, and one consumer that takes batch after batch."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def tick(connection: Db) -> None:
 
 
 def read(connection: Db, where: str) -> int:
-    """Read one batch and finish it, as a consumer does, in two transactions; the number of its events, -1 if there is none."""
+    """Read and finish one batch as a consumer does, in two transactions. Returns the number of events, -1 if none."""
     (batch,) = connection.execute("select pgq.next_batch('bench', 'reader')").fetchone() or (None,)
     if batch is None:
         return -1
@@ -63,7 +63,7 @@ class Pgq:
             return time.perf_counter() - started
 
     async def stream(self, dsn: str, where: str, events: int, a_tick: int, each: int) -> dict[str, float]:
-        """Write the events, so many a transaction, and a tick after so many of them; then read them all by one consumer, in their order."""
+        """Write the events, ``each`` a transaction and ``a_tick`` a tick. Then read all in order by one consumer."""
         with psycopg.connect(dsn, autocommit=True) as connection:
             for _ in range(events // a_tick + 1):
                 insert(connection, a_tick, each)

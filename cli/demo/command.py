@@ -1,4 +1,4 @@
-"""``howdah demo``: the whole of Howdah on real input, checked against that input.
+"""``howdah demo``: run all of Howdah on real input and check the result against that input.
 
 Exit codes: 0 all holds, 1 a mismatch, 4 everything holds but the audit could not run (no Java runtime or driver).
 """
@@ -30,12 +30,14 @@ VERDICTS = {
 
 def demo(
     dsn: Dsn = None,
-    processes: Annotated[int, typer.Option(min=1, max=16, help="Worker processes.")] = 2,
-    sessions: Annotated[int, typer.Option(min=1, max=32, help="Sessions in each process.")] = 2,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first flights of the file.")] = None,
+    processes: Annotated[int, typer.Option(min=1, max=16, help="Number of worker processes.")] = 2,
+    sessions: Annotated[int, typer.Option(min=1, max=32, help="Number of sessions in each process.")] = 2,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Send only this many flights, the first of the file.")
+    ] = None,
     audit: Annotated[bool, typer.Option(help="Audit with Spark afterwards.")] = True,
     jdbc_jar: Annotated[
-        Path | None, typer.Option(envvar="HOWDAH_JDBC_JAR", help="PostgreSQL's JDBC driver for Spark.")
+        Path | None, typer.Option(envvar="HOWDAH_JDBC_JAR", help="PostgreSQL JDBC driver for Spark.")
     ] = None,
 ) -> None:
     """Send 336,776 flights through a queue, kill a worker on the way, and prove that every one is accounted for."""
@@ -73,7 +75,7 @@ def course(
     audit: bool,
     jdbc_jar: Path | None,
 ) -> int:
-    """Run it all; returns the exit code."""
+    """Run the demo and return the exit code."""
     from ...workers import logs
     from . import report, run, stage
     from .flights import TOPIC
@@ -84,8 +86,8 @@ def course(
     logs.configure(as_json=False, level="WARNING", path=Path(log))
     console.print(
         f"Each flight of 2013 out of New York is a message to queue [bold]flights[/]; {processes} worker processes of"
-        f" {sessions} sessions add its delays in the transaction that receives it, and publish late ones to topic [bold]{TOPIC}[/],"
-        f" which two subscriptions read. Workers' log: {log}"
+        f" {sessions} sessions add its delays in the transaction that receives it, and publish late ones to topic"
+        f" [bold]{TOPIC}[/], which two subscriptions read. Workers' log: {log}"
     )
     done = run.handle_all(demo_dsn, console, processes=processes, sessions=sessions, limit=limit, log=Path(log))
     statements = report.checks(done)
@@ -101,7 +103,7 @@ def course(
 
 
 def prove(console: Console, dsn: str, jdbc_jar: Path | None) -> int:
-    """Audit with Spark and print its report; returns the exit code."""
+    """Audit with Spark, print the report and return the exit code."""
     try:
         from ... import audit as audits
     except ImportError as error:

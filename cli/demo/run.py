@@ -22,14 +22,14 @@ from .flights import QUEUE, SUBSCRIPTIONS, TELL, TOPIC, Expected, read
 BATCH = 1000
 SUBSCRIBER_BATCH = 5000
 SUBSCRIBER_PAUSE = 2.0
-"""Seconds between two looks: they read in batches, and leave the processors to the workers."""
+"""Seconds between two reads. Subscribers read in batches and leave the processors to the workers."""
 KILL_AT = 0.4
-"""Share of the flights after which one worker process is killed."""
+"""Fraction of the flights after which one worker process is killed."""
 
 
 @dataclass
 class Timings:
-    """Seconds that each part took."""
+    """Seconds that each part of the run took."""
 
     prepare: float = 0
     send: float = 0
@@ -49,7 +49,7 @@ class Run:
 
 
 class Sender(threading.Thread):
-    """Sends every flight of the file, a thousand in a transaction, and notes what the file says."""
+    """Sends every flight of the file, a thousand a transaction, and records what the file says."""
 
     def __init__(self, dsn: str, limit: int | None) -> None:
         super().__init__(name="sender", daemon=True)
@@ -61,7 +61,7 @@ class Sender(threading.Thread):
         self._limit = limit
 
     def run(self) -> None:
-        """Read and send; an error is kept for the main thread."""
+        """Read and send. Keeps an error for the main thread."""
         started = time.monotonic()
         try:
             with connect(self._dsn, max_size=2) as connection, connection.session() as session:
@@ -87,7 +87,7 @@ class Sender(threading.Thread):
 
 
 class Subscriber(threading.Thread):
-    """Reads what one subscription of the topic has, by thousands, and notes it in the transaction that receives it."""
+    """Reads one subscription in batches of a thousand and records each batch in the transaction that receives it."""
 
     def __init__(self, dsn: str, name: str) -> None:
         super().__init__(name=f"subscriber {name}", daemon=True)
@@ -97,7 +97,7 @@ class Subscriber(threading.Thread):
         self._name = name
 
     def run(self) -> None:
-        """Until nothing more is published (``last``) and all is read; an error is kept for the main thread."""
+        """Read until nothing more is published (``last``) and all is read. Keeps an error for the main thread."""
         subscription = subscription_name(TOPIC, self._name)
         try:
             with connect(self._dsn, max_size=1) as connection, connection.session() as session:
@@ -116,7 +116,7 @@ class Subscriber(threading.Thread):
 
 
 def handle_all(dsn: str, console: Console, *, processes: int, sessions: int, limit: int | None, log: Path) -> Run:
-    """Send and handle every flight; returns when nothing is left in the queue."""
+    """Send and handle every flight. Returns when the queue is empty."""
     timings = Timings()
     supervisor = Supervisor(
         "howdah.cli.demo.flights:app", dsn, processes=processes, sessions=sessions, log_level="ERROR", log_file=log
@@ -173,7 +173,7 @@ def handle_all(dsn: str, console: Console, *, processes: int, sessions: int, lim
 
 
 def finish(subscribers: list[Subscriber]) -> None:
-    """Have the subscribers read what is left. Raises what one of them raised."""
+    """Let the subscribers read what is left. Raises the error of a subscriber."""
     for subscriber in subscribers:
         subscriber.last.set()
     for subscriber in subscribers:

@@ -1,4 +1,4 @@
-"""The demo's database: made anew beside the user's own, and asked for figures."""
+"""The demo's database, created anew beside the user's own, and its figures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DATABASE = "howdah_demo"
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the messages are."""
+    """Progress of the messages."""
 
     waiting: int
     consumed: int
@@ -28,7 +28,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the database says at the end."""
+    """The database's figures at the end."""
 
     totals: dict[str, tuple[int, int, int]]
     #: Row numbers of the flights in the exception destination.
@@ -48,7 +48,7 @@ class Outcome:
 
 
 def prepare(dsn: str) -> str:
-    """Make the demo's database on the server of ``dsn``, migrate it and create the queue; returns its DSN."""
+    """Create and migrate the demo's database on the server of ``dsn``, create the queue, and return the DSN."""
     try:
         with psycopg.connect(canonical(dsn), autocommit=True) as connection:
             connection.execute(sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(DATABASE)))
@@ -71,7 +71,7 @@ def prepare(dsn: str) -> str:
 
 
 def progress(connection: psycopg.Connection[Any]) -> Progress:
-    """Where the messages are now."""
+    """Return where the messages are now."""
     row = connection.execute(
         "select live + parked, consumed, dead from howdah.queue_stats(%s::text)", (QUEUE,)
     ).fetchone()
@@ -80,7 +80,7 @@ def progress(connection: psycopg.Connection[Any]) -> Progress:
 
 
 def outcome(connection: psycopg.Connection[Any]) -> Outcome:
-    """Everything the report compares with the file."""
+    """Return the figures that the report compares with the file."""
 
     def rows(query: str) -> list[tuple[Any, ...]]:
         return connection.execute(query.encode(), (QUEUE,) if "%s" in query else None).fetchall()
@@ -94,7 +94,8 @@ def outcome(connection: psycopg.Connection[Any]) -> Outcome:
     events = {
         event: (count, distinct)
         for event, count, distinct in rows(
-            "select event, count(*), count(distinct message_id) from howdah.audit_journal where queue = %s group by event"
+            "select event, count(*), count(distinct message_id) from howdah.audit_journal"
+            " where queue = %s group by event"
         )
     }
     left = rows("select count(*) from howdah.audit_messages where queue = %s")

@@ -1,1 +1,1 @@
-"""howdah poison: its commands, the options that they share, and what they do with dead messages."""
+"""howdah poison: commands for failed and dead messages, and their shared options."""

@@ -20,19 +20,23 @@ if TYPE_CHECKING:
 EXCEPTION_DESTINATION = "_SYSTEM.Exception.Destination."  # the engine has other queues besides
 
 
-EveryDead = Annotated[bool, typer.Option("--all", help="Every dead message there.")]
+EveryDead = Annotated[bool, typer.Option("--all", help="All dead messages of the source queue.")]
 
 
 @with_filters
 def replay(
     id_: Ids = None,
-    everything: Annotated[bool, typer.Option("--all", help="Every message there; with --rate every dead one.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All messages of the source queue; with --rate only dead ones.")
+    ] = False,
     filters: Filters = NONE,
     number: Number = None,
     at_rate: Annotated[
         str | None,
         typer.Option(
-            "--rate", metavar="N/s", help="So many a second, in transactions of their own, until all are done."
+            "--rate",
+            metavar="N/s",
+            help="Replay at this rate, in batches with their own transactions, until all are done.",
         ),
     ] = None,
     target: Target = None,
@@ -43,9 +47,9 @@ def replay(
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Send dead messages back: those named, those that the filters meet, or --all. Their failures count from 0 again.
+    """Replay dead messages: those of --id, those that match the filters, or --all. Failures count from 0 again.
 
-    All of them or none; with --rate batch by batch, and what is interrupted can be said again.
+    Replays all of them or none. With --rate it works in batches; after an interruption, run the command again.
     """
     ids = _chosen(id_, everything or filters.given, number)
     speed = None if at_rate is None else rate(at_rate)
@@ -68,7 +72,7 @@ def move(
     everything: EveryDead = False,
     filters: Filters = NONE,
     number: Number = None,
-    target: Annotated[str | None, typer.Option("--target", "--to", metavar="QUEUE", help="Where to.")] = None,
+    target: Annotated[str | None, typer.Option("--target", "--to", metavar="QUEUE", help="Destination queue.")] = None,
     dry_run: DryRun = False,
     reason: Reason = None,
     queue: Source = None,
@@ -76,13 +80,15 @@ def move(
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Put messages into another queue: those named, or the dead ones that the filters meet, or --all.
+    """Move messages to another queue: those of --id, the dead ones that match the filters, or --all dead ones.
 
-    All of them or none; they remember where they came from. For all messages of a queue, dead or not: howdah queue move.
+    Moves all of them or none. They keep the name of their origin.
+
+    To move all messages of a queue, dead or not, use howdah queue move.
     """
     ids = _chosen(id_, everything or filters.given, number)
     if target is None:
-        raise typer.BadParameter("say where to", param_hint="--target")
+        raise typer.BadParameter("name the destination queue", param_hint="--target")
     with _place(queue, dsn, role) as (admin, source):
         which = filters.which(admin)
         which = _every_dead(which) if everything else which
@@ -92,14 +98,16 @@ def move(
 
 def park(
     id_: Ids = None,
-    length: Annotated[float | None, times.length("--for", help="For 30m, 12h, 7d, … [default: until retried]")] = None,
+    length: Annotated[
+        float | None, times.length("--for", help="How long to park: 30m, 12h, 7d, … [default: until retried]")
+    ] = None,
     reason: Reason = None,
     queue: Source = None,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Lay messages aside in their queue, all of them or none."""
+    """Park messages in their queue, all of them or none."""
     ids = _named(id_)
     with _place(queue, dsn, role) as (admin, source):
         parked = admin.park_messages(source, ids, delay=length, reason=reason)
@@ -108,14 +116,14 @@ def park(
 
 def retry(
     id_: Ids = None,
-    everything: Annotated[bool, typer.Option("--all", help="Every parked message there.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All parked messages of the source queue.")] = False,
     reason: Reason = None,
     queue: Source = None,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Let parked messages (delayed, blocked, laid aside) be received at once, in their old place."""
+    """Make parked messages (delayed, blocked or laid aside) ready at once, in their old position."""
     ids = _either(id_, everything, "give either --id or --all")
     with _place(queue, dsn, role) as (admin, source):
         released = admin.retry(source, ids, reason)
@@ -136,9 +144,9 @@ def discard(
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Throw messages away for good: those named, or the dead ones that the filters meet, or --all.
+    """Discard messages for good: those of --id, the dead ones that match the filters, or --all dead ones.
 
-    All of them or none. Those that are not named are thrown away once you agree, or with --yes.
+    Discards all of them or none. Filters and --all ask for confirmation unless --yes is given.
     """
     ids = _chosen(id_, everything or filters.given, number)
     with _place(queue, dsn, role) as (admin, source):
@@ -153,25 +161,25 @@ def discard(
 
 @contextmanager
 def _place(queue: str | None, dsn: str | None, role: str | None) -> Iterator[tuple[Admin, str]]:
-    """An administrator's connection, and the queue where the messages lie: the system's exception destination by default."""
+    """Yield an administrator's connection and the source queue, by default the system's exception destination."""
     with connected(dsn, role) as connection:
         names = (str(row["queue"]) for row in connection.admin.list_queues())
         yield connection.admin, queue or next(name for name in names if name.startswith(EXCEPTION_DESTINATION))
 
 
 def _said(act: str, count: int, dry_run: bool, more: str = "", *, as_json: bool, **result: Any) -> None:
-    """How many messages an act concerned, or would concern."""
+    """Say how many messages an act concerned or would concern."""
     text = f"{count} messages {'would be ' if dry_run else ''}{act}{more}"
     output.said(text, as_json=as_json, **result, **{f"would_be_{act}" if dry_run else act: count})
 
 
 def _every_dead(which: Which) -> Which:
-    """The filters, and one that every dead message meets."""
+    """Return the filters and one that every dead message matches."""
     return {**which, "older_than": which.get("older_than") or datetime.max.replace(tzinfo=UTC)}
 
 
 def _chosen(ids: list[int] | None, otherwise: bool, number: int | None) -> list[int] | None:
-    """The messages named, or None for those that --all or filters mean."""
+    """Return the messages named, or None for those of --all or filters."""
     named = _either(ids, otherwise, "give either --id, or --all or filters such as --error-class")
     if named and number is not None:
         raise typer.BadParameter("it goes with --all or filters", param_hint="--number")
@@ -179,7 +187,7 @@ def _chosen(ids: list[int] | None, otherwise: bool, number: int | None) -> list[
 
 
 def _either(ids: list[int] | None, otherwise: bool, said: str) -> list[int] | None:
-    """The messages named, each once; None if others are meant. One of both must be said."""
+    """Return the messages named, each once, or None if others are meant. One of the two must be given."""
     if bool(ids) == otherwise:
         raise typer.BadParameter(said, param_hint="--id")
     return list(dict.fromkeys(ids)) if ids else None

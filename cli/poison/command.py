@@ -1,4 +1,4 @@
-"""howdah poison: messages that fail, why they do, and what becomes of them."""
+"""howdah poison: show failed messages, the causes, and what operators did."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .acts import discard, move, park, replay, retry
 from .edit import edit
 from .options import NONE, Filters, MessageId, Source, with_filters
 
-app = typer.Typer(no_args_is_help=True, help="Dead messages, their failures, and what becomes of them.")
+app = typer.Typer(no_args_is_help=True, help="Show, replay and discard failed messages.")
 
 LIST_COLUMNS = tables.Columns(
     {
@@ -50,17 +50,17 @@ PAGE = 1000
 def list_(
     queue: Annotated[
         str | None,
-        typer.Argument(metavar="QUEUE", help="The exception destination. [default: the system's]"),
+        typer.Argument(metavar="QUEUE", help="Exception destination. [default: the system's]"),
     ] = None,
     source: Source = None,
-    number: Annotated[int, typer.Option("--number", "-n", min=1, help="How many at most.")] = 100,
+    number: Annotated[int, typer.Option("--number", "-n", min=1, help="Maximum number of messages.")] = 100,
     filters: Filters = NONE,
     wide: Wide = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Show the dead messages of an exception destination, the longest dead first."""
+    """List the dead messages of an exception destination, the longest dead first."""
     if queue is not None and source is not None:
         raise typer.BadParameter("the queue is named twice", param_hint="--queue")
     place = queue or source
@@ -83,16 +83,18 @@ def list_(
 @app.command()
 def causes(
     queue: Annotated[
-        str | None, typer.Option("--queue", metavar="QUEUE", help="Only failures in this queue. [default: in all]")
+        str | None, typer.Option("--queue", metavar="QUEUE", help="Show only failures in this queue. [default: all]")
     ] = None,
-    since: Annotated[float | None, times.length("--since", help="Only failures of the last 30m, 12h, 7d, …")] = None,
-    number: Annotated[int, typer.Option("--number", "-n", min=1, max=10000, help="How many at most.")] = 20,
+    since: Annotated[
+        float | None, times.length("--since", help="Show only failures of the last 30m, 12h, 7d, …")
+    ] = None,
+    number: Annotated[int, typer.Option("--number", "-n", min=1, max=10000, help="Maximum number of causes.")] = 20,
     wide: Wide = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Show why deliveries fail: failures grouped by what their errors have in common, the commonest cause first."""
+    """List why deliveries fail: failures grouped by cause, the most frequent cause first."""
     from datetime import timedelta
 
     with connected(dsn, role) as connection:
@@ -108,14 +110,16 @@ def causes(
 def show(
     message_id: MessageId,
     queue: Annotated[
-        str | None, typer.Option("--queue", metavar="QUEUE", help="Only if it lies there. [default: wherever it is]")
+        str | None, typer.Option("--queue", metavar="QUEUE", help="Queue of the message. [default: any]")
     ] = None,
-    full: Annotated[bool, typer.Option("--full", help="The whole body, not its first 500 characters.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Show the whole body, not only the first 500 characters.")
+    ] = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Show a message, wherever it lies, with all its failures, the first one first."""
+    """Show a message in any queue with all its failures, oldest first."""
     from ...engine.errors import NoSuchMessage
 
     with connected(dsn, role) as connection:
@@ -146,18 +150,19 @@ def show(
 @app.command()
 def acts(
     queue: Annotated[
-        str | None, typer.Option("--queue", metavar="QUEUE", help="Only with messages of this queue. [default: of all]")
+        str | None,
+        typer.Option("--queue", metavar="QUEUE", help="Show only acts on messages of this queue. [default: all]"),
     ] = None,
     message_id: Annotated[
-        int | None, typer.Option("--id", metavar="MESSAGE_ID", help="Only with this message.")
+        int | None, typer.Option("--id", metavar="MESSAGE_ID", help="Show only acts on this message.")
     ] = None,
-    number: Annotated[int, typer.Option("--number", "-n", min=1, max=10000, help="How many at most.")] = 100,
+    number: Annotated[int, typer.Option("--number", "-n", min=1, max=10000, help="Maximum number of acts.")] = 100,
     wide: Wide = False,
     dsn: Dsn = None,
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Show what operators did with messages, and who it was, the last act first."""
+    """List what operators did with messages, and who it was, the latest act first."""
     with connected(dsn, role) as connection:
         rows = connection.admin.list_acts(queue, message_id, number)
     if not as_json:

@@ -1,4 +1,4 @@
-"""Replaying a corrected copy of a message that failed."""
+"""Replay a corrected copy of a failed message."""
 
 from __future__ import annotations
 
@@ -17,20 +17,22 @@ if TYPE_CHECKING:
 
 def edit(
     message_id: MessageId,
-    body: Annotated[str | None, typer.Option("--body", metavar="TEXT", help="The new body.")] = None,
+    body: Annotated[str | None, typer.Option("--body", metavar="TEXT", help="New body.")] = None,
     body_file: Annotated[
         Path | None,
-        typer.Option("--body-file", metavar="FILE", exists=True, dir_okay=False, help="The new body is in this file."),
+        typer.Option("--body-file", metavar="FILE", exists=True, dir_okay=False, help="File with the new body."),
     ] = None,
     header: Annotated[
-        list[str] | None, typer.Option("--header", "-H", metavar="KEY=VALUE", help="Set a header; the others stay.")
+        list[str] | None, typer.Option("--header", "-H", metavar="KEY=VALUE", help="Header to set; the others stay.")
     ] = None,
     without: Annotated[
-        list[str] | None, typer.Option("--without-header", metavar="KEY", help="Leave a header out.")
+        list[str] | None, typer.Option("--without-header", metavar="KEY", help="Header to remove.")
     ] = None,
-    content_type: Annotated[str | None, typer.Option("--content-type", help="[default: the original's]")] = None,
+    content_type: Annotated[
+        str | None, typer.Option("--content-type", help="MIME type. [default: the original's]")
+    ] = None,
     discard_original: Annotated[
-        bool, typer.Option("--discard", help="Discard the original. [default: it stays where it is]")
+        bool, typer.Option("--discard", help="Discard the original. [default: keep it]")
     ] = False,
     target: Target = None,
     reason: Reason = None,
@@ -39,7 +41,7 @@ def edit(
     role: Role = None,
     as_json: Json = False,
 ) -> None:
-    """Replay a corrected copy of a message. Without any change given, the body is opened in $EDITOR."""
+    """Replay a corrected copy of a message. Without an option that changes it, opens the body in $EDITOR."""
     from ...engine import Admin
     from ...engine.errors import NoSuchMessage
     from ..lines import check_text
@@ -79,7 +81,7 @@ def edit(
 
 
 def _new_body(original: Message, body: str | None, file: Path | None, *, open_editor: bool) -> str | bytes | None:
-    """What is to be the copy's body, text or bytes as the original's; None: the same. Raises HowdahError."""
+    """Return the copy's body, text or bytes like the original's, or None for no change. Raises HowdahError."""
     from ...engine.errors import HowdahError
     from ..editor import edit as edit_text
 

@@ -1,4 +1,4 @@
-"""The options that the commands of howdah poison share, and what their words mean."""
+"""Options that the commands of howdah poison share, and the parsing of their values."""
 
 from __future__ import annotations
 
@@ -20,48 +20,48 @@ if TYPE_CHECKING:
 MessageId = Annotated[int, typer.Argument(metavar="MESSAGE_ID", show_default=False)]
 Source = Annotated[
     str | None,
-    typer.Option(
-        "--queue", metavar="QUEUE", help="The queue they lie in. [default: the system's exception destination]"
-    ),
+    typer.Option("--queue", metavar="QUEUE", help="Source queue. [default: the system's exception destination]"),
 ]
-Ids = Annotated[list[int] | None, typer.Option("--id", metavar="MESSAGE_ID", help="This message; may be repeated.")]
-Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Kept with who did it.")]
-Origin = Annotated[str | None, typer.Option("--origin", metavar="QUEUE", help="Only those that died here.")]
+Ids = Annotated[list[int] | None, typer.Option("--id", metavar="MESSAGE_ID", help="Id of a message; may be repeated.")]
+Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Reason, recorded with the act.")]
+Origin = Annotated[str | None, typer.Option("--origin", metavar="QUEUE", help="Only messages that died in this queue.")]
 ErrorClass = Annotated[
-    str | None, typer.Option("--error-class", metavar="CLASS", help="Only those whose last error was of this class.")
+    str | None, typer.Option("--error-class", metavar="CLASS", help="Only messages whose last error has this class.")
 ]
 Fingerprint = Annotated[
-    str | None, typer.Option("--fingerprint", metavar="HASH", help="Only those that died of this cause.")
+    str | None,
+    typer.Option("--fingerprint", metavar="HASH", help="Only messages whose last error has this fingerprint."),
 ]
 Selector = Annotated[
     str | None,
-    typer.Option("--selector", metavar="SELECTOR", help='Only those it selects by their headers: "price > 100".'),
+    typer.Option("--selector", metavar="SELECTOR", help='Only messages that it selects by headers: "price > 100".'),
 ]
-OlderThan = Annotated[float | None, length("--older-than", help="Only those dead for longer: 30m, 12h, 7d, …")]
-NewerThan = Annotated[float | None, length("--newer-than", help="Only those dead for less.")]
+OlderThan = Annotated[float | None, length("--older-than", help="Only messages dead for longer than 30m, 12h, 7d, …")]
+NewerThan = Annotated[float | None, length("--newer-than", help="Only messages dead for less than this.")]
 
 Target = Annotated[
-    str | None, typer.Option("--target", "--to", metavar="QUEUE", help="Where to. [default: each to its origin]")
+    str | None,
+    typer.Option("--target", "--to", metavar="QUEUE", help="Destination queue. [default: each message's origin]"),
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say how many it would be.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Change nothing; show how many messages would be affected.")]
 Number = Annotated[
-    int | None, typer.Option("--number", "-n", min=1, help="Only so many of them, the longest dead: a sample.")
+    int | None, typer.Option("--number", "-n", min=1, help="At most this many messages, the longest dead first.")
 ]
 
 _RATE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)(?:/(s|min|m|h))?")
 
 
 def rate(word: str) -> float:
-    """Messages a second of a rate such as 50, 50/s, 600/min."""
+    """Return messages a second for a rate such as 50, 50/s, 600/min."""
     match = _RATE.fullmatch(word.strip())
     if match is None or float(match[1]) <= 0:
-        raise typer.BadParameter(f"{word!r} is no rate: say 50/s or 600/min", param_hint="--rate")
+        raise typer.BadParameter(f"{word!r} is not a rate: use 50/s or 600/min", param_hint="--rate")
     return float(match[1]) / UNITS[match[2] or "s"]
 
 
 @dataclass(frozen=True)
 class Filters:
-    """Which dead messages are meant: those that meet all that is given. Ages are seconds."""
+    """Filters of dead messages, all of which must match. Ages are in seconds."""
 
     origin: str | None
     error_class: str | None
@@ -72,11 +72,11 @@ class Filters:
 
     @property
     def given(self) -> bool:
-        """Whether there is any."""
+        """Whether any filter is given."""
         return any(getattr(self, name) is not None for name in FILTERS)
 
     def which(self, admin: Admin) -> Which:
-        """The filters as the SQL API takes them; ages by the database's clock."""
+        """Return the filters as the SQL API takes them, with ages by the database's clock."""
         which: Which = {
             "origin": self.origin,
             "error_class": self.error_class,
@@ -105,7 +105,7 @@ FILTERS: dict[str, Any] = {
 
 
 def with_filters(function: Callable[..., None]) -> Callable[..., None]:
-    """A command with the options of all filters, in place of the function's argument ``filters``."""
+    """Give a command the options of all filters in place of the function's argument ``filters``."""
 
     def command(**options: Any) -> None:
         function(filters=Filters(**{name: options.pop(name) for name in FILTERS}), **options)

@@ -1,4 +1,4 @@
-"""The administrator's verbs, each a face of SQL functions: queues, topics, dead messages, schedules, archives, audits."""
+"""Administration, as faces of SQL functions: queues, topics, dead messages, schedules, archives, audits."""
 
 from ..calls.columns import SERVICES
 from .admin import Admin

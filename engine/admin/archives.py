@@ -1,5 +1,5 @@
 # Written by tools/make_sync.py from engine/aio/admin/archives.py: change that, and run make sync.
-"""The archive as the database knows it: its identity, its finished runs, and messages sent out of it anew."""
+"""The archive as the database knows it: its identity, its finished runs, and messages restored from it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ class Archives(Verbs):
     """The verbs of archiving over anything that runs a call."""
 
     def identity(self) -> ArchiveIdentity:
-        """The engine, the cluster and the archive that is written now."""
+        """Return the engine, the cluster and the current archive."""
         rows = self._run(table("archive_identity", "engine, system_identifier, archive_id"))
         return ArchiveIdentity(**rows[0])
 
     def runs(self) -> list[ArchiveRun]:
-        """Finished runs of every archive, the present one's last, each archive's in order."""
+        """Return the finished runs of every archive, each archive's in order, the current one's last."""
         return [ArchiveRun(**row) for row in self._run(table("list_archive_runs", RUN_COLUMNS))]
 
     def begin(self, lock_epoch: int, *, anew: bool = False) -> UUID:
-        """Name the archive that is written to; with anew another than the one there is."""
+        """Return the archive to write to. ``anew`` starts another one."""
         begun: Call[UUID] = scalar("begin_archive", lock_epoch=("bigint", lock_epoch), anew=("boolean", anew or None))
         return self._run(begun)
 
@@ -39,7 +39,10 @@ class Archives(Verbs):
         facts: Mapping[str, Any],
         messages: Sequence[tuple[int, int, int | None, int]],
     ) -> None:
-        """Enter a run as finished; messages are the dead ones it wrote: number, destination, origin and stage. Raises LockLost and BadArgument if another archiver took over."""
+        """Record a run as finished. Raises LockLost and BadArgument if another archiver took over.
+
+        messages: the dead messages that it wrote, as number, destination, origin and stage.
+        """
         arguments: dict[str, tuple[str, Any]] = {
             "lock_epoch": ("bigint", lock_epoch),
             "archive": ("uuid", archive),
@@ -58,7 +61,7 @@ class Archives(Verbs):
         self._run(scalar("finish_archive_run", **arguments))
 
     def check(self, archive: UUID, run: int, damage: str | None) -> None:
-        """Enter what was found when a run was verified; None: nothing wrong."""
+        """Record what the verification of a run found; None: no damage."""
         arguments: dict[str, tuple[str, Any]] = {
             "archive": ("uuid", archive),
             "run": ("integer", run),
@@ -78,7 +81,7 @@ class Archives(Verbs):
         *,
         again: bool = False,
     ) -> int:
-        """Send a message of the archive anew, in the caller's name; returns its new number."""
+        """Send an archived message again in the caller's name. Returns its new number."""
         arguments: dict[str, tuple[str, Any]] = {
             "queue": ("text", queue),
             "archive": ("uuid", archive),

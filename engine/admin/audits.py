@@ -1,5 +1,5 @@
 # Written by tools/make_sync.py from engine/aio/admin/audits.py: change that, and run make sync.
-"""Audits on record, and the right to be the one who audits. Names and argument types of the procedures, nothing else."""
+"""Recorded audits and the right to audit: names and argument types of the procedures, nothing else."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ..calls.verbs import Verbs
 
 
 class Audits(Verbs):
-    """The verbs of audits over anything that runs a call, each in a transaction of its own."""
+    """The verbs of audits over anything that runs a call, each in its own transaction."""
 
     def hold(self, holder: str, seconds: float = 60) -> Hold:
-        """Be the one auditor of this database for so long, or go on being it."""
+        """Take or renew the right to be this database's only auditor for a time."""
         call = table(
             "hold_audit", "lock_epoch, held_by, held_until", holder=("text", holder), seconds=("numeric", seconds)
         )
@@ -24,7 +24,7 @@ class Audits(Verbs):
         return Hold(row["lock_epoch"], row["held_by"], row["held_until"])
 
     def release(self, epoch: int) -> None:
-        """Let others audit. Raises LockLost."""
+        """Give up the right to audit. Raises LockLost."""
         self._run(scalar("release_audit", lock_epoch=("bigint", epoch)))
 
     def record(
@@ -45,7 +45,7 @@ class Audits(Verbs):
         output: str | None = None,
         epoch: int | None = None,
     ) -> int:
-        """Note what an audit found; returns the run's number. With epoch the right to audit ends. Raises LockLost."""
+        """Record an audit's result. Returns the run's number. With epoch, ends the right to audit. Raises LockLost."""
         arguments: dict[str, tuple[str, Any]] = {
             "started_at": ("timestamptz", started_at),
             "exit_code": ("integer", exit_code),
@@ -65,13 +65,13 @@ class Audits(Verbs):
         return self._run(scalar("record_audit", **arguments).then(int))
 
     def list(self, max_runs: int = 20, *, made: bool = False, before: int | None = None) -> Rows:
-        """The last audits, newest first; with made, those that failed are left out. before: those before that run."""
+        """Return the last audits, newest first. made: leave failed ones out. before: only those before that run."""
         arguments: dict[str, tuple[str, Any]] = {"max_runs": ("integer", max_runs), "made": ("boolean", made or None)}
         if before is not None:
             arguments |= {"made": ("boolean", made), "before": ("bigint", before)}
         return self._run(table("list_audits", COLUMNS, **arguments))
 
     def last(self, *, made: bool = False, before: int | None = None) -> dict[str, Any] | None:
-        """The last audit, or the last before a run, with the figures of its queues; None if there was none."""
+        """Return the last audit, or the last before a run, with its queues' figures; None if there was none."""
         rows = self.list(1, made=made, before=before)
         return rows[0] if rows else None

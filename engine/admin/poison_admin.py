@@ -1,5 +1,5 @@
 # Written by tools/make_sync.py from engine/aio/admin/poison_admin.py: change that, and run make sync.
-"""What an operator does with messages that fail, and looks at: names and argument types of the procedures, nothing else."""
+"""What an operator does with failed messages: names and argument types of the procedures, nothing else."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ..calls.verbs import Verbs
 
 
 class PoisonAdmin(Verbs):
-    """The operator's verbs over anything that runs a call."""
+    """An operator's verbs over anything that runs a call."""
 
     def now(self) -> datetime:
-        """The time by howdah.now(), the clock by which messages are old or young."""
+        """Return howdah.now(), the clock that messages' ages are measured by."""
         clock: Call[datetime] = scalar("now")
         return self._run(clock)
 
@@ -34,7 +34,7 @@ class PoisonAdmin(Verbs):
         newer_than: datetime | None = None,
         before: int | None = None,
     ) -> Rows:
-        """Recorded failures, newest first; ``before`` is the last incident_id of the page before."""
+        """Return recorded failures, newest first. before: the last incident_id of the previous page."""
         return self._run(
             table(
                 "incidents",
@@ -53,14 +53,14 @@ class PoisonAdmin(Verbs):
     def list_poison(
         self, queue: str | None = None, *, max_rows: int = 100, after: int | None = None, **which: Unpack[Which]
     ) -> Rows:
-        """Dead messages of an exception destination, by default the engine's; ``after`` is the last position shown."""
+        """Return dead messages of an exception destination, by default the engine's. after: the last position shown."""
         page = {"queue": ("text", queue), "max_rows": ("integer", max_rows), "after": ("bigint", after)}
         return self._run(table("list_poison", POISON_COLUMNS, **page, **filters(which)))
 
     def poison_causes(
         self, queue: str | None = None, *, since: datetime | None = None, max_causes: int | None = None
     ) -> Rows:
-        """Why deliveries fail: failures grouped by what their errors have in common, the commonest first."""
+        """Return why deliveries fail: failures grouped by cause, the most frequent first."""
         arguments = {
             "queue": ("text", queue),
             "since": ("timestamptz", since),
@@ -69,11 +69,11 @@ class PoisonAdmin(Verbs):
         return self._run(table("poison_causes", CAUSE_COLUMNS, **arguments))
 
     def poison_message(self, message_id: int, queue: str | None = None) -> Found | None:
-        """One message wherever it lies, or None if it is gone."""
+        """Return one message in any queue, or None if it is gone."""
         return self._run(find(message_id, queue))
 
     def list_acts(self, queue: str | None = None, message_id: int | None = None, max_acts: int = 100) -> Rows:
-        """What operators did, and who it was, newest first."""
+        """Return what operators did, and who it was, newest first."""
         arguments = {"queue": ("text", queue), "message_id": ("bigint", message_id), "max_acts": ("integer", max_acts)}
         return self._run(table("list_acts", ACT_COLUMNS, **arguments))
 
@@ -88,7 +88,7 @@ class PoisonAdmin(Verbs):
         dry_run: bool = False,
         **which: Unpack[Which],
     ) -> int:
-        """Send dead messages back to where they came from, or to ``target``; returns how many.
+        """Replay dead messages to their origin or to ``target``. Returns how many.
 
         Those named, or all, or those that ``list_poison`` shows with the same filters. ``dry_run``: only says how many.
         """
@@ -107,7 +107,7 @@ class PoisonAdmin(Verbs):
         discard: bool = False,
         reason: str | None = None,
     ) -> int:
-        """Send a corrected copy of a message; returns its number. What is not given stays as in the original."""
+        """Send a corrected copy of a message. Returns its number. What is not given stays as in the original."""
         kind, value, needed = ("text", None, None) if body is None else encode(body)
         arguments: dict[str, tuple[str, Any]] = {
             "queue": ("text", queue),
@@ -133,9 +133,10 @@ class PoisonAdmin(Verbs):
         dry_run: bool = False,
         **which: Unpack[Which],
     ) -> int:
-        """Put messages into another queue; they remember where they came from. Returns how many.
+        """Move messages to another queue. They keep the name of their origin. Returns how many.
 
-        All those named or none; or those that ``list_poison`` shows with the same filters. ``dry_run``: only says how many.
+        Moves all named messages or none; or those that ``list_poison`` shows with the same filters.
+        ``dry_run``: only return how many.
         """
         arguments = chosen(queue, message_ids, which, reason, max_messages, dry_run)
         return self._run(scalar("move_messages", target=("text", target), **arguments).then(int))
@@ -149,7 +150,7 @@ class PoisonAdmin(Verbs):
         reason: str | None = None,
         dry_run: bool = False,
     ) -> int:
-        """Put all messages of a queue that nobody has in hand into another one; returns how many."""
+        """Move all messages of a queue, except those in hand, to another one. Returns how many."""
         arguments: dict[str, tuple[str, Any]] = {
             "queue": ("text", queue),
             "target": ("text", target),
@@ -168,7 +169,7 @@ class PoisonAdmin(Verbs):
         delay: Seconds | None = None,
         reason: str | None = None,
     ) -> int:
-        """Lay messages aside until a time, or without one until ``retry``; all or none."""
+        """Park messages until a time, or without one until ``retry``. Parks all or none."""
         arguments = {
             "queue": ("text", queue),
             "message_ids": numbers(message_ids),
@@ -179,7 +180,7 @@ class PoisonAdmin(Verbs):
         return self._run(scalar("park_messages", **arguments).then(int))
 
     def retry(self, queue: str, message_ids: Sequence[int] | None = None, reason: str | None = None) -> int:
-        """Let parked messages (all without ``message_ids``) be received at once, in their old place."""
+        """Make parked messages ready at once, in their old position; all of them without ``message_ids``."""
         arguments = {"queue": ("text", queue), "message_ids": numbers(message_ids), "reason": ("text", reason)}
         return self._run(scalar("retry", **arguments).then(int))
 
@@ -193,9 +194,10 @@ class PoisonAdmin(Verbs):
         dry_run: bool = False,
         **which: Unpack[Which],
     ) -> int:
-        """Throw messages away for good; returns how many.
+        """Discard messages for good. Returns how many.
 
-        All those named or none; or those that ``list_poison`` shows with the same filters. ``dry_run``: only says how many.
+        Discards all named messages or none; or those that ``list_poison`` shows with the same filters.
+        ``dry_run``: only return how many.
         """
         arguments = chosen(queue, message_ids, which, reason, max_messages, dry_run)
         return self._run(scalar("discard", **arguments).then(int))

@@ -1,7 +1,7 @@
 # Written by tools/make_sync.py from engine/aio/admin/topics.py: change that, and run make sync.
 """Topics and subscriptions: names and argument types of the procedures, nothing else.
 
-Publishing is ``send`` to the topic's name; receiving is ``receive`` by the subscription's name, which ``subscribe`` returns.
+To publish, ``send`` to the topic's name. To receive, ``receive`` by the subscription's name, as ``subscribe`` returns.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from .poison_admin import PoisonAdmin
 
 
 class Topics(PoisonAdmin):
-    """Verbs of topics over anything that runs a call."""
+    """The verbs of topics over anything that runs a call."""
 
     def __init__(self, run: Callable[[Call[Any]], Any], *, client_id: str = "") -> None:
-        """client_id: what subscriptions are made under that name none."""
+        """client_id: the client of subscriptions that name none."""
         super().__init__(run)
         self._client_id = client_id
 
     def create_topic(self, topic: str, **options: Unpack[TopicOptions]) -> int:
-        """Create a topic; options as listed in the SQL API. Raises QueueExists, BadName, BadOption, InvalidSelector."""
+        """Create a topic. The SQL API lists the options. Raises QueueExists, BadName, BadOption, InvalidSelector."""
         return self._run(scalar("create_topic", topic=("text", topic), options=("jsonb", to_json(options))).then(int))
 
     def alter_topic(self, topic: str, **options: Unpack[TopicOptions]) -> None:
@@ -36,19 +36,19 @@ class Topics(PoisonAdmin):
         self._run(scalar("alter_topic", topic=("text", topic), options=("jsonb", to_json(options))))
 
     def topic_options(self, topic: str) -> dict[str, Any]:
-        """Every option of a topic with its value."""
+        """Return every option of a topic with its value."""
         return self._run(scalar("topic_options", topic=("text", topic)).then(dict))
 
     def drop_topic(self, topic: str, *, force: bool = False) -> int:
-        """Drop a topic; with force its subscriptions too, whose number is returned. Raises QueueNotEmpty, SubscriptionInUse."""
+        """Drop a topic. Returns how many subscriptions ``force`` dropped. Raises QueueNotEmpty, SubscriptionInUse."""
         return self._run(scalar("drop_topic", topic=("text", topic), force=("boolean", force)).then(int))
 
     def list_topics(self) -> Rows:
-        """Every topic."""
+        """Return every topic."""
         return self._run(table("list_topics", TOPIC_COLUMNS))
 
     def topic_history(self, topic: str, since: datetime | None = None, max_messages: int = 100) -> list[Message]:
-        """Messages of a topic that are still stored, oldest first, from a time on; nothing is taken."""
+        """Return a topic's messages that are still stored, oldest first, from a time on. Takes nothing."""
         return self._run(
             messages_of("howdah.topic_history(%s::text, %s::timestamptz, %s::integer)", (topic, since, max_messages))
         )
@@ -66,10 +66,12 @@ class Topics(PoisonAdmin):
         since: datetime | None = None,
         **options: Unpack[SubscriptionOptions],
     ) -> str:
-        """Subscribe to a topic or a wildcard; returns the subscription's name, which every verb takes as a queue's.
+        """Subscribe to a topic or wildcard. Returns the subscription's name, which every verb takes like a queue's.
 
-        client_id: None, the one that the connection has claimed, or none. since: also what was sent from that time on and is still stored; datetime.min: all of it. options: prioritized, and
-        the poison policy as of create_queue. Again with the same definition changes nothing; with another one it begins anew.
+        client_id: None: the one that the connection has claimed, if any.
+        since: also receive what was sent from that time on and is still stored; datetime.min: all of it.
+        options: prioritized, and the poison policy as in create_queue.
+        The same definition again changes nothing; another definition starts the subscription anew.
         Raises NoSuchQueue, BadName, BadOption, BadArgument, InvalidSelector, SubscriptionInUse.
         """
         client_id = self._client_id if client_id is None else client_id
@@ -77,11 +79,11 @@ class Topics(PoisonAdmin):
         return self._run(wanted.call())
 
     def unsubscribe(self, subscription: str) -> None:
-        """End a subscription; what it has not read is lost to it. Raises SubscriptionInUse."""
+        """End a subscription. It loses the messages that it has not read. Raises SubscriptionInUse."""
         self._run(unsubscribe(subscription))
 
     def seek_subscription(self, subscription: str, since: datetime) -> None:
-        """Have it read from a time on, whatever it has read: what is still stored comes again, or what was not read is passed over.
+        """Move a subscription to a time: what is still stored from then on comes again; what is older is skipped.
 
         datetime.min is the beginning, datetime.max the end. Raises SubscriptionInUse.
         """
@@ -89,21 +91,24 @@ class Topics(PoisonAdmin):
         self._run(call.then(lambda _: None))
 
     def list_subscriptions(self, topic: str | None = None) -> Rows:
-        """Every subscription, or those that read a topic, with how far behind each is."""
+        """Return every subscription, or those to a topic, and how far behind each is."""
         return self._run(table("list_subscriptions", SUBSCRIPTION_COLUMNS, topic=("text", topic)))
 
     def bridge(self, topic: str, queue: str, selector: str | None = None) -> None:
-        """Pass messages of a topic on into a queue too; again with another selector changes that."""
+        """Pass a topic's messages on to a queue too. Another call with another selector changes the selector."""
         self._run(scalar("bridge", topic=("text", topic), queue=("text", queue), selector=("text", selector)))
 
     def unbridge(self, topic: str, queue: str) -> bool:
-        """Pass them on no longer; returns whether it was so."""
+        """Stop passing messages on to a queue. Returns whether they were."""
         return self._run(scalar("unbridge", topic=("text", topic), queue=("text", queue)).then(bool))
 
     def list_bridges(self, topic: str) -> Rows:
-        """The queues that get a topic's messages."""
+        """Return the queues that get a topic's messages."""
         return self._run(table("list_bridges", "queue, selector", topic=("text", topic)))
 
     def rebase_topics(self) -> str:
-        """After a restore into another cluster; returns what was rewritten. Raises BadArgument where nothing is to be done."""
+        """Adapt topics after a restore into another cluster. Returns what was rewritten.
+
+        Raises BadArgument if there is nothing to do.
+        """
         return self._run(scalar("rebase_topics").then(str))

@@ -16,7 +16,7 @@ class Transactions(Verbs):
     """Verbs over a connection in autocommit, for PostgreSQL ends prepared transactions in no other one."""
 
     def list(self) -> Rows:
-        """Prepared transactions of this database whose gid begins with howdah:, or that have locks on Howdah's tables."""
+        """List this database's prepared transactions with a gid howdah:… or with locks on Howdah's tables."""
         return self._run(table("list_transactions", TRANSACTION_COLUMNS))
 
     def commit(self, gid: str) -> None:
@@ -28,7 +28,7 @@ class Transactions(Verbs):
         self._end("rollback_with", gid)
 
     def roll_back_old(self) -> Rows:
-        """Roll back those that were prepared before the server's start, where the engine says autorollback; returns them."""
+        """Roll back what was prepared before the server's start, if the engine's autorollback is on. Returns it."""
         old = [row for row in self.list() if row["rolls_back"]]
         for row in old:
             self._end("rollback_with", row["gid"])

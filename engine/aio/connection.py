@@ -47,7 +47,7 @@ class AsyncConnection:
     def __init__(
         self, pool: AsyncConnectionPool[AsyncPgConnection], threaded: Callable[[], Connection] | None = None
     ) -> None:
-        """threaded: makes the connection that sessions with an acknowledge mode have in common, when the first one is made."""
+        """threaded: makes the connection that all sessions with an acknowledge mode share, for the first of them."""
         self.pool = pool
         self._threaded = threaded
         self._thread_connection: Connection | None = None
@@ -61,7 +61,7 @@ class AsyncConnection:
 
     @property
     def waking(self) -> Waking | None:
-        """What wakes waiting receives; None: nothing does."""
+        """The object that wakes waiting receives; None: there is none."""
         return self._waking
 
     @property
@@ -70,15 +70,15 @@ class AsyncConnection:
         return self._started
 
     def start(self) -> None:
-        """Let sessions receive."""
+        """Start delivery to the sessions."""
         self._started = True
 
     def stop(self) -> None:
-        """Let the sessions of ``session`` receive nothing more; sending goes on, and time-outs of waiting receives run on."""
+        """Stop the delivery to sessions of ``session``. Sending goes on; time-outs of waiting receives keep running."""
         self._started = False
 
     async def session(self, *, transacted: bool = True) -> AsyncSession:
-        """A session on a connection from the pool, which commits and rolls back itself; to be closed. As ``Connection.session``.
+        """Open a session on a pooled connection, as ``Connection.session``. Commit and close it yourself.
 
         Raises CannotConnect if none came free or the server does not answer.
         """
@@ -95,13 +95,13 @@ class AsyncConnection:
             raise IllegalState("the connection is closed")
 
     def forget(self, session: object) -> None:
-        """A session was closed."""
+        """Note that a session was closed."""
         if isinstance(session, AsyncSession):
             self._sessions.discard(session)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
-        """A session in a transaction: committed at the end of the block, rolled back if it raises.
+        """Open a session in a transaction. The block's end commits it; an exception rolls it back.
 
         Raises CannotConnect if no connection came free, ConnectionLost if it broke.
         """
@@ -117,7 +117,7 @@ class AsyncConnection:
 
     @asynccontextmanager
     async def lent(self) -> AsyncIterator[tuple[AsyncPgConnection, AsyncSession]]:
-        """A connection of the pool for one use in the block, each statement a transaction, and a session over it. Raises CannotConnect."""
+        """Lend a pooled connection for the block, in autocommit, with a session on it. Raises CannotConnect."""
         async with self._borrowed(autocommit=True) as connection:
             yield connection, self._over(connection, Asks())
 
@@ -136,12 +136,12 @@ class AsyncConnection:
         return session
 
     async def call(self, call: Call[T]) -> T:
-        """Run one call in a transaction of its own."""
+        """Run one call in its own transaction."""
         async with self.transaction() as session:
             return await session.call(call)
 
     async def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
-        """Send one message in a transaction of its own; when this returns, the message is stored durably."""
+        """Send one message in its own transaction. When this returns, the message is stored durably."""
         return await self.call(calls.send(queue, body, **options))
 
     async def record_failure(
@@ -155,31 +155,31 @@ class AsyncConnection:
 
     @property
     def admin(self) -> AsyncAdmin:
-        """The administrator's verbs, each in a transaction of its own."""
+        """Administration, each call in its own transaction."""
         return AsyncAdmin(self.call)
 
     @property
     def leases(self) -> AsyncLeases:
-        """Receiving without an open transaction: lease, ack, nack, release, extend."""
+        """Receive without an open transaction: lease, ack, nack, release, extend."""
         return AsyncLeases(self.call)
 
     @property
     def schedules(self) -> AsyncSchedules:
-        """What is sent by the clock: add, list, cancel, pause, resume; and delayed messages."""
+        """Schedules: add, list, cancel, pause, resume. Also delayed messages."""
         return AsyncSchedules(self.call)
 
     @property
     def archives(self) -> AsyncArchives:
-        """The archive: its finished runs, and messages sent out of it anew."""
+        """The archive: its finished runs, and messages restored from it."""
         return AsyncArchives(self.call)
 
     @property
     def audits(self) -> AsyncAudits:
-        """Audits on record: list, last, record; and the right to audit."""
+        """Recorded audits: list, last, record. Also the right to audit."""
         return AsyncAudits(self.call)
 
     async def jms_session(self, *, transacted: bool = False, mode: int = AckMode.AUTO) -> AsyncAckSession:
-        """As ``Connection.jms_session``: a session with an acknowledge mode, on a thread and database connections of its own.
+        """Open a session with an acknowledge mode, as ``Connection.jms_session``, with its own thread and connections.
 
         Raises BadArgument, CannotConnect, and IllegalState for a connection that was not made by ``connect_async``.
         """
@@ -215,7 +215,7 @@ async def connect_async(
     prefetch: Prefetch | None = None,
     lease_duration: float = 60,
 ) -> AsyncIterator[AsyncConnection]:
-    """Connect by DSN, as ``connect``; the pool is closed at the end of the block. Raises CannotConnect, BadArgument.
+    """Connect by DSN, as ``connect``. The block's end closes the pool. Raises CannotConnect, BadArgument.
 
     prefetch, lease_duration: for sessions with an acknowledge mode, which have up to ``max_size`` connections besides.
     """

@@ -1,6 +1,7 @@
-"""Loads by COPY: rows go to the server as they come, and one call sends all of them, all or nothing.
+"""Load by COPY: rows go to the server as they come, and one call sends all of them or none.
 
-The server has the rows twice for a while, in a temporary table and as messages; in return nothing waits for anything on the way.
+The server stores the rows twice for a while, in a temporary table and as messages. In return, no row waits for an
+answer.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ TYPES = {
     "conversation_id": "uuid",
     "deduplication_key": "text",
 }
-"""What may stand beside the body, and the type in which it goes."""
+"""Columns that may stand beside the body, and their types."""
 
 
 async def send_copy(
@@ -36,15 +37,15 @@ async def send_copy(
     columns: Sequence[str],
     options: SharedOptions,
 ) -> int:
-    """Send every row in the connection's transaction; how many there were. After an error none of them is sent.
+    """Send every row in the connection's transaction. Returns how many. After an error, none of them is sent.
 
     Without columns a row is a body; with them it is a sequence: the body and what the columns name.
     Raises BadArgument for an unknown column or option, and for bodies of several kinds.
     """
     if unknown := sorted({*columns} - TYPES.keys()):
-        raise BadArgument(f"{unknown[0]} is no column of a load", f"Known are: {', '.join(TYPES)}.")
+        raise BadArgument(f"{unknown[0]} is not a column of a load", f"Known are: {', '.join(TYPES)}.")
     if unknown := sorted(options.keys() - SHARED):
-        raise BadArgument(f"{unknown[0]} is no option of a load", f"Known are: {', '.join(sorted(SHARED))}.")
+        raise BadArgument(f"{unknown[0]} is not an option of a load", f"Known are: {', '.join(sorted(SHARED))}.")
     source = iter(rows if columns else ((body,) for body in rows))
     first = next(source, None)
     kind, _, needed = encode(first[0] if first is not None else "")
@@ -101,7 +102,7 @@ def _send(
 
 
 def _encoded(rows: Iterable[Sequence[Any]], kind: str, columns: Sequence[str]) -> Iterator[Sequence[Any]]:
-    """The rows as the driver takes them; those of plain strings go on as they are."""
+    """Yield the rows as the driver takes them. Plain strings pass unchanged."""
     jsons = [number for number, name in enumerate(columns, 1) if name == "headers"]
     for row in rows:
         body: Body = row[0]

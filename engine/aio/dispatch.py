@@ -1,4 +1,4 @@
-"""What runs beside a session whose consumers have listeners: one message at a time, whatever the number of listeners."""
+"""Runs the listeners of a session beside it: one message at a time, whatever the number of listeners."""
 
 from __future__ import annotations
 
@@ -34,33 +34,33 @@ class AsyncListening(Protocol):
     """A session, as what runs beside it knows it."""
 
     def idle(self) -> Idle:
-        """The waiting of the session."""
+        """Return the session's wait."""
 
     def wake(self) -> None:
-        """Have whoever waits look again at once."""
+        """Make whoever waits look again at once."""
 
     async def sleep(self, seconds: float) -> None:
-        """Until then, or until somebody calls ``wake``."""
+        """Wait until then, or until somebody calls ``wake``."""
 
     async def finish(self) -> None:
-        """The end of the session, once no listener runs any more."""
+        """End the session once no listener runs any more."""
 
 
 class AsyncListeners(Protocol[K]):
     """The listeners of a session, and what is done with a message for one of them."""
 
     def places(self) -> Iterable[K]:
-        """What has a listener just now."""
+        """Return what has a listener now."""
 
     async def deliver(self, place: K, idle: Idle) -> bool:
-        """Deliver a message if there is one. Raises what is not the message's fault."""
+        """Deliver a message if there is one. Raises errors that are not the message's fault."""
 
     async def recover(self, place: K, error: Exception) -> None:
-        """After such an error: tell of it, and see to it that the next pass starts afresh."""
+        """Report such an error, and make the next pass start afresh."""
 
 
 class AsyncDispatcher(AsyncBackground, Generic[K]):
-    """Looks in turn at all places that have a listener, until it is stopped; then the session is finished."""
+    """Looks in turn at all places that have a listener until it is stopped, and then finishes the session."""
 
     def __init__(self, name: str, session: AsyncListening, listeners: AsyncListeners[K]) -> None:
         super().__init__(name, self._loop)
@@ -70,13 +70,13 @@ class AsyncDispatcher(AsyncBackground, Generic[K]):
         self._delivering = AsyncLock()
 
     async def changed(self) -> None:
-        """A listener went: wait for its message in hand."""
+        """Wait for the message in hand of a removed listener."""
         if not self.is_current():
             async with self._delivering:
                 pass
 
     async def end(self) -> bool:
-        """End after the message in hand, and wait for that. False for a listener that ends its own session: it goes on."""
+        """End after the message in hand and wait for that. False for a listener that ends its own session."""
         if not self.is_alive():
             return True
         self._stopping.set()
@@ -87,7 +87,7 @@ class AsyncDispatcher(AsyncBackground, Generic[K]):
         return True
 
     async def _loop(self) -> None:
-        """Until stopped: one pass over the listeners, then a pause if none had a message."""
+        """Until stopped: pass over the listeners, then pause if none had a message."""
         idle = self._session.idle()
         failing_pause = PAUSE_MIN
         try:
@@ -120,19 +120,19 @@ class AsyncTransacted(Protocol):
         """The connection's limit of redeliveries."""
 
     async def look(self, queue: str, max_messages: int, idle: Idle) -> list[Message]:
-        """Messages that are there now."""
+        """Receive messages that are there now."""
 
     async def call(self, call: Call[T]) -> T:
         """Run a call in the session's transaction."""
 
     async def commit(self) -> None:
-        """Make permanent what was done."""
+        """Commit what was done."""
 
     async def rollback(self) -> None:
         """Undo it."""
 
     async def renew(self, timeout: float | None = None) -> None:
-        """If the connection broke, put another in its place."""
+        """Replace a broken connection."""
 
 
 class AsyncTransactedListeners:
@@ -150,11 +150,11 @@ class AsyncTransactedListeners:
             self._listeners[key] = (queue, listener, rules)
 
     def places(self) -> Iterable[object]:
-        """The keys of the listeners."""
+        """Return the keys of the listeners."""
         return list(self._listeners)
 
     async def deliver(self, place: object, idle: Idle) -> bool:
-        """Deliver a message if there is one. Raises what is not the message's fault."""
+        """Deliver a message if there is one. Raises errors that are not the message's fault."""
         queue, listener, rules = self._listeners.get(place, ("", None, None))
         if listener is None:
             return False
@@ -175,7 +175,7 @@ class AsyncTransactedListeners:
         return True
 
     async def recover(self, place: object, error: Exception) -> None:
-        """Roll back, and if the connection is gone get another."""
+        """Roll back, and replace a lost connection."""
         queue = self._listeners.get(place, ("?",))[0]
         log.warning("listener of %s goes on after %s: %s", queue, type(error).__name__, error)
         with suppress(HowdahError, psycopg.Error):

@@ -1,7 +1,8 @@
 """Sessions with acknowledge modes for asyncio: the same sessions, each on a thread of its own.
 
-What counts as consumed when, what is held ahead and what is renewed is all decided by ``AckSession``; here its calls are only
-awaited. A call that is cancelled goes on to its end, for a statement cannot be torn apart; what a cancelled ``receive`` got is the next one's.
+``AckSession`` decides what counts as consumed, what is held ahead and what is renewed; here its calls are only awaited.
+A cancelled call runs to its end, because a statement cannot be divided. The next ``receive`` gets what a cancelled one
+got.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class AsyncAckSession:
         return await self.do(lambda: self._session.send_many(queue, bodies, **options))
 
     async def acknowledge(self, message: Delivery | None = None) -> None:
-        """All that the session has delivered is consumed; with a message what its ``acknowledge()`` does. Raises LeaseLost."""
+        """Acknowledge all that the session has delivered, or call ``message.acknowledge()``. Raises LeaseLost."""
         await self.do(self._session.acknowledge if message is None else message.acknowledge)
 
     async def recover(self) -> None:
@@ -116,7 +117,7 @@ class AsyncAckSession:
 
 
 class AsyncAckConsumer:
-    """Receives from one queue or subscription: by ``receive``, or by ``async for``, which takes the place of a listener."""
+    """Receives from one queue or subscription, by ``receive`` or, in place of a listener, by ``async for``."""
 
     def __init__(self, session: AsyncAckSession, consumer: AckConsumer) -> None:
         self.session = session

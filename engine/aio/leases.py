@@ -13,7 +13,7 @@ from .verbs import AsyncVerbs
 
 
 class AsyncLeases(AsyncVerbs):
-    """The verbs of leasing over anything that runs a call, each in a transaction of its own."""
+    """The verbs of leasing over anything that runs a call, each in its own transaction."""
 
     async def lease(
         self,
@@ -25,24 +25,28 @@ class AsyncLeases(AsyncVerbs):
         consumer: int | None = None,
         acknowledge: Lease | None = None,
     ) -> Lease | None:
-        """Receive up to max_messages for a time (seconds or a timedelta); None if there is none.
+        """Receive up to max_messages for a time (seconds or a timedelta). Returns None if there are none.
 
-        acknowledge: a lease of the same queue that is ended first, as by ``ack``, in the same transaction. Raises LeaseLost, also if all its
-        messages were acknowledged or given back before (pass None then); nothing is leased. Any other error undoes the acknowledgement too:
+        acknowledge: a lease of the same queue to end first, as by ``ack``, in the same transaction. Raises LeaseLost,
+        also if all its messages were acknowledged or given back before (pass None then); then nothing is leased.
+        Any other error undoes the acknowledgement too:
         where the queue was paused or disabled, or the consumer closed, call ``ack`` alone.
         """
         return await self._run(lease(queue, max_messages, duration, selector, consumer, acknowledge))
 
     async def ack(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
-        """Its messages, or some of them, are consumed; returns how many. Raises LeaseLost."""
+        """Consume the lease's messages, or some of them. Returns how many. Raises LeaseLost."""
         return await self._run(acknowledge(lease, messages))
 
     async def handed(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
-        """Note that the application has them, for engines without redelivered_optimization; returns how many. Raises LeaseLost."""
+        """Note that the application has them; for engines without redelivered_optimization. Raises LeaseLost.
+
+        Returns how many.
+        """
         return await self._run(scalar("handed", **named(lease, messages)).then(int))
 
     async def release(self, lease: Lease, messages: Sequence[Message] | None = None) -> int:
-        """Give them back to their place, with nobody to blame; returns how many. Raises LeaseLost."""
+        """Give messages back to their place without a failure. Returns how many. Raises LeaseLost."""
         return await self._run(scalar("release", **named(lease, messages)).then(int))
 
     async def nack(
@@ -54,7 +58,7 @@ class AsyncLeases(AsyncVerbs):
         delay: Seconds | None = None,
         reject: bool = False,
     ) -> list[dict[str, Any]]:
-        """Give them back as failed: message_id, attempt and outcome of each, as the queue's policy has it. Raises LeaseLost."""
+        """Give messages back as failed. Returns message_id, attempt and outcome of each. Raises LeaseLost."""
         return await self._run(
             table(
                 "nack",
@@ -70,7 +74,7 @@ class AsyncLeases(AsyncVerbs):
     async def extend(
         self, lease: Lease, messages: Sequence[Message] | None = None, *, duration: Seconds = 30
     ) -> datetime:
-        """Let it last from now on for so long (seconds or a timedelta); returns its end. Raises LeaseLost."""
+        """Let the lease end so long from now (seconds or a timedelta). Returns its end. Raises LeaseLost."""
         length = interval("duration", duration)
         call: Call[datetime] = scalar("extend", **named(lease, messages), duration=("interval", length))
         return await self._run(call)

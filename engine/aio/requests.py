@@ -22,7 +22,10 @@ from .connection import AsyncConnection
 
 
 class AsyncRequestor:
-    """As Requestor: ``async with AsyncRequestor(connection, "prices") as requestor: reply = await requestor.request("IBM")``."""
+    """As Requestor.
+
+    ``async with AsyncRequestor(connection, "prices") as requestor: reply = await requestor.request("IBM")``.
+    """
 
     def __init__(self, connection: AsyncConnection, queue: str | None = None) -> None:
         self._connection = connection
@@ -43,7 +46,7 @@ class AsyncRequestor:
         correlation_id: str | None = None,
         **options: Unpack[RequestOptions],
     ) -> Message:
-        """Send a request and wait for its answer; as ``Requestor.request``. Raises NoReply."""
+        """Send a request and wait for its answer, as ``Requestor.request``. Raises NoReply."""
         target = self.queue if queue is None else queue
         if target is None:
             raise BadArgument("this requestor has no queue of its own", "Name one: request(body, queue=…).")
@@ -62,11 +65,11 @@ class AsyncRequestor:
 
     @property
     def late(self) -> int:
-        """Answers that came when nobody waited for them any more."""
+        """Number of answers that came after nobody waited for them any more."""
         return self._outstanding.late
 
     async def open(self) -> str:
-        """The name of the temporary queue, made if it is not there."""
+        """Return the name of the temporary queue. Creates it if it is missing."""
         async with self._opening:
             if self._closed:
                 raise IllegalState("the requestor is closed")
@@ -77,7 +80,7 @@ class AsyncRequestor:
             return self._reply_to
 
     async def _run(self, made: asyncio.Future[str]) -> None:
-        """Receive from a new temporary queue until cancelled, or its connection is lost."""
+        """Receive from a new temporary queue until cancelled or until its connection is lost."""
         error: BaseException = ConnectionLost("the connection that waits for answers was lost")
         try:
             async with self._connection.lent() as (connection, session):
@@ -105,7 +108,7 @@ class AsyncRequestor:
     async def _look(
         self, connection: psycopg.AsyncConnection[Any], token: str, queue: str, idle: Idle
     ) -> list[Message]:
-        """Behind a pooler nothing tells of an answer, so look often for a while after each request."""
+        """Look often for a while after each request, because nothing announces an answer behind a pooler."""
         messages = await _say(connection, token, calls.receive(queue, BATCH))
         if not messages:
             with suppress(TimeoutError):
@@ -126,7 +129,7 @@ class AsyncRequestor:
                 future.set_exception(error)
 
     async def close(self) -> None:
-        """Drop the temporary queue; who still waits gets IllegalState. A second call does nothing."""
+        """Drop the temporary queue. Waiting callers get IllegalState. A second call does nothing."""
         self._closed = True
         task, self._task = self._task, None
         if task is not None:
@@ -142,7 +145,7 @@ class AsyncRequestor:
 
 
 async def _say(connection: psycopg.AsyncConnection[Any], token: str | None, call: calls.Call[calls.T]) -> calls.T:
-    """Run a call, behind a pooler in a transaction that says first which connection it belongs to."""
+    """Run a call. Behind a pooler, run it in a transaction that first says which connection it belongs to."""
     if token is None:
         return await runner.run_async(connection, call)
     async with connection.transaction():

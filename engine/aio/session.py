@@ -35,29 +35,29 @@ from .transacting import AsyncTransacting
 
 
 class AsyncSession(AsyncTransacting):
-    """Verbs over one connection; not for use by two callers at once, but anybody may close it."""
+    """The verbs over one connection. Two callers must not use it at once, but anybody may close it."""
 
     _listeners: AsyncTransactedListeners | None = None
 
     @property
     def admin(self) -> AsyncAdmin:
-        """The administrator's verbs in the session's transaction."""
+        """Administration, in the session's transaction."""
         return AsyncAdmin(self.call)
 
     # -- messages -------------------------------------------------------------------------------------------------
 
     async def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
-        """Send one message and return its number; options as in ``calls.send``."""
+        """Send one message and return its number. Options as in ``calls.send``."""
         return await self.call(calls.send(queue, body, **options))
 
     async def send_many(self, queue: str, bodies: Sequence[Body], **options: Unpack[SendManyOptions]) -> list[int]:
-        """Send many messages in one statement and return their numbers in order; options as in ``calls.send_many``."""
+        """Send many messages in one statement and return their numbers in order. Options as in ``calls.send_many``."""
         return await self.call(calls.send_many(queue, bodies, **options))
 
     async def send_stream(
         self, queue: str, bodies: Iterable[Body], *, batch: int = BATCH_DEFAULT, **options: Unpack[SharedOptions]
     ) -> int:
-        """Send all that an iterable gives, in one transaction and with bounded memory; how many there were.
+        """Send all bodies of an iterable in one transaction, with bounded memory. Returns how many.
 
         ``batch`` bodies go in one statement and are of one kind; options are those of ``calls.send_many`` that are not
         sequences. After an error, the iterable's own too, nothing is sent. The iterable must not use this session.
@@ -67,10 +67,11 @@ class AsyncSession(AsyncTransacting):
     async def send_copy(
         self, queue: str, rows: Iterable[Any], *, columns: Sequence[str] = (), **options: Unpack[SharedOptions]
     ) -> int:
-        """Send all that an iterable gives by COPY, in one transaction; how many there were.
+        """Send all rows of an iterable by COPY, in one transaction. Returns how many.
 
-        A row is a body, or, with ``columns`` (headers, priority, correlation_id, message_type, conversation_id, deduplication_key),
-        a sequence of the body and these. Bodies are of one kind. Otherwise as ``send_stream``.
+        A row is a body or, with ``columns``, a sequence of the body and these columns: headers, priority,
+        correlation_id, message_type, conversation_id, deduplication_key. All bodies are of one kind; otherwise as
+        ``send_stream``.
         """
         return await self._load(lambda connection: send_copy(connection, queue, rows, columns, options))
 
@@ -83,22 +84,24 @@ class AsyncSession(AsyncTransacting):
         selector: str | None = None,
         consumer: int | None = None,
     ) -> list[Message]:
-        """Up to max_messages messages, waiting up to ``wait`` seconds for the first; [] if none came or the session closed.
+        """Receive up to max_messages, waiting up to ``wait`` seconds for the first; [] if none came or on close.
 
-        The transaction stays open with them: commit consumes them, rollback puts them back. selector: only what it selects;
+        The transaction stays open: commit consumes them, rollback puts them back. selector: only what it selects;
         consumer: a number from ``open_consumer``; queue may be a wildcard, ``JOBS.>``.
         """
         return await self.receive_until(queue, max_messages, wait, lambda: False, selector=selector, consumer=consumer)
 
     async def open_consumer(self, queue: str, **options: Unpack[ConsumerOptions]) -> int | None:
-        """Register as a consumer, for queues that tell theirs apart and unshared subscriptions; commit. None: a shared one, which needs none.
+        """Register a consumer and commit; needed by unshared subscriptions and queues that tell consumers apart.
+
+        Returns None for a shared subscription, which needs none.
 
         Options: exclusive, priority, own_session, timeout.
         """
         return await self.call(consumers.open_consumer(queue, **options))
 
     async def close_consumer(self, consumer: int) -> bool:
-        """End a consumer; its share goes to the others at commit. False: it was not open."""
+        """End a consumer. The others get its share at commit. Returns False if it was not open."""
         return await self.call(consumers.close_consumer(consumer))
 
     async def receive_until(
@@ -109,7 +112,7 @@ class AsyncSession(AsyncTransacting):
         given_up: Callable[[], bool],
         **which: Unpack[ReceiveOptions],
     ) -> list[Message]:
-        """As receive, also ended by ``wake`` once ``given_up`` is true; wait None: no limit."""
+        """As receive, but ``wake`` also ends it once ``given_up`` is true. wait None: no limit."""
         with self.idle(wait) as idle:
             while not (self._closing or given_up()):
                 try:
@@ -125,7 +128,7 @@ class AsyncSession(AsyncTransacting):
         return []
 
     async def look(self, queue: str, max_messages: int, idle: Idle, **which: Unpack[ReceiveOptions]) -> list[Message]:
-        """As receive_now, having asked to be woken if it is time to."""
+        """As receive_now, but first ask to be woken if that is due."""
         async with self._in_use:
             ask = idle.ask(queue) if self._is_ready() else None
             if ask is not None:
@@ -139,11 +142,11 @@ class AsyncSession(AsyncTransacting):
             return messages
 
     def _is_ready(self) -> bool:
-        """Whether it may receive: not while the connection that it is a session of is stopped."""
+        """Whether it may receive: not while its connection is stopped."""
         return self._owner is None or self._owner.started
 
     async def receive_now(self, queue: str, max_messages: int = 1, **which: Unpack[ReceiveOptions]) -> list[Message]:
-        """Up to max_messages messages that are there now; without any, no transaction is left open that was not before."""
+        """Receive up to max_messages that are there now. If there are none, leaves no new transaction open."""
         if not self._is_ready():
             return []
         async with self._in_use:
@@ -155,12 +158,12 @@ class AsyncSession(AsyncTransacting):
             return messages
 
     async def receive_message(self, queue: str, message_id: int) -> Message | None:
-        """Take the message of that number, in this session's transaction; None if it is not there, not due or in other hands."""
+        """Receive the message of that number. None if it is not there, not due or in other hands."""
         messages = await self.call(calls.receive_message(queue, message_id)) if self._is_ready() else []
         return messages[0] if messages else None
 
     async def receive_correlated(self, queue: str, correlation_id: str, max_messages: int = 1) -> list[Message]:
-        """Take messages of that correlation id, in this session's transaction, wherever in the queue they lie."""
+        """Receive messages with a correlation id, wherever in the queue they are, in this session's transaction."""
         return (
             await self.call(calls.receive_correlated(queue, correlation_id, max_messages)) if self._is_ready() else []
         )
@@ -173,7 +176,7 @@ class AsyncSession(AsyncTransacting):
         after: Message | tuple[int, int] | None = None,
         **which: Unpack[BrowseOptions],
     ) -> list[Message]:
-        """One page of ready messages, all or ``which`` as in ``calls.browse``; nothing is taken or locked."""
+        """Return a page of ready messages, all or ``which`` as in ``calls.browse``. Takes and locks nothing."""
         async with self._in_use:
             idle = self._is_idle()
             messages = await self.call(calls.browse(queue, max_messages, after=after, **which))
@@ -182,7 +185,7 @@ class AsyncSession(AsyncTransacting):
             return messages
 
     async def create_temporary_queue(self) -> str:
-        """Create a queue for answers that ends with this session, which alone receives from it; its name.
+        """Create a queue for answers and return its name. It ends with this session, which alone receives from it.
 
         Where the connection is the caller's own, it ends with that, or by ``temporary.close``.
         """
@@ -194,23 +197,24 @@ class AsyncSession(AsyncTransacting):
         return name
 
     async def respond(self, request: Message, body: Body, **options: Unpack[RespondOptions]) -> int | None:
-        """Answer a request in this session's transaction; None if nobody waits any more. Options as in ``temporary.respond``."""
+        """Answer a request in this session's transaction; None if nobody waits. Options as in ``temporary.respond``."""
         return await self.call(temporary.respond(request, body, **options))
 
     def producer(self, queue: str | None = None) -> AsyncProducer:
-        """A producer for one queue, or for a queue named at each send."""
+        """Return a producer for one queue, or for a queue named at each send."""
         return AsyncProducer(self, queue)
 
     def consumer(self, queue: str) -> AsyncConsumer:
-        """A consumer of one queue."""
+        """Return a consumer of one queue."""
         return AsyncConsumer(self, queue)
 
     async def subscriber(
         self, topic: str, *, selector: str | None = None, client_id: str | None = None, no_local: bool = False
     ) -> AsyncConsumer:
-        """A consumer of a topic, or a wildcard, from now on: of a subscription that is not durable and ends with the session.
+        """Subscribe to a topic or wildcard from now on; the subscription is not durable and ends with the session.
 
-        client_id: None, the connection's. What the topic's recovery policy keeps for late comers comes first. Where the connection is the caller's own, the
+        client_id: None: the connection's. What the topic's recovery policy keeps for late comers comes first.
+        Where the connection is the caller's own, the
         subscription ends a minute after it was last received from.
         """
         idle = self._is_idle()
@@ -223,7 +227,7 @@ class AsyncSession(AsyncTransacting):
         return AsyncConsumer(self, name)
 
     async def set_client_id(self, client_id: str | None) -> None:
-        """Say under which client id this transaction publishes: subscriptions with no_local and the same do not get it."""
+        """Set the client id under which this transaction publishes. Its own no_local subscriptions get none of that."""
         if not self._transacted:
             raise IllegalState("a session that is not transacted has no transaction to set it for")
         if self._client_id() is not None:
@@ -231,17 +235,18 @@ class AsyncSession(AsyncTransacting):
         await self.call(topics.set_client_id(client_id))
 
     def browser(self, queue: str, selector: str | None = None) -> AsyncBrowser:
-        """A browser of one queue, or of what a selector selects of it."""
+        """Return a browser of one queue, or of what a selector selects of it."""
         return AsyncBrowser(self, queue, selector=selector)
 
     async def listen(
         self, queue: str, listener: AsyncListener | None, *, consumer: object = None, rules: Iterable[Rule] = ()
     ) -> None:
-        """Call ``listener`` with each message of a queue, beside the caller: on a thread, or in asyncio as a task. None ends it.
+        """Call ``listener`` with each message of a queue, on a thread or, in asyncio, in a task. None ends it.
 
         The session belongs to that from then on. A listener that returns commits; one that raises rolls back, and the
-        failure is recorded outside. It may raise Reject or Retry; ``rules`` name outcomes by class of exception, such as
-        (ValueError, Reject). ``consumer`` tells two listeners of one queue apart. Raises BadArgument for what is no rule,
+        failure is recorded outside. It may raise Reject or Retry; ``rules`` name outcomes by class of exception, such
+        as (ValueError, Reject). ``consumer`` tells two listeners of one queue apart. Raises BadArgument for what is no
+        rule,
         for a generator function, and for a plain one in asyncio or an asynchronous one elsewhere.
         """
         checked = Rules(rules)

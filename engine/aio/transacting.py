@@ -1,4 +1,4 @@
-"""The connection and the transaction of a session, and its life: what stands beneath the verbs."""
+"""The connection, transaction and life of a session, beneath its verbs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class AsyncTransacting(AsyncWaiter):
-    """One connection, the session's own or its caller's, and one transaction at a time."""
+    """One connection, the session's or its caller's, with one transaction at a time."""
 
     def __init__(self, connection: AnyAsyncConnection) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class AsyncTransacting(AsyncWaiter):
 
     @property
     def max_redeliveries(self) -> int | None:
-        """The connection's limit of redeliveries; None: the queue's alone."""
+        """The connection's limit of redeliveries; None: only the queue's holds."""
         return None if self._owner is None else self._owner.max_redeliveries
 
     @property
@@ -60,12 +60,12 @@ class AsyncTransacting(AsyncWaiter):
 
     @property
     def closed(self) -> bool:
-        """Whether it was closed."""
+        """Whether it is closed."""
         return self._closing
 
     @property
     def connection(self) -> Any:
-        """The connection beneath, for the application's own statements in the same transaction."""
+        """The connection beneath, for the application's statements in the same transaction."""
         return self._live()
 
     def _live(self) -> AnyAsyncConnection:
@@ -78,7 +78,7 @@ class AsyncTransacting(AsyncWaiter):
         return self._connection
 
     async def call(self, call: Call[T]) -> T:
-        """Run any call in this session's transaction. If it fails as the first one, no broken transaction is left."""
+        """Run any call in this session's transaction. If the first call fails, it leaves no broken transaction."""
         async with self._in_use:
             connection = self._live()
             idle = self._is_idle()
@@ -128,16 +128,16 @@ class AsyncTransacting(AsyncWaiter):
                 await how(connection)
 
     async def commit(self) -> None:
-        """Make what was sent, received and written since the last commit permanent."""
+        """Make permanent what was sent, received and written since the last commit."""
         await self._end(psycopg.AsyncConnection.commit)
 
     async def rollback(self) -> None:
-        """Undo what was sent, received and written since the last commit; messages are back in their place."""
+        """Undo what was sent, received and written since the last commit. Messages return to their place."""
         await self._end(psycopg.AsyncConnection.rollback)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Self]:
-        """Commit at the end of the block, roll back if it raises."""
+        """Commit at the end of the block, or roll back if it raises."""
         if not self._transacted:
             raise IllegalState("a session that is not transacted has no transactions")
         self._own()
@@ -153,7 +153,7 @@ class AsyncTransacting(AsyncWaiter):
     # -- its life -------------------------------------------------------------------------------------------------
 
     async def renew(self, timeout: float | None = None) -> None:
-        """If the connection broke, put another in its place; what was open on it is rolled back by the server.
+        """Replace a broken connection. The server rolls back what was open on it.
 
         Raises CannotConnect if there is none within ``timeout`` seconds.
         """
@@ -164,7 +164,7 @@ class AsyncTransacting(AsyncWaiter):
                 self._connection = await self._loans.borrow(autocommit=not self._transacted, timeout=timeout)
 
     async def close(self) -> None:
-        """Roll back what is open and give the connection back; a waiting ``receive`` returns []. A second call does nothing.
+        """Roll back, give the connection back and end waiting ``receive`` calls with []. A second call does nothing.
 
         Listeners finish the message they have in hand; one that closes its own session closes it after that.
         """

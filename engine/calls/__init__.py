@@ -1,6 +1,6 @@
 """The only door to the SQL API: each function here names a procedure, binds its arguments and decodes its result.
 
-A ``Call`` does nothing by itself. ``..database.runner`` executes it, on any kind of connection, sync or async, so that no logic
+A ``Call`` does nothing by itself. ``..database.runner`` executes it on any connection, sync or async, so that no logic
 is written twice.
 """
 

@@ -9,7 +9,7 @@ from typing import Literal, TypedDict
 
 
 class QueueOptions(TypedDict, total=False):
-    """Of a queue; docs/poison.md and docs/limits.md say what they mean."""
+    """Options of a queue; docs/poison.md and docs/limits.md explain them."""
 
     preset: Literal["howdah", "websphere", "websphere_mq", "service_broker", "activemq"]
     max_failed_deliveries: int
@@ -62,13 +62,13 @@ class QueueOptions(TypedDict, total=False):
 
 
 class SubscriptionOptions(QueueOptions, total=False):
-    """Of a subscription: its order, and the poison policy as of a queue."""
+    """Options of a subscription: its order, and the poison policy as for a queue."""
 
     prioritized: bool
 
 
 class TopicOptions(TypedDict, total=False):
-    """Of a topic; docs/topics.md says what they mean."""
+    """Options of a topic; docs/topics.md explains them."""
 
     persistent: bool
     stamp_user: bool
@@ -88,7 +88,7 @@ class TopicOptions(TypedDict, total=False):
 
 
 class ListenerOptions(TypedDict, total=False):
-    """Of a listener; docs/listeners.md says what they mean."""
+    """Options of a listener; docs/listeners.md explains them."""
 
     max_sessions: int
     stop_on_failure: bool
@@ -97,7 +97,7 @@ class ListenerOptions(TypedDict, total=False):
 
 
 class EngineOptions(TypedDict, total=False):
-    """Of the whole engine; docs/operations.md says what they mean."""
+    """Options of the whole engine; docs/operations.md explains them."""
 
     max_count: int | None
     max_size: int | str | None
@@ -118,7 +118,7 @@ class EngineOptions(TypedDict, total=False):
 
 
 class StorageOptions(TypedDict, total=False):
-    """Storage parameters of the tables that messages come and go in, as of CREATE TABLE; None takes one back."""
+    """Storage parameters of the message tables, as in CREATE TABLE; None resets one."""
 
     fillfactor: int | None
     autovacuum_enabled: bool | None

@@ -7,14 +7,15 @@ from datetime import datetime
 from uuid import UUID
 
 RUN_COLUMNS = (
-    "archive_id, run, current, same_cluster, snapshot, journal_rows, journal_checksum, incident_rows, incident_checksum,"
+    "archive_id, run, current, same_cluster, snapshot, journal_rows, journal_checksum, incident_rows,"
+    " incident_checksum,"
     " message_rows, message_checksum, journal_kept_from, manifest, path, started_at, finished_at, verified_at, damage"
 )
 
 
 @dataclass(frozen=True)
 class ArchiveRun:
-    """A finished run of an archive: what it holds, and what was found when it was last verified."""
+    """A finished run of an archive: its content and the result of its last verification."""
 
     archive_id: UUID
     run: int
@@ -38,7 +39,7 @@ class ArchiveRun:
 
 @dataclass(frozen=True)
 class ArchiveIdentity:
-    """What an archive's folder must say to be this database's; archive_id None: no archive was begun."""
+    """The identity that this database's archive folder must have. archive_id None: no archive was started."""
 
     engine: str
     system_identifier: int

@@ -40,7 +40,7 @@ class BytesArray(tuple[bytes | None, ...]):
 
 
 class _ArrayDumper(Dumper):
-    """For arrays of bytes, and what the others have in common."""
+    """For arrays of bytes, and the base of the others."""
 
     format = psycopg.pq.Format.BINARY
     oid = psycopg.adapters.types["bytea"].array_oid

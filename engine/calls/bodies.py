@@ -1,4 +1,4 @@
-"""How bodies and headers go to the database: text for str, bytea for bytes, jsonb for the rest."""
+"""Encode bodies and headers for the database: text for str, bytea for bytes, jsonb for the rest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _encode_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def json_text(value: Any) -> str:
-    """A value as JSON. Raises BadArgument for what JSON cannot hold."""
+    """Return a value as JSON. Raises BadArgument for what JSON cannot hold."""
     try:
         return _encode_json(value)
     except (TypeError, ValueError, RecursionError) as error:
@@ -27,12 +27,12 @@ def json_text(value: Any) -> str:
 
 
 def to_json(value: Any) -> Jsonb:
-    """A value as jsonb, written out at once, so that what JSON cannot hold is refused here. Raises BadArgument."""
+    """Return a value as jsonb, serialized at once to refuse here what JSON cannot hold. Raises BadArgument."""
     return Jsonb(json_text(value), dumps=str)
 
 
 def encode(body: Any) -> tuple[str, Any, str | None]:
-    """A body's SQL type, its value and the content type it needs."""
+    """Return a body's SQL type, its value and the content type that it needs."""
     kind, needed = _kind(body)
     if kind == "jsonb":
         return kind, Jsonb(_text(body), dumps=str), needed
@@ -40,7 +40,7 @@ def encode(body: Any) -> tuple[str, Any, str | None]:
 
 
 def encode_all(bodies: Sequence[Any]) -> tuple[str, tuple[Any, ...], str | None]:
-    """As encode, for bodies that must be of one kind: the SQL type of their array, the array and the content type."""
+    """As encode, for bodies of one kind. Returns the SQL type of their array, the array and the content type."""
     types = set(map(type, bodies))
     if types == {str}:
         return "text[]", TextArray(bodies), None
@@ -59,7 +59,7 @@ def encode_all(bodies: Sequence[Any]) -> tuple[str, tuple[Any, ...], str | None]
 
 
 def headers_array(headers: Sequence[Mapping[str, Any] | None]) -> JsonArray:
-    """The headers of a batch."""
+    """Return the headers of a batch."""
     return JsonArray(None if one is None else json_text(one) for one in headers)
 
 

@@ -1,4 +1,4 @@
-"""A call of a SQL function: one statement with its arguments, and what becomes of its rows."""
+"""A call of a SQL function: one statement, its arguments, and the conversion of its rows."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ class Call(Generic[T]):
     setup: Callable[[psycopg.Cursor[Any] | psycopg.AsyncCursor[Any]], None] | None = None
 
     def then(self, function: Callable[[T], U]) -> Call[U]:
-        """The same call, with ``function`` applied to its result."""
+        """Return the same call, with ``function`` applied to its result."""
         return Call(self.sql, self.arguments, lambda rows: function(self.decode(rows)), self.setup)
 
 
 def invoke(
     function: str, required: Mapping[str, tuple[str, Any]], optional: Mapping[str, tuple[str, Any]]
 ) -> tuple[str, Row]:
-    """``howdah.function(name => %s::type, …)`` and its arguments; optional ones that are None are left to their default."""
+    """Return ``howdah.function(name => %s::type, …)`` and its arguments. Optional ones that are None are left out."""
     given = [*required.items(), *((name, pair) for name, pair in optional.items() if pair[1] is not None)]
     placeholders = ", ".join(f'"{name}" => %s::{sql_type}' for name, (sql_type, _) in given)
     return f"howdah.{function}({placeholders})", tuple(value for _, (_, value) in given)
 
 
 def single(rows: Sequence[Row]) -> Any:
-    """The one value of the one row."""
+    """Return the one value of the one row."""
     return rows[0][0]
 
 
@@ -55,7 +55,7 @@ def nothing(rows: Sequence[Row]) -> None:
 
 
 def messages_of(invocation: str, arguments: tuple[Any, ...]) -> Call[list[Message]]:
-    """The messages that a function of the type ``howdah.message`` returns."""
+    """Return a call of a function that returns rows of ``howdah.message``."""
     return Call(f"select {COLUMNS} from {invocation}", arguments, _as_they_are, as_messages)
 
 
@@ -64,7 +64,7 @@ def _as_they_are(rows: list[Message]) -> list[Message]:
 
 
 def table(function: str, columns: str, **arguments: tuple[str, Any]) -> Call[Rows]:
-    """Rows of a set-returning procedure as dictionaries; arguments are (SQL type, value), None meaning the default.
+    """Call a set-returning procedure for rows as dictionaries. Arguments are (SQL type, value); None: the default.
 
     A time that Python has not, before the year 1 or after 9999, is text.
     """
@@ -79,13 +79,13 @@ def table(function: str, columns: str, **arguments: tuple[str, Any]) -> Call[Row
 
 
 def scalar(function: str, **arguments: tuple[str, Any]) -> Call[Any]:
-    """The single value of a procedure; arguments as for ``table``."""
+    """Call a procedure for its single value. Arguments as for ``table``."""
     invocation, values = invoke(function, {}, arguments)
     return Call(f"select {invocation}", values, single)
 
 
 def interval(name: str, value: Seconds | None) -> timedelta | None:
-    """A length of time in seconds or as a timedelta. Raises BadArgument."""
+    """Return a duration given in seconds or as a timedelta. Raises BadArgument."""
     if value is None or isinstance(value, timedelta):
         return value
     try:

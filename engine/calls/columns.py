@@ -44,9 +44,13 @@ CAUSE_COLUMNS = (
     " sample_message, sample_incident"
 )
 ACT_COLUMNS = "act_id, at, actor, act, queue_name, other_queue, reason, message_ids"
-TOPIC_COLUMNS = "topic, sending_paused, subscriptions, durable_subscriptions, bridges, published, stored, refused_for, created_at, created_by"
+TOPIC_COLUMNS = (
+    "topic, sending_paused, subscriptions, durable_subscriptions, bridges, published, stored, refused_for, created_at,"
+    " created_by"
+)
 SUBSCRIPTION_COLUMNS = (
-    "subscription, topic_name, client_id, name, durable, shared, no_local, prioritized, selector, paused, behind, behind_for,"
+    "subscription, topic_name, client_id, name, durable, shared, no_local, prioritized, selector, paused, behind,"
+    " behind_for,"
     " delivered, set_aside, silent_for, created_at, created_by"
 )
 TRANSACTION_COLUMNS = (

@@ -16,11 +16,12 @@ def open_consumer(
     own_session: bool = False,
     timeout: Seconds = 60,
 ) -> Call[int | None]:
-    """Register; the result is the consumer's number, None of a shared subscription, which needs none.
+    """Register a consumer. The result is its number, or None for a shared subscription, which needs none.
 
-    Raises ConsumerRefused where the queue takes a single one, SubscriptionInUse where somebody has the unshared subscription.
+    Raises ConsumerRefused if the queue takes only one consumer, SubscriptionInUse for an unshared one that is taken.
 
-    exclusive: while it lives, others get nothing; own_session: it ends with the database session; timeout (seconds or a timedelta): it ends when it
+    exclusive: while it lives, others get nothing. own_session: it ends with the database session.
+    timeout (seconds or a timedelta): it ends when it
     neither received nor was in a transaction for so long.
     """
     return scalar(
@@ -34,17 +35,17 @@ def open_consumer(
 
 
 def renew_consumers(numbers: Sequence[int]) -> Call[set[int]]:
-    """Let consumers live on although they do not ask for messages just now; the result is those that are open."""
+    """Keep consumers open that ask for no messages now. The result is those that are open."""
     return Call("select howdah.renew_consumers(%s::bigint[])", (list(numbers),), lambda rows: {row[0] for row in rows})
 
 
 def close_consumer(consumer: int) -> Call[bool]:
-    """End it; the result is False if it was not open."""
+    """End a consumer. The result is False if it was not open."""
     return scalar("close_consumer", consumer=("bigint", consumer)).then(bool)
 
 
 def list_consumers(queue: str) -> Call[list[dict[str, Any]]]:
-    """The open consumers of a queue, in the order in which they were opened."""
+    """Return the open consumers of a queue in the order of their opening."""
     return table(
         "list_consumers",
         "consumer, active, exclusive, priority, own_session, groups, opened_at, opened_by, seen_at",

@@ -1,4 +1,4 @@
-"""The calls that record failures, and what follows from them."""
+"""The calls that record failures and apply the policy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .receiving import keys
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """What became of a recorded failure: which failure of the message it was, and what followed."""
+    """The outcome of a recorded failure: its number among the message's failures, and what followed."""
 
     message_id: int
     incident_id: int
@@ -26,9 +26,9 @@ class Incident:
 def record_failures(
     queue: str, failures: Sequence[Mapping[str, Any]], *, in_hand: bool = False, listener: str | None = None
 ) -> Call[list[Incident]]:
-    """Record failed deliveries, outside the transaction that failed. Keys are the arguments of howdah.record_failure.
+    """Record failed deliveries outside the failed transaction. Keys are the arguments of howdah.record_failure.
 
-    in_hand: the transaction that received them is still open; call ``settle_failures`` afterwards. listener: what received
+    in_hand: the receiving transaction is still open; call ``settle_failures`` afterwards. listener: what received
     them, which counts them too.
     """
     function, name = ("record_failures", queue) if listener is None else ("record_failures_as", listener)
@@ -40,12 +40,12 @@ def record_failures(
 
 
 def handled_as(listener: str) -> Call[None]:
-    """Count the listener's failures from 0 again: in the transaction that received, just before its commit."""
+    """Reset the listener's failure counter, in the receiving transaction just before its commit."""
     return scalar("handled_as", listener=("text", listener)).then(lambda _: None)
 
 
 def settle_failures(queue: str, messages: Sequence[Message]) -> Call[dict[int, str]]:
-    """Apply the queue's policy to messages whose failures were recorded in hand; the result is what was done, by number."""
+    """Apply the queue's policy to messages whose failures were recorded in hand. Returns outcomes by message id."""
     return Call(
         "select message_id, outcome from howdah.settle_failures(%s::text, %s::bigint[], %s::integer[], %s::bigint[])",
         (queue, *keys(messages)),

@@ -1,4 +1,4 @@
-"""Calls of those who read the journal batch by batch: offsets, and ranges to be read side by side."""
+"""Calls for reading the journal batch by batch: offsets, and ranges to read in parallel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Offset = dict[str, Any]
 
 
 def journal_offset(starting: str = "latest") -> Call[Offset]:
-    """The place to begin at: earliest, latest or a snapshot."""
+    """Return the place to start from: earliest, latest or a snapshot."""
     return scalar("journal_offset", starting=("text", starting))
 
 
@@ -25,7 +25,10 @@ def next_journal_offset(
     *,
     fail_on_loss: bool = True,
 ) -> Call[Offset]:
-    """How far one batch may go: whole transactions of max_messages at most, or one of more. Raises JournalGone, ForeignOffset."""
+    """Return how far one batch may go: whole transactions of max_messages at most, or a single larger one.
+
+    Raises JournalGone, ForeignOffset.
+    """
     arguments: dict[str, tuple[str, Any]] = {
         "since": ("jsonb", to_json(since)),
         "max_messages": ("bigint", max_messages),
@@ -37,7 +40,7 @@ def next_journal_offset(
 
 
 def journal_ranges(since: Offset, upto: Offset, partitions: int) -> Call[Rows]:
-    """Ranges of transactions, first_xid and end_xid (exclusive), with about the same number of calls each."""
+    """Return ranges of transactions, first_xid to end_xid (exclusive), with about the same number of calls each."""
     arguments: dict[str, tuple[str, Any]] = {
         "since": ("jsonb", to_json(since)),
         "upto": ("jsonb", to_json(upto)),
@@ -47,5 +50,5 @@ def journal_ranges(since: Offset, upto: Offset, partitions: int) -> Call[Rows]:
 
 
 def check_journal_offset(since: Offset, *, fail_on_loss: bool = True) -> Call[None]:
-    """Raise JournalGone or ForeignOffset if the journal has not all that came after a place."""
+    """Raise JournalGone or ForeignOffset if the journal lacks a part of what came after a place."""
     return scalar("check_journal_offset", since=("jsonb", to_json(since)), fail_on_loss=("boolean", fail_on_loss))

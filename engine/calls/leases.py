@@ -1,4 +1,4 @@
-"""Leases: what one is, and the calls that take and acknowledge one."""
+"""Leases, and the calls that take and acknowledge one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .message import COLUMNS, Message, as_messages
 
 @dataclass(frozen=True)
 class Lease:
-    """What one call of ``lease`` got."""
+    """The result of one call of ``lease``."""
 
     queue: str
     #: The fencing token: greater than any given out before.
@@ -23,7 +23,7 @@ class Lease:
     messages: list[Message] = field(repr=False)
 
     def ids(self, messages: Sequence[Message] | None = None) -> list[int]:
-        """The numbers of its messages, or of some of them."""
+        """Return the numbers of its messages, or of some of them."""
         return [message.message_id for message in (self.messages if messages is None else messages)]
 
 
@@ -35,7 +35,7 @@ def lease(
     consumer: int | None = None,
     acknowledge: Lease | None = None,
 ) -> Call[Lease | None]:
-    """The call of ``Leases.lease``, for a session: it takes effect when its transaction commits."""
+    """Return the call of ``Leases.lease`` for a session. It takes effect at the session's commit."""
     return leasing(
         queue,
         "lease(%s::text, %s::integer, %s::interval, %s::text, %s::bigint, %s::bigint)",
@@ -44,7 +44,7 @@ def lease(
 
 
 def leasing(queue: str, invocation: str, arguments: tuple[Any, ...]) -> Call[Lease | None]:
-    """A call of any function that returns what ``howdah.lease`` does."""
+    """Return a call of any function that returns what ``howdah.lease`` returns."""
 
     def decode(rows: list[Message]) -> Lease | None:
         if not rows:
@@ -67,7 +67,7 @@ def leasing(queue: str, invocation: str, arguments: tuple[Any, ...]) -> Call[Lea
 
 
 def acknowledge(lease: Lease, messages: Sequence[Message] | None = None) -> Call[int]:
-    """The call of ``Leases.ack``, for a session: so it commits with what the messages caused."""
+    """Return the call of ``Leases.ack`` for a session, so that it commits with what the messages caused."""
     return scalar("ack", **named(lease, messages)).then(int)
 
 

@@ -1,6 +1,6 @@
-"""A message as a consumer holds it: one row of the server's answer, each field decoded when it is asked for.
+"""A message as a consumer holds it: one row of the server's answer, with fields decoded on demand.
 
-Most handlers look at few fields of a message, so what is dear to decode waits until somebody asks: JSON, and times, which
+Most handlers look at few fields. So what is expensive to decode, JSON and times, is decoded when asked for. Times
 come as the server's own count of microseconds.
 """
 
@@ -20,7 +20,8 @@ from .typed_map import TypedMap, TypedStream
 #: What is selected of ``howdah.message``: the order of the places that Message's fields read.
 COLUMNS = (
     "message_id, queue, body, bytes, content_type, headers::text, priority, correlation_id, reply_to, message_type,"
-    ' conversation_id, delivery_mode, sent_at, expires_at, delivery_count, redelivered, "position", stage, origin_queue,'
+    " conversation_id, delivery_mode, sent_at, expires_at, delivery_count, redelivered,"
+    ' "position", stage, origin_queue,'
     " dead_reason, dead_at"
 )
 
@@ -41,7 +42,7 @@ class Message:
     _headers: dict[str, Any]
 
     def __init__(self, row: Sequence[Any]) -> None:
-        """From a row of COLUMNS, fetched as ``as_messages`` says."""
+        """Make it from a row of COLUMNS, fetched as ``as_messages`` says."""
         self._row = row
 
     @property
@@ -82,7 +83,7 @@ class Message:
 
     @property
     def correlation_id(self) -> str | None:
-        """What the sender relates it to."""
+        """The correlation id that the sender set."""
         return self._row[7]  # type: ignore[no-any-return]
 
     @property
@@ -92,12 +93,12 @@ class Message:
 
     @property
     def message_type(self) -> str | None:
-        """The sender's word for its kind, by which handlers are chosen."""
+        """The sender's name for its type, by which handlers are chosen."""
         return self._row[9]  # type: ignore[no-any-return]
 
     @property
     def conversation_id(self) -> UUID | None:
-        """The conversation it belongs to."""
+        """The conversation that it belongs to."""
         return self._row[10]  # type: ignore[no-any-return]
 
     @property
@@ -118,12 +119,12 @@ class Message:
 
     @property
     def delivery_count(self) -> int:
-        """1 on the first delivery; grows with each recorded failure."""
+        """1 on the first delivery, one more with each recorded failure."""
         return self._row[14]  # type: ignore[no-any-return]
 
     @property
     def redelivery_count(self) -> int:
-        """How many of its deliveries have failed: 0 on the first one."""
+        """Number of failed deliveries: 0 on the first delivery."""
         return self.delivery_count - 1
 
     @property
@@ -133,7 +134,7 @@ class Message:
 
     @property
     def position(self) -> int:
-        """Place in the queue, among messages of its priority."""
+        """Position in the queue, among messages of its priority."""
         return self._row[16]  # type: ignore[no-any-return]
 
     @property
@@ -153,13 +154,13 @@ class Message:
 
     @property
     def dead_at(self) -> datetime | None:
-        """Since when it is there."""
+        """When it came into the exception destination."""
         micros = self._row[20]
         return None if micros is None else _moment(micros)
 
     @property
     def data(self) -> Any:
-        """The body, parsed if its content type says that it is JSON. Raises ValueError if it is none after all."""
+        """Return the body, parsed if its content type says JSON. Raises ValueError if it is not JSON."""
         kind = self.content_type.split(";")[0].strip().lower()
         if kind == TypedMap.CONTENT_TYPE:
             return TypedMap.from_tagged(json.loads(self.body))
@@ -170,7 +171,7 @@ class Message:
         return self.body
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields by name, decoded."""
+        """Return all fields by name, decoded."""
         return {name: getattr(self, name) for name in FIELDS}
 
     def __repr__(self) -> str:
@@ -196,7 +197,7 @@ def _moment(micros: int) -> datetime:
 
 
 def as_messages(cursor: psycopg.Cursor[Any] | psycopg.AsyncCursor[Any]) -> None:
-    """Have a cursor fetch rows of COLUMNS as messages: in the binary format, times as plain numbers."""
+    """Make a cursor fetch rows of COLUMNS as messages: in the binary format, times as plain numbers."""
     cursor.format = psycopg.pq.Format.BINARY
     cursor.adapters.register_loader("timestamptz", Int8BinaryLoader)
     cursor.row_factory = _maker

@@ -1,4 +1,4 @@
-"""Times as psycopg reads them, and as text where Python has no such time: one row must not hide all others of a list."""
+"""Read times as psycopg does, or as text if Python has no such time: one row must not hide the others of a list."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from psycopg.types.datetime import TimestamptzLoader
 
 
 class _Lenient(TimestamptzLoader):
-    """Before the year 1 and after 9999, as text; PostgreSQL's times reach further than Python's."""
+    """Load times before the year 1 and after 9999 as text: PostgreSQL's times reach further than Python's."""
 
     def load(self, data: Any) -> Any:
         try:
@@ -19,5 +19,5 @@ class _Lenient(TimestamptzLoader):
 
 
 def lenient(cursor: psycopg.Cursor[Any] | psycopg.AsyncCursor[Any]) -> None:
-    """Have a cursor fetch a time that Python has not as text."""
+    """Make a cursor fetch times as text that Python cannot represent."""
     cursor.adapters.register_loader("timestamptz", _Lenient)

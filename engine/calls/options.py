@@ -1,4 +1,4 @@
-"""The options of the calls by which messages are sent, received and looked at: what the verbs pass on by name.
+"""Options of the calls that send, receive and browse messages, which the verbs pass on by name.
 
 A test holds each to the arguments of its call.
 """
@@ -14,7 +14,7 @@ from .call import Seconds
 
 
 class SharedOptions(TypedDict, total=False):
-    """What holds for every message of a batch, a stream or a load."""
+    """Options for every message of a batch, a stream or a load."""
 
     reply_to: str | None
     time_to_live: Seconds | None
@@ -24,7 +24,7 @@ class SharedOptions(TypedDict, total=False):
 
 
 class SendOptions(SharedOptions, total=False):
-    """As of ``calls.send``."""
+    """Options of ``calls.send``."""
 
     headers: Mapping[str, Any] | None
     priority: int | None
@@ -36,7 +36,7 @@ class SendOptions(SharedOptions, total=False):
 
 
 class SendManyOptions(SharedOptions, total=False):
-    """As of ``calls.send_many``."""
+    """Options of ``calls.send_many``."""
 
     headers: Sequence[Mapping[str, Any] | None] | None
     priorities: Sequence[int | None] | None
@@ -48,19 +48,19 @@ class SendManyOptions(SharedOptions, total=False):
 
 
 class StreamOptions(SharedOptions, total=False):
-    """As of ``Session.send_stream``."""
+    """Options of ``Session.send_stream``."""
 
     batch: int
 
 
 class CopyOptions(SharedOptions, total=False):
-    """As of ``Session.send_copy``."""
+    """Options of ``Session.send_copy``."""
 
     columns: Sequence[str]
 
 
 class RequestOptions(TypedDict, total=False):
-    """As of ``calls.send``, but for what tells the answers apart and where they go to."""
+    """Options of ``calls.send``, except those that identify answers and say where they go."""
 
     headers: Mapping[str, Any] | None
     priority: int | None
@@ -75,7 +75,7 @@ class RequestOptions(TypedDict, total=False):
 
 
 class RespondOptions(TypedDict, total=False):
-    """As of ``temporary.respond``."""
+    """Options of ``temporary.respond``."""
 
     headers: Mapping[str, Any] | None
     message_type: str | None
@@ -85,14 +85,14 @@ class RespondOptions(TypedDict, total=False):
 
 
 class ReceiveOptions(TypedDict, total=False):
-    """Which messages are received, and by whom."""
+    """Options of receiving: which messages, and by whom."""
 
     selector: str | None
     consumer: int | None
 
 
 class BrowseOptions(TypedDict, total=False):
-    """As of ``calls.browse``: which messages are shown."""
+    """Options of ``calls.browse``: which messages are shown."""
 
     only_id: int | None
     selector: str | None
@@ -100,13 +100,13 @@ class BrowseOptions(TypedDict, total=False):
 
 
 class BrowserOptions(BrowseOptions, total=False):
-    """As of a browser: which messages are shown, and the priority and position behind which it begins."""
+    """Options of a browser: which messages are shown, and the priority and position to start behind."""
 
     after: tuple[int, int] | None
 
 
 class ConsumerOptions(TypedDict, total=False):
-    """As of ``consumers.open_consumer``."""
+    """Options of ``consumers.open_consumer``."""
 
     exclusive: bool
     priority: int
@@ -115,7 +115,7 @@ class ConsumerOptions(TypedDict, total=False):
 
 
 class ScheduleOptions(TypedDict, total=False):
-    """As of ``schedules.schedule``, but for its name."""
+    """Options of ``schedules.schedule``, except its name."""
 
     cron: str | None
     period: Seconds | None
@@ -138,6 +138,6 @@ class ScheduleOptions(TypedDict, total=False):
 
 
 class NamedScheduleOptions(ScheduleOptions, total=False):
-    """As of ``schedules.schedule``."""
+    """Options of ``schedules.schedule``."""
 
     name: str | None

@@ -1,4 +1,4 @@
-"""Dead messages: which are meant, and the call that finds one of any state."""
+"""Filters of dead messages, and the call that finds a message in any state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .message import COLUMNS, Message, as_messages
 
 
 class Which(TypedDict, total=False):
-    """Which dead messages are meant: the filters that listing and replaying share."""
+    """Filters of dead messages, which listing and replaying share."""
 
     #: The queue they died in.
     origin: str | None
@@ -28,7 +28,7 @@ class Which(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Found:
-    """A message and where it lies."""
+    """A message and its place."""
 
     message: Message
     #: live, parked or dead.
@@ -81,7 +81,7 @@ def chosen(
     max_messages: int | None,
     dry_run: bool,
 ) -> dict[str, tuple[str, Any]]:
-    """The arguments of what is done with dead messages that are named, or that filters meet."""
+    """Return the arguments of an act on dead messages, which are named or match filters."""
     return {
         "queue": ("text", queue),
         "message_ids": numbers(message_ids),

@@ -1,4 +1,4 @@
-"""The calls that receive, put attempts of hardened queues on record, wait for a message, and look without taking."""
+"""The calls that receive, record attempts of hardened queues, wait for a message, and browse."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def receive(
     consumer: int | None = None,
     listener: str | None = None,
 ) -> Call[list[Message]]:
-    """Take up to max_messages; with ``locked`` hold them without taking (see consume_locked).
+    """Receive up to max_messages. ``locked``: hold them without taking (see consume_locked).
 
-    listener: receive through it, whatever ``queue`` is; nothing comes while it is stopped or all its sessions are at work.
+    listener: receive through it, whatever ``queue`` is. Nothing comes while it is stopped or its sessions are all busy.
     """
     if listener is not None:
         return messages_of("howdah.receive_as(%s::text, %s::integer, %s::bigint)", (listener, max_messages, consumer))
@@ -35,7 +35,7 @@ def receive(
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The answer to ``wait``: the notifications to expect, and whether an earlier send may not be committed yet."""
+    """The answer to ``wait``: the notifications to expect, and whether an earlier send may be uncommitted."""
 
     #: Of a subscription several: its own number and those of its topics, with commas between.
     payload: str
@@ -44,12 +44,12 @@ class Asked:
 
     @property
     def payloads(self) -> list[str]:
-        """The notifications, one by one."""
+        """Return the notifications, one by one."""
         return self.payload.split(",")
 
 
 def wait(queue: str, since: int | None = None) -> Call[Asked]:
-    """Ask to be woken by NOTIFY; ``since`` is what the first call of the same wait gave."""
+    """Ask to be woken by NOTIFY. since: the result of the same wait's first call."""
     return Call(
         "select payload, since, unsettled from howdah.wait(%s::text, %s::bigint)",
         (queue, since),
@@ -58,7 +58,7 @@ def wait(queue: str, since: int | None = None) -> Call[Asked]:
 
 
 def consume_locked(queue: str, messages: Sequence[Message]) -> Call[None]:
-    """Take messages that were received with ``locked``, in the same transaction."""
+    """Consume messages that were received with ``locked`` in the same transaction."""
     return Call(
         "select howdah.consume_locked(%s::text, %s::bigint[], %s::integer[], %s::bigint[])",
         (queue, *keys(messages)),
@@ -67,12 +67,12 @@ def consume_locked(queue: str, messages: Sequence[Message]) -> Call[None]:
 
 
 def receive_message(queue: str, message_id: int) -> Call[list[Message]]:
-    """Take the message of that number; [] if it is not there, not due or in other hands."""
+    """Receive the message of that number; [] if it is not there, not due or in other hands."""
     return messages_of("howdah.receive_message(%s::text, %s::bigint)", (queue, message_id))
 
 
 def receive_correlated(queue: str, correlation_id: str, max_messages: int = 1) -> Call[list[Message]]:
-    """Take up to max_messages of that correlation id, wherever in the queue they lie."""
+    """Receive up to max_messages with a correlation id, wherever in the queue they are."""
     return messages_of(
         "howdah.receive_correlated(%s::text, %s::text, %s::integer)", (queue, correlation_id, max_messages)
     )
@@ -87,7 +87,7 @@ def browse(
     selector: str | None = None,
     correlation_id: str | None = None,
 ) -> Call[list[Message]]:
-    """Look at ready messages; ``after`` is the last one of the page before, or its priority and position.
+    """Browse ready messages. after: the last message of the previous page, or its priority and position.
 
     One of these at most says which: ``only_id``, ``selector``, ``correlation_id``.
     """
@@ -107,13 +107,13 @@ def browse(
 
 
 def keys(messages: Sequence[Message]) -> tuple[list[int], list[int], list[int]]:
-    """Numbers, priorities and positions: what finds messages again."""
+    """Return numbers, priorities and positions, by which messages are found again."""
     return [m.message_id for m in messages], [m.priority for m in messages], [m.position for m in messages]
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An attempt at delivery that is on record before its message is received."""
+    """An attempt at delivery, recorded before its message is received."""
 
     attempt_id: UUID
     message_id: int
@@ -124,7 +124,7 @@ class Attempt:
 def begin_attempts(
     queue: str, max_messages: int = 1, attempt_id: UUID | None = None, *, listener: str | None = None
 ) -> Call[list[Attempt]]:
-    """Put attempts on record, for a hardened queue; commit, and then ``receive_attempt``. listener: as of ``receive``."""
+    """Record attempts for a hardened queue. Commit, then call ``receive_attempt``. listener: as in ``receive``."""
     function, name = ("begin_attempts", queue) if listener is None else ("begin_attempts_as", listener)
     return Call(
         f'select attempt, message_id, priority, "position" from howdah.{function}(%s::text, %s::integer, %s::uuid)',
@@ -134,11 +134,11 @@ def begin_attempts(
 
 
 def receive_attempt(queue: str, attempt_id: UUID, *, listener: str | None = None) -> Call[list[Message]]:
-    """Take the message of an attempt that was committed; [] if it is gone or in other hands. listener: as of ``receive``."""
+    """Receive the message of a committed attempt. [] if it is gone or in other hands. listener: as in ``receive``."""
     function, name = ("receive_attempt", queue) if listener is None else ("receive_attempt_as", listener)
     return messages_of(f"howdah.{function}(%s::text, %s::uuid)", (name, attempt_id))
 
 
 def cancel_attempt(queue: str, attempt_id: UUID) -> Call[bool]:
-    """Take an attempt back that ended for no fault of its message."""
+    """Take back an attempt that failed through no fault of its message."""
     return Call("select howdah.cancel_attempt(%s::text, %s::uuid)", (queue, attempt_id), single)

@@ -12,7 +12,8 @@ from .call import Call, Seconds, interval, scalar
 
 COLUMNS = (
     "schedule_id, name, queue_name, state, cron, time_zone, period, remaining, next_at, starts_at, ends_at, catch_up,"
-    " misfire_grace, fired, missed, last_fired_at, last_error, parent_id, message_type, correlation_id, created_at, created_by"
+    " misfire_grace, fired, missed, last_fired_at, last_error, parent_id, message_type, correlation_id, created_at,"
+    " created_by"
 )
 
 

@@ -31,7 +31,7 @@ def send(
 ) -> Call[int]:
     """Send one message; the result is its number. time_to_live and delay are seconds or timedelta.
 
-    notify False: for a transaction that is to be prepared (two-phase), which a NOTIFY would forbid. If a message with this
+    notify False: for a transaction that will be prepared (two-phase), which forbids NOTIFY. If a message with this
     deduplication_key was sent there within the queue's window, nothing is stored and the result is its number.
     """
     kind, value, needed = encode(body)

@@ -53,7 +53,7 @@ class TypedMap(dict[str, Any]):
         try:
             return cls({name: _BACK[tag](value) for name, (tag, value) in tagged.items()})
         except _WRONG as error:
-            raise BadArgument(f"this is no typed map: {error!r}") from error
+            raise BadArgument(f"this is not a typed map: {error!r}") from error
 
 
 class TypedStream(list[Any]):
@@ -74,7 +74,7 @@ class TypedStream(list[Any]):
         try:
             return cls(_BACK[tag](value) for tag, value in tagged)
         except _WRONG as error:
-            raise BadArgument(f"this is no typed stream: {error!r}") from error
+            raise BadArgument(f"this is not a typed stream: {error!r}") from error
 
 
 def _name(name: Any) -> str:

@@ -16,8 +16,8 @@ from ..errors import ConnectionLost, IllegalState, translated
 T = TypeVar("T")
 
 if TYPE_CHECKING:
-    # At run time only where a caller brings such an object: the import is half of a worker's start, and asyncio's part of
-    # it needs greenlet, which the bare install does not have.
+    # At run time only where a caller brings such an object. The import is half of a worker's start, and asyncio's
+    # part of it needs greenlet, which the bare install does not have.
     import sqlalchemy
     from sqlalchemy import orm
     from sqlalchemy.ext import asyncio as sqlalchemy_asyncio

@@ -1,7 +1,7 @@
 """What an idle receiver does between two looks at its queues: how long it sleeps, and when it asks to be woken.
 
-Nothing here touches the database, so that threads and asyncio share it. A look is: ``ask``, make that call and tell its result
-to ``asked``; receive; if there was nothing, sleep for ``pause`` seconds or until woken.
+Nothing here touches the database, so threads and asyncio share it. A look is: ``ask``, make that call and tell its
+result to ``asked``; receive; if there was nothing, sleep for ``pause`` seconds or until woken.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Idle:
     def __init__(
         self, waking: Waking | None, wake: Callable[[], object], wait: float | None = None, asks: Asks | None = None
     ) -> None:
-        """wait: seconds until ``pause`` says that time is up; None: never. asks: shared with the receiver's other waits."""
+        """wait: seconds until ``pause`` says that time is up; None: never. asks: shared by the receiver's waits."""
         self._waking = waking
         self._wake = wake
         self._asks = Asks() if asks is None else asks

@@ -1,6 +1,6 @@
 """The one connection of a process that listens, and the thread that wakes who waits.
 
-Nothing depends on it but speed: where LISTEN is impossible (behind a pooler) or the connection is lost, receivers go on looking
+It affects only speed. Where LISTEN is impossible (behind a pooler) or the connection is lost, receivers keep looking
 at their queues from time to time, and no longer ask to be woken.
 """
 
@@ -38,8 +38,9 @@ Wake = Callable[[], object]
 class Waking:
     """Shared by everything in the process that has the same DSN. It connects when somebody waits for the first time.
 
-    A queue's notification wakes one receiver, the one that has waited longest, for it stands for one message as a rule. Who stops
-    waiting wakes the next: a transaction may have sent many messages with one notification. A topic's wakes all who wait for it,
+    A queue's notification wakes the receiver that has waited longest, because it usually stands for one message. A
+    receiver that stops waiting wakes the next: a transaction may have sent many messages with one notification. A
+    topic's notification wakes all who wait for it,
     since each subscription gets the message.
     """
 

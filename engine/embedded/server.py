@@ -238,5 +238,5 @@ def running(server: EmbeddedServer) -> ServerInfo:
 
 
 def default_dsn() -> str:
-    """HOWDAH_DSN, else the DSN of the embedded server in the default folder. Raises CannotConnect if it does not run."""
+    """Return HOWDAH_DSN, or the DSN of the default embedded server. Raises CannotConnect if that does not run."""
     return os.environ.get("HOWDAH_DSN") or running(EmbeddedServer()).dsn

@@ -11,8 +11,8 @@ from .translation import is_lost
 
 #: Serialization failure, deadlock, lock time-out.
 _RETRIED = {"40001", "40P01", "55P03"}
-#: What the server lacks (disk, memory, connections), its system's errors, its corrupted tables and indexes. Not XX000, which
-#: extensions raise for wrong data, and not class 54, by which a statement is too large for any server.
+#: What the server lacks (disk, memory, connections), errors of its system, corrupted tables and indexes. Not XX000,
+#: which extensions raise for wrong data, and not class 54, by which a statement is too large for any server.
 _SERVERS = ("53", "58", "XX001", "XX002")
 
 
@@ -20,21 +20,21 @@ def is_innocent(error: BaseException) -> bool:
     """Whether an error says nothing against the message that was being handled.
 
     Serialization failures, deadlocks, lock time-outs, lost connections and shutdowns (SQLSTATE 40001, 40P01, 55P03,
-    57P0x, class 08) are retried without an incident, and so are sessions that the server ended for a time-out (25P03, 25P04),
+    57P0x, class 08) are retried without an incident. So are sessions that a time-out ended (25P03, 25P04),
     and what the server itself lacks or suffers from (is_servers).
-    The whole chain of causes is looked at, since frameworks wrap; ``raise … from None`` cuts it. A group of errors, as of
+    The whole chain of causes counts, since frameworks wrap errors; ``raise … from None`` cuts it. A group, as of
     ``asyncio.TaskGroup``, is innocent if all of its errors are.
     """
     return _holds(error, _is_innocent_itself)
 
 
 def is_servers(error: BaseException) -> bool:
-    """Whether an error is the server's own: insufficient resources (class 53), its system's (58), corruption (XX001, XX002)."""
+    """Whether an error is the server's: lack of resources (class 53), its system (58), corruption (XX001, XX002)."""
     return _holds(error, _is_servers_itself)
 
 
 def blamed(error: BaseException) -> BaseException:
-    """What to tell of an error: the first error of a group that is not innocent, else its first; the error itself of others."""
+    """Return the error to report: of a group, the first error that is not innocent or else the first."""
     if not isinstance(error, BaseExceptionGroup):
         return error
     found = leaves(error)
@@ -61,7 +61,7 @@ def leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
 def _holds(
     error: BaseException, condition: Callable[[BaseException], bool], within: frozenset[int] = frozenset()
 ) -> bool:
-    """Whether an error or one behind it meets a condition. A group does if each of its errors, or what is behind it, does.
+    """Whether an error or one of its causes meets a condition. A group does if each of its errors or their causes do.
 
     within: the groups that are being looked at, which may stand behind their own errors.
     """

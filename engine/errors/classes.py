@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 
 class HowdahError(Exception):
-    """Something that Howdah refused or could not do."""
+    """Howdah refused something or could not do it."""
 
     sqlstate: str | None = None
 
@@ -24,19 +24,19 @@ class HowdahError(Exception):
 
 
 class NoSuchQueue(HowdahError, LookupError):
-    """There is no queue of that name, or a message has none to go back to."""
+    """There is no queue of that name, or a message has no queue to return to."""
 
     sqlstate = "HD001"
 
 
 class QueueExists(HowdahError):
-    """A queue of that name exists already."""
+    """A queue of that name already exists."""
 
     sqlstate = "HD002"
 
 
 class BadName(HowdahError, ValueError):
-    """That cannot be the name of a queue or listener."""
+    """The name is not valid for a queue or listener."""
 
     sqlstate = "HD003"
 
@@ -60,7 +60,7 @@ class BadPriority(HowdahError, ValueError):
 
 
 class BodyTooLarge(HowdahError, ValueError):
-    """A body is larger than the queue takes."""
+    """A body is larger than the queue allows."""
 
     sqlstate = "HD007"
 
@@ -103,7 +103,7 @@ class SystemQueue(HowdahError):
 
 
 class NoSuchMessage(HowdahError, LookupError):
-    """The message is not in that queue, or is in somebody's hands."""
+    """The message is not in that queue, or another session has it in hand."""
 
     sqlstate = "HD013"
 
@@ -115,7 +115,7 @@ class LockLost(HowdahError):
 
 
 class UnknownWorker(HowdahError):
-    """The worker is not registered any more."""
+    """The worker is no longer registered."""
 
     sqlstate = "HD015"
 
@@ -133,7 +133,7 @@ class ConversationEnded(HowdahError):
 
 
 class ResourceAllocation(HowdahError):
-    """The whole engine has no room for more: nothing is sent, no queue or topic made."""
+    """The whole engine is full: no message can be sent, and no queue or topic created."""
 
     sqlstate = "HD027"
 
@@ -163,7 +163,7 @@ class ListenerExists(HowdahError):
 
 
 class NoSuchAttempt(HowdahError, LookupError):
-    """There is no such attempt, it is not committed yet, or a failure was told of a message without one."""
+    """The attempt does not exist or is uncommitted, or a failure was reported for a message without one."""
 
     sqlstate = "HD022"
 
@@ -187,7 +187,7 @@ class RestoredDatabase(HowdahError):
 
 
 class LeaseLost(HowdahError):
-    """The lease has not, or no longer, one of these messages: others may have received it."""
+    """The lease does not hold one of these messages, or no longer: others may have received it."""
 
     sqlstate = "HD026"
 
@@ -206,7 +206,7 @@ class NoReply(HowdahError, TimeoutError):
 
 
 class NoSuchSchedule(HowdahError, LookupError):
-    """There is no such schedule, or it is somebody else's."""
+    """There is no such schedule, or another role owns it."""
 
     sqlstate = "HD029"
 
@@ -218,7 +218,7 @@ class ConsumerNotOpen(HowdahError):
 
 
 class ConsumerRefused(HowdahError):
-    """The queue takes a single consumer, and has one."""
+    """The queue takes only one consumer and has one."""
 
     sqlstate = "HD033"
 
@@ -230,7 +230,10 @@ class JournalGone(HowdahError, LookupError):
 
 
 class ForeignOffset(HowdahError):
-    """A reader's place in the journal does not belong to this server (another cluster, a standby, set back), or a standby has not all that was asked for."""
+    """A reader's place in the journal belongs to another server, or a standby lacks a part of what was asked for.
+
+    The server may be another cluster, a standby, or one that was set back.
+    """
 
     sqlstate = "HD037"
 
@@ -242,7 +245,7 @@ class ClientIdInUse(HowdahError):
 
 
 class NotMigrated(HowdahError):
-    """The database has no Howdah in it, or one that does not fit this code."""
+    """Howdah is not installed in the database, or in a version that does not fit this code."""
 
 
 class CannotConnect(HowdahError, ConnectionError):
@@ -256,18 +259,18 @@ CHECK_DSN = "Check --dsn or HOWDAH_DSN."
 
 
 class ConnectionLost(HowdahError, ConnectionError):
-    """The connection to the database broke; whether a commit under way took place is not known."""
+    """The connection to the database broke. Whether a running commit took place is not known."""
 
     def __str__(self) -> str:
         return HowdahError.__str__(self)
 
 
 class TransactionRolledBack(HowdahError):
-    """A commit was refused, and all that the transaction did is undone; the cause says why."""
+    """A commit was refused, and the whole transaction is undone. The cause says why."""
 
 
 class IllegalState(HowdahError, RuntimeError):
-    """The object cannot do that now: it is closed, or the transaction is not its own."""
+    """The object cannot do that now: it is closed, or it does not own the transaction."""
 
 
 def _subclasses(cls: type[HowdahError]) -> Iterator[type[HowdahError]]:

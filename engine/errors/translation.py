@@ -49,7 +49,7 @@ def translate(error: psycopg.Error) -> HowdahError | None:
 
 
 def is_lost(error: psycopg.Error) -> bool:
-    """Whether the error means that the connection is gone: class 08, shutdown, a time-out that ends it, or no SQLSTATE."""
+    """Whether the error means a lost connection: class 08, shutdown, a time-out that ends it, or no SQLSTATE."""
     if error.sqlstate is None:
         return isinstance(error, psycopg.OperationalError)
     return error.sqlstate.startswith(_CONNECTION)
@@ -71,7 +71,7 @@ def translated() -> Iterator[None]:
 
 @contextmanager
 def lost_translated() -> Iterator[None]:
-    """Raise ConnectionLost in place of the driver's error. For COMMIT and ROLLBACK, which run the application's triggers."""
+    """Raise ConnectionLost in place of the driver's error. For COMMIT and ROLLBACK: they run application triggers."""
     try:
         yield
     except psycopg.Error as error:

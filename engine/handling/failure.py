@@ -20,10 +20,10 @@ def failure_of(
 ) -> dict[str, object]:
     """What ``record_failures`` wants to know of a message and the error its handler raised. Never raises itself.
 
-    max_redeliveries: the connection's own limit, as ActiveMQ's clients have one: the failure that follows so many redeliveries
+    max_redeliveries: the connection's limit, as ActiveMQ's clients have. The failure after so many redeliveries
     rejects the message, whatever the queue's limit. None: the queue's alone.
 
-    Of an outcome (Reject, Retry) that was raised because of another error, class, text and SQLSTATE are that error's. The
+    If an outcome (Reject, Retry) was raised because of another error, class, text and SQLSTATE are that error's. The
     outcome's reason is in the details. Of a group of errors they are those of the first error to blame.
     """
     outcome = decide(error, rules)
@@ -54,14 +54,14 @@ def failure_of(
 
 
 def is_blamed(error: BaseException) -> bool:
-    """Whether an error is a failed delivery: not one that says nothing against its message, unless an outcome was raised."""
+    """Whether an error is a failed delivery: an outcome, or an error that is not innocent."""
     return isinstance(error, Outcome) or not is_innocent(error)
 
 
 def recording(
     message: Message, error: BaseException, rules: Iterable[Rule] = (), max_redeliveries: int | None = None
 ) -> Call[Incident] | None:
-    """What records an error as a failed delivery of its message, by these rules; None if the error blames no message."""
+    """Return the call that records an error as a failed delivery by these rules, or None if it blames no message."""
     checked = Rules(rules)
     if not is_blamed(error):
         return None

@@ -68,4 +68,4 @@ def check_ran(result: Any) -> None:
         result.close()
     elif callable(cancel := getattr(result, "cancel", None)):
         cancel()
-    raise NotRun(f"the function returned {what} ({type(result).__name__}), which nobody has run", hint)
+    raise NotRun(f"the function returned {what} ({type(result).__name__}), which was not run", hint)

@@ -41,7 +41,7 @@ class Reject(Outcome):
 
 
 class Retry(Outcome):
-    """Roll back, count a failed delivery and deliver again: ``after`` so many seconds, or None for the queue's own delay."""
+    """Roll back, count a failed delivery and deliver again after ``after`` seconds; None: after the queue's delay."""
 
     #: Seconds; 0 means at once, whatever the queue's delay.
     after: float | None = None
@@ -115,7 +115,7 @@ def _outcome(wanted: Any) -> Outcome:
     if isinstance(wanted, Reject | Retry):
         return wanted
     raise BadArgument(
-        f"{wanted!r} is no outcome", "Outcomes are Reject, Retry, Retry(after=seconds), 'reject' and 'retry'."
+        f"{wanted!r} is not an outcome", "Outcomes are Reject, Retry, Retry(after=seconds), 'reject' and 'retry'."
     )
 
 

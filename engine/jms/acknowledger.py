@@ -19,7 +19,7 @@ log = logging.getLogger("howdah.ack")
 
 
 class Acknowledger:
-    """Says it in one statement for each queue, and counts the statements by kind. Its caller holds the session's lock."""
+    """Acknowledges with one statement a queue and counts statements by kind. The caller holds the session's lock."""
 
     def __init__(self, run: Callable[[Call[Any]], Any], lease_duration: float) -> None:
         self._runner = run
@@ -43,7 +43,7 @@ class Acknowledger:
             consumer.acknowledged(own)
 
     def consume_own(self, messages: Sequence[Delivery]) -> set[int]:
-        """As consume, for a session that acknowledges by itself: what was lost is left to who has it. The numbers of the others."""
+        """As consume, for a session that acknowledges by itself. Returns the numbers consumed; others have the rest."""
         try:
             self.consume(messages)
         except LeaseLost:
@@ -55,7 +55,7 @@ class Acknowledger:
         return {message.message_id for message in messages}
 
     def consume_interval(self, consumer: Holder, first: Delivery, last: Delivery) -> int:
-        """What a consumer got from one message to another is consumed: how many that were. Raises LeaseLost, IllegalState."""
+        """Consume what a consumer got from one message to another. Returns how many. Raises LeaseLost, IllegalState."""
 
         def place(message: Delivery) -> tuple[int, int, int]:
             return message.lease, -message.priority, message.position
@@ -71,7 +71,7 @@ class Acknowledger:
         return done
 
     def redeliver(self, messages: Sequence[Delivery], error_class: str, error_text: str) -> None:
-        """They failed, and those that the queue gives back at once are delivered next, each by the consumer that had it."""
+        """Fail messages. Those that the queue gives back at once come next, each to the consumer that had it."""
         why = {"error_class": error_class, "error_text": error_text}
         for consumer, own in by_consumer(messages):
             until = time.monotonic() + self._lease_duration

@@ -25,7 +25,7 @@ Listener = Callable[[Delivery], Any]
 
 
 class AckConsumer:
-    """Receives from one queue or subscription. Its methods are for one thread; ``close`` is for any."""
+    """Receives from one queue or subscription. One thread may call its methods; any may call ``close``."""
 
     def __init__(self, session: SessionBase, window: Window, seat: Seat, selector: str | None = None) -> None:
         self.session = session
@@ -55,7 +55,7 @@ class AckConsumer:
     # -- receiving ------------------------------------------------------------------------------------------------
 
     def receive(self, timeout: float | None = None) -> Delivery | None:
-        """The next message; None after ``timeout`` seconds (None: no limit) or when consumer, session or connection is closed.
+        """Return the next message; None after ``timeout`` seconds (None: no limit) or after close().
 
         While the connection is stopped nothing comes, and the time runs on.
         """
@@ -78,16 +78,16 @@ class AckConsumer:
         return None
 
     def receive_nowait(self) -> Delivery | None:
-        """The next message if there is one now."""
+        """Return the next message if there is one now, else None."""
         return self.receive(timeout=0)
 
     def __iter__(self) -> Iterator[Delivery]:
-        """Messages until consumer or session is closed."""
+        """Yield messages until consumer or session is closed."""
         while (message := self.receive()) is not None:
             yield message
 
     def look(self, idle: Idle) -> Delivery | None:
-        """The next message of the buffer, which is filled first if it is empty."""
+        """Return the next message of the buffer, after filling an empty one."""
         with self.session.lock:
             if self.closed or not self.session.ready:
                 return None
@@ -100,7 +100,7 @@ class AckConsumer:
             return message
 
     def fill(self) -> bool:
-        """Claim what there is room for; whether there was anything."""
+        """Claim what there is room for. Returns whether there was anything."""
         if self.session.mode is AckMode.AUTO and self.prefetch == 0:
             # Consumed before receive returns: no lease is needed for that.
             for message in self.seat.ask(
@@ -137,7 +137,7 @@ class AckConsumer:
             idle.asked(self.queue, self.session.run(ask))
 
     def _room(self) -> int:
-        """How many more it may hold."""
+        """Return how many more it may hold."""
         if self.prefetch == 0:
             return 1
         if self.session.mode is AckMode.SESSION_TRANSACTED:
@@ -151,14 +151,14 @@ class AckConsumer:
         return max(1, self._most)
 
     def _stall(self) -> None:
-        """It holds all it may: say so, once."""
+        """Report once that it holds all it may."""
         if self.session.mode.by_client and not self.slow:
             self.slow = True
             facts = {"prefetch": self.prefetch, "unacknowledged": len(self.holding.delivered)}
             self.session.run(lease_calls.report_slow_consumer(self.queue, facts))
 
     def _next(self) -> Delivery | None:
-        """The first message of the buffer that has not expired."""
+        """Return the first unexpired message of the buffer."""
         if overdue := self.holding.overdue(time.monotonic()):
             self.holding.drop(overdue)  # others may have these by now
         if expired := self.holding.expired():
@@ -170,7 +170,7 @@ class AckConsumer:
     # -- what becomes of what was delivered -----------------------------------------------------------------------
 
     def _received(self, message: Delivery) -> bool:
-        """Note that receive is about to return a message; False if it is not this consumer's any more."""
+        """Note that receive is about to return a message. Returns False if another consumer has it by now."""
         with self.session.lock:
             if message.lease == 0:
                 self.session.acks[AckType.STANDARD] += 1
@@ -190,7 +190,7 @@ class AckConsumer:
         return self.session.mode in (AckMode.AUTO, AckMode.DUPS_OK)
 
     def deliver(self, message: Delivery) -> None:
-        """A message is handed out."""
+        """Note that a message is handed out."""
         if self._by_session:
             return  # a listener may have it in hand for long, and meanwhile it must not be acknowledged with others
         self.holding.delivered[message.message_id] = message
@@ -203,7 +203,7 @@ class AckConsumer:
                 self.fill()
 
     def handled(self, message: Delivery) -> bool:
-        """A message was handled as its mode has it; False if it turned out to be somebody else's by now."""
+        """Settle a handled message as the mode says. Returns False if another consumer has it by now."""
         if not self._by_session:
             return True
         self.holding.delivered[message.message_id] = message
@@ -215,7 +215,7 @@ class AckConsumer:
         return True
 
     def flush(self) -> set[int]:
-        """Acknowledge what the session is to acknowledge by itself; the numbers of what was."""
+        """Acknowledge what the session must acknowledge itself. Returns the numbers acknowledged."""
         if not self._by_session or not self.holding.delivered:
             return set()
         self._pending_since = time.monotonic()  # should it fail
@@ -224,12 +224,12 @@ class AckConsumer:
         return done
 
     def flush_due(self) -> float:
-        """When ``flush`` is to be called at the latest, by the monotonic clock."""
+        """Return the latest time for ``flush``, by the monotonic clock."""
         since = self._pending_since
         return math.inf if since is None else since + self.window.timeout
 
     def acknowledged(self, messages: list[Delivery]) -> None:
-        """They are consumed, or not this consumer's any more."""
+        """Forget messages that were consumed or that others have."""
         self.holding.forget(messages)
         self.session.forget(self)
         self.slow = False
@@ -241,14 +241,14 @@ class AckConsumer:
         self.session.acknowledge_message(message)
 
     def acknowledge(self) -> None:
-        """All that this consumer has delivered is consumed; in the modes in which the client acknowledges. Raises LeaseLost."""
+        """Acknowledge all that this consumer has delivered, if the client acknowledges. Raises LeaseLost."""
         with self.session.lock:
             self.session.check_open()
             if self.session.mode.by_client:
                 self.session.acknowledger.consume(list(self.holding.delivered.values()))
 
     def acknowledge_interval(self, first: Delivery, last: Delivery) -> int:
-        """What this consumer got, from one message to another, is consumed: how many that were. As ``acknowledge``.
+        """Consume what this consumer got from one message to another. Returns how many. As ``acknowledge``.
 
         The order is that of ``howdah.ack_interval``. Raises LeaseLost, and IllegalState in the other modes.
         """
@@ -282,7 +282,7 @@ class AckConsumer:
         self.session.listen()
 
     def close(self) -> None:
-        """Receive nothing more; what it holds ahead goes back unharmed. What it delivered stays the session's to acknowledge."""
+        """Receive nothing more. Messages held ahead go back unharmed; the session still acknowledges delivered ones."""
         if self.closed:
             return
         self.closed = True

@@ -41,7 +41,7 @@ class AckListeners:
         return True
 
     def _failed(self, consumer: AckConsumer, message: Delivery, error: BaseException) -> None:
-        """AUTO and DUPS_OK: the message again, at once. Else the next one: the client has not acknowledged this, and may yet."""
+        """AUTO and DUPS_OK: deliver the message again at once. Else the next: the client may still acknowledge this."""
         if self._session.mode not in (AckMode.AUTO, AckMode.DUPS_OK):
             log.warning("listener of %s: %s: %s", consumer.queue, type(error).__name__, error)
             return

@@ -46,7 +46,7 @@ class KeptSession(SessionBase):
         return [consumer.seat for consumer in list(self._consumers) if consumer.seat.number is not None]
 
     def renewed(self, lost: set[int], until: float) -> None:
-        """Its leases last until then, by the monotonic clock, but for those that were lost: others have what was ahead of these."""
+        """Note how long its leases last, by the monotonic clock, except the lost ones: others have their messages."""
         if self.lock.acquire(blocking=False):  # else the next time
             try:
                 for consumer in self._consumers:

@@ -1,4 +1,4 @@
-"""When a session's messages count as consumed: the acknowledge modes, the kinds of acknowledgement, and their thresholds."""
+"""When a session's messages count as consumed: acknowledge modes, kinds of acknowledgement, and their thresholds."""
 
 from __future__ import annotations
 
@@ -53,14 +53,15 @@ HALF = 0.5
 
 
 def mode_of(transacted: bool, mode: int) -> AckMode:
-    """The mode of a new session. Raises BadArgument for what is none, and for SESSION_TRANSACTED without a transaction."""
+    """Return a new session's mode. Raises BadArgument for no mode, and for SESSION_TRANSACTED without transaction."""
     if transacted:
         return AckMode.SESSION_TRANSACTED
     try:
         wanted = AckMode(mode)
     except ValueError:
         raise BadArgument(
-            f"{mode!r} is no acknowledge mode", "Modes are " + ", ".join(f"{m.name} {m.value}" for m in AckMode) + "."
+            f"{mode!r} is not an acknowledge mode",
+            "Modes are " + ", ".join(f"{m.name} {m.value}" for m in AckMode) + ".",
         ) from None
     if wanted is AckMode.SESSION_TRANSACTED:
         raise BadArgument("SESSION_TRANSACTED is the mode of transacted sessions", "jms_session(transacted=True).")

@@ -20,8 +20,9 @@ BATCH_MAX = 1000
 class Prefetch:
     """A connection's settings for consumers; ActiveMQ's prefetch policy and its defaults.
 
-    ``queue``, ``durable_topic`` and ``topic``: messages that a consumer holds ahead, of a queue, of a durable subscription, of one
-    that ends with its session. 0: none, each receive asks the server. ``optimize_acknowledge``: acknowledge at 65 % of the prefetch,
+    ``queue``, ``durable_topic`` and ``topic``: messages that a consumer holds ahead, of a queue, of a durable
+    subscription, of one that ends with its session. 0: none, each receive asks the server.
+    ``optimize_acknowledge``: acknowledge at 65 % of the prefetch,
     or ``optimize_timeout`` seconds after the first; needs a prefetch above 0 and concerns AUTO sessions, and DUPS_OK
     on queues.
     Raises BadArgument.
@@ -47,7 +48,7 @@ class Prefetch:
         values: dict[str, Any] = {}
         for option, text in options.items():
             if option not in _URL:
-                raise BadArgument(f"{option} is no option of a connection", "Options are " + ", ".join(_URL) + ".")
+                raise BadArgument(f"{option} is not an option of a connection", "Options are " + ", ".join(_URL) + ".")
             for name in _URL[option]:
                 values[name] = _value(option, name, text)
         return replace(given or cls(), **values)
@@ -63,7 +64,7 @@ class Prefetch:
         exclusive: bool | None = None,
         priority: int | None = None,
     ) -> Window:
-        """What holds for one consumer: what is given, else what stands behind the destination's name, else the connection's.
+        """Return one consumer's settings: the arguments, else the options of the destination, else the connection's.
 
         ``orders?consumer.prefetchSize=100&consumer.optimizeAcknowledge=true``. Raises BadArgument.
         """
@@ -81,8 +82,9 @@ class Prefetch:
                 behind[name_of] = _value(option, name_of, text)
             else:
                 raise BadArgument(
-                    f"{option} is no option of a destination",
-                    "Options are consumer.prefetchSize, consumer.optimizeAcknowledge, consumer.exclusive and consumer.priority.",
+                    f"{option} is not an option of a destination",
+                    "Options are consumer.prefetchSize, consumer.optimizeAcknowledge, consumer.exclusive"
+                    " and consumer.priority.",
                 )
         size = size if prefetch is None else prefetch
         optimize = optimize if optimize_acknowledge is None else optimize_acknowledge

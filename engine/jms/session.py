@@ -1,4 +1,4 @@
-"""A session with an acknowledge mode, as JMS has it: consumers that receive ahead, and rules for when a message is consumed."""
+"""JMS sessions with acknowledge modes: consumers that receive ahead, and rules for when a message is consumed."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ T = TypeVar("T")
 class AckSession(KeptSession):
     """Made by ``Connection.jms_session``; its mode never changes. Any thread may close it.
 
-    Its listeners are called one at a time. Unless it is transacted, its consumers may be asked in parallel, by a thread each.
+    Its listeners are called one at a time. Unless it is transacted, consumers may receive in parallel, one thread each.
 
-    Messages come under leases, which the connection renews while the session lives. If its process dies, they run out, and what
-    the session held comes again to others.
+    Messages come under leases, which the connection renews while the session lives. If its process dies, they end, and
+    what the session held comes again to others.
     """
 
     def __init__(
         self, owner: Owner, mode: AckMode, *, keeper: Keeper, prefetch: Prefetch, transaction: Session | None
     ) -> None:
-        """transaction: the session that it sends and commits in, if it is transacted."""
+        """transaction: if transacted, the session in which it sends and commits."""
         super().__init__(owner, mode, keeper)
         self._prefetch = prefetch
         self._transaction = transaction
@@ -62,11 +62,12 @@ class AckSession(KeptSession):
         exclusive: bool | None = None,
         priority: int | None = None,
     ) -> AckConsumer:
-        """A consumer of a queue or a subscription, with how far it receives ahead.
+        """Return a consumer of a queue or subscription, with settings for how far it receives ahead.
 
-        What is given here wins, then options behind the name (``orders?consumer.prefetchSize=100``), then the connection's.
-        selector: only messages for which it is true; others stay for others. exclusive: while it lives, no other consumer of the queue gets
-        messages; of several, the one with the highest priority. Raises BadArgument, InvalidSelector; SubscriptionInUse: an unshared
+        Arguments win over options behind the name (``orders?consumer.prefetchSize=100``), and those over the
+        connection's. selector: only messages for which it is true; the others stay. exclusive: while it lives, no
+        other consumer of the queue gets messages; of several, the one with the highest priority does. Raises
+        BadArgument, InvalidSelector; SubscriptionInUse: an unshared
         subscription is somebody else's, or has leased messages.
         """
         kind = "durable_topic" if is_subscription(destination.partition("?")[0]) else "queue"
@@ -85,7 +86,7 @@ class AckSession(KeptSession):
         prefetch: int | None = None,
         optimize_acknowledge: bool | None = None,
     ) -> AckConsumer:
-        """A consumer of a topic, or a wildcard, from now on: of a subscription that is not durable and ends with the session; client_id: None, the connection's."""
+        """Subscribe non-durably to a topic or wildcard, until the session ends. client_id: None: the connection's."""
         self.check_open()
         name, _, options = topic.partition("?")
         client_id = (self._owner.client_id or "") if client_id is None else client_id
@@ -115,12 +116,12 @@ class AckSession(KeptSession):
         return consumer
 
     def send(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> int:
-        """Send one message and return its number; options as in ``calls.send``. Transacted: with the commit."""
+        """Send one message and return its number. Options as in ``calls.send``. Transacted: sent with the commit."""
         self.check_open()
         return self.run_in_transaction(calls.send(queue, body, **options))
 
     def send_many(self, queue: str, bodies: Sequence[Body], **options: Unpack[SendManyOptions]) -> list[int]:
-        """Send many messages in one statement and return their numbers in order; options as in ``calls.send_many``."""
+        """Send many messages in one statement and return their numbers in order. Options as in ``calls.send_many``."""
         self.check_open()
         return self.run_in_transaction(calls.send_many(queue, bodies, **options))
 
@@ -131,7 +132,7 @@ class AckSession(KeptSession):
 
     @property
     def connection(self) -> Any:
-        """The connection beneath of a transacted session, for the application's own statements in its transaction."""
+        """The connection of a transacted session, for the application's statements in its transaction."""
         return self._own().connection
 
     def run_in_transaction(self, call: Call[T]) -> T:
@@ -141,9 +142,9 @@ class AckSession(KeptSession):
     # -- acknowledging --------------------------------------------------------------------------------------------
 
     def acknowledge(self) -> None:
-        """All that all consumers of the session have delivered is consumed; CLIENT and INDIVIDUAL, else it does nothing.
+        """Acknowledge all that the session's consumers have delivered, in CLIENT and INDIVIDUAL; else do nothing.
 
-        Raises LeaseLost if others may have some of it by now: nothing is acknowledged then, and ``recover`` sorts it out.
+        Raises LeaseLost if others may have some of it by now. Then nothing is acknowledged; call ``recover``.
         """
         with self.lock:
             self.check_open()
@@ -161,7 +162,7 @@ class AckSession(KeptSession):
                 self.acknowledger.consume([message], AckType.INDIVIDUAL)
 
     def recover(self) -> None:
-        """Begin again with the first message that is not acknowledged: what was delivered comes again, as redelivered.
+        """Deliver again from the first unacknowledged message on; what was delivered comes again, as redelivered.
 
         To this session, before anything else. Raises IllegalState if it is transacted.
         """
@@ -182,10 +183,10 @@ class AckSession(KeptSession):
         return self._transaction
 
     def commit(self) -> None:
-        """What was received is consumed, what was sent is sent, what was written on ``connection`` is written: all or nothing.
+        """Consume what was received, send what was sent, write what ``connection`` wrote: all or nothing.
 
-        Raises TransactionRolledBack if the database refused: all of it is undone, and what was received comes again, counted as
-        failed unless the error blames no message. Raises ConnectionLost if it is not known what became of it.
+        Raises TransactionRolledBack if the database refused. All is undone, and what was received comes again, counted
+        as failed unless the error blames no message. Raises ConnectionLost if it is not known what became of it.
         """
         with self.lock:
             transaction, delivered = self._own(), self.delivered
@@ -213,7 +214,7 @@ class AckSession(KeptSession):
         transaction.commit()
 
     def rollback(self) -> None:
-        """What was sent and written is undone; what was received comes again to this session, first, counted as failed."""
+        """Undo what was sent and written. What was received comes again to this session, first, counted as failed."""
         with self.lock:
             transaction = self._own()
             try:
@@ -234,7 +235,7 @@ class AckSession(KeptSession):
     # -- listeners, leases and its end ----------------------------------------------------------------------------
 
     def listen(self) -> None:
-        """A consumer got a listener, or has none any more."""
+        """Note that a consumer got or lost its listener."""
         self.check_open()
         if self._dispatcher is not None:
             self.wake()
@@ -245,7 +246,9 @@ class AckSession(KeptSession):
             self._dispatcher.start()
 
     def close(self) -> None:
-        """End it: a transaction is rolled back; what a client has not acknowledged is not; what was held ahead goes back unharmed.
+        """End the session: roll back a transaction and give messages held ahead back unharmed.
+
+        What the client has not acknowledged stays unacknowledged.
 
         A listener's message in hand is finished first; waiting receives return None. A second call does nothing.
         """

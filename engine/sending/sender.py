@@ -20,7 +20,7 @@ UNSENT_MAX = 10_000
 
 
 class Sender:
-    """Makes calls one after another, each in a transaction of its own, over a connection it borrows while it has work."""
+    """Makes calls one after another, each in its own transaction, on a connection borrowed while it has work."""
 
     def __init__(self, loans: Loans) -> None:
         self._loans = loans

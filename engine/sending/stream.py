@@ -1,7 +1,7 @@
 # Written by tools/make_sync.py from engine/aio/stream.py: change that, and run make sync.
-"""Sending what is too much for one list: an iterable of bodies, batch by batch, all or nothing.
+"""Send more than fits in one list: an iterable of bodies, batch by batch, all or nothing.
 
-The next batch is written while the server stores the ones before: statements go out without waiting for their answers, up to
+The next batch is written while the server stores the ones before. Statements do not wait for their answers, up to
 AHEAD of them, so that memory stays bounded however long the stream is.
 """
 
@@ -29,9 +29,9 @@ SHARED = SharedOptions.__optional_keys__
 def send_stream(
     connection: psycopg.Connection[Any], queue: str, bodies: Iterable[Body], batch: int, options: SharedOptions
 ) -> int:
-    """Send every body in the connection's transaction; how many there were. After an error none of them is sent."""
+    """Send every body in the connection's transaction. Returns how many. After an error, none of them is sent."""
     if unknown := sorted(options.keys() - SHARED):
-        raise BadArgument(f"{unknown[0]} is no option of a stream", f"Known are: {', '.join(sorted(SHARED))}.")
+        raise BadArgument(f"{unknown[0]} is not an option of a stream", f"Known are: {', '.join(sorted(SHARED))}.")
     if not 1 <= batch <= BATCH_MAX:
         raise BadArgument(f"batch must be 1 to {BATCH_MAX}, not {batch}")
     with translated():
@@ -60,7 +60,7 @@ def _parts(bodies: Iterable[Body], batch: int) -> Iterator[list[Body]]:
 
 
 def whole(connection: psycopg.Connection[Any]) -> AbstractContextManager[Any]:
-    """All or nothing: a transaction where each statement is one, else a part of the open one."""
+    """Make the block all or nothing: a transaction in autocommit, else a part of the open one."""
     return connection.transaction() if connection.autocommit else _part(connection)
 
 

@@ -1,4 +1,4 @@
-"""Sending without waiting for each answer: a producer with a window, and the thread that sends for it."""
+"""Send without waiting for each answer: a producer with a window, and the thread that sends for it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ GROUP_MAX = 500
 
 @dataclass(eq=False)
 class Sent:
-    """A message handed over, and what became of it: its number, or the error."""
+    """A message handed over, and its outcome: its number or the error."""
 
     queue: str
     body: Body
@@ -54,10 +54,11 @@ OnComplete = Callable[[Sent], None]
 
 
 class WindowedProducer:
-    """Sends to one queue, or, made without one, to the queue named at each send; for any number of threads.
+    """Sends to one queue or, if made without one, to the queue named at each send. Any number of threads may use it.
 
-    Non-persistent messages are sent without waiting for the database, persistent ones wait for their commit, unless ``asynchronous``
-    says it for both. What is sent without waiting goes in order, over one connection, as many messages in one transaction as are
+    Non-persistent messages are sent without waiting for the database, persistent ones wait for their commit;
+    ``asynchronous`` overrides both. What is sent without waiting goes in order, over one connection, as many messages
+    in one transaction as are
     there. Once ``window_bytes`` of bodies are unconfirmed, the next send waits for answers; 0: there is no such limit.
     """
 
@@ -91,11 +92,11 @@ class WindowedProducer:
 
     @property
     def unconfirmed_bytes(self) -> int:
-        """Bytes of bodies handed over and not yet confirmed."""
+        """Bytes of bodies that are handed over but not yet confirmed."""
         return self._bytes
 
     def send(self, body: Body, *, queue: str | None = None, **options: Unpack[SendOptions]) -> Future[int]:
-        """Send one message; the future has its number, or the error. Options as in ``calls.send``.
+        """Send one message. The future gets its number or the error. Options as in ``calls.send``.
 
         A persistent one is stored when this returns, unless ``asynchronous``; its error is raised here.
         """
@@ -130,7 +131,10 @@ class WindowedProducer:
         )
 
     def flush(self, timeout: float | None = None) -> None:
-        """Wait until all is confirmed. Raises TimeoutError, and, where there is no listener, the first error since the last flush."""
+        """Wait until all is confirmed. Raises TimeoutError.
+
+        Without a listener, raises the first error since the last flush.
+        """
         if self._background.is_current():
             raise IllegalState("a completion listener cannot wait for its own producer")
         with self._changed:
@@ -141,7 +145,7 @@ class WindowedProducer:
             raise failed
 
     def close(self) -> None:
-        """Send what is left and give the connection back; raises as ``flush``. A second call does nothing."""
+        """Send what is left and give the connection back. Raises as ``flush``. A second call does nothing."""
         if self._background.is_current():
             raise IllegalState("a completion listener cannot close its own producer")
         with self._changed:
@@ -161,7 +165,7 @@ class WindowedProducer:
                 self._loans.give_back(self._connection)
 
     def _next(self) -> list[Sent]:
-        """What is to be sent together; empty once closed."""
+        """Return what to send together; empty once closed."""
         while not self._is_awake(IDLE_SECONDS if self._connection is not None else None):
             connection, self._connection = self._connection, None
             if connection is not None:
@@ -170,12 +174,12 @@ class WindowedProducer:
             return [self._waiting.popleft() for _ in range(min(len(self._waiting), GROUP_MAX))]
 
     def _is_awake(self, seconds: float | None) -> bool:
-        """Wait so long (None: no limit) until there is something to do."""
+        """Wait until there is something to do, for at most this time (None: no limit)."""
         with self._changed:
             return self._changed.wait_for(lambda: bool(self._waiting) or self._closed, seconds)
 
     def _send(self, group: list[Sent]) -> None:
-        """Send them in one transaction, or, if one of them is refused, each in its own."""
+        """Send messages in one transaction or, if one of them is refused, each in its own."""
         try:
             if self._connection is None or self._connection.closed:
                 self._renew()
@@ -229,7 +233,7 @@ class WindowedProducer:
 
 
 def _together(connection: PgConnection, group: list[Sent]) -> None:
-    """One transaction, one round trip: the numbers are known once it is committed."""
+    """Send in one transaction and one round trip. The numbers are known once it is committed."""
     with translated(), connection.pipeline(), connection.transaction():
         cursors = []
         for sent in group:

@@ -1,5 +1,5 @@
 # Written by tools/make_sync.py from engine/aio/producer.py: change that, and run make sync.
-"""Producers, consumers and browsers: a session's verbs with the queue already said."""
+"""Producers, consumers and browsers: a session's verbs for a fixed queue."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Sends(Protocol):
         """Send many messages in one statement."""
 
     def send_stream(self, queue: str, bodies: Iterable[Body], **options: Unpack[StreamOptions]) -> int:
-        """Send all that an iterable gives."""
+        """Send all bodies of an iterable."""
 
     def send_copy(self, queue: str, rows: Iterable[Any], **options: Unpack[CopyOptions]) -> int:
-        """Send all that an iterable gives by COPY."""
+        """Send all rows of an iterable by COPY."""
 
 
 class Receives(Protocol):
@@ -33,7 +33,7 @@ class Receives(Protocol):
 
     @property
     def closed(self) -> bool:
-        """Whether it was closed."""
+        """Whether it is closed."""
 
     def receive_until(
         self, queue: str, max_messages: int, wait: float | None, given_up: Callable[[], bool]
@@ -41,7 +41,7 @@ class Receives(Protocol):
         """Receive, until ``given_up`` is true."""
 
     def wake(self) -> None:
-        """Have a waiting receive look again at once."""
+        """Make a waiting receive look again at once."""
 
     def listen(self, queue: str, listener: Callable[[Message], Any] | None, *, consumer: object = None) -> None:
         """Call a function with each message of a queue; None ends it."""
@@ -58,32 +58,32 @@ class Browses(Protocol):
         after: Message | tuple[int, int] | None = None,
         **which: Unpack[BrowseOptions],
     ) -> list[Message]:
-        """One page of ready messages."""
+        """Return a page of ready messages."""
 
 
 class Producer:
-    """Sends to one queue, or, made without one, to the queue named at each send."""
+    """Sends to one queue or, if made without one, to the queue named at each send."""
 
     def __init__(self, session: Sends, queue: str | None) -> None:
         self._session = session
         self.queue = queue
 
     def send(self, body: Body, *, queue: str | None = None, **options: Unpack[SendOptions]) -> int:
-        """Send one message; options as in ``calls.send``."""
+        """Send one message. Options as in ``calls.send``."""
         return self._session.send(self._target(queue), body, **options)
 
     def send_many(
         self, bodies: Sequence[Body], *, queue: str | None = None, **options: Unpack[SendManyOptions]
     ) -> list[int]:
-        """Send many messages in one statement; options as in ``calls.send_many``."""
+        """Send many messages in one statement. Options as in ``calls.send_many``."""
         return self._session.send_many(self._target(queue), bodies, **options)
 
     def send_stream(self, bodies: Iterable[Body], *, queue: str | None = None, **options: Unpack[StreamOptions]) -> int:
-        """Send all that an iterable gives; options as in ``Session.send_stream``."""
+        """Send all bodies of an iterable. Options as in ``Session.send_stream``."""
         return self._session.send_stream(self._target(queue), bodies, **options)
 
     def send_copy(self, rows: Iterable[Any], *, queue: str | None = None, **options: Unpack[CopyOptions]) -> int:
-        """Send all that an iterable gives by COPY; options as in ``Session.send_copy``."""
+        """Send all rows of an iterable by COPY. Options as in ``Session.send_copy``."""
         return self._session.send_copy(self._target(queue), rows, **options)
 
     def _target(self, queue: str | None) -> str:
@@ -103,18 +103,18 @@ class Consumer:
         self._listener: Callable[[Message], None] | None = None
 
     def receive(self, timeout: float | None = None) -> Message | None:
-        """The next message; None after ``timeout`` seconds (None: no limit) or when consumer or session is closed."""
+        """Return the next message; None after ``timeout`` seconds (None: no limit) or once it or its session closes."""
         if self._listener is not None:
             raise IllegalState("a consumer with a listener cannot be asked to receive")
         messages = self._session.receive_until(self.queue, 1, timeout, lambda: self._closed)
         return messages[0] if messages else None
 
     def receive_nowait(self) -> Message | None:
-        """The next message if there is one now."""
+        """Return the next message if there is one now, else None."""
         return self.receive(timeout=0)
 
     def listen(self, function: Callable[[Message], None] | None) -> None:
-        """Have a function called with each message, beside whatever else runs; None ends it. The session is handed over to that."""
+        """Call a function with each message, beside the caller; None ends that. The listener takes the session over."""
         if self._closed and function is not None:
             raise IllegalState("the consumer is closed")
         self._session.listen(self.queue, function, consumer=self)
@@ -130,12 +130,12 @@ class Consumer:
         self.listen(function)
 
     def __iter__(self) -> Iterator[Message]:
-        """Messages until the session or consumer is closed."""
+        """Yield messages until the session or consumer is closed."""
         while (message := self.receive()) is not None:
             yield message
 
     def close(self) -> None:
-        """Receive nothing more, after the message a listener has in hand; the session's transaction is not touched."""
+        """Stop receiving after the message that a listener has in hand. The session's transaction is not touched."""
         self._closed = True
         self._session.wake()
         if self._listener is not None and not self._session.closed:
@@ -146,7 +146,7 @@ class Browser:
     """Looks at a queue's ready messages, page by page, without disturbing anyone."""
 
     def __init__(self, session: Browses, queue: str, page: int = 100, **which: Unpack[BrowserOptions]) -> None:
-        """which: selector or correlation_id, as in ``calls.browse``; after, the priority and position to begin behind."""
+        """which: selector or correlation_id, as in ``calls.browse``; after: priority and position to start behind."""
         self._session = session
         self._page = page
         self._after: Message | tuple[int, int] | None = which.pop("after", None)

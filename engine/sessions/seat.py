@@ -1,4 +1,4 @@
-"""The place of a consumer among the consumers of a queue that tells them apart, or as the one of an unshared subscription."""
+"""A consumer's place among those of a queue that tells consumers apart, or as the one of an unshared subscription."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def is_subscription(name: str) -> bool:
 
 
 class Seat:
-    """An open consumer: of a queue from the first time that it asks for one, of a subscription from the beginning; most queues need none.
+    """An open consumer. A subscription needs it from the start, a queue once it asks for one; most queues never do.
 
-    It lives by its time-out: whoever asks for messages, or renews it, keeps it. It does not live with a database session, for
-    each statement may run in another one, and behind a pooler none is anybody's own.
+    It lives by its time-out: whoever asks for messages, or renews it, keeps it. It does not live with a database
+    session: each statement may run in another one, and behind a pooler nobody owns one.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Seat:
         self._timeout = min(max(timeout, TIMEOUT_MIN), TIMEOUT_MAX)
         self._exclusive = exclusive
         self._priority = priority
-        #: Whether it is opened whatever the queue is like: it is exclusive, has a priority, or reads an unshared subscription.
+        #: Whether it is opened for any queue: it is exclusive, has a priority, or reads an unshared subscription.
         self.wanted = exclusive or priority != 0 or is_subscription(queue)
         #: The consumer's number; None: none was needed yet, or others took its place.
         self.number: int | None = None
@@ -42,7 +42,8 @@ class Seat:
     def take(self) -> int | None:
         """Open a consumer and return its number; None: of a shared subscription, which needs none.
 
-        Raises ConsumerRefused where the queue takes a single one, and has it; SubscriptionInUse where an unshared subscription is somebody else's.
+        Raises ConsumerRefused if the queue takes only one and has it, SubscriptionInUse if the unshared subscription
+        is taken.
         """
         call = consumers.open_consumer(
             self._queue, exclusive=self._exclusive, priority=self._priority, timeout=self._timeout
@@ -53,7 +54,7 @@ class Seat:
         return number
 
     def ask(self, call: Callable[[int | None], Call[T]]) -> T:
-        """Run a call that a consumer's number belongs to; with a new one if the queue says that it needs one or this is gone."""
+        """Run a call with the consumer's number; with a new one if the queue needs one or the old one is gone."""
         number = self.take() if self.number is None and self.wanted else self.number
         try:
             answer: T = self._run(call(number))

@@ -1,5 +1,5 @@
 # Written by tools/make_sync.py from engine/aio/transacting.py: change that, and run make sync.
-"""The connection and the transaction of a session, and its life: what stands beneath the verbs."""
+"""The connection, transaction and life of a session, beneath its verbs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Transacting(Waiter):
-    """One connection, the session's own or its caller's, and one transaction at a time."""
+    """One connection, the session's or its caller's, with one transaction at a time."""
 
     def __init__(self, connection: AnyConnection) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class Transacting(Waiter):
 
     @property
     def max_redeliveries(self) -> int | None:
-        """The connection's limit of redeliveries; None: the queue's alone."""
+        """The connection's limit of redeliveries; None: only the queue's holds."""
         return None if self._owner is None else self._owner.max_redeliveries
 
     @property
@@ -61,12 +61,12 @@ class Transacting(Waiter):
 
     @property
     def closed(self) -> bool:
-        """Whether it was closed."""
+        """Whether it is closed."""
         return self._closing
 
     @property
     def connection(self) -> Any:
-        """The connection beneath, for the application's own statements in the same transaction."""
+        """The connection beneath, for the application's statements in the same transaction."""
         return self._live()
 
     def _live(self) -> AnyConnection:
@@ -78,7 +78,7 @@ class Transacting(Waiter):
         return self._connection
 
     def call(self, call: Call[T]) -> T:
-        """Run any call in this session's transaction. If it fails as the first one, no broken transaction is left."""
+        """Run any call in this session's transaction. If the first call fails, it leaves no broken transaction."""
         with self._in_use:
             connection = self._live()
             idle = self._is_idle()
@@ -128,16 +128,16 @@ class Transacting(Waiter):
                 how(connection)
 
     def commit(self) -> None:
-        """Make what was sent, received and written since the last commit permanent."""
+        """Make permanent what was sent, received and written since the last commit."""
         self._end(psycopg.Connection.commit)
 
     def rollback(self) -> None:
-        """Undo what was sent, received and written since the last commit; messages are back in their place."""
+        """Undo what was sent, received and written since the last commit. Messages return to their place."""
         self._end(psycopg.Connection.rollback)
 
     @contextmanager
     def transaction(self) -> Iterator[Self]:
-        """Commit at the end of the block, roll back if it raises."""
+        """Commit at the end of the block, or roll back if it raises."""
         if not self._transacted:
             raise IllegalState("a session that is not transacted has no transactions")
         self._own()
@@ -153,7 +153,7 @@ class Transacting(Waiter):
     # -- its life -------------------------------------------------------------------------------------------------
 
     def renew(self, timeout: float | None = None) -> None:
-        """If the connection broke, put another in its place; what was open on it is rolled back by the server.
+        """Replace a broken connection. The server rolls back what was open on it.
 
         Raises CannotConnect if there is none within ``timeout`` seconds.
         """
@@ -164,7 +164,7 @@ class Transacting(Waiter):
                 self._connection = self._loans.borrow(autocommit=not self._transacted, timeout=timeout)
 
     def close(self) -> None:
-        """Roll back what is open and give the connection back; a waiting ``receive`` returns []. A second call does nothing.
+        """Roll back, give the connection back and end waiting ``receive`` calls with []. A second call does nothing.
 
         Listeners finish the message they have in hand; one that closes its own session closes it after that.
         """

@@ -194,7 +194,7 @@ def test_a_folder_belongs_to_one_archive_of_one_database(
         strange.mkdir()
         (strange / "cat.jpg").touch()
         refused(howdah(dsn, "archive", "run", strange), "neither empty nor an archive")
-        refused(howdah(dsn, "archive", "verify", strange), "is no archive")
+        refused(howdah(dsn, "archive", "verify", strange), "is not an archive")
         known = json.loads((folder / "archive.json").read_text())
         (folder / "archive.json").write_text(json.dumps(known | {"archive_id": "00000000-0000-0000-0000-000000000000"}))
         refused(howdah(dsn, "archive", "run", folder), "of another database")
@@ -297,7 +297,7 @@ def test_a_message_is_restored_with_body_headers_and_properties_once(
 def test_a_folder_that_is_no_archive_is_not_taken_for_one(tmp_path: Path) -> None:
     folder = ArchiveFolder(tmp_path)
     assert folder.is_new()
-    with pytest.raises(AuditError, match="is no archive"):
+    with pytest.raises(AuditError, match="is not an archive"):
         folder.archive_id()
     (tmp_path / "archive.json").write_text("{")
     with pytest.raises(AuditError, match="cannot be read"):
@@ -358,7 +358,7 @@ def test_a_column_that_came_after_a_run_is_unknown_of_its_rows(
         assert sorted(row.event or "" for row in rows.collect()) == ["", "", "sent"]
         assert archived == 2
         assert history.live("audit_messages", 2) is None
-    with pytest.raises(AuditError, match="is no archive"), exported(dsn) as snapshot:
+    with pytest.raises(AuditError, match="is not an archive"), exported(dsn) as snapshot:
         open_history(spark, dsn, snapshot, folder.parent)
 
 

@@ -146,7 +146,7 @@ def test_a_restart_makes_up_for_what_was_missed_since_the_last_audit_on_record()
 
 
 def test_what_cannot_be_a_schedule_is_refused(dsn: str) -> None:
-    refused(howdah(dsn, "audit", "--every", "soon"), "'soon' is no duration", 2)
+    refused(howdah(dsn, "audit", "--every", "soon"), "'soon' is not a duration", 2)
     refused(howdah(dsn, "audit", "--every", "0.5s"), "less than a second", 2)
     refused(howdah(dsn, "audit", "--cron", "61 * * * *"), "'61 * * * *' in UTC", 2)
     refused(howdah(dsn, "audit", "--cron", "0 3 * * *", "--time-zone", "Moon"), "Moon", 2)

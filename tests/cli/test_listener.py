@@ -55,5 +55,5 @@ def test_what_is_refused(dsn: str) -> None:
     refused(howdah(dsn, "listener", "create", "l", "orders", "-o", "colour=red"), "Options are: max_sessions,")
     howdah(dsn, "listener", "create", "l", "orders")
     refused(howdah(dsn, "listener", "create", "l", "orders"), "exists already")
-    refused(howdah(dsn, "listener", "drop", "l"), "needs to be confirmed")
+    refused(howdah(dsn, "listener", "drop", "l"), "needs confirmation")
     assert howdah(dsn, "listener", "alter", "l").code == 2

@@ -78,7 +78,7 @@ def test_exit_codes_of_a_real_program(dsn: str, empty_dsn: str) -> None:
         (("queue", "show"), "howdah: Missing argument 'QUEUE'. (see: howdah queue show --help)\n"),
         (("--frob",), "howdah: No such option: --frob (see: howdah --help)\n"),
         (("frob",), "howdah: No such command 'frob'. (see: howdah --help)\n"),
-        (("receive", "q", "--wait=-1"), "howdah: Invalid value for '--wait': '-1' is no duration"),
+        (("receive", "q", "--wait=-1"), "howdah: Invalid value for '--wait': '-1' is not a duration"),
         (("migrate", "--one-role", "--role-prefix", "x_"), "howdah: Invalid value for --role-prefix: --one-role has"),
     ],
 )

@@ -296,7 +296,7 @@ def test_edit_refuses_json_that_is_none_and_needs_an_editor_or_a_change(
     dsn: str, dead: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refused(howdah(dsn, "poison", "edit", dead[0], "--body", "{", "--content-type", "application/json"), "not the JSON")
-    refused(howdah(dsn, "poison", "edit", dead[0]), "stdin is no terminal")
+    refused(howdah(dsn, "poison", "edit", dead[0]), "stdin is not a terminal")
     refused(howdah(dsn, "poison", "edit", 999999, "--body", "x"), "message 999999 is not there")
     monkeypatch.setattr("howdah.cli.editor.sys", mock.Mock(stdin=mock.Mock(isatty=lambda: True)))
     monkeypatch.setenv("VISUAL", "sed -i s/first/second/")
@@ -369,7 +369,7 @@ def test_move_and_discard_take_the_filters_of_replay_and_a_dry_run_changes_nothi
     assert left() == dead
     assert howdah(dsn, "poison", "move", "--origin", "a", "-n", 1, "--to", "b").out == "1 messages moved to b\n"
     assert left() == dead[1:]
-    refused(howdah(dsn, "poison", "discard", "--error-class", "ValueError"), "needs to be confirmed")
+    refused(howdah(dsn, "poison", "discard", "--error-class", "ValueError"), "needs confirmation")
     assert left() == dead[1:]
     assert howdah(dsn, "poison", "discard", "--error-class", "ValueError", "--origin", "b", "--yes").code == 0
     assert left() == dead[1:2]

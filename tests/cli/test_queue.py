@@ -119,8 +119,8 @@ def test_purge_and_drop_ask_first(dsn: str) -> None:
     howdah(dsn, "queue", "create", "q")
     howdah(dsn, "send", "q", "x")
 
-    refused(howdah(dsn, "queue", "purge", "q", stdin="y\n"), "stdin is no terminal")
-    refused(howdah(dsn, "queue", "drop", "q", stdin="y\n"), "stdin is no terminal")
+    refused(howdah(dsn, "queue", "purge", "q", stdin="y\n"), "stdin is not a terminal")
+    refused(howdah(dsn, "queue", "drop", "q", stdin="y\n"), "stdin is not a terminal")
     assert howdah(dsn, "queue", "stats", "q", "--json").json[0]["live"] == 1
 
     refused(howdah(dsn, "queue", "drop", "q", "--yes"), "holds messages")

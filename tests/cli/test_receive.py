@@ -40,8 +40,8 @@ def test_bad_arguments(dsn: str, queue: str) -> None:
         (("receive", "q", "-n", 0), 1, "1 to 10000, not 0"),
         (("receive", "q", "-n", 10001), 1, "1 to 10000"),
         (("receive", "q", "-n", 10**30), 1, "out of range"),
-        (("receive", "q", "--wait", -1), 2, "is no duration"),
-        (("receive", "q", "--wait", "nan"), 2, "is no duration"),
+        (("receive", "q", "--wait", -1), 2, "is not a duration"),
+        (("receive", "q", "--wait", "nan"), 2, "is not a duration"),
         (("browse", "q", "-n", -1), 2, "is not 1 or more"),
         (("receive",), 2, "QUEUE"),
     ):

@@ -50,7 +50,7 @@ def test_add_list_pause_resume_and_cancel_a_schedule(dsn: str, db: Db) -> None:
     assert howdah(dsn, "schedule", "cancel", number).out == f"schedule {number} cancelled\n"
     refused(howdah(dsn, "schedule", "cancel", number), f"no schedule {number}")
     refused(howdah(dsn, "schedule", "add", "q", "x", "--cron", "61 * * * *"), "minute '61'")
-    refused(howdah(dsn, "schedule", "add", "q", "x", "--starts", "soon", "--every", "1"), "no time", code=2)
+    refused(howdah(dsn, "schedule", "add", "q", "x", "--starts", "soon", "--every", "1"), "not a time", code=2)
     assert len(howdah(dsn, "schedule", "list", "--all", "--json").json) == 2
 
 
@@ -66,7 +66,7 @@ def test_a_prepared_transaction_is_shown_and_ended(dsn: str, db: Db) -> None:
             one(other, "select howdah.send('q', 'x', notify => false)")
             other.execute(sql.SQL("prepare transaction {}").format(gid))
         assert [row["gid"] for row in howdah(dsn, "transactions", "list", "--json").json] == [gid]
-        refused(howdah(dsn, "transactions", ending, gid), "confirmed")
+        refused(howdah(dsn, "transactions", ending, gid), "confirmation")
         assert howdah(dsn, "transactions", ending, gid, "--yes").code == 0
         refused(howdah(dsn, "transactions", ending, gid, "--yes"), "no prepared transaction")
         assert one(db, "select live from howdah.queue_stats('q')") == 1

@@ -59,7 +59,7 @@ def test_a_delay_of_minutes_is_taken_by_every_command_that_delays(dsn: str, db: 
     assert howdah(dsn, "schedule", "add", "q", "x", "--every", "1h", "--delay", "10m").code == 0
     assert one(db, "select period from howdah.list_schedules('q')") == timedelta(hours=1)
     assert howdah(dsn, "receive", "q", "--wait", "10ms").code == 0
-    refused(howdah(dsn, "send", "q", "x", "--delay", "soon"), "is no duration: say 90 (seconds)", code=2)
+    refused(howdah(dsn, "send", "q", "x", "--delay", "soon"), "is not a duration: use 90 (seconds)", code=2)
     refused(howdah(dsn, "audit", "--every", "0.5"), "less than a second", code=2)
 
 

@@ -63,8 +63,8 @@ def test_a_subscription_begins_in_the_past_and_history_shows_it(dsn: str) -> Non
     assert [(message["body"], message["queue"]) for message in history] == [("1", "prices"), ("2", "prices")]
     assert howdah(dsn, "topic", "history", "prices", "--since", "2999-01-01").out == "no stored message of prices\n"
     assert len(howdah(dsn, "topic", "history", "prices", "-n", "1", "--since", "1h", "--json").json_lines) == 1
-    refused(howdah(dsn, "topic", "history", "prices", "--since", "yesterday"), "is no time", 2)
-    refused(howdah(dsn, "topic", "history", "prices", "--since", "9999999999d"), "is no time", 2)
+    refused(howdah(dsn, "topic", "history", "prices", "--since", "yesterday"), "is not a time", 2)
+    refused(howdah(dsn, "topic", "history", "prices", "--since", "9999999999d"), "is not a time", 2)
 
 
 def test_pause_resume_alter_and_drop_a_subscription(dsn: str) -> None:
@@ -77,7 +77,7 @@ def test_pause_resume_alter_and_drop_a_subscription(dsn: str) -> None:
     altered = howdah(dsn, "subscription", "alter", "prices::a", "-o", "max_failed_deliveries=1")
     assert altered.out == "subscription prices::a altered: max_failed_deliveries\n"
     assert received(dsn, "prices::a") == ["x"]
-    refused(howdah(dsn, "subscription", "drop", "prices::a"), "confirmed")
+    refused(howdah(dsn, "subscription", "drop", "prices::a"), "confirmation")
     refused(howdah(dsn, "topic", "drop", "prices", "--yes"), "has 1 subscription")
     assert howdah(dsn, "subscription", "drop", "prices::a", "--yes").code == 0
     assert howdah(dsn, "subscription", "list").out == "no subscriptions\n"
@@ -140,4 +140,4 @@ def test_a_subscription_goes_back_to_a_time(dsn: str) -> None:
         said = howdah(dsn, "subscription", "seek", "news::a", since).out
         assert said == f"news::a: goes on from {since}\n"
         assert received in howdah(dsn, "receive", "news::a").out
-    refused(howdah(dsn, "subscription", "seek", "news::a", "soon"), "is no time", 2)
+    refused(howdah(dsn, "subscription", "seek", "news::a", "soon"), "is not a time", 2)

@@ -74,9 +74,9 @@ def test_bodies_of_each_kind_arrive_as_they_were(
 
 def test_wrong_use_of_a_load_is_refused_and_breaks_nothing(connection: Connection, orders: str) -> None:
     with connection.session() as session:
-        with pytest.raises(BadArgument, match="colour is no column"):
+        with pytest.raises(BadArgument, match="colour is not a column"):
             session.send_copy(orders, [], columns=["colour"])
-        with pytest.raises(BadArgument, match="priorities is no option"):
+        with pytest.raises(BadArgument, match="priorities is not an option"):
             session.send_copy(orders, [], priorities=[1])  # type: ignore[call-arg]
         for rows in ([], ["x"]):
             with pytest.raises(NoSuchQueue):

@@ -298,7 +298,7 @@ def test_a_listener_rejects_and_retries_by_raising_and_by_rules(connection: Conn
         ("Retry", "delayed"),
         ("KeyError", "moved"),
     }
-    with connection.session() as session, pytest.raises(BadArgument, match="no outcome"):
+    with connection.session() as session, pytest.raises(BadArgument, match="not an outcome"):
         session.listen(orders, listener, rules=[(LookupError, "never")])
 
 

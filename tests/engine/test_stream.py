@@ -87,7 +87,7 @@ def test_a_bad_body_in_the_middle_sends_nothing(
 
 def test_wrong_use(connection: Connection, orders: str) -> None:
     with connection.session() as session:
-        with pytest.raises(BadArgument, match="priorities is no option"):
+        with pytest.raises(BadArgument, match="priorities is not an option"):
             session.send_stream(orders, ["x"], priorities=[1])  # type: ignore[call-arg]
         with pytest.raises(BadArgument, match="batch must be"):
             session.send_stream(orders, ["x"], batch=0)

@@ -167,7 +167,7 @@ def test_a_file_that_configures_nothing_is_wrong_usage(tmp_path: Path) -> None:
     for name, text in (("log.json", "{"), ("log.toml", "handlers = 1"), ("log.ini", "what"), ("l.json", '{"root": 1}')):
         config = tmp_path / name
         config.write_text(text)
-        refused(howdah("", "worker", "shop:app", "--log-config", config), "is no configuration of a log", 2)
+        refused(howdah("", "worker", "shop:app", "--log-config", config), "is not a logging configuration", 2)
     refused(howdah("", "worker", "shop:app", "--log-config", tmp_path / "missing.json"), "does not exist", 2)
 
 

@@ -145,8 +145,8 @@ def test_a_message_rejected_by_a_worker_that_is_killed_then_is_delivered_to_nobo
     ("rules", "said"),
     [
         ([ValueError], "a rule is a pair"),
-        ([(ValueError, "again")], "'again' is no outcome"),
-        ([(ValueError, ValueError)], "is no outcome"),
+        ([(ValueError, "again")], "'again' is not an outcome"),
+        ([(ValueError, ValueError)], "is not an outcome"),
         ([("ValueError", Reject)], "a class of exceptions, not for 'ValueError'"),
         ([(int, Reject)], "a class of exceptions"),
         ([(Reject, Retry)], "Reject is an outcome itself"),

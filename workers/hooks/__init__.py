@@ -1,1 +1,1 @@
-"""Telling administrators of what befell queues and messages, by webhooks and mail."""
+"""Report events of queues and messages to administrators, by webhook and mail."""

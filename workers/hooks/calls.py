@@ -1,4 +1,4 @@
-"""Telling somebody of an event: a POST to a webhook, a mail by SMTP."""
+"""Report an event: by POST to a webhook, or by mail over SMTP."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .text import as_text, inside_json, on_one_line
 Event = dict[str, Any]
 
 FIRST = ("event", "queue", "message_id", "reason", "at")
-"""The fields that a mail begins with."""
+"""Fields at the start of a mail."""
 
 
 class HookFailed(HowdahError):
-    """A hook could not be told, or did not accept what it was told."""
+    """A hook could not be called, or did not accept the event."""
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -36,7 +36,7 @@ _OPENER = urllib.request.build_opener(_NoRedirect)
 
 
 def tell(hook: Webhook | MailHook, event: Event, advisory: Message) -> None:
-    """Tell the hook of an event. Raises HookFailed, whose text holds neither address nor password."""
+    """Report an event to the hook. Raises HookFailed, whose text holds neither address nor password."""
     if isinstance(hook, Webhook):
         _post(hook, event, advisory)
     else:
@@ -44,7 +44,7 @@ def tell(hook: Webhook | MailHook, event: Event, advisory: Message) -> None:
 
 
 def _post(hook: Webhook, event: Event, advisory: Message) -> None:
-    """One POST; whatever is not 2xx has failed. The receiver knows a repetition by its Howdah-Advisory."""
+    """Send one POST; only 2xx is success. The receiver knows a repetition by its Howdah-Advisory."""
     if hook.body is None:
         text = json.dumps(event)
     else:
@@ -69,7 +69,7 @@ def _post(hook: Webhook, event: Event, advisory: Message) -> None:
 
 
 def _mail(hook: MailHook, event: Event, advisory: Message) -> None:
-    """One mail to all recipients; it has failed only if none was accepted, lest the others get it again."""
+    """Send one mail to all recipients. It fails only if none was accepted, so that no recipient gets it twice."""
     mail = EmailMessage()
     mail["From"], mail["To"] = hook.sender, ", ".join(hook.recipients)
     mail["Subject"] = on_one_line(hook.subject.fill(event))
@@ -110,5 +110,5 @@ def _body(hook: MailHook, event: Event) -> str:
 
 
 def _identity(advisory: Message) -> str:
-    """The same for each try of one advisory, another once an administrator replays it."""
+    """Return a key that all tries of one advisory share; a replay by an administrator gets another."""
     return f"{advisory.message_id}-{advisory.stage}"

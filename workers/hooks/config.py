@@ -1,4 +1,4 @@
-"""The file that says which webhooks and mail addresses are told of which events, read and checked as a whole."""
+"""The file that maps events to webhooks and mail addresses, read and checked as a whole."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Hook:
     timeout: float
 
     def wants(self, event: Mapping[str, Any]) -> bool:
-        """Whether this hook is to be told of the event."""
+        """Return whether this hook wants the event."""
         named = not self.events or event.get("event") in self.events
         queue = str(event.get("queue") or "")
         return named and (not self.queues or any(fnmatchcase(queue, pattern) for pattern in self.queues))
@@ -46,7 +46,7 @@ class Hook:
 
 @dataclass(frozen=True)
 class Webhook(Hook):
-    """An address that events are posted to. What may be secret is not shown."""
+    """An address that events are posted to. What may be secret is never shown."""
 
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
@@ -57,7 +57,7 @@ class Webhook(Hook):
 
 @dataclass(frozen=True)
 class MailHook(Hook):
-    """People who get a mail, and the server that takes it."""
+    """Recipients of a mail, and the mail server."""
 
     host: str
     port: int
@@ -85,17 +85,17 @@ class Configuration:
 
 
 class Section:
-    """A table of the file, each of whose entries is asked for; ``end`` finds those that nobody asked for."""
+    """A table of the file. ``end`` finds the entries that nobody read."""
 
     def __init__(self, table: Mapping[str, Any], where: str, environment: Mapping[str, str]) -> None:
         self._table, self._asked, self._where, self._environment = table, set[str](), where, environment
 
     def error(self, text: str, hint: str | None = None) -> AppError:
-        """An error that says where it is."""
+        """Return an error with its place in the file."""
         return AppError(f"{self._where}: {text}", hint)
 
     def get(self, key: str, kind: type, default: Any = None, *, needed: bool = False) -> Any:
-        """An entry of that kind; its default if it is missing."""
+        """Return an entry of that kind, or its default if it is missing."""
         self._asked.add(key)
         if key not in self._table:
             if needed:
@@ -110,21 +110,21 @@ class Section:
         return value
 
     def number(self, key: str, kind: type, default: float, least: float, most: float) -> Any:
-        """A number within bounds."""
+        """Return a number within bounds."""
         value = self.get(key, kind, default)
         if not least <= value <= most:
             raise self.error(f"{key} must be {least:g} to {most:g}, not {value!r}")
         return value
 
     def secret(self, variable: str) -> str:
-        """What an environment variable holds; its value is never said."""
+        """Return an environment variable's value, which no message ever shows."""
         value = self._environment.get(variable)
         if not value:
             raise self.error(f"the environment variable {variable} is not set")
         return value
 
     def template(self, key: str, default: str | None = None) -> Template | None:
-        """A text with {fields}."""
+        """Return a text with {fields}."""
         text = self.get(key, str, default)
         try:
             return None if text is None else Template(text)
@@ -134,7 +134,7 @@ class Section:
             ) from None
 
     def tables(self, key: str) -> Iterator[Section]:
-        """The tables of an array of tables: [[key]]."""
+        """Return the tables of an array of tables: [[key]]."""
         self._asked.add(key)
         tables = self._table.get(key, [])
         if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
@@ -143,14 +143,14 @@ class Section:
             yield Section(table, f"{self._where}: {key} {number}", self._environment)
 
     def end(self) -> None:
-        """Raises AppError for entries that mean nothing."""
+        """Raise AppError for unknown entries."""
         unknown = sorted(self._table.keys() - self._asked)
         if unknown:
             raise self.error(f"unknown: {', '.join(unknown)}", f"Known are: {', '.join(sorted(self._asked))}.")
 
 
 def load_hooks(path: Path, environment: Mapping[str, str]) -> Configuration:
-    """Read and check the file. Raises AppError, which says what is wrong and never a secret."""
+    """Read and check the file. Raises AppError, which says what is wrong but never a secret."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -230,7 +230,7 @@ def _mail_hook(section: Section, timeout: float) -> MailHook:
     for address in (sender, *recipients):
         local, at, domain = address.rpartition("@")
         if not (local and at and domain) or not address.isprintable() or any(c in address for c in " ,;<>"):
-            raise section.error(f"{address!r} is no mail address")
+            raise section.error(f"{address!r} is not a mail address")
     authority = section.get("ca_file", str)
     try:
         context = ssl.create_default_context(cafile=authority)

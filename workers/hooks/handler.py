@@ -1,7 +1,7 @@
-"""Tells administrators of what befell queues and messages: receives advisories and calls webhooks and mail servers.
+"""Report events of queues and messages: receive advisories and call webhooks and mail servers.
 
-An advisory is a message whose body is a JSON object: event, queue, message_id, reason, at, and whatever else is known. It
-was sent in the transaction that did what it tells of; nothing is called from there, but from here, once it is committed.
+An advisory is a message whose body is a JSON object: event, queue, message_id, reason, at, and whatever else is known.
+It is sent in the transaction of its event. Hooks are called from here, once that has committed.
 Every hook is called at least once for each advisory: twice only if the worker or the database dies in between.
 """
 
@@ -22,7 +22,7 @@ from .calls import Event, HookFailed, tell
 from .config import Configuration, load_hooks
 
 VARIABLE = "HOWDAH_HOOKS"
-"""Environment variable with the path of the configuration, by which a worker process finds it."""
+"""Environment variable through which a worker process gets the path of the configuration."""
 
 TARGET = "howdah.workers.hooks.handler:app"
 REMEMBERED = 10_000
@@ -39,7 +39,7 @@ class Hooks:
         self._lock = threading.Lock()
 
     def app(self) -> App:
-        """An application of this handler alone; one advisory a transaction, so that no other's failure repeats its calls."""
+        """Return an app with this handler. One advisory a transaction, so that no other's failure repeats its calls."""
         app = App("hooks")
         app.handler(self._configuration.queue, batch=1)(self.handle)
         return app
@@ -79,7 +79,7 @@ class Hooks:
 
 
 def _event(advisory: Message) -> Event:
-    """The event that an advisory tells of. Raises Reject if it is none."""
+    """Return the event of an advisory. Raises Reject if the message is not one."""
     try:
         event: Any = json.loads(advisory.body)
     except ValueError as error:
@@ -90,7 +90,7 @@ def _event(advisory: Message) -> Event:
 
 
 def configured_app() -> App:
-    """The application that the environment names. Raises AppError."""
+    """Return the application that the environment names. Raises AppError."""
     path = os.environ.get(VARIABLE)
     if not path:
         raise AppError(f"{VARIABLE} is not set", "Start it with: howdah hooks run FILE.")
@@ -98,7 +98,7 @@ def configured_app() -> App:
 
 
 def __getattr__(name: str) -> App:
-    """``app``, made when it is asked for: a worker process imports this module by the name of its application."""
+    """Make ``app`` on demand: a worker process imports this module by its application's name."""
     if name == "app":
         return configured_app()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Texts with {fields}: like str.format, but a field is a plain name and is looked up nowhere but in the event."""
+"""Texts with {fields}: like str.format, but a field is a plain name and is looked up only in the event."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import Any
 
 
 class Template:
-    """A text with {fields}; a field that the event has not is left empty."""
+    """A text with {fields}. A field that the event lacks is left empty."""
 
     def __init__(self, text: str) -> None:
-        """Raises ValueError for anything but plain names between braces."""
+        """Raise ValueError for anything but plain names between braces."""
         self._parts = []
         for literal, name, format_spec, conversion in string.Formatter().parse(text):
             if name is not None and (not name.isidentifier() or format_spec or conversion):
-                raise ValueError(f"{{{name}}} is no plain field")
+                raise ValueError(f"{{{name}}} is not a plain field")
             self._parts.append((literal, name))
 
     def fill(self, event: Mapping[str, Any], escape: Callable[[str], str] = str) -> str:
-        """The text with the event's values, each of which ``escape`` has made fit."""
+        """Return the text with the event's values, each passed through ``escape``."""
         return "".join(
             literal + ("" if name is None else escape(as_text(event.get(name)))) for literal, name in self._parts
         )
 
 
 def as_text(value: Any) -> str:
-    """A value of the event in a text: strings as they are, nothing for null, everything else as JSON."""
+    """Return an event's value for a text: strings unchanged, nothing for null, everything else as JSON."""
     if value is None:
         return ""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -35,11 +35,11 @@ def as_text(value: Any) -> str:
 
 
 def inside_json(text: str) -> str:
-    """A text that stands between quotation marks in JSON."""
+    """Escape a text for a JSON string."""
     return json.dumps(text)[1:-1]
 
 
 def on_one_line(text: str, most: int = 200) -> str:
-    """A text that may be a header: no line breaks and control characters, and not too long."""
+    """Make a text fit for a header: no line breaks or control characters, and not too long."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return line if len(line) <= most else f"{line[: most - 1]}…"

@@ -1,4 +1,4 @@
-"""What an administrator does with queues, locks and workers: names and argument types of the procedures, nothing else."""
+"""Administration of queues, locks and workers: names and argument types of the procedures, nothing else."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .topics import AsyncTopics
 
 
 class AsyncAdmin(AsyncTopics):
-    """Administrative verbs over anything that runs a call: a connection, a session, a test."""
+    """Administration over anything that runs a call: a connection, a session, a test."""
 
     async def create_queue(self, queue: str, **options: Unpack[QueueOptions]) -> int:
-        """Create a queue; options as listed in the SQL API. Raises QueueExists, BadName, BadOption."""
+        """Create a queue. The SQL API lists the options. Raises QueueExists, BadName, BadOption."""
         return await self._run(
             scalar("create_queue", queue=("text", queue), options=("jsonb", to_json(options))).then(int)
         )
@@ -27,7 +27,7 @@ class AsyncAdmin(AsyncTopics):
         await self._run(scalar("alter_queue", queue=("text", queue), options=("jsonb", to_json(options))))
 
     async def drop_queue(self, queue: str, *, force: bool = False) -> int:
-        """Drop a queue; with force the messages in it too, whose number is returned. Raises QueueNotEmpty."""
+        """Drop a queue. ``force`` discards its messages; returns how many. Raises QueueNotEmpty."""
         return await self._run(scalar("drop_queue", queue=("text", queue), force=("boolean", force)).then(int))
 
     async def purge_queue(self, queue: str) -> int:
@@ -39,91 +39,91 @@ class AsyncAdmin(AsyncTopics):
         await self._run(_switch("pause", queue, sending, receiving))
 
     async def resume(self, queue: str, *, sending: bool = True, receiving: bool = True) -> None:
-        """Allow it again."""
+        """Allow sending, receiving or both again."""
         await self._run(_switch("resume", queue, sending, receiving))
 
     async def list_queues(self, *, temporary: bool = False) -> Rows:
-        """Every queue with its options; temporary ones only if asked for."""
+        """Return every queue with its options, temporary queues only on request."""
         return await self._run(table("list_queues", QUEUE_COLUMNS, temporary=("boolean", temporary or None)))
 
     async def queue_stats(self, queue: str | None = None) -> Rows:
-        """Figures of one queue or of all."""
+        """Return figures of one queue or of all."""
         return await self._run(table("queue_stats", STATS_COLUMNS, queue=("text", queue)))
 
     async def list_consumers(self, queue: str) -> Rows:
-        """The open consumers of a queue, in the order in which they were opened, and which of them get messages."""
+        """Return a queue's open consumers in the order of their opening, and which of them get messages."""
         return await self._run(consumers.list_consumers(queue))
 
     async def queue_options(self, queue: str) -> dict[str, Any]:
-        """Every option of a queue with its value."""
+        """Return every option of a queue with its value."""
         options: Call[dict[str, Any]] = scalar("queue_options", queue=("text", queue))
         return await self._run(options)
 
     async def default_options(self, preset: str = "howdah") -> dict[str, Any]:
-        """Every option of a queue that is created with a preset and nothing else."""
+        """Return every option of a queue that is created with only a preset."""
         options: Call[dict[str, Any]] = scalar("default_options", preset=("text", preset))
         return await self._run(options)
 
     async def alter_engine(self, **options: Unpack[EngineOptions]) -> None:
-        """Change properties of the whole engine, such as max_size ("5m") and default_blocked_retry_ms. Raises BadOption."""
+        """Change properties of the whole engine, such as max_size ("5m"). Raises BadOption."""
         await self._run(scalar("alter_engine", options=("jsonb", to_json(options))))
 
     async def engine_options(self) -> dict[str, Any]:
-        """The properties of the whole engine."""
+        """Return the properties of the whole engine."""
         options: Call[dict[str, Any]] = scalar("engine_options")
         return await self._run(options)
 
     async def resource_state(self) -> dict[str, Any]:
-        """How full the engine is: state (green to red), what lies there and the limits."""
+        """Return how full the engine is: state (green to red), content and limits."""
         rows = await self._run(table("resource_state", STATE_COLUMNS))
         return rows[0]
 
     async def create_listener(self, listener: str, queue: str, **options: Unpack[ListenerOptions]) -> str | None:
-        """Create a listener; returns a warning if its limit contradicts the queue's. Raises ListenerExists."""
+        """Create a listener. Returns a warning if its limit contradicts the queue's. Raises ListenerExists."""
         return await self._run(_listener("create_listener", listener, options, queue=("text", queue)))
 
     async def ensure_listener(self, listener: str, queue: str, **options: Unpack[ListenerOptions]) -> str | None:
-        """Create a listener unless it exists; returns a warning as create_listener."""
+        """Create a listener unless it exists. Returns a warning as create_listener."""
         return await self._run(_listener("ensure_listener", listener, options, queue=("text", queue)))
 
     async def alter_listener(self, listener: str, **options: Unpack[ListenerOptions]) -> str | None:
-        """Change options of a listener; returns a warning as create_listener."""
+        """Change options of a listener. Returns a warning as create_listener."""
         return await self._run(_listener("alter_listener", listener, options))
 
     async def drop_listener(self, listener: str) -> None:
-        """Drop a listener; its queue stays."""
+        """Drop a listener. Its queue stays."""
         await self._run(scalar("drop_listener", listener=("text", listener)))
 
     async def list_listeners(self, listener: str | None = None) -> Rows:
-        """Every listener, or that one, with options, counter and status."""
+        """Return every listener, or one, with options, counter and status."""
         return await self._run(table("list_listeners", LISTENER_COLUMNS, listener=("text", listener)))
 
     async def stop_listener(self, listener: str, reason: str | None = None) -> bool:
-        """Let a listener receive nothing more; returns whether it was running."""
+        """Stop a listener. Returns whether it was running."""
         return await self._run(scalar("stop_listener", listener=("text", listener), reason=("text", reason)).then(bool))
 
     async def resume_listener(self, listener: str) -> bool:
-        """Let a stopped listener receive again; returns whether it was stopped."""
+        """Resume a stopped listener. Returns whether it was stopped."""
         return await self._run(scalar("resume_listener", listener=("text", listener)).then(bool))
 
     async def check_server(self) -> Rows:
-        """Settings of the server and the engine that are for learning: setting, value, danger, advice."""
+        """Return settings of server and engine that suit only learning: setting, value, danger, advice."""
         return await self._run(table("check_server", "setting, value, danger, advice"))
 
     async def list_storage(self) -> Rows:
-        """Sizes and storage parameters of the tables that messages come and go in."""
+        """Return sizes and storage parameters of the message tables."""
         return await self._run(table("list_storage", "table_name, bytes, live_rows, dead_rows, vacuumed_at, options"))
 
     async def set_storage(self, **options: Unpack[StorageOptions]) -> None:
-        """Set their storage parameters, such as fillfactor; None takes one back. Raises BadOption."""
+        """Set storage parameters of the message tables, such as fillfactor. None resets one. Raises BadOption."""
         await self._run(scalar("set_storage", options=("jsonb", to_json(options))))
 
     async def list_workers(self) -> Rows:
-        """The registered worker processes."""
+        """Return the registered worker processes."""
         return await self._run(table("list_workers", WORKER_COLUMNS))
 
     async def register_worker(self, name: str, host: str, pid: int, sessions: int, queues: Sequence[str]) -> str:
-        """Make a worker process known; returns its identity."""
+        """Register a worker process. Returns its identity."""
         arguments: dict[str, tuple[str, Any]] = {
             "name": ("text", name),
             "host": ("text", host),
@@ -134,7 +134,7 @@ class AsyncAdmin(AsyncTopics):
         return await self._run(scalar("register_worker", **arguments).then(str))
 
     async def heartbeat(self, worker_id: str, in_hand: dict[str, int]) -> None:
-        """Say that a worker lives. Raises UnknownWorker if it was taken for dead."""
+        """Record that a worker is alive. Raises UnknownWorker if it was taken for dead."""
         await self._run(scalar("heartbeat", worker_id=("uuid", worker_id), in_hand=("jsonb", to_json(in_hand))))
 
     async def record_worker_figures(self, worker_id: str, seconds: float, figures: list[dict[str, Any]]) -> int:
@@ -147,11 +147,11 @@ class AsyncAdmin(AsyncTopics):
         return await self._run(scalar("record_worker_figures", **arguments).then(int))
 
     async def unregister_worker(self, worker_id: str) -> None:
-        """A worker has ended."""
+        """Record that a worker has ended."""
         await self._run(scalar("unregister_worker", worker_id=("uuid", worker_id)))
 
     async def acquire_lock(self, name: str, holder: str, seconds: float = 30) -> int | None:
-        """Take or keep a lease; returns its fencing epoch, or None if somebody else holds it."""
+        """Take or renew a lease. Returns its fencing epoch, or None if another holder has it."""
         arguments: dict[str, tuple[str, Any]] = {
             "name": ("text", name),
             "holder": ("text", holder),
@@ -161,16 +161,16 @@ class AsyncAdmin(AsyncTopics):
         return await self._run(epoch)
 
     async def release_lock(self, name: str, epoch: int, holder: str) -> None:
-        """Give a lease up. Raises LockLost if it is not the caller's any more."""
+        """Release a lease. Raises LockLost if the caller no longer holds it."""
         await self._run(scalar("release_lock", name=("text", name), epoch=("bigint", epoch), holder=("text", holder)))
 
     async def break_lock(self, name: str) -> dict[str, Any] | None:
-        """Take a lease from whoever holds it, whose work is refused from then on; tells who that was. None: nobody held it."""
+        """Take a lease from its holder, whose later work is refused. Returns who it was; None: nobody held it."""
         broken: Call[dict[str, Any] | None] = scalar("break_lock", name=("text", name))
         return await self._run(broken)
 
     async def maintain(self, service: str, epoch: int | None = None) -> int | str:
-        """Run one of SERVICES; returns what the procedure counts, or says that it did."""
+        """Run one of SERVICES. Returns the procedure's count or text."""
         if service not in SERVICES:
             raise BadArgument(f"there is no maintenance service {service!r}", f"Known are: {', '.join(SERVICES)}.")
         done: Call[int | str] = scalar(f"maintain_{service}", lock_epoch=("bigint", epoch))

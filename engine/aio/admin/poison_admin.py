@@ -1,4 +1,4 @@
-"""What an operator does with messages that fail, and looks at: names and argument types of the procedures, nothing else."""
+"""What an operator does with failed messages: names and argument types of the procedures, nothing else."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ..verbs import AsyncVerbs
 
 
 class AsyncPoisonAdmin(AsyncVerbs):
-    """The operator's verbs over anything that runs a call."""
+    """An operator's verbs over anything that runs a call."""
 
     async def now(self) -> datetime:
-        """The time by howdah.now(), the clock by which messages are old or young."""
+        """Return howdah.now(), the clock that messages' ages are measured by."""
         clock: Call[datetime] = scalar("now")
         return await self._run(clock)
 
@@ -33,7 +33,7 @@ class AsyncPoisonAdmin(AsyncVerbs):
         newer_than: datetime | None = None,
         before: int | None = None,
     ) -> Rows:
-        """Recorded failures, newest first; ``before`` is the last incident_id of the page before."""
+        """Return recorded failures, newest first. before: the last incident_id of the previous page."""
         return await self._run(
             table(
                 "incidents",
@@ -52,14 +52,14 @@ class AsyncPoisonAdmin(AsyncVerbs):
     async def list_poison(
         self, queue: str | None = None, *, max_rows: int = 100, after: int | None = None, **which: Unpack[Which]
     ) -> Rows:
-        """Dead messages of an exception destination, by default the engine's; ``after`` is the last position shown."""
+        """Return dead messages of an exception destination, by default the engine's. after: the last position shown."""
         page = {"queue": ("text", queue), "max_rows": ("integer", max_rows), "after": ("bigint", after)}
         return await self._run(table("list_poison", POISON_COLUMNS, **page, **filters(which)))
 
     async def poison_causes(
         self, queue: str | None = None, *, since: datetime | None = None, max_causes: int | None = None
     ) -> Rows:
-        """Why deliveries fail: failures grouped by what their errors have in common, the commonest first."""
+        """Return why deliveries fail: failures grouped by cause, the most frequent first."""
         arguments = {
             "queue": ("text", queue),
             "since": ("timestamptz", since),
@@ -68,11 +68,11 @@ class AsyncPoisonAdmin(AsyncVerbs):
         return await self._run(table("poison_causes", CAUSE_COLUMNS, **arguments))
 
     async def poison_message(self, message_id: int, queue: str | None = None) -> Found | None:
-        """One message wherever it lies, or None if it is gone."""
+        """Return one message in any queue, or None if it is gone."""
         return await self._run(find(message_id, queue))
 
     async def list_acts(self, queue: str | None = None, message_id: int | None = None, max_acts: int = 100) -> Rows:
-        """What operators did, and who it was, newest first."""
+        """Return what operators did, and who it was, newest first."""
         arguments = {"queue": ("text", queue), "message_id": ("bigint", message_id), "max_acts": ("integer", max_acts)}
         return await self._run(table("list_acts", ACT_COLUMNS, **arguments))
 
@@ -87,7 +87,7 @@ class AsyncPoisonAdmin(AsyncVerbs):
         dry_run: bool = False,
         **which: Unpack[Which],
     ) -> int:
-        """Send dead messages back to where they came from, or to ``target``; returns how many.
+        """Replay dead messages to their origin or to ``target``. Returns how many.
 
         Those named, or all, or those that ``list_poison`` shows with the same filters. ``dry_run``: only says how many.
         """
@@ -106,7 +106,7 @@ class AsyncPoisonAdmin(AsyncVerbs):
         discard: bool = False,
         reason: str | None = None,
     ) -> int:
-        """Send a corrected copy of a message; returns its number. What is not given stays as in the original."""
+        """Send a corrected copy of a message. Returns its number. What is not given stays as in the original."""
         kind, value, needed = ("text", None, None) if body is None else encode(body)
         arguments: dict[str, tuple[str, Any]] = {
             "queue": ("text", queue),
@@ -132,9 +132,10 @@ class AsyncPoisonAdmin(AsyncVerbs):
         dry_run: bool = False,
         **which: Unpack[Which],
     ) -> int:
-        """Put messages into another queue; they remember where they came from. Returns how many.
+        """Move messages to another queue. They keep the name of their origin. Returns how many.
 
-        All those named or none; or those that ``list_poison`` shows with the same filters. ``dry_run``: only says how many.
+        Moves all named messages or none; or those that ``list_poison`` shows with the same filters.
+        ``dry_run``: only return how many.
         """
         arguments = chosen(queue, message_ids, which, reason, max_messages, dry_run)
         return await self._run(scalar("move_messages", target=("text", target), **arguments).then(int))
@@ -148,7 +149,7 @@ class AsyncPoisonAdmin(AsyncVerbs):
         reason: str | None = None,
         dry_run: bool = False,
     ) -> int:
-        """Put all messages of a queue that nobody has in hand into another one; returns how many."""
+        """Move all messages of a queue, except those in hand, to another one. Returns how many."""
         arguments: dict[str, tuple[str, Any]] = {
             "queue": ("text", queue),
             "target": ("text", target),
@@ -167,7 +168,7 @@ class AsyncPoisonAdmin(AsyncVerbs):
         delay: Seconds | None = None,
         reason: str | None = None,
     ) -> int:
-        """Lay messages aside until a time, or without one until ``retry``; all or none."""
+        """Park messages until a time, or without one until ``retry``. Parks all or none."""
         arguments = {
             "queue": ("text", queue),
             "message_ids": numbers(message_ids),
@@ -178,7 +179,7 @@ class AsyncPoisonAdmin(AsyncVerbs):
         return await self._run(scalar("park_messages", **arguments).then(int))
 
     async def retry(self, queue: str, message_ids: Sequence[int] | None = None, reason: str | None = None) -> int:
-        """Let parked messages (all without ``message_ids``) be received at once, in their old place."""
+        """Make parked messages ready at once, in their old position; all of them without ``message_ids``."""
         arguments = {"queue": ("text", queue), "message_ids": numbers(message_ids), "reason": ("text", reason)}
         return await self._run(scalar("retry", **arguments).then(int))
 
@@ -192,9 +193,10 @@ class AsyncPoisonAdmin(AsyncVerbs):
         dry_run: bool = False,
         **which: Unpack[Which],
     ) -> int:
-        """Throw messages away for good; returns how many.
+        """Discard messages for good. Returns how many.
 
-        All those named or none; or those that ``list_poison`` shows with the same filters. ``dry_run``: only says how many.
+        Discards all named messages or none; or those that ``list_poison`` shows with the same filters.
+        ``dry_run``: only return how many.
         """
         arguments = chosen(queue, message_ids, which, reason, max_messages, dry_run)
         return await self._run(scalar("discard", **arguments).then(int))

@@ -1,4 +1,4 @@
-"""Schedules: what is sent by the clock. Names and argument types of the procedures, nothing else."""
+"""Schedules, which send by the clock: names and argument types of the procedures, nothing else."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ T = TypeVar("T")
 
 
 class AsyncSchedules(AsyncVerbs):
-    """The verbs of scheduling over anything that runs a call, each in a transaction of its own."""
+    """The verbs of scheduling over anything that runs a call, each in its own transaction."""
 
     async def run(self, call: Call[T]) -> T:
-        """Run a call of ``schedule`` that was made before."""
+        """Run a prepared call of ``schedule``."""
         return await self._run(call)
 
     async def add(self, queue: str, body: Body, **options: Unpack[NamedScheduleOptions]) -> int:
-        """Send a message by the clock; options as of ``schedule``. Returns the schedule's number."""
+        """Schedule a message. Options as in ``schedule``. Returns the schedule's number."""
         return await self._run(schedule(queue, body, **options))
 
     async def list(self, queue: str | None = None, *, all_states: bool = False) -> Rows:
-        """The schedules of a queue or topic, or all; with all_states also those that ended or were cancelled."""
+        """Return the schedules of a queue or topic, or all. all_states: also ended and cancelled ones."""
         arguments: dict[str, tuple[str, Any]] = {"queue": ("text", queue), "all_states": ("boolean", all_states)}
         return await self._run(table("list_schedules", COLUMNS, **arguments))
 
     async def cancel(self, schedule_id: int) -> None:
-        """Let it fire no more. Raises NoSuchSchedule."""
+        """Cancel a schedule for good. Raises NoSuchSchedule."""
         await self._run(scalar("cancel_schedule", schedule_id=("bigint", schedule_id)))
 
     async def cancel_all(self, queue: str, since: datetime | None = None, until: datetime | None = None) -> int:
-        """Cancel one's own schedules of a queue whose next firing lies in that time; returns how many."""
+        """Cancel the caller's schedules of a queue that fire next in that time. Returns how many."""
         call = scalar(
             "cancel_schedules",
             queue=("text", queue),
@@ -46,20 +46,20 @@ class AsyncSchedules(AsyncVerbs):
         return await self._run(call.then(int))
 
     async def pause(self, schedule_id: int) -> bool:
-        """Let it fire no more until it is resumed; returns whether it was active."""
+        """Pause a schedule until it is resumed. Returns whether it was active."""
         return await self._run(scalar("pause_schedule", schedule_id=("bigint", schedule_id)).then(bool))
 
     async def resume(self, schedule_id: int) -> bool:
-        """Let it fire again, from its next time on; returns whether it was paused or had failed."""
+        """Resume a schedule from its next time on. Returns whether it was paused or had failed."""
         return await self._run(scalar("resume_schedule", schedule_id=("bigint", schedule_id)).then(bool))
 
     async def delayed(self, queue: str, max_messages: int = 100) -> Rows:
-        """Messages that wait for their time, sent with a delay or put back after a failure; the next one first."""
+        """Return messages that wait for their time, delayed or put back after a failure, the next one first."""
         arguments: dict[str, tuple[str, Any]] = {"queue": ("text", queue), "max_messages": ("integer", max_messages)}
         return await self._run(table("list_delayed", DELAYED_COLUMNS, **arguments))
 
     async def cancel_delayed(self, queue: str, message_ids: Sequence[int]) -> int:
-        """Discard delayed messages that are not due yet, all of them or none; returns how many. Raises NoSuchMessage."""
+        """Discard delayed messages that are not due yet, all or none. Returns how many. Raises NoSuchMessage."""
         arguments: dict[str, tuple[str, Any]] = {
             "queue": ("text", queue),
             "message_ids": ("bigint[]", [*message_ids]),
@@ -67,18 +67,18 @@ class AsyncSchedules(AsyncVerbs):
         return await self._run(scalar("cancel_delayed", **arguments).then(int))
 
     async def due(self, max_schedules: int = 1000) -> Rows:
-        """The cron schedules that are due, for a scheduler to plan."""
+        """Return the due cron schedules, for a scheduler to plan."""
         columns = "schedule_id, cron, time_zone, next_at, from_at, catch_up, now"
         return await self._run(table("due_schedules", columns, max_schedules=("integer", max_schedules)))
 
     async def fire(self, plans: Sequence[Mapping[str, Any]] = ()) -> tuple[int, int, float | None]:
-        """Fire what is due: how many, how many cron schedules want a plan, and seconds until the next firing."""
+        """Fire what is due. Returns how many, how many cron schedules need a plan, and seconds to the next firing."""
         call = table("fire_schedules", "fired, unplanned, next_in", plans=("jsonb", to_json([dict(p) for p in plans])))
         (row,) = await self._run(call)
         return row["fired"], row["unplanned"], row["next_in"]
 
     async def wake_due(self, since: datetime | None) -> tuple[int, float | None, datetime]:
-        """Wake who waits for queues with a message that has become due: how many, seconds until the next, and now."""
+        """Wake receivers of queues with newly due messages. Returns how many, seconds until the next, and now."""
         call = Call(
             "select woken, next_in, now from howdah.wake_due(%s::timestamptz)",
             (since,),
