@@ -1,8 +1,8 @@
 """Write docs/conformance.md and its pages from the catalogue in tests/conformance and the tests' marks: ``make docs``.
 
 The catalogue says of each row what the other system does and what Howdah does. ``@pytest.mark.behaviour("WAS-10")``
-says that a test runs the row's check. A row without such a test says why it does not apply (``reason``) or what is missing
-(``open``).
+says that a test runs the row's check. A row without such a test says why it does not apply (``reason``) or what is
+missing (``open``).
 """
 
 from __future__ import annotations
