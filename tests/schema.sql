@@ -8395,6 +8395,19 @@ $$;
 
 COMMENT ON FUNCTION howdah._put(p_message howdah.msgs, p_nonpersistent boolean, p_notify boolean) IS 'store a message ready for delivery.';
 
+CREATE FUNCTION howdah._put_back(p_message howdah.msgs, p_nonpersistent boolean, p_held boolean) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if not p_held then
+        perform howdah._put(p_message, p_nonpersistent, false);
+    end if;
+    return false;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._put_back(p_message howdah.msgs, p_nonpersistent boolean, p_held boolean) IS 'put a claimed message of a group back in its place, because one before it must wait.';
+
 CREATE FUNCTION howdah._queue(p_name text, p_verb text) RETURNS howdah.destinations
     LANGUAGE plpgsql STABLE
     AS $$
@@ -16872,7 +16885,14 @@ begin
                         where (select pg_sequence_last_value(v_queue.failing) is not null and count(*) > 0 from taken)
                     ), claimed as materialized (
                         select t.*, coalesce(f.failures, 0) as failures,
-                            coalesce(t.expires_at <= v_now, false) or coalesce(f.weight, 0) >= v_queue.most as ended
+                            coalesce(t.expires_at <= v_now, false) or coalesce(f.weight, 0) >= v_queue.most as ended,
+                            -- A message that must wait holds up those behind it, though its failure was recorded
+                            -- after the walk looked.
+                            coalesce(v_walk.groups, 'none') <> 'none' and exists (
+                                select from failed w join taken b on b.message_id = w.message_id and b.stage = w.stage
+                                where w.weight = 2147483647 and b.number < t.number
+                                  and howdah._group(b.headers, b.conversation_id)
+                                      = howdah._group(t.headers, t.conversation_id)) as held_up
                         from taken t left join failed f on f.message_id = t.message_id and f.stage = t.stage
                     ), journaled as (
                         insert into howdah.journal (at, destination_id, nonpersistent, event, reason, message_ids,
@@ -16881,7 +16901,7 @@ begin
                         c.nonpersistent, 'consumed',
                             case when v_walk.condition is not null then 'selected' end,
                             array_agg(c.message_id), min(c.sent_at)
-                        from claimed c where not c.ended and not hold and v_queue.journaled
+                        from claimed c where not c.ended and not c.held_up and not hold and v_queue.journaled
                         group by c.nonpersistent
                     )
                     select c.message_id, queue, case
@@ -16898,9 +16918,9 @@ begin
                         case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
                         c.dead_reason, c.dead_at
                     from claimed c
-                    where not c.ended
-                       or howdah._dispose(v_id, howdah._as_ready(c.claim), c.nonpersistent,
-                           case when hold then c.place end, v_now)
+                    where case when c.held_up then howdah._put_back(howdah._as_ready(c.claim), c.nonpersistent, hold)
+                        else not c.ended or howdah._dispose(v_id, howdah._as_ready(c.claim), c.nonpersistent,
+                            case when hold then c.place end, v_now) end
                     order by c.number;
                 end if;
                 get diagnostics v_taken = row_count;
@@ -21862,6 +21882,8 @@ REVOKE ALL ON FUNCTION howdah._publish_usual(p_topic text, p_body bytea, p_is_te
 REVOKE ALL ON FUNCTION howdah._published_rows(p_topic howdah.destinations, p_seqs bigint[], p_now timestamp with time zone, p_expires_at timestamp with time zone, p_is_text boolean, p_content_type text, p_bodies bytea[], p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_reply_to text, p_message_types text[], p_conversation_ids uuid[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._put(p_message howdah.msgs, p_nonpersistent boolean, p_notify boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._put_back(p_message howdah.msgs, p_nonpersistent boolean, p_held boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._queue(p_name text, p_verb text) FROM PUBLIC;
 

@@ -445,7 +445,14 @@ begin
                         where (select pg_sequence_last_value(v_queue.failing) is not null and count(*) > 0 from taken)
                     ), claimed as materialized (
                         select t.*, coalesce(f.failures, 0) as failures,
-                            coalesce(t.expires_at <= v_now, false) or coalesce(f.weight, 0) >= v_queue.most as ended
+                            coalesce(t.expires_at <= v_now, false) or coalesce(f.weight, 0) >= v_queue.most as ended,
+                            -- A message that must wait holds up those behind it, though its failure was recorded
+                            -- after the walk looked.
+                            coalesce(v_walk.groups, 'none') <> 'none' and exists (
+                                select from failed w join taken b on b.message_id = w.message_id and b.stage = w.stage
+                                where w.weight = 2147483647 and b.number < t.number
+                                  and howdah._group(b.headers, b.conversation_id)
+                                      = howdah._group(t.headers, t.conversation_id)) as held_up
                         from taken t left join failed f on f.message_id = t.message_id and f.stage = t.stage
                     ), journaled as (
                         insert into howdah.journal (at, destination_id, nonpersistent, event, reason, message_ids,
@@ -454,7 +461,7 @@ begin
                         c.nonpersistent, 'consumed',
                             case when v_walk.condition is not null then 'selected' end,
                             array_agg(c.message_id), min(c.sent_at)
-                        from claimed c where not c.ended and not hold and v_queue.journaled
+                        from claimed c where not c.ended and not c.held_up and not hold and v_queue.journaled
                         group by c.nonpersistent
                     )
                     select c.message_id, queue, case
@@ -471,9 +478,9 @@ begin
                         case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
                         c.dead_reason, c.dead_at
                     from claimed c
-                    where not c.ended
-                       or howdah._dispose(v_id, howdah._as_ready(c.claim), c.nonpersistent,
-                           case when hold then c.place end, v_now)
+                    where case when c.held_up then howdah._put_back(howdah._as_ready(c.claim), c.nonpersistent, hold)
+                        else not c.ended or howdah._dispose(v_id, howdah._as_ready(c.claim), c.nonpersistent,
+                            case when hold then c.place end, v_now) end
                     order by c.number;
                 end if;
                 get diagnostics v_taken = row_count;

@@ -145,6 +145,33 @@ def test_queues_that_are_walked_honour_a_recorded_delay(
     assert [m.message_id for m in receive(db)] == [sent]
 
 
+@pytest.mark.parametrize("mode", ["persistent", "non-persistent"])
+@pytest.mark.parametrize("groups", ["transaction", "sticky"])
+def test_a_failure_recorded_after_a_walk_looked_holds_up_what_the_walk_took_of_its_group(
+    db: Db, connect: Connect, clock: Clock, create: Create, groups: str, mode: str
+) -> None:
+    """The moment between is played by a walk that does not look for recorded delays."""
+    create(redelivery_delay_ms=5000, message_groups=groups)
+    consumer = one(db, "select howdah.open_consumer('q')") if groups == "sticky" else None
+    send = "select howdah.send('q', %s, headers => jsonb_build_object('JMSXGroupID', %s::text), delivery_mode => %s)"
+    sent = [one(db, send, (body, body[0], mode)) for body in ("a1", "b1", "a2", "b2", "a3")]
+    holder = connect()
+    with holder.transaction(force_rollback=True):
+        take = "select body from howdah.receive('q', %s, consumer => %s)"
+        assert column(holder, take, (1, consumer)) == ["a1"]
+        assert one(db, "select outcome from howdah.record_failure('q', %s)", (sent[0],)) == "held"
+    db.execute(
+        "create or replace function howdah._without_waiting(p_lane howdah.lanes, p_keys bigint[], p_now timestamptz)"
+        " returns bigint[] language sql as 'select p_keys'"
+    )
+    with db.transaction(force_rollback=True):
+        assert column(db, take, (10, consumer)) == ["b1", "b2"]
+    assert column(db, take, (10, consumer)) == ["b1", "b2"]
+    assert column(db, take, (10, consumer)) == []
+    clock.advance(5)
+    assert [body for _ in range(3) for body in column(db, take, (1, consumer))] == ["a1", "a2", "a3"]
+
+
 def test_a_non_persistent_message_waits_too(db: Db, connect: Connect, clock: Clock, create: Create) -> None:
     create(redelivery_delay_ms=5000)
     sent = one(db, "select howdah.send('q', 'x', delivery_mode => 'non-persistent')")
