@@ -9,7 +9,7 @@ SHIPPED := $(notdir $(wildcard src/howdah/*))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-rest chaos check lint format sync docs baseline schema bench bench-full bench-compare wheel clean
+.PHONY: help demo test test-all test-rest test-versions chaos check lint format sync docs baseline schema bench bench-full bench-compare wheel clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,20 +23,29 @@ PYTEST := $(BIN)/pytest -q -n 3 --dist worksteal
 test: $(VENV)/.dev ## Run the tests on PostgreSQL 18: every promise once, fixed seeds (six minutes on two cores)
 	$(PYTEST) -m 'not slow'
 
-# What depends on the version, on each other version that is here.
+# On each other version that is here, every test with its first case.
 OTHERS := 16 $(patsubst /usr/lib/postgresql/%/bin/postgres,%,$(wildcard /usr/lib/postgresql/1[4-7]/bin/postgres))
+VERSIONED := tests/procedures tests/migrations tests/server
 
 test-all: test test-rest ## Run all tests, on PostgreSQL 16 and what Debian has installed too (25 minutes)
 
 # What make test left out.
+test-rest: FIRST := 1
 test-rest: $(VENV)/.dev
 	HOWDAH_TEST_SCHEDULES=500 HOWDAH_TEST_MODELS=16 $(PYTEST) tests/procedures/test_schedules.py \
 	  tests/procedures/test_topic_schedules.py tests/procedures/test_jms_model.py
 	$(BIN)/pytest -q -n 2 --dist loadgroup -m slow
-	@for version in $(OTHERS); do \
-	  echo "PostgreSQL $$version: procedures, migrations, restarts"; \
-	  HOWDAH_TEST_SCHEDULES=20 HOWDAH_TEST_PG=$$version $(PYTEST) -m 'not slow' tests/procedures tests/migrations tests/server || exit; \
-	done
+	@$(ON_OTHERS)
+
+test-versions: $(VENV)/.dev ## Run every case of the tests of the database on each other version of PostgreSQL that is here
+	@$(ON_OTHERS)
+
+define ON_OTHERS
+for version in $(OTHERS); do \
+  echo "PostgreSQL $$version: procedures, migrations, restarts"; \
+  HOWDAH_TEST_FIRST=$(FIRST) HOWDAH_TEST_SCHEDULES=20 HOWDAH_TEST_PG=$$version $(PYTEST) -m 'not slow' $(VERSIONED) || exit; \
+done
+endef
 
 # Every round and schedule has its own seed; the failing one prints the command that repeats it.
 SCHEDULES ?= 10000

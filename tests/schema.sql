@@ -68,6 +68,22 @@ CREATE TYPE howdah.walk AS (
 
 COMMENT ON TYPE howdah.walk IS 'How a receive goes through a queue from which it cannot simply take in order: by message groups, a selector, a consumer. Internal.';
 
+CREATE FUNCTION howdah._ack_before(p_queue text, p_lease bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if p_queue ~ '[*>]' and strpos(p_queue, ':') = 0
+       and not exists (select from howdah.destinations d where d.name = p_queue and d.dropped_at is null) then
+        raise exception using errcode = 'HD005',
+            message = format('a lease of wildcard %s cannot acknowledge another one', quote_literal(p_queue)),
+            hint = 'Call howdah.ack(queue_name, lease) before it, in the same transaction.';
+    end if;
+    perform howdah.ack(p_queue, p_lease);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._ack_before(p_queue text, p_lease bigint) IS 'acknowledge the lease that a call names which leases the next messages.';
+
 CREATE TABLE howdah.destinations (
     id integer NOT NULL,
     name text NOT NULL COLLATE pg_catalog."C",
@@ -14646,13 +14662,7 @@ declare
     v_name text;
 begin
     if acknowledge is not null then
-        if queue ~ '[*>]' and strpos(queue, ':') = 0
-           and not exists (select from howdah.destinations d where d.name = queue and d.dropped_at is null) then
-            raise exception using errcode = 'HD005',
-                message = format('a lease of wildcard %s cannot acknowledge another one', quote_literal(queue)),
-                hint = 'Call howdah.ack(queue_name, lease) before it, in the same transaction.';
-        end if;
-        perform howdah.ack(queue, acknowledge);
+        perform howdah._ack_before(queue, acknowledge);
     end if;
     select d.id, d.name, d.failing, d.dispose_at as most, d.main_rank as rank, d.head,
         row(0, d.id, d.main_rank, 2, d.head, d.search)::howdah.lanes as lane,
@@ -21274,6 +21284,8 @@ GRANT USAGE ON SCHEMA howdah TO howdah_auditor;
 GRANT USAGE ON SCHEMA howdah TO howdah_browser;
 GRANT USAGE ON SCHEMA howdah TO howdah_consumer;
 GRANT USAGE ON SCHEMA howdah TO howdah_producer;
+
+REVOKE ALL ON FUNCTION howdah._ack_before(p_queue text, p_lease bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._ack_published(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) FROM PUBLIC;
 

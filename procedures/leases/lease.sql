@@ -66,13 +66,7 @@ declare
     v_name text;
 begin
     if acknowledge is not null then
-        if queue ~ '[*>]' and strpos(queue, ':') = 0
-           and not exists (select from howdah.destinations d where d.name = queue and d.dropped_at is null) then
-            raise exception using errcode = 'HD005',
-                message = format('a lease of wildcard %s cannot acknowledge another one', quote_literal(queue)),
-                hint = 'Call howdah.ack(queue_name, lease) before it, in the same transaction.';
-        end if;
-        perform howdah.ack(queue, acknowledge);
+        perform howdah._ack_before(queue, acknowledge);
     end if;
     select d.id, d.name, d.failing, d.dispose_at as most, d.main_rank as rank, d.head,
         row(0, d.id, d.main_rank, 2, d.head, d.search)::howdah.lanes as lane,
