@@ -117,7 +117,7 @@ wheel: $(VENV)/.dev ## Build the wheel in dist/ and compare its files with git's
 	@ls dist/*.whl
 
 clean: ## Remove what was built, .venv included
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	rm -rf src/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
