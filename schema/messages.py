@@ -208,7 +208,7 @@ handed = Table(
     ),
 )
 
-# lz4 stores a JSON of 1 MB 3.5 times as fast as pglz for 6 % more WAL (docs/measurements.md).
+# lz4 stores a JSON of 1 MB 3.5 times as fast as pglz for 6 % more WAL (docs/measurements/bodies.md).
 # Not every server is built with it.
 after_create(
     metadata,
