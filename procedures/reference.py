@@ -40,7 +40,7 @@ PAGES = {
     "destinations": ("poison", "limits"),
     "temporary": ("request-reply",),
     "selectors": ("selectors", "consumers"),
-    "topics": ("topics",),
+    "topics": ("topics", "running-topics"),
     "send": ("producers", "request-reply", "limits"),
     "receive": ("consumers", "request-reply", "hardened-queues"),
     "consumers": ("consumers",),
@@ -97,7 +97,8 @@ def marked(text: str, names: frozenset[str] = frozenset()) -> str:
 
     def mark(match: re.Match[str]) -> str:
         if match["page"]:
-            return f"[{match['file'].replace('-', ' ')}](../{match['file']}.md)"
+            words = match["file"].rpartition("/")[2].replace("-", " ")
+            return f"[{words}](../{match['file']}.md)"
         return f"`{match[0]}`"
 
     text = _LEADING.sub(r"`\1`", _NAMES.sub(mark, text))
