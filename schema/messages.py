@@ -77,7 +77,7 @@ moved = Table(
     Column("rank", SmallInteger, nullable=False, comment="9 minus its priority."),
     PrimaryKeyConstraint("message_id", "destination_id", "seq"),
     comment=(
-        "Where messages lie whose id does not give their position, for look-ups by id. What moves a message inserts a "
+        "Where messages lie whose id does not give their position, for lookups by id. What moves a message inserts a "
         "row, which may be out of date."
     ),
 )
