@@ -31,6 +31,7 @@ PAGES, SITE = Path("build/docs"), Path("build/site")
 
 _FENCED = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(?<!!)\[((?:[^][]|\[[^][]*\])*)\]\(([^()\s]+)\)")
+_ITEM = re.compile(r"( *)([-*]|\d+\.) +(?=\S)")
 _DIAGRAM = re.compile(r"^```mermaid\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -88,6 +89,35 @@ def linked(text: str, page: str, here: str, places: dict[str, str], root: Path) 
     return outside_code(text, lambda part: _LINK.sub(change, part))
 
 
+def indented(text: str) -> str:
+    """The text with its lists indented by fours. Zensical's Markdown takes less for no depth, CommonMark for some."""
+    lines, inside = [], list[int]()  # where the text of each open item begins
+    empty = fenced = False
+    shift = 0
+    for line in text.split("\n"):
+        indent = len(line) - len(line.lstrip(" "))
+        fence = line.lstrip(" ").startswith("```")
+        if fenced:
+            # Code keeps its own indents, and what looks like a list there is none.
+            lines.append(" " * shift + line if line else line)
+            fenced = not fence
+            continue
+        item = _ITEM.match(line)
+        # A line without an indent goes on with a paragraph, or ends the lists after an empty line.
+        if line and (item or indent or empty):
+            while inside and inside[-1] > indent:
+                inside.pop()
+        shift = 4 * len(inside) - inside[-1] if inside and indent else 0
+        if line:
+            line = " " * (indent + shift) + line.lstrip(" ")
+        fenced = fence
+        if item:
+            inside.append(len(item[0]))
+        empty = not line
+        lines.append(line)
+    return "\n".join(lines)
+
+
 def drawn(text: str, folder: Path, here: str) -> str:
     """The text with its diagrams as pictures, one for each palette."""
 
@@ -132,7 +162,7 @@ def lay(root: Path, folder: Path) -> None:
     for here, (page, text) in texts.items():
         target = folder / here
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(drawn(linked(text, page, here, places, root), folder, here), encoding="utf-8")
+        target.write_text(drawn(indented(linked(text, page, here, places, root)), folder, here), encoding="utf-8")
 
 
 class _Page(HTMLParser):

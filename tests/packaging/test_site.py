@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from fnmatch import fnmatch
+from html.parser import HTMLParser
 from pathlib import Path
 
 import cli_pages
@@ -13,6 +14,7 @@ import option_pages
 import psycopg
 import pytest
 import typer
+from markdown_it import MarkdownIt
 from pages import ROOT
 from support import one
 
@@ -45,6 +47,8 @@ def test_the_site_is_built_without_anything_wrong_and_what_is_wrong_fails_it(cop
     assert built == {*WRITTEN.values(), *RENDERED, "decisions/index.md"}
     assert "only-dark" in (copy / docsite.SITE / "states.html").read_text()
 
+    assert [page for page in WRITTEN if shape(copy, page) != shape(ROOT, page)] == []
+
     page = copy / "docs" / "waiting.md"
     text = page.read_text()
     page.write_text(f"{text}\n[a page](nowhere.md) and [a place](limits.md#nowhere)\n")
@@ -58,6 +62,36 @@ def test_the_site_is_built_without_anything_wrong_and_what_is_wrong_fails_it(cop
     assert "waiting.html fetches https://example.org/x.js" in problems
     assert "nowhere.png" in problems
     assert "orphan.html is in no navigation" in problems
+
+
+class Shape(HTMLParser):
+    """The lists, headings, tables and blocks of code of a page, without what a table holds."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.table = False
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if not self.table and tag in ("ul", "ol", "li", "pre", "table", "h1", "h2", "h3", "h4"):
+            self.tags.append(tag)
+        self.table |= tag == "table"
+
+    def handle_endtag(self, tag: str) -> None:
+        self.table &= tag != "table"
+        if not self.table and tag in ("ul", "ol"):
+            self.tags.append(f"/{tag}")
+
+
+def shape(root: Path, page: str) -> list[str]:
+    """What a page is made of: on the site that was built there or, of the repository's, as CommonMark reads it."""
+    if root == ROOT:
+        # The site has diagrams as pictures.
+        text = re.sub(r"^```mermaid\n.*?^```$", "", (root / page).read_text(), flags=re.MULTILINE | re.DOTALL)
+        return Shape(MarkdownIt("commonmark").enable("table").render(text)).tags
+    built = (root / docsite.SITE / WRITTEN[page]).with_suffix(".html").read_text()
+    return Shape(built.partition("<article")[2].partition("</article>")[0]).tags
 
 
 def pages(root: Path) -> list[Path]:
@@ -89,6 +123,14 @@ def test_links_lead_to_the_rendered_pages_and_what_the_site_lacks_is_no_link() -
         "[a](sql/send.md) [b](limits.md#x) c [d](gone.md) [e](https://example.org)\n"
     )
     assert docsite.linked(f"```\n{text}```\n", "docs/topics.md", "topics.md", places, ROOT) == f"```\n{text}```\n"
+
+
+def test_lists_are_indented_by_fours_and_code_is_left_alone() -> None:
+    text = "1. a\n   b\n\n   ```yaml\n   - x\n     y\n   ```\n2. c\n   - d\n     e\n- f\n\ng\n\n```yaml\n- h\n  i\n```\n\n    code\n"
+    assert docsite.indented(text) == (
+        "1. a\n    b\n\n    ```yaml\n    - x\n      y\n    ```\n2. c\n    - d\n        e\n- f\n\ng\n\n"
+        "```yaml\n- h\n  i\n```\n\n    code\n"
+    )
 
 
 def test_every_public_function_has_a_section_with_its_declaration() -> None:
