@@ -75,11 +75,16 @@ def signatures(text: str, name: str) -> list[str]:
 
 _FACT = re.compile(r"(Returns|Raises|Role) +(.*)")
 _NAMES = re.compile(
-    r"""(?<![\w`./"'*{-])(?:
-        (?P<page>docs/(?P<file>[\w/-]+)\.md)
-      | howdah\.\w+(?:\.\w+)?(?:\((?:\w+(?:,\ \w+)*)?\))?       # a function, or a column of a table
-      | [A-Za-z]+(?:_[a-z0-9]+)+                               # a name that has an underscore
-    )(?![\w`"'/}-])""",
+    r"""(?<![\w`./"'-])(?:
+        docs/(?P<page>[\w/-]+)\.md
+      | howdah\.\w+(?:\.\w+)?(?:\((?:[^()]|\([^()]*\))*\))?  # a call, or a column of a table
+      | \{[^{}]*\}                                           # JSON
+      | [A-Z]+\.[*>](?=[\s,.;])|[*>](?=\ (?:stands|at\ ))      # a wildcard, or a part of one
+      | \w+\ =>\ \w+                                          # a named argument
+      | (?:\w+\.)*\w+(?:_[a-z0-9]+)+(?:\.\w+)?(?:\[i\])?      # a name that has an underscore
+      | (?:[a-z]\w*\.){1,3}[a-z]\w*_\w+                       # an option of the engine
+      | _?[A-Z]+(?:[._][A-Z]\w*)+                             # a system queue, an event
+    )(?![\w`"'/-])""",
     re.VERBOSE,
 )
 _LEADING = re.compile(r"(?:^|(?<=[.;] )|(?<=[.;]\n))([a-z]+)(?=: )")
@@ -97,8 +102,8 @@ def marked(text: str, names: frozenset[str] = frozenset()) -> str:
 
     def mark(match: re.Match[str]) -> str:
         if match["page"]:
-            words = match["file"].rpartition("/")[2].replace("-", " ")
-            return f"[{words}](../{match['file']}.md)"
+            words = match["page"].rpartition("/")[2].replace("-", " ")
+            return f"[{words}](../{match['page']}.md)"
         return f"`{match[0]}`"
 
     text = _LEADING.sub(r"`\1`", _NAMES.sub(mark, text))
@@ -110,11 +115,9 @@ def errors(raises: str) -> str:
     rows = ["| SQLSTATE | when |", "| --- | --- |"]
     for part in _ERROR.split(raises.rstrip(".")):
         found = _CODES.match(part)
-        if found:
-            codes = ", ".join(f"`{code}`" for code in found[1].split(", "))
-            rows.append(f"| {codes} | {marked(found[2]).replace('|', chr(92) + '|')} |")
-        else:
-            rows.append(f"| | {marked(part)} |")
+        codes = ", ".join(f"`{code}`" for code in found[1].split(", ")) if found else ""
+        when = marked(found[2] if found else part).replace("|", "\\|")
+        rows.append(f"| {codes} | {when} |")
     return "\n".join(rows)
 
 

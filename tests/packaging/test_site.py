@@ -155,6 +155,10 @@ def test_errors_are_a_table_and_names_are_code() -> None:
     page = RENDERED["sql/send.md"][1]
     assert "| `HD001` | no such queue |" in page
     assert "`howdah.send_batch`" in page
+    text = 'queue: as howdah.send(a, b => 1), JOBS.* or {"x": 1}; see docs/limits.md and engine.max_count.'
+    assert reference.marked(text) == (
+        '`queue`: as `howdah.send(a, b => 1)`, `JOBS.*` or `{"x": 1}`; see [limits](../limits.md) and `engine.max_count`.'
+    )
 
 
 def test_every_command_is_on_one_page() -> None:
