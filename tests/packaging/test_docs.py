@@ -22,10 +22,6 @@ def page(name: str) -> str:
     return (ROOT / "docs" / name).read_text()
 
 
-def test_the_sql_page_is_what_the_headers_say() -> None:
-    assert page("sql-api.md") == reference.render(), "run: make docs"
-
-
 CALLED_BY_PROGRAMS = {"due_schedules", "wake_due", "report_slow_consumer"}
 """A scheduler's and a session's own calls."""
 
