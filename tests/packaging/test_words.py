@@ -8,7 +8,12 @@ from words import long_lines, prose, sentences, words
 
 MOST_WORDS, MOST_COLUMNS = 25, 120
 
-PAGES = ["README.md", "CONTRIBUTING.md", *sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))]
+FOLDERS = [ROOT / "docs", ROOT / "docs/guides"]
+PAGES = [
+    "README.md",
+    "CONTRIBUTING.md",
+    *sorted(str(page.relative_to(ROOT)) for folder in FOLDERS for page in folder.glob("*.md")),
+]
 
 NOT_YET = {
     "docs/archive.md",
