@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +41,7 @@ def parts(page: str) -> list[Part]:
     fences = re.findall(r"^\s*```", text, re.MULTILINE)
     assert len(fences) == 2 * sum(part["text"] is not None for part in found), f"{page} has blocks that nobody runs"
     made = []
-    for part, after in zip(found, [*found[1:], None], strict=True):
+    for part, after in zip_longest(found, found[1:]):
         shown = after["text"] if after is not None and after["language"] == "text" else None
         line = text.count("\n", 0, part.start()) + 1
         body = next(body for body in (part["text"], part["run"], part["until"]) if body is not None)
