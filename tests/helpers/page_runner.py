@@ -103,7 +103,9 @@ class Reader:
         self._folder, self._database = folder, database
         programs = [str(Path(sys.executable).parent), *([str(bin_folder)] if bin_folder else [])]
         self._environment = {
-            name: value for name, value in os.environ.items() if not name.startswith(("HOWDAH_DSN", "HOWDAH_HOME", "PG"))
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("HOWDAH_DSN", "HOWDAH_HOME", "PG"))
         }
         self._environment |= {"PATH": os.pathsep.join([*programs, os.environ["PATH"]]), "PAGER": "", "COLUMNS": "120"}
         self._environment |= {"HOWDAH_DSN" if isinstance(database, str) else "HOWDAH_HOME": str(database)}
