@@ -103,7 +103,9 @@ class Reader:
         self._folder, self._database = folder, database
         programs = [str(Path(sys.executable).parent), *([str(bin_folder)] if bin_folder else [])]
         self._environment = {
-            name: value for name, value in os.environ.items() if not name.startswith(("HOWDAH_DSN", "HOWDAH_HOME", "PG"))
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("HOWDAH_DSN", "HOWDAH_HOME", "PG"))
         }
         self._environment |= {"PATH": os.pathsep.join([*programs, os.environ["PATH"]]), "PAGER": "", "COLUMNS": "120"}
         self._environment |= {"HOWDAH_DSN" if isinstance(database, str) else "HOWDAH_HOME": str(database)}
@@ -153,8 +155,10 @@ class Reader:
     def _sql(self, part: Part) -> None:
         if self._psql is None:
             program = ["psql", "-X", "-d", self.dsn]
-            self._psql = Talk(program, f";\n\\! echo '{_END}'", self._folder, self._environment)
+            self._psql = Talk(program, f"\\! echo '{_END}'", self._folder, self._environment)
             self._stack.callback(self._psql.close)
+        *_, last = (line for line in part.text.splitlines() if not line.startswith("--"))
+        assert re.search(r";\s*(--.*)?$|^\\\w|\\(g|watch)", last), "psql would wait for the end of the last statement"
         beside = re.findall(r"-- → (.*)", part.text)
         if beside:
             self._psql.say("\\pset format unaligned\n\\pset tuples_only on\n\\set QUIET on")

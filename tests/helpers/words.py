@@ -11,9 +11,14 @@ _SPAN = re.compile(r"(`+)(?:(?!`).)+?\1", re.DOTALL)
 _ENDED = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')]))\s+(?=[^a-z])")
 
 
+def _read(page: str) -> str:
+    """A page without code, whether readers see it or not."""
+    return re.sub(r"^```.*?^```|^<!--.*?-->", "", (ROOT / page).read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
 def prose(page: str) -> Iterator[str]:
     """Paragraphs, items of lists and headings of a page: no code, no tables, no targets of links."""
-    text = re.sub(r"^```.*?^```", "", (ROOT / page).read_text(), flags=re.MULTILINE | re.DOTALL)
+    text = _read(page)
     text = re.sub(r"^\|.*$", "", text, flags=re.MULTILINE)
     text = re.sub(r"^( *)(?:[-*]|\d+\.) |^#+ .*$", r"\n\g<0>\n", text, flags=re.MULTILINE)
     for part in re.split(r"\n\s*\n", text):
@@ -38,5 +43,5 @@ def words(sentence: str) -> int:
 
 def long_lines(page: str, most: int) -> list[str]:
     """The lines of prose that are wider than that."""
-    text = re.sub(r"^```.*?^```", "", (ROOT / page).read_text(), flags=re.MULTILINE | re.DOTALL)
+    text = _read(page)
     return [line for line in text.splitlines() if len(line) > most and not line.startswith("|")]

@@ -8,7 +8,8 @@ from words import long_lines, prose, sentences, words
 
 MOST_WORDS, MOST_COLUMNS = 25, 120
 
-PAGES = ["README.md", "CONTRIBUTING.md", *sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))]
+WRITTEN = (page for pattern in ("*.md", "start/*.md", "guides/*.md") for page in (ROOT / "docs").glob(pattern))
+PAGES = ["README.md", "CONTRIBUTING.md", *sorted(str(page.relative_to(ROOT)) for page in WRITTEN)]
 
 NOT_YET = {
     "docs/archive.md",
