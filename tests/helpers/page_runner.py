@@ -155,8 +155,10 @@ class Reader:
     def _sql(self, part: Part) -> None:
         if self._psql is None:
             program = ["psql", "-X", "-d", self.dsn]
-            self._psql = Talk(program, f";\n\\! echo '{_END}'", self._folder, self._environment)
+            self._psql = Talk(program, f"\\! echo '{_END}'", self._folder, self._environment)
             self._stack.callback(self._psql.close)
+        *_, last = (line for line in part.text.splitlines() if not line.startswith("--"))
+        assert re.search(r";\s*(--.*)?$|^\\\w|\\(g|watch)", last), "psql would wait for the end of the last statement"
         beside = re.findall(r"-- → (.*)", part.text)
         if beside:
             self._psql.say("\\pset format unaligned\n\\pset tuples_only on\n\\set QUIET on")

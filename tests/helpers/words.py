@@ -9,9 +9,14 @@ _SPAN = re.compile(r"(`+)(?:(?!`).)+?\1", re.DOTALL)
 _ENDED = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')]))\s+(?=[^a-z])")
 
 
+def _read(text: str) -> str:
+    """A page without code, whether readers see it or not."""
+    return re.sub(r"^```.*?^```|^<!--.*?-->", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
 def prose(text: str) -> Iterator[str]:
     """Paragraphs, items of lists and headings of a page: no code, no tables, no targets of links."""
-    text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    text = _read(text)
     text = re.sub(r"^\|.*$", "", text, flags=re.MULTILINE)
     text = re.sub(r"^( *)(?:[-*]|\d+\.) |^#+ .*$", r"\n\g<0>\n", text, flags=re.MULTILINE)
     for part in re.split(r"\n\s*\n", text):
@@ -36,5 +41,5 @@ def words(sentence: str) -> int:
 
 def long_lines(text: str, most: int) -> list[str]:
     """The lines of prose that are wider than that."""
-    text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    text = _read(text)
     return [line for line in text.splitlines() if len(line) > most and not line.startswith("|")]
