@@ -5,7 +5,8 @@
 - ```console: bash runs each line that begins with `$ `, in one shell for the page. The lines below are its output. A
   command in the background (`&`) is stopped at the page's end. `# exits 1` says how a command ends that fails.
 - A block with a title (```python title="shop.py") is written to that file, in the page's folder.
-- ```python without a title is a program.
+- ```python without a title is a program. After `<!-- python: one session -->` all such blocks are one program, whose
+  later blocks know the names of the earlier ones. They may await.
 - ```bash cannot run here, and nor does a block in another language.
 
 `…` stands for anything in an output; alone on a line, for any lines. The width of columns does not count. An output
@@ -35,6 +36,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+import python_session
 from pages import Part, commands, parts
 from support import column, identifier, one, wait_until
 
@@ -113,6 +115,7 @@ class Reader:
         self._stack = ExitStack()
         self._psql: Talk | None = None
         self._bash: Talk | None = None
+        self._program: Talk | None = None
 
     def close(self) -> None:
         """Stop what was started."""
@@ -139,6 +142,7 @@ class Reader:
             "console": self._console,
             "python": self._python,
             "until": self._until,
+            "session": self._session,
         }
         for part in parts(page):
             try:
@@ -187,7 +191,18 @@ class Reader:
                 # Without a DSN each command names the server: a page says so once, or not at all.
                 check(shown, re.sub("^howdah: the embedded server in .*\n", "", printed, flags=re.MULTILINE))
 
+    def _session(self, part: Part) -> None:
+        program = [sys.executable, "-u", python_session.__file__, _END]
+        self._program = Talk(program, _END, self._folder, self._environment)
+        self._stack.callback(self._program.close)
+
     def _python(self, part: Part) -> None:
+        if self._program is not None:
+            printed, failed = self._program.say(part.text)
+            assert failed == "0", printed
+            if part.shown is not None:
+                check(part.shown, printed)
+            return
         done = subprocess.run(
             [sys.executable, "-c", part.text],
             cwd=self._folder,

@@ -13,14 +13,15 @@ ROOT = Path(__file__).parents[2]
 _PART = re.compile(
     r"^```(?P<language>\w*)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<text>.*?)^```$"
     r"|^<!-- run: (?P<hidden>\w+)\n(?P<run>.*?)^-->$"
-    r"|^<!-- until: (?P<until>.*?) -->$",
+    r"|^<!-- until: (?P<until>.*?) -->$"
+    r"|^<!-- (?P<session>python: one session) -->$",
     re.MULTILINE | re.DOTALL,
 )
 
 
 @dataclass(frozen=True)
 class Part:
-    """What a page has to be done: a block, a block that readers do not see, or what to wait for (`until`)."""
+    """What a page has to be done: a block, a block that readers do not see, what to wait for (`until`), or to keep one Python (`session`)."""
 
     page: str
     line: int
@@ -44,8 +45,11 @@ def parts(page: str) -> list[Part]:
     for part, after in zip_longest(found, found[1:]):
         shown = after["text"] if after is not None and after["language"] == "text" else None
         line = text.count("\n", 0, part.start()) + 1
-        body = next(body for body in (part["text"], part["run"], part["until"]) if body is not None)
-        language = part["language"] or part["hidden"] or ("until" if part["until"] is not None else "")
+        given = part.groupdict()
+        body = next(given[name] for name in ("text", "run", "until", "session") if given[name] is not None)
+        language = (
+            part["language"] or part["hidden"] or next((name for name in ("until", "session") if given[name]), "")
+        )
         made.append(Part(page, line, language, part["title"] or "", body, shown))
     return made
 

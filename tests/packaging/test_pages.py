@@ -1,49 +1,29 @@
 """Each command and each code block of a page does what the page shows."""
 
-import re
 from pathlib import Path
 
 import page_runner
-import pages
 import pytest
-from pages import ROOT
+from pages import ROOT, blocks
 
 WRITTEN = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # What stands on the page of the SQL API are signatures.
 PAGES = [str(page.relative_to(ROOT)) for page in WRITTEN if page.name != "sql-api.md" and "\n```" in page.read_text()]
 
-NOT_RUN = {
-    "docs/archive.md",
-    "docs/audit.md",
-    "docs/audit-rules.md",
-    "docs/audit-schedule.md",
-    "docs/python-api.md",
-    "docs/sessions.md",
-}
-"""Pages that cannot be run as they stand yet. The list only shrinks."""
+SHOWS = {"docs/producers.md": [pytest.mark.behaviour("AMQ-01"), pytest.mark.behaviour("AMQ-13")]}
 
 
-def slow(page: str) -> bool:
-    """Whether it starts Spark."""
-    if "import spark_session" in "".join(pages.blocks(page, "python")):
-        return True
-    return any(page_runner.says(page, f"howdah {command}") for command in ("audit", "archive run"))
+def marks(page: str) -> list[pytest.MarkDecorator]:
+    """Those of a page's test. It is slow if the page starts Spark."""
+    spark = "import spark_session" in "".join(blocks(page, "python")) or any(
+        page_runner.says(page, f"howdah {command}") for command in ("audit", "archive run")
+    )
+    return [*SHOWS.get(page, []), *([pytest.mark.slow] if spark else [])]
 
 
-@pytest.mark.parametrize("page", [pytest.param(page, marks=pytest.mark.slow) if slow(page) else page for page in PAGES])
-def test_a_page_does_what_it_shows(
-    page: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if page not in NOT_RUN:
-        page_runner.read(page, request, tmp_path)
-        return
-    monkeypatch.setattr(page_runner, "TIMEOUT", 20)
-    with pytest.raises(AssertionError, match=re.escape(page)):
-        page_runner.read(page, request, tmp_path)
-
-
-def test_the_pages_that_are_not_run_exist() -> None:
-    assert set(PAGES) >= NOT_RUN
+@pytest.mark.parametrize("page", [pytest.param(page, marks=marks(page)) for page in PAGES])
+def test_a_page_does_what_it_shows(page: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    page_runner.read(page, request, tmp_path)
 
 
 def test_what_the_runner_understands(request: pytest.FixtureRequest, tmp_path: Path) -> None:
