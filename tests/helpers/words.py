@@ -9,9 +9,14 @@ _SPAN = re.compile(r"(`+)(?:(?!`).)+?\1", re.DOTALL)
 _ENDED = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')]))\s+(?=[^a-z])")
 
 
+def visible(text: str) -> str:
+    """A page as readers see it."""
+    return re.sub(r"^<!--.*?-->", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
 def _read(text: str) -> str:
     """A page without code, whether readers see it or not."""
-    return re.sub(r"^```.*?^```|^<!--.*?-->", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"^```.*?^```", "", visible(text), flags=re.MULTILINE | re.DOTALL)
 
 
 def prose(text: str) -> Iterator[str]:

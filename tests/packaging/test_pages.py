@@ -10,15 +10,17 @@ WRITTEN = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # What stands on the page of the SQL API are signatures.
 PAGES = [str(page.relative_to(ROOT)) for page in WRITTEN if page.name != "sql-api.md" and "\n```" in page.read_text()]
 
+FIRST = ("README.md", "docs/start/")
+
 SHOWS = {"docs/producers.md": [pytest.mark.behaviour("AMQ-01"), pytest.mark.behaviour("AMQ-13")]}
 
 
 def marks(page: str) -> list[pytest.MarkDecorator]:
-    """Those of a page's test. It is slow if the page starts Spark."""
+    """Those of a page's test. `make test` runs what newcomers read first, without Spark."""
     spark = "import spark_session" in "".join(blocks(page, "python")) or any(
         page_runner.says(page, f"howdah {command}") for command in ("audit", "archive run")
     )
-    return [*SHOWS.get(page, []), *([pytest.mark.slow] if spark else [])]
+    return [*SHOWS.get(page, []), *([pytest.mark.slow] if spark or not page.startswith(FIRST) else [])]
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, marks=marks(page)) for page in PAGES])
