@@ -9,7 +9,7 @@ SHIPPED := $(notdir $(wildcard src/howdah/*))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-rest test-versions chaos check lint format sync docs baseline schema bench bench-full bench-compare wheel clean
+.PHONY: help demo test test-all test-rest test-versions chaos check lint format sync docs docs-serve baseline schema bench bench-full bench-compare wheel clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -84,9 +84,12 @@ format: $(VENV)/.dev ## Put the code in its format
 sync: $(VENV)/.dev ## Write the synchronous engine from engine/aio (tools/make_sync.py says which files)
 	$(BIN)/python tools/make_sync.py
 
-docs: $(VENV)/.dev ## Write docs/sql-api.md from the procedures' headers, and docs/conformance from catalogue and marks
-	$(BIN)/python -m howdah.procedures.reference > docs/sql-api.md
+docs: $(VENV)/.dev ## Write docs/conformance from catalogue and marks, and build the site in build/site, strictly
 	$(BIN)/python tools/conformance.py
+	$(BIN)/python tools/docsite.py
+
+docs-serve: $(VENV)/.dev ## Show the site while you write: build/docs is laid once, run it again after a change
+	$(BIN)/python tools/docsite.py --serve
 
 baseline: $(VENV)/.dev ## Render the tables in schema/ into the baseline migration, until it is released
 	$(BIN)/python tools/baseline.py
@@ -100,8 +103,9 @@ BENCH := $(BIN)/howdah bench --peers build/bench-peers
 bench: $(VENV)/.dev ## Measure speed in a few minutes (six with all peers): build/bench.json and build/bench.html
 	$(BENCH) --quick --json build/bench.json --page build/bench.html
 
-bench-full: $(VENV)/.dev ## Measure everything at full size, an hour or two: docs/bench.json and docs/bench.html
-	$(BENCH) --full --json docs/bench.json --page docs/bench.html
+bench-full: $(VENV)/.dev ## Measure everything at full size, an hour or two: build/bench.json, its page, docs/measurements.toml
+	$(BENCH) --full --json build/bench.json --page build/bench.html
+	$(BIN)/python tools/measured.py build/bench.json
 
 # NEW is a record kept before; by default that of the last make bench.
 NEW ?= build/bench.json
@@ -122,7 +126,7 @@ wheel: $(VENV)/.dev ## Build the wheel in dist/ and compare its files with git's
 	@ls dist/*.whl
 
 clean: ## Remove what was built, .venv included
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	rm -rf src/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

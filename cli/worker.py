@@ -60,8 +60,8 @@ def worker(
 ) -> None:
     """Run an application's handlers until SIGTERM. Messages in hand are finished; a second SIGTERM rolls them back.
 
-    If a process is killed, the message in the handler of each of its sessions counts as failed,
-    whichever of them was the cause: see --isolate.
+    If a process is killed, the message in the handler of each of its sessions counts as failed.
+    It does not matter which of them was the cause: see --isolate.
     """
     from ..workers import Supervisor, logs
     from ..workers.selection import UnknownQueue

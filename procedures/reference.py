@@ -1,11 +1,15 @@
-"""Writes docs/sql-api.md from the headers of the procedures.
+"""Writes the reference of the SQL API from the headers of the procedures, a page for each group: ``make docs``.
 
-``python -m howdah.procedures.reference > docs/sql-api.md``
+``python -m howdah.procedures.reference FOLDER`` writes the pages into a folder. docs/sql-api.md comes before them: it
+is written by hand.
 """
 
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 from .contents import FILES, source
 from .parser import first_paragraph
@@ -31,12 +35,12 @@ TITLES = {
     "runtime": "Locks and workers",
     "maintenance": "Maintenance",
 }
-"""The page's sections, in its order: the folders that hold public functions."""
+"""The pages, in their order: the folders that hold public functions."""
 PAGES = {
     "destinations": ("poison", "limits"),
     "temporary": ("request-reply",),
     "selectors": ("selectors", "consumers"),
-    "topics": ("topics",),
+    "topics": ("topics", "running-topics"),
     "send": ("producers", "request-reply", "limits"),
     "receive": ("consumers", "request-reply", "hardened-queues"),
     "consumers": ("consumers",),
@@ -59,37 +63,6 @@ _SIGNATURE = re.compile(
     r"create or replace function howdah\.(\w+)\s*(\(.*?\))\s*\breturns\b(.*?)\nlanguage", re.DOTALL | re.IGNORECASE
 )
 
-INTRODUCTION = """# SQL API
-
-Made from the headers in `procedures/`; `make docs` writes it anew.
-
-Everything lies in the schema `howdah` and can be called by any client. Arguments can be given by name
-(`howdah.send('orders', 'hello', priority => 9)`), and all but the first ones have defaults. Errors have SQLSTATEs of
-their own: see [errors](errors.md). Which role may call what stands at each function; an administrator grants
-membership in these roles, which may bear other names (see [operations](operations.md)).
-
-`howdah.message`, the row that `receive`, `receive_locked` and `browse` return:
-
-| field | type | meaning |
-| --- | --- | --- |
-| `message_id` | bigint | identity of the message for its whole life |
-| `queue` | text | the queue it lies in |
-| `body` | text | the body, if it was sent as text or JSON; else NULL |
-| `bytes` | bytea | the body, if it was sent as bytes; else NULL |
-| `content_type` | text | MIME type of the body |
-| `headers` | jsonb | application properties, an object; NULL: none |
-| `priority` | integer | 0 to 9; higher comes first |
-| `correlation_id`, `reply_to`, `message_type` | text | as in JMS |
-| `conversation_id` | uuid | the conversation it belongs to |
-| `delivery_mode` | text | `persistent` or `non-persistent` |
-| `sent_at`, `expires_at` | timestamptz | time of the send call; not delivered from `expires_at` on |
-| `delivery_count` | integer | 1 on the first delivery, one more with each recorded failure |
-| `redelivered` | boolean | whether a failure was recorded before |
-| `position` | bigint | its place among messages of its priority |
-| `stage` | integer | how often it was moved or replayed; failures count within a stage |
-| `origin_queue`, `dead_reason`, `dead_at` | text, text, timestamptz | in an exception destination: from where, why and when |
-"""  # noqa: E501
-
 
 def signatures(text: str, name: str) -> list[str]:
     """The declarations of a function's overloads."""
@@ -100,44 +73,123 @@ def signatures(text: str, name: str) -> list[str]:
     return found
 
 
-def paragraph(header: str) -> str:
-    """A header's lines as Markdown: the summary, the facts as a list, the remarks."""
+_FACT = re.compile(r"(Returns|Raises|Role) +(.*)")
+_NAMES = re.compile(
+    r"""(?<![\w`./"'-])(?:
+        docs/(?P<page>[\w/-]+)\.md
+      | howdah\.\w+(?:\.\w+)?(?:\((?:[^()]|\([^()]*\))*\))?  # a call, or a column of a table
+      | \{[^{}]*\}                                           # JSON
+      | [A-Z]+\.[*>](?=[\s,.;])|[*>](?=\ (?:stands|at\ ))      # a wildcard, or a part of one
+      | \w+\ =>\ \w+                                          # a named argument
+      | (?:\w+\.)*\w+(?:_[a-z0-9]+)+(?:\.\w+)?(?:\[i\])?      # a name that has an underscore
+      | (?:[a-z]\w*\.){1,3}[a-z]\w*_\w+                       # an option of the engine
+      | _?[A-Z]+(?:[._][A-Z]\w*)+                             # a system queue, an event
+    )(?![\w`"'/-])""",
+    re.VERBOSE,
+)
+_LEADING = re.compile(r"(?:^|(?<=[.;] )|(?<=[.;]\n))([a-z]+)(?=: )")
+_FIRST = re.compile(r"(?:^|(?<=[.;:] )|(?<=[.;:]\n))([a-z]\w*)(?=[ ,])")
+_COLUMNS = re.compile(r"[(,]\s*(?:variadic )?(\w+) ")
+_ERROR = re.compile(r"; (?=HD\d{3}|\d{5})")
+_CODES = re.compile(r"((?:HD\d{3}|\d{5})(?:, (?:HD\d{3}|\d{5}))*):? *(.*)")
+
+
+def marked(text: str, names: frozenset[str] = frozenset()) -> str:
+    """A text with the names in it as code, and links in place of the names of pages.
+
+    Names that could be any word are marked where a sentence begins with them.
+    """
+
+    def mark(match: re.Match[str]) -> str:
+        if match["page"]:
+            words = match["page"].rpartition("/")[2].replace("-", " ")
+            return f"[{words}](../{match['page']}.md)"
+        return f"`{match[0]}`"
+
+    text = _LEADING.sub(r"`\1`", _NAMES.sub(mark, text))
+    return _FIRST.sub(lambda match: f"`{match[0]}`" if match[0] in names else match[0], text)
+
+
+def errors(raises: str) -> str:
+    """The errors of a header's line, as a table."""
+    rows = ["| SQLSTATE | when |", "| --- | --- |"]
+    for part in _ERROR.split(raises.rstrip(".")):
+        found = _CODES.match(part)
+        codes = ", ".join(f"`{code}`" for code in found[1].split(", ")) if found else ""
+        when = marked(found[2] if found else part).replace("|", "\\|")
+        rows.append(f"| {codes} | {when} |")
+    return "\n".join(rows)
+
+
+def parts(header: str) -> tuple[dict[str, str], list[str]]:
+    """What stands below a header's summary: the facts by their names, and the paragraphs of remarks."""
     lines = [line.removeprefix("--").removeprefix(" ").rstrip() for line in header.strip().split("\n")]
-    summary = first_paragraph(header).split(": ", 1)[1]
-    out = [summary[0].upper() + summary[1:], ""]
-    for line in lines[lines.index("") + 1 :]:
-        fact = re.match(r"(Returns|Raises|Role) +(.*)", line)
+    facts: dict[str, str] = {}
+    remarks: list[str] = []
+    last = ""
+    for line in lines[lines.index("") + 1 :] if "" in lines else []:
+        fact = _FACT.match(line)
         if fact:
-            out.append(f"- **{fact[1]}** {fact[2]}")
-        elif line.startswith("         "):
-            out.append(f"  {line.strip()}")
+            last = fact[1]
+            facts[last] = fact[2]
+        elif line.startswith("         ") and last:
+            facts[last] += f" {line.strip()}"
+        elif line:
+            last = ""
+            remarks.append(line)
         else:
-            out.append(line)
-    return "\n".join(out).replace("\n\n\n", "\n\n")
+            last = ""
+            remarks.append("")
+    return facts, "\n".join(remarks).strip().split("\n\n")
 
 
-def render() -> str:
-    """The whole page."""
-    parts = [INTRODUCTION]
-    for group, title in TITLES.items():
-        names = [name for name in FILES if name.split("/")[0] == group]
-        parts.append(f"## {title}\n")
-        if group in PAGES:
-            links = ", ".join(f"[{page}]({page}.md)" for page in PAGES[group])
-            parts.append(f"Explained with examples: {links}.\n")
-        for name in names:
-            text = source(name)
-            for match in _BLOCK.finditer(text):
-                if match["name"].startswith("_"):
-                    continue
-                if match["kind"] == "view":
-                    heading = first_paragraph(match["header"]).split(":", 1)[0]
-                    parts.append(f"### {heading}\n\n{paragraph(match['header'])}\n")
-                    continue
-                code = "\n".join(signatures(text, match["name"]))
-                parts.append(f"### {match['name']}\n\n```sql\n{code}\n```\n\n{paragraph(match['header'])}\n")
-    return "\n".join(parts)
+def entry(header: str, signature: str = "") -> Iterator[str]:
+    """The paragraphs of a function or view: the summary, the remarks, the facts."""
+    names = frozenset(_COLUMNS.findall(signature))
+    summary = first_paragraph(header).split(": ", 1)[1]
+    facts, remarks = parts(header)
+    yield marked(summary[0].upper() + summary[1:])
+    if "Returns" in facts:
+        yield f"**Returns** {marked(facts['Returns'], names)}"
+    yield from (marked(remark, names) for remark in remarks if remark)
+    if "Role" in facts:
+        yield "**Roles**: " + ", ".join(f"`{role}`" for role in facts["Role"].split())
+    if "Raises" in facts:
+        yield errors(facts["Raises"])
+
+
+def page(group: str) -> str:
+    """The page of a group."""
+    paragraphs = [f"# {TITLES[group]}", "This page is made from the headers of the functions."]
+    if group in PAGES:
+        links = ", ".join(f"[{page.replace('-', ' ')}](../{page}.md)" for page in PAGES[group])
+        paragraphs.append(f"Explained with examples: {links}.")
+    for name in (name for name in FILES if name.split("/")[0] == group):
+        text = source(name)
+        for match in _BLOCK.finditer(text):
+            if match["name"].startswith("_"):
+                continue
+            code = "\n".join(signatures(text, match["name"]))
+            if match["kind"] == "view":
+                views = first_paragraph(match["header"]).split(":", 1)[0]
+                paragraphs.append("## " + ", ".join(views.replace("howdah.", "").split(", ")))
+            else:
+                paragraphs.append(f"## {match['name']}\n\n```sql\n{code}\n```")
+            paragraphs += entry(match["header"], code)
+    return "\n\n".join(paragraphs) + "\n"
+
+
+def render() -> dict[str, str]:
+    """Each group's page."""
+    return {group: page(group) for group in TITLES}
+
+
+def write(folder: Path) -> None:
+    """Write the pages into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for group, text in render().items():
+        (folder / f"{group}.md").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    print(render(), end="")
+    write(Path(sys.argv[1]))

@@ -136,7 +136,7 @@ destinations = Table(
     Column(
         "default_time_to_live_ms",
         BigInteger,
-        comment="Milliseconds that a message lives if it is sent without time_to_live. NULL: for ever.",
+        comment="Milliseconds that a message lives if it is sent without time_to_live. NULL: forever.",
     ),
     Column(
         "journal_level",

@@ -77,7 +77,7 @@ moved = Table(
     Column("rank", SmallInteger, nullable=False, comment="9 minus its priority."),
     PrimaryKeyConstraint("message_id", "destination_id", "seq"),
     comment=(
-        "Where messages lie whose id does not give their position, for look-ups by id. What moves a message inserts a "
+        "Where messages lie whose id does not give their position, for lookups by id. What moves a message inserts a "
         "row, which may be out of date."
     ),
 )
@@ -208,7 +208,7 @@ handed = Table(
     ),
 )
 
-# lz4 stores a JSON of 1 MB 3.5 times as fast as pglz for 6 % more WAL (docs/measurements.md).
+# lz4 stores a JSON of 1 MB 3.5 times as fast as pglz for 6 % more WAL (docs/measurements/bodies.md).
 # Not every server is built with it.
 after_create(
     metadata,

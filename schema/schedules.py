@@ -43,7 +43,7 @@ schedules = Table(
         comment="When a scheduler looks at it: at next_at, or later after a firing that failed. NULL: never.",
     ),
     Column("starts_at", TIMESTAMPTZ, comment="No firing before this time. NULL: from the beginning."),
-    Column("ends_at", TIMESTAMPTZ, comment="No firing after this time. NULL: for ever."),
+    Column("ends_at", TIMESTAMPTZ, comment="No firing after this time. NULL: forever."),
     Column("created_at", TIMESTAMPTZ, nullable=False, comment="When it was created or last replaced."),
     Column("changed_at", TIMESTAMPTZ, nullable=False, comment="When it last changed its state."),
     Column("last_fired_at", TIMESTAMPTZ, comment="When it last sent a message. NULL: never."),

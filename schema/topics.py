@@ -190,7 +190,7 @@ topics = Table(
     Column(
         "backlog_age_ms",
         BigInteger,
-        comment="Milliseconds that it may be behind before backlog_action. NULL: for ever.",
+        comment="Milliseconds that it may be behind before backlog_action. NULL: forever.",
     ),
     Column(
         "backlog_action",

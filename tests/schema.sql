@@ -222,7 +222,7 @@ COMMENT ON COLUMN howdah.destinations.own_max_message_bytes IS 'The option max_m
 
 COMMENT ON COLUMN howdah.destinations.default_priority IS 'Priority of a message sent without one, 0 to 9.';
 
-COMMENT ON COLUMN howdah.destinations.default_time_to_live_ms IS 'Milliseconds that a message lives if it is sent without time_to_live. NULL: for ever.';
+COMMENT ON COLUMN howdah.destinations.default_time_to_live_ms IS 'Milliseconds that a message lives if it is sent without time_to_live. NULL: forever.';
 
 COMMENT ON COLUMN howdah.destinations.journal_level IS 'off, exits (what became of each message) or full (also each send).';
 
@@ -1354,7 +1354,7 @@ COMMENT ON COLUMN howdah.topics.recovery_selector IS 'Which messages, for query.
 
 COMMENT ON COLUMN howdah.topics.backlog_limit IS 'Messages that a durable subscription may be behind before backlog_action. NULL: any number.';
 
-COMMENT ON COLUMN howdah.topics.backlog_age_ms IS 'Milliseconds that it may be behind before backlog_action. NULL: for ever.';
+COMMENT ON COLUMN howdah.topics.backlog_age_ms IS 'Milliseconds that it may be behind before backlog_action. NULL: forever.';
 
 COMMENT ON COLUMN howdah.topics.backlog_action IS 'What happens then: drop_backlog, drop_subscription or refuse (publishers get HD018).';
 
@@ -2250,7 +2250,7 @@ declare
             then 'repeat goes with a period'
         when p_cron is not null and p_period is not null and (p_repeat >= 0) is not true
             then 'a series that cron begins needs repeat, 0 or more'
-        when p_repeat not between -1 and 1000000000 then 'repeat is -1 (for ever) to 1,000,000,000'
+        when p_repeat not between -1 and 1000000000 then 'repeat is -1 (forever) to 1,000,000,000'
         when p_period < interval '1 millisecond' or p_period > interval '100 years' or extract(year from p_period) <> 0
             or extract(month from p_period) <> 0
             then 'a period is 1 ms or more, in days, hours, minutes and seconds; cron has months'
@@ -3986,7 +3986,7 @@ COMMENT ON COLUMN howdah.schedules.due_at IS 'When a scheduler looks at it: at n
 
 COMMENT ON COLUMN howdah.schedules.starts_at IS 'No firing before this time. NULL: from the beginning.';
 
-COMMENT ON COLUMN howdah.schedules.ends_at IS 'No firing after this time. NULL: for ever.';
+COMMENT ON COLUMN howdah.schedules.ends_at IS 'No firing after this time. NULL: forever.';
 
 COMMENT ON COLUMN howdah.schedules.created_at IS 'When it was created or last replaced.';
 
@@ -20604,7 +20604,7 @@ CREATE TABLE howdah.moved (
     rank smallint NOT NULL
 );
 
-COMMENT ON TABLE howdah.moved IS 'Where messages lie whose id does not give their position, for look-ups by id. What moves a message inserts a row, which may be out of date.';
+COMMENT ON TABLE howdah.moved IS 'Where messages lie whose id does not give their position, for lookups by id. What moves a message inserts a row, which may be out of date.';
 
 COMMENT ON COLUMN howdah.moved.message_id IS 'The message.';
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import os
+import textwrap
 import tomllib
 from collections import defaultdict
 from collections.abc import Mapping
@@ -138,7 +139,7 @@ def _page(page: Page, shown: Marks) -> str:
     )
     parts = [
         f"# {page.title}",
-        page.about,
+        textwrap.fill(page.about, 120, break_long_words=False, break_on_hyphens=False),
         state,
     ]
     for title, rows in page.groups:

@@ -465,7 +465,7 @@ COMMENT ON COLUMN howdah.destinations.blocked_retry_ms IS 'Milliseconds between 
 COMMENT ON COLUMN howdah.destinations.max_message_bytes IS 'Largest body that a send accepts, in bytes: the lesser of own_max_message_bytes and the engine''s max_message_bytes.';
 COMMENT ON COLUMN howdah.destinations.own_max_message_bytes IS 'The option max_message_bytes as given. The default of 70 MiB is Sun ONE MQ''s.';
 COMMENT ON COLUMN howdah.destinations.default_priority IS 'Priority of a message sent without one, 0 to 9.';
-COMMENT ON COLUMN howdah.destinations.default_time_to_live_ms IS 'Milliseconds that a message lives if it is sent without time_to_live. NULL: for ever.';
+COMMENT ON COLUMN howdah.destinations.default_time_to_live_ms IS 'Milliseconds that a message lives if it is sent without time_to_live. NULL: forever.';
 COMMENT ON COLUMN howdah.destinations.journal_level IS 'off, exits (what became of each message) or full (also each send).';
 COMMENT ON COLUMN howdah.destinations.positions IS 'The sequence that gives the destination''s messages their positions.';
 COMMENT ON COLUMN howdah.destinations.head IS 'Hint of the main lane (ready messages of the priority it was created with): as lanes.head.';
@@ -819,7 +819,7 @@ CREATE TABLE howdah.moved (
     rank SMALLINT NOT NULL,
     CONSTRAINT pk_moved PRIMARY KEY (message_id, destination_id, seq)
 );
-COMMENT ON TABLE howdah.moved IS 'Where messages lie whose id does not give their position, for look-ups by id. What moves a message inserts a row, which may be out of date.';
+COMMENT ON TABLE howdah.moved IS 'Where messages lie whose id does not give their position, for lookups by id. What moves a message inserts a row, which may be out of date.';
 COMMENT ON COLUMN howdah.moved.message_id IS 'The message.';
 COMMENT ON COLUMN howdah.moved.seq IS 'Its position there.';
 COMMENT ON COLUMN howdah.moved.destination_id IS 'The destination it was moved to.';
@@ -1239,7 +1239,7 @@ COMMENT ON COLUMN howdah.schedules.parent_id IS 'The cron schedule whose firing 
 COMMENT ON COLUMN howdah.schedules.next_at IS 'The time of the next firing. NULL: there is none, or it is not computed yet.';
 COMMENT ON COLUMN howdah.schedules.due_at IS 'When a scheduler looks at it: at next_at, or later after a firing that failed. NULL: never.';
 COMMENT ON COLUMN howdah.schedules.starts_at IS 'No firing before this time. NULL: from the beginning.';
-COMMENT ON COLUMN howdah.schedules.ends_at IS 'No firing after this time. NULL: for ever.';
+COMMENT ON COLUMN howdah.schedules.ends_at IS 'No firing after this time. NULL: forever.';
 COMMENT ON COLUMN howdah.schedules.created_at IS 'When it was created or last replaced.';
 COMMENT ON COLUMN howdah.schedules.changed_at IS 'When it last changed its state.';
 COMMENT ON COLUMN howdah.schedules.last_fired_at IS 'When it last sent a message. NULL: never.';
@@ -1716,7 +1716,7 @@ COMMENT ON COLUMN howdah.topics.recovery IS 'What a late non-durable subscriber 
 COMMENT ON COLUMN howdah.topics.recovery_amount IS 'How much: messages (fixed_count), bytes of bodies (fixed_size) or milliseconds (timed).';
 COMMENT ON COLUMN howdah.topics.recovery_selector IS 'Which messages, for query.';
 COMMENT ON COLUMN howdah.topics.backlog_limit IS 'Messages that a durable subscription may be behind before backlog_action. NULL: any number.';
-COMMENT ON COLUMN howdah.topics.backlog_age_ms IS 'Milliseconds that it may be behind before backlog_action. NULL: for ever.';
+COMMENT ON COLUMN howdah.topics.backlog_age_ms IS 'Milliseconds that it may be behind before backlog_action. NULL: forever.';
 COMMENT ON COLUMN howdah.topics.backlog_action IS 'What happens then: drop_backlog, drop_subscription or refuse (publishers get HD018).';
 COMMENT ON COLUMN howdah.topics.refused_for IS 'The subscription for whose sake publishers are refused. NULL: they are not.';
 

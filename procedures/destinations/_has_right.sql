@@ -5,7 +5,7 @@
 --
 -- It is checked for each topic of a wildcard at each receive. The subscriber did not know which topics would match, nor
 -- who may read them later. A subscription to one topic has rights of its own, copied from the topic's, and needs no
--- look-up.
+-- lookup.
 create or replace function howdah._has_right(p_destination_id integer, p_verb text) returns boolean
 language sql stable
 as $$

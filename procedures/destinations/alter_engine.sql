@@ -8,8 +8,9 @@
 -- imq.transaction.autorollback, are also accepted, and so is WebSphere's sib.processor.blockedRetryTimeout.
 --
 -- Limits: max_count is the largest number of messages in all queues and subscriptions. max_size is the largest total of
--- bytes of their bodies: a number, or a text with the unit b, k or m, such as "10k" (10,240). max_message_bytes, in the
--- same units, is the largest body that any queue or topic takes, whatever its own option says. 0 and -1 mean no limit.
+-- bytes of their bodies. It is a number, or a text with the unit b, k or m, such as "10k" (10,240). max_message_bytes,
+-- in the same units, is the largest body that any queue or topic takes, whatever its own option says. 0 and -1 mean no
+-- limit.
 --
 -- yellow_threshold, orange_threshold and red_threshold are percentages of these limits. orange_delay_ms is how long a
 -- sender of 50 messages waits in orange.

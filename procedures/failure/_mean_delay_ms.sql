@@ -5,7 +5,7 @@
 -- Role     internal
 --
 -- This is ActiveMQ's formula in closed form. The first delay is initial_redelivery_delay_ms, the following ones are
--- redelivery_delay_ms. With exponential back-off each is backoff_multiplier times the one before. A delay over the
+-- redelivery_delay_ms. With exponential backoff each is backoff_multiplier times the one before. A delay over the
 -- bound becomes the larger of max_redelivery_delay_ms and redelivery_delay_ms.
 create or replace function howdah._mean_delay_ms(
     p_destination howdah.destinations, p_failures integer

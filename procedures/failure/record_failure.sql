@@ -1,8 +1,8 @@
 -- howdah.record_failure(queue, message_id, …): record that a delivery failed, after its transaction was rolled back.
 --
--- Returns  the incident's number; which failure of the message it was (from 1); and the outcome. returned, delayed,
---          blocked, moved, discarded, quarantined or ended: the message was free and the policy was applied. held:
---          another session has it, and its next receive decides. gone: it is no longer there.
+-- Returns  the incident's number, which failure of the message it was (from 1), and the outcome. If the message was
+--          free, the policy was applied, and the outcome is returned, delayed, blocked, moved, discarded, quarantined
+--          or ended. held: another session has it, and its next receive decides. gone: it is no longer there.
 -- Raises   HD001 no such queue; HD005 wrong argument; HD010 not allowed; HD022 the queue is hardened, and there is no
 --          recorded attempt at the message that could have failed.
 -- Role     howdah_consumer howdah_admin

@@ -1,8 +1,8 @@
 -- howdah.settle_failures(queue, message_ids, priorities, positions): apply the queue's policy to messages whose
 -- failures were recorded in hand.
 --
--- Returns  message_id and what was done: returned, delayed, blocked, moved, discarded, quarantined or ended; held
---          (another session has it, and its next receive decides) or gone.
+-- Returns  message_id and what was done: returned, delayed, blocked, moved, discarded, quarantined or ended. held:
+--          another session has it, and its next receive decides. gone: it is no longer there.
 -- Raises   HD001 no such queue; HD005 the arrays differ in length; HD010 not allowed.
 -- Role     howdah_consumer howdah_admin
 --

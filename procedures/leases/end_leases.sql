@@ -1,9 +1,9 @@
 -- howdah.end_leases(queue, leases, delivered, error_text, error_class, message_ids): give back all messages that leases
 -- still have, counting a failure only for those delivered.
 --
--- Returns  one row for each message in delivered that the leases still had: its id, which of its failures this was, and
---          the outcome, as howdah.nack. All other messages return to their place without a failure. Messages that the
---          leases have lost are not reported. message_ids: give back only these; NULL: all.
+-- Returns  one row for each message in delivered that the leases still had. It has the id, which of the message's
+--          failures this was, and the outcome, as howdah.nack. All other messages return to their place without a
+--          failure. Messages that the leases have lost are not reported. message_ids: give back only these; NULL: all.
 -- Raises   HD001 no such queue; HD005 wrong argument; HD010 not allowed; HD026 somebody else took a topic's message at
 --          this moment.
 -- Role     howdah_consumer howdah_admin

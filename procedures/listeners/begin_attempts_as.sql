@@ -1,7 +1,7 @@
 -- howdah.begin_attempts_as(listener, max_messages, attempt_id): record attempts as howdah.begin_attempts does, but none
 -- if the listener is stopped or busy.
 --
--- Returns  attempt id, message_id, priority and position of up to max_messages messages; no row while the listener is
+-- Returns  attempt id, message_id, priority and position of up to max_messages messages. No row while the listener is
 --          stopped or all its sessions are at work.
 -- Raises   HD001 no such queue; HD010 not allowed; HD020 no such listener; HD003, HD005, HD009, HD016, HD019, HD023,
 --          HD024, HD025, HD032 as howdah.begin_attempts.

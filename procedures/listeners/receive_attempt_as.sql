@@ -2,7 +2,7 @@
 -- not if the listener is stopped or busy.
 --
 -- Returns  the message as howdah.receive. No row if it is gone or in somebody else's hands, if the listener is stopped,
---          or if all its sessions are at work; the attempt then does not count.
+--          or if all its sessions are at work. The attempt then does not count.
 -- Raises   HD001 no such queue; HD009, HD016, HD022 as howdah.receive_attempt; HD010 not allowed; HD020 no such
 --          listener.
 -- Role     howdah_consumer howdah_admin

@@ -5,7 +5,7 @@
 --          non-persistent; whether it is free, and so locked now (false: another transaction or a lease has it).
 -- Role     internal
 --
--- The look-up is by key. The position is given, or follows from the message's id; for a moved message it is in the
+-- The lookup is by key. The position is given, or follows from the message's id; for a moved message it is in the
 -- table moved. Each priority and position is looked up on its own: PostgreSQL up to 16 would filter by an array, and
 -- read the whole queue.
 create or replace function howdah._find(

@@ -1,8 +1,8 @@
 -- howdah.poison_causes(queue, since, max_causes): list why deliveries fail: the failures grouped by fingerprint.
 --
--- Returns  one row per fingerprint, the one with the most messages first: how many failures of how many messages; the
---          times of the first and last; how many messages are dead now whose last failure this was; and the newest
---          failure as a sample.
+-- Returns  one row per fingerprint, the one with the most messages first. It has how many failures of how many messages
+--          there were, and the times of the first and last. It also has how many messages are dead now whose last
+--          failure this was, and the newest failure as a sample.
 -- Raises   HD001 no such queue; HD005 max_causes is not 1 to 10000; HD010 not allowed; HD037 on a standby.
 -- Role     howdah_browser howdah_consumer howdah_admin
 --

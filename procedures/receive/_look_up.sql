@@ -2,7 +2,7 @@
 -- correlation id.
 --
 -- Returns  each message, whether it is non-persistent, and when it is due (NULL: now), in no order. Messages lost by a
---          restart are left out. A look-up by correlation id also leaves out messages of the table leased whose lease
+--          restart are left out. A lookup by correlation id also leaves out messages of the table leased whose lease
 --          has not ended.
 -- Role     internal
 --

@@ -16,12 +16,12 @@
 -- failures have reached the queue's limit is not delivered; the queue's policy disposes of it.
 --
 -- hold: as howdah.receive_locked. selector: receive only the messages that it selects (docs/selectors.md); the others
--- stay where they are. consumer: the number from howdah.open_consumer, where a queue tells its consumers apart. queue
--- may be a wildcard, JOBS.* or JOBS.>: all matching queues that the caller may receive from.
+-- stay where they are. consumer: the number from howdah.open_consumer, where a queue tells its consumers apart.
+-- queue: it may be a wildcard, JOBS.* or JOBS.>, for all matching queues that the caller may receive from.
 --
 -- It does not wait. An empty result means that this call found nothing. If a rollback returned a message far behind the
--- place where others receive, several more calls may be needed to find it. docs/decisions/0006 says how long that
--- takes.
+-- place where others receive, several more calls may be needed to find it. How long that takes stands in
+-- docs/decisions/0006-the-claim-path.md.
 create or replace function howdah.receive(
     queue text, max_messages integer default 1, hold boolean default false, selector text default null,
     consumer bigint default null

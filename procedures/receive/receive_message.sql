@@ -6,7 +6,7 @@
 --          allowed; HD016 failures in a row disabled the queue; HD019 the queue is hardened.
 -- Role     howdah_consumer howdah_admin
 --
--- The look-up is by key, wherever in the queue the message lies, and also if it is not there.
+-- The lookup is by key, wherever in the queue the message lies, and also if it is not there.
 create or replace function howdah.receive_message(queue text, message_id bigint) returns setof howdah.message
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
 as $$

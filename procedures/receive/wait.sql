@@ -1,7 +1,7 @@
 -- howdah.wait(queue, since): ask senders to NOTIFY this queue's consumers for two seconds.
 --
--- Returns  channel and payload of the notification (for a subscription several payloads, separated by commas); since,
---          to be passed to the next call of the same wait; and unsettled. unsettled is true if a transaction from
+-- Returns  channel and payload of the notification; for a subscription several payloads, separated by commas. since:
+--          pass it to the next call of the same wait. unsettled: true if a transaction from
 --          before the first call is still open. It may have sent without notifying, so look often.
 -- Raises   HD001 no such queue; HD005 queue is a topic; HD010 not allowed.
 -- Role     howdah_consumer howdah_admin

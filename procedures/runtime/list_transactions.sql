@@ -1,9 +1,9 @@
 -- howdah.list_transactions(): list the prepared transactions of this database that belong to Howdah.
 --
--- Returns  one row per transaction: gid; transaction, its id; prepared_at, owner, age; ours, whether gid begins with
---          howdah: (the others hold locks on Howdah's tables); before_start, whether it was prepared before the
---          server's present start; rolls_back, whether maintenance will end it (engine.autorollback); and the
---          statements that end it.
+-- Returns  one row per transaction, with gid, its id (transaction), prepared_at, owner, age and the statements that end
+--          it. ours: whether gid begins with "howdah:"; the others hold locks on Howdah's tables. before_start: whether
+--          it was prepared before the server's present start. rolls_back: whether maintenance will end it
+--          (engine.autorollback).
 -- Role     howdah_admin howdah_consumer howdah_auditor
 --
 -- PostgreSQL allows COMMIT PREPARED and ROLLBACK PREPARED in no function. Run commit_with or rollback_with as a

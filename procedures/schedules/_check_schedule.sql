@@ -15,7 +15,7 @@ declare
             then 'repeat goes with a period'
         when p_cron is not null and p_period is not null and (p_repeat >= 0) is not true
             then 'a series that cron begins needs repeat, 0 or more'
-        when p_repeat not between -1 and 1000000000 then 'repeat is -1 (for ever) to 1,000,000,000'
+        when p_repeat not between -1 and 1000000000 then 'repeat is -1 (forever) to 1,000,000,000'
         when p_period < interval '1 millisecond' or p_period > interval '100 years' or extract(year from p_period) <> 0
             or extract(month from p_period) <> 0
             then 'a period is 1 ms or more, in days, hours, minutes and seconds; cron has months'

@@ -1,8 +1,9 @@
 -- howdah.fire_schedules(plans, max_schedules): send what is due by the clock; any number of schedulers call it again
 -- and again.
 --
--- Returns  one row: fired, the messages sent and series begun; unplanned, the due cron schedules for which the caller
---          brought no plan (howdah.due_schedules); next_in, the seconds until the next firing (NULL: none is known).
+-- Returns  one row. fired: how many messages were sent and series begun. unplanned: how many cron schedules were due
+--          without a plan from the caller (howdah.due_schedules). next_in: the seconds until the next firing (NULL:
+--          none is known).
 -- Raises   HD005 wrong argument. An error of a firing (HD001, HD006, HD007, HD008, HD010, HD017, HD018, HD027, HD025)
 --          becomes the schedule's last_error.
 -- Role     howdah_consumer howdah_admin

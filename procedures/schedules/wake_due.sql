@@ -1,8 +1,8 @@
 -- howdah.wake_due(since): wake waiting consumers of queues in which a parked message has become due; schedulers call
 -- it.
 --
--- Returns  one row: woken, the number of queues; next_in, the seconds until the next parked message of a queue with
---          waiting consumers is due (NULL: none); and now, to be passed as since in the next call.
+-- Returns  one row. woken: the number of queues. next_in: the seconds until the next parked message of a queue with
+--          waiting consumers is due (NULL: none). now: pass it as since in the next call.
 -- Role     howdah_consumer howdah_admin
 --
 -- It only saves time: receives find due messages by themselves, and waiting ones within 250 ms.

@@ -31,7 +31,7 @@
 -- function call would cost 7 us.
 --
 -- howdah._send_large stores a large body in a table of its own. The transaction gets its id before it draws a position;
--- howdah._set_mark says why. A session that has published to a topic remembers the topic's name, and skips the look-up
+-- howdah._set_mark says why. A session that has published to a topic remembers the topic's name, and skips the lookup
 -- of a queue.
 create or replace function howdah.send(
     queue text, body text, headers jsonb default null, priority integer default null, correlation_id text default null,

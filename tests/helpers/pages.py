@@ -3,11 +3,60 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
+_PART = re.compile(
+    r"^```(?P<language>\w*)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<text>.*?)^```$"
+    r"|^<!-- run: (?P<hidden>\w+)\n(?P<run>.*?)^-->$"
+    r"|^<!-- until: (?P<until>.*?) -->$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a page has to be done: a block, a block that readers do not see, or what to wait for (`until`)."""
+
+    page: str
+    line: int
+    language: str
+    title: str
+    text: str
+    shown: str | None
+    """The block of text that comes next: what the page says that this block prints."""
+
+    def __str__(self) -> str:
+        return f"{self.page}:{self.line}: {self.language} {self.title}\n{self.text}"
+
+
+def parts(page: str) -> list[Part]:
+    """All that is to be done on a page, in order."""
+    text = (ROOT / page).read_text()
+    found = list(_PART.finditer(text))
+    fences = re.findall(r"^\s*```", text, re.MULTILINE)
+    assert len(fences) == 2 * sum(part["text"] is not None for part in found), f"{page} has blocks that nobody runs"
+    made = []
+    for part, after in zip_longest(found, found[1:]):
+        shown = after["text"] if after is not None and after["language"] == "text" else None
+        line = text.count("\n", 0, part.start()) + 1
+        body = next(body for body in (part["text"], part["run"], part["until"]) if body is not None)
+        language = part["language"] or part["hidden"] or ("until" if part["until"] is not None else "")
+        made.append(Part(page, line, language, part["title"] or "", body, shown))
+    return made
+
 
 def blocks(page: str, language: str) -> list[str]:
     """The code blocks of a page in one language."""
-    return re.findall(rf"^```{language}\n(.*?)^```", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
+    return [part.text for part in parts(page) if part.language == language]
+
+
+def commands(block: str) -> Iterator[tuple[str, str]]:
+    """The commands of a console, each with the output that the page shows of it."""
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, _, shown = part.replace("\\\n", "\0").partition("\n")
+        yield command.replace("\0", "\\\n"), shown.replace("\0", "\\\n")

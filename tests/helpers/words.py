@@ -1,19 +1,22 @@
-"""The prose of a page of the documentation, sentence by sentence."""
+"""The prose of a page in Markdown, sentence by sentence."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from pages import ROOT
-
 _SPAN = re.compile(r"(`+)(?:(?!`).)+?\1", re.DOTALL)
 _ENDED = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')]))\s+(?=[^a-z])")
 
 
-def prose(page: str) -> Iterator[str]:
+def _read(text: str) -> str:
+    """A page without code, whether readers see it or not."""
+    return re.sub(r"^```.*?^```|^<!--.*?-->", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def prose(text: str) -> Iterator[str]:
     """Paragraphs, items of lists and headings of a page: no code, no tables, no targets of links."""
-    text = re.sub(r"^```.*?^```", "", (ROOT / page).read_text(), flags=re.MULTILINE | re.DOTALL)
+    text = _read(text)
     text = re.sub(r"^\|.*$", "", text, flags=re.MULTILINE)
     text = re.sub(r"^( *)(?:[-*]|\d+\.) |^#+ .*$", r"\n\g<0>\n", text, flags=re.MULTILINE)
     for part in re.split(r"\n\s*\n", text):
@@ -25,9 +28,9 @@ def prose(page: str) -> Iterator[str]:
             yield " ".join(plain.split())
 
 
-def sentences(page: str) -> Iterator[str]:
+def sentences(text: str) -> Iterator[str]:
     """The sentences of a page. A span of code, or a list of such, stands in them as one word."""
-    for part in prose(page):
+    for part in prose(text):
         yield from _ENDED.split(part)
 
 
@@ -36,7 +39,7 @@ def words(sentence: str) -> int:
     return sum(any(letter.isalnum() for letter in word) for word in sentence.split())
 
 
-def long_lines(page: str, most: int) -> list[str]:
+def long_lines(text: str, most: int) -> list[str]:
     """The lines of prose that are wider than that."""
-    text = re.sub(r"^```.*?^```", "", (ROOT / page).read_text(), flags=re.MULTILINE | re.DOTALL)
+    text = _read(text)
     return [line for line in text.splitlines() if len(line) > most and not line.startswith("|")]

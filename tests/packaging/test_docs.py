@@ -22,10 +22,6 @@ def page(name: str) -> str:
     return (ROOT / "docs" / name).read_text()
 
 
-def test_the_sql_page_is_what_the_headers_say() -> None:
-    assert page("sql-api.md") == reference.render(), "run: make docs"
-
-
 CALLED_BY_PROGRAMS = {"due_schedules", "wake_due", "report_slow_consumer"}
 """A scheduler's and a session's own calls."""
 
@@ -114,7 +110,7 @@ def test_no_example_keeps_its_files_in_the_embedded_servers_folder() -> None:
 def test_the_readme_names_the_extras_and_targets_that_exist() -> None:
     readme = (ROOT / "README.md").read_text()
     targets = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert set(re.findall(r"\$ make ([a-z-]+)", readme)) <= targets
+    assert set(re.findall(r"^make ([a-z-]+)", readme, re.MULTILINE)) <= targets
 
 
 def test_every_table_and_column_has_a_comment() -> None:

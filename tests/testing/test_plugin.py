@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from pages import blocks
+from pages import parts
 from support import Server, column, one
 
 from howdah import testing
@@ -18,11 +18,11 @@ OURS = "select datname from pg_database where datname like 'howdah\\_testing\\_%
 
 
 @pytest.mark.slow
-def test_the_page_of_testing_does_what_it_says_and_leaves_no_database(server: Server, tmp_path: Path) -> None:
-    files = [(block.splitlines()[0].removeprefix("# "), block) for block in blocks("docs/testing.md", "python")]
-    assert [name for name, _ in files] == ["shop.py", "conftest.py", "test_shop.py"]
-    for name, block in files:
-        (tmp_path / name).write_text(block)
+def test_the_tests_on_the_page_leave_no_database(server: Server, tmp_path: Path) -> None:
+    files = {part.title: part.text for part in parts("docs/testing.md") if part.title}
+    assert list(files) == ["shop.py", "conftest.py", "test_shop.py"]
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
     with psycopg.connect(server.dsn, autocommit=True) as admin:
         before = column(admin, OURS)
         done = subprocess.run(
