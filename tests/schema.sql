@@ -895,6 +895,41 @@ CREATE FUNCTION howdah._announce(p_event text, p_queue text, p_facts jsonb) RETU
 
 COMMENT ON FUNCTION howdah._announce(p_event text, p_queue text, p_facts jsonb) IS 'notify the channel howdah_events of an event when the transaction commits.';
 
+CREATE TABLE howdah.lanes (
+    id bigint NOT NULL,
+    destination_id integer NOT NULL,
+    rank smallint NOT NULL,
+    place smallint NOT NULL,
+    head regclass,
+    search regclass
+);
+
+COMMENT ON TABLE howdah.lanes IS 'Where receives look for messages besides the main lane: one row for each other priority and place in use. Senders only insert, in the transaction of the first such message. Several rows for one lane do no harm.';
+
+COMMENT ON COLUMN howdah.lanes.id IS 'Number of the lane, part of its sequences'' names.';
+
+COMMENT ON COLUMN howdah.lanes.destination_id IS 'The destination.';
+
+COMMENT ON COLUMN howdah.lanes.rank IS '9 minus the priority of its messages.';
+
+COMMENT ON COLUMN howdah.lanes.place IS 'Where its messages lie: 0 parked, 1 msgs_nonpersistent, 2 msgs.';
+
+COMMENT ON COLUMN howdah.lanes.head IS 'A sequence, a hint: the position behind which claims look. NULL: none; claims start at the beginning.';
+
+COMMENT ON COLUMN howdah.lanes.search IS 'A sequence, a hint: how far the search behind the head is, times 2^20, and when its next step is due, in ms.';
+
+CREATE FUNCTION howdah._any_failed(p_lane howdah.lanes, p_positions bigint[]) RETURNS boolean
+    LANGUAGE sql
+    AS $$
+    select exists (
+        select from howdah.msgs m
+        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
+          and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions)
+          and exists (select from howdah.poison_details p where p.message_id = m.message_id))
+$$;
+
+COMMENT ON FUNCTION howdah._any_failed(p_lane howdah.lanes, p_positions bigint[]) IS 'whether a message at one of some positions ever failed.';
+
 CREATE TABLE howdah.msgs (
     seq bigint NOT NULL,
     message_id bigint NOT NULL,
@@ -2524,29 +2559,6 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._chosen_messages(p_source howdah.destinations, p_message_ids bigint[], p_max bigint, p_origin text, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selector text) IS 'the messages that an operator''s act concerns.';
-
-CREATE TABLE howdah.lanes (
-    id bigint NOT NULL,
-    destination_id integer NOT NULL,
-    rank smallint NOT NULL,
-    place smallint NOT NULL,
-    head regclass,
-    search regclass
-);
-
-COMMENT ON TABLE howdah.lanes IS 'Where receives look for messages besides the main lane: one row for each other priority and place in use. Senders only insert, in the transaction of the first such message. Several rows for one lane do no harm.';
-
-COMMENT ON COLUMN howdah.lanes.id IS 'Number of the lane, part of its sequences'' names.';
-
-COMMENT ON COLUMN howdah.lanes.destination_id IS 'The destination.';
-
-COMMENT ON COLUMN howdah.lanes.rank IS '9 minus the priority of its messages.';
-
-COMMENT ON COLUMN howdah.lanes.place IS 'Where its messages lie: 0 parked, 1 msgs_nonpersistent, 2 msgs.';
-
-COMMENT ON COLUMN howdah.lanes.head IS 'A sequence, a hint: the position behind which claims look. NULL: none; claims start at the beginning.';
-
-COMMENT ON COLUMN howdah.lanes.search IS 'A sequence, a hint: how far the search behind the head is, times 2^20, and when its next step is due, in ms.';
 
 CREATE FUNCTION howdah._claim_groups(p_lane howdah.lanes, p_walk howdah.walk, p_keys bigint[], p_groups text[], p_seqs integer[], p_want integer, p_now timestamp with time zone, p_more boolean, INOUT mine text[], INOUT refused text[], OUT taken bigint[], OUT firsts bigint[], OUT full_up boolean, OUT through boolean) RETURNS record
     LANGUAGE plpgsql
@@ -8685,7 +8697,6 @@ declare
     v_locked boolean;
     v_found integer;
     v_upto bigint;
-    v_blame boolean;
     v_ready boolean;
     v_one_by_one boolean := false;
     v_everywhere boolean := false;
@@ -8736,14 +8747,14 @@ begin
                 continue when v_found = 0;
                 if not v_locked then
                     v_upto := v_positions[v_found];
-                    v_blame := pg_sequence_last_value(v_queue.failing) is not null;
-                    if not p_hold and not (v_blame and v_queue.together) then
+                    if not p_hold and (pg_sequence_last_value(v_queue.failing) is null
+                                       or not v_queue.together and not howdah._any_failed(v_lane, v_positions)) then
                         return query select * from howdah._take_drawn(p_id, v_lane.rank, p_name, v_positions, v_now,
-                            v_blame, v_queue.journaled);
+                            v_queue.journaled);
                         get diagnostics v_taken = row_count;
                         v_left := v_left - v_taken;
                         exit when v_left <= 0;
-                        continue when not v_blame or v_taken = v_found;
+                        continue;
                     end if;
                     v_positions := howdah._lock_ready(v_lane, v_positions);
                     v_found := cardinality(v_positions);
@@ -12190,7 +12201,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._take_body(p_message_id bigint) IS 'remove the body of a consumed message from howdah.bodies and return it.';
 
-CREATE FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_blame boolean, p_journaled boolean) RETURNS SETOF howdah.message
+CREATE FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_journaled boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
     AS $$
 begin
@@ -12200,7 +12211,6 @@ begin
         where m.destination_id = p_destination_id and m.rank = p_rank
           and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions)
           and m.xmax = 0
-          and not (p_blame and exists (select from howdah.poison_details p where p.message_id = m.message_id))
         returning m.*
     ), journaled as (
         insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
@@ -12224,7 +12234,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_blame boolean, p_journaled boolean) IS 'receive the messages at positions that the caller has drawn.';
+COMMENT ON FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_journaled boolean) IS 'receive the messages at positions that the caller has drawn. None of them ever failed.';
 
 CREATE FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -16808,7 +16818,6 @@ declare
     v_queue record;
     v_message howdah.msgs;
     v_seq bigint;
-    v_drawn bigint[];
     v_locked boolean;
     v_taken integer := 0;
 begin
@@ -16816,34 +16825,23 @@ begin
         d.journal_level <> 'off' as journaled, coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) as ahead,
         pg_sequence_last_value(d.special) is null as plain, d.message_groups = 'transaction' as grouped,
-        max_messages between 1 and 10000 and not hold and selector is null and consumer is null
-            and not d.receiving_paused
+        case when not hold and selector is null and consumer is null and not d.receiving_paused
             and not howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp()))
-            and howdah._has_role(d.receivers[1]) as usual
+            and howdah._has_role(d.receivers[1]) then max_messages end as usual
     into v_queue
     from howdah.destinations d where d.name = queue and d.dropped_at is null;
-    if v_queue.usual and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
-        if v_queue.ahead >= max_messages then
+    if v_queue.usual = 1 and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
+        if v_queue.ahead > 0 then
             -- A message at the head that was taken before, is free and still exists was returned by a rollback. What
             -- was taken last came back, so the search comes first.
             perform from howdah.msgs m
             where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_queue.headed
               and m.xmax <> 0
             for update skip locked;
-            if found then
-                null;
-            elsif max_messages = 1 then
+            if not found then
                 v_seq := nextval(v_queue.head);
-            elsif pg_sequence_last_value(v_queue.failing) is null then
-                v_drawn := array(select nextval(v_queue.head) from generate_series(1, max_messages));
-                return query select * from howdah._take_drawn(v_queue.id, v_queue.main_rank, queue, v_drawn,
-                    howdah.now(), false, v_queue.journaled);
-                get diagnostics v_taken = row_count;
-                if v_taken = max_messages then
-                    return;
-                end if;
             end if;
-        elsif max_messages = 1 then
+        else
             select m.seq into v_seq from howdah.msgs m
             where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq > v_queue.headed - 16
             order by m.seq limit 1 for update skip locked;
@@ -16853,8 +16851,22 @@ begin
         where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_seq
           and (v_locked or m.xmax = 0)
         returning m.* into v_message;
-    elsif v_queue.usual and v_queue.grouped and max_messages = 1 then
+    elsif v_queue.usual = 1 and v_queue.grouped then
         v_message := howdah._take_one_of_group(v_queue.id, v_queue.main_rank, v_queue.head, v_queue.headed);
+    elsif v_queue.usual between 2 and 10000 and v_queue.usual <= v_queue.ahead
+          and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
+        perform from howdah.msgs m
+        where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_queue.headed
+          and m.xmax <> 0
+        for update skip locked;
+        if not found and pg_sequence_last_value(v_queue.failing) is null then
+            return query select * from howdah._take_drawn(v_queue.id, v_queue.main_rank, queue,
+                array(select nextval(v_queue.head) from generate_series(1, max_messages)), howdah.now(), v_queue.journaled);
+            get diagnostics v_taken = row_count;
+            if v_taken = max_messages then
+                return;
+            end if;
+        end if;
     end if;
     if v_message.seq is not null then
         if (pg_sequence_last_value(v_queue.failing) is null
@@ -21274,6 +21286,8 @@ REVOKE ALL ON FUNCTION howdah._alter_topic(p_topic_id integer, p_options jsonb) 
 
 REVOKE ALL ON FUNCTION howdah._announce(p_event text, p_queue text, p_facts jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._any_failed(p_lane howdah.lanes, p_positions bigint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._apply_limit_policy(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._archived_until() FROM PUBLIC;
@@ -22096,7 +22110,7 @@ REVOKE ALL ON FUNCTION howdah._take_back(p_destination howdah.destinations, p_me
 
 REVOKE ALL ON FUNCTION howdah._take_body(p_message_id bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_blame boolean, p_journaled boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_journaled boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) FROM PUBLIC;
 

@@ -1,15 +1,14 @@
--- howdah._take_drawn(p_destination_id, p_rank, p_name, p_positions, p_now, p_blame, p_journaled): receive the messages
--- at positions that the caller has drawn.
+-- howdah._take_drawn(p_destination_id, p_rank, p_name, p_positions, p_now, p_journaled): receive the messages at
+-- positions that the caller has drawn. None of them ever failed.
 --
--- Returns  howdah.message of each, in order; expired messages are disposed of instead. With p_blame a message that ever
---          failed is left where it is.
+-- Returns  howdah.message of each, in order; expired messages are disposed of instead.
 -- Role     internal
 --
--- Nobody ever took these messages (xmax = 0), so a failure on record was there before the row was, and the statement's
--- snapshot shows it. The index gives the rows in order. The range condition is for PostgreSQL up to 16, which may use
--- the array only as a filter. It would then read the dead rows of the whole lane.
+-- Nobody ever took these messages (xmax = 0), so no failures need to be counted. The index gives the rows in order. The
+-- range condition is for PostgreSQL up to 16, which may use the array only as a filter. It would then read the dead
+-- rows of the whole lane.
 create or replace function howdah._take_drawn(
-    p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamptz, p_blame boolean,
+    p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamptz,
     p_journaled boolean
 ) returns setof howdah.message
 language plpgsql volatile
@@ -21,7 +20,6 @@ begin
         where m.destination_id = p_destination_id and m.rank = p_rank
           and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions)
           and m.xmax = 0
-          and not (p_blame and exists (select from howdah.poison_details p where p.message_id = m.message_id))
         returning m.*
     ), journaled as (
         insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)

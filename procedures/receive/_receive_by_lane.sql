@@ -27,7 +27,6 @@ declare
     v_locked boolean;
     v_found integer;
     v_upto bigint;
-    v_blame boolean;
     v_ready boolean;
     v_one_by_one boolean := false;
     v_everywhere boolean := false;
@@ -78,14 +77,14 @@ begin
                 continue when v_found = 0;
                 if not v_locked then
                     v_upto := v_positions[v_found];
-                    v_blame := pg_sequence_last_value(v_queue.failing) is not null;
-                    if not p_hold and not (v_blame and v_queue.together) then
+                    if not p_hold and (pg_sequence_last_value(v_queue.failing) is null
+                                       or not v_queue.together and not howdah._any_failed(v_lane, v_positions)) then
                         return query select * from howdah._take_drawn(p_id, v_lane.rank, p_name, v_positions, v_now,
-                            v_blame, v_queue.journaled);
+                            v_queue.journaled);
                         get diagnostics v_taken = row_count;
                         v_left := v_left - v_taken;
                         exit when v_left <= 0;
-                        continue when not v_blame or v_taken = v_found;
+                        continue;
                     end if;
                     v_positions := howdah._lock_ready(v_lane, v_positions);
                     v_found := cardinality(v_positions);
