@@ -895,6 +895,41 @@ CREATE FUNCTION howdah._announce(p_event text, p_queue text, p_facts jsonb) RETU
 
 COMMENT ON FUNCTION howdah._announce(p_event text, p_queue text, p_facts jsonb) IS 'notify the channel howdah_events of an event when the transaction commits.';
 
+CREATE TABLE howdah.lanes (
+    id bigint NOT NULL,
+    destination_id integer NOT NULL,
+    rank smallint NOT NULL,
+    place smallint NOT NULL,
+    head regclass,
+    search regclass
+);
+
+COMMENT ON TABLE howdah.lanes IS 'Where receives look for messages besides the main lane: one row for each other priority and place in use. Senders only insert, in the transaction of the first such message. Several rows for one lane do no harm.';
+
+COMMENT ON COLUMN howdah.lanes.id IS 'Number of the lane, part of its sequences'' names.';
+
+COMMENT ON COLUMN howdah.lanes.destination_id IS 'The destination.';
+
+COMMENT ON COLUMN howdah.lanes.rank IS '9 minus the priority of its messages.';
+
+COMMENT ON COLUMN howdah.lanes.place IS 'Where its messages lie: 0 parked, 1 msgs_nonpersistent, 2 msgs.';
+
+COMMENT ON COLUMN howdah.lanes.head IS 'A sequence, a hint: the position behind which claims look. NULL: none; claims start at the beginning.';
+
+COMMENT ON COLUMN howdah.lanes.search IS 'A sequence, a hint: how far the search behind the head is, times 2^20, and when its next step is due, in ms.';
+
+CREATE FUNCTION howdah._any_failed(p_lane howdah.lanes, p_positions bigint[]) RETURNS boolean
+    LANGUAGE sql
+    AS $$
+    select exists (
+        select from howdah.msgs m
+        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
+          and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions)
+          and exists (select from howdah.poison_details p where p.message_id = m.message_id))
+$$;
+
+COMMENT ON FUNCTION howdah._any_failed(p_lane howdah.lanes, p_positions bigint[]) IS 'whether a message at one of some positions ever failed.';
+
 CREATE TABLE howdah.msgs (
     seq bigint NOT NULL,
     message_id bigint NOT NULL,
@@ -2525,73 +2560,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._chosen_messages(p_source howdah.destinations, p_message_ids bigint[], p_max bigint, p_origin text, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selector text) IS 'the messages that an operator''s act concerns.';
 
-CREATE TABLE howdah.lanes (
-    id bigint NOT NULL,
-    destination_id integer NOT NULL,
-    rank smallint NOT NULL,
-    place smallint NOT NULL,
-    head regclass,
-    search regclass
-);
-
-COMMENT ON TABLE howdah.lanes IS 'Where receives look for messages besides the main lane: one row for each other priority and place in use. Senders only insert, in the transaction of the first such message. Several rows for one lane do no harm.';
-
-COMMENT ON COLUMN howdah.lanes.id IS 'Number of the lane, part of its sequences'' names.';
-
-COMMENT ON COLUMN howdah.lanes.destination_id IS 'The destination.';
-
-COMMENT ON COLUMN howdah.lanes.rank IS '9 minus the priority of its messages.';
-
-COMMENT ON COLUMN howdah.lanes.place IS 'Where its messages lie: 0 parked, 1 msgs_nonpersistent, 2 msgs.';
-
-COMMENT ON COLUMN howdah.lanes.head IS 'A sequence, a hint: the position behind which claims look. NULL: none; claims start at the beginning.';
-
-COMMENT ON COLUMN howdah.lanes.search IS 'A sequence, a hint: how far the search behind the head is, times 2^20, and when its next step is due, in ms.';
-
-CREATE FUNCTION howdah._claim(p_lane howdah.lanes, p_want integer, p_now timestamp with time zone, p_hold boolean, p_positions bigint[], p_locked boolean, p_all boolean, p_walk howdah.walk) RETURNS SETOF howdah.claimed
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_tids tid[];
-begin
-    if p_walk.groups is not null then
-        return query select * from howdah._take_walked(p_lane, p_walk, p_want, p_now, p_hold, p_all);
-    elsif p_lane.place = 2 then
-        return query
-        select m.*, 'msgs', false from howdah.msgs m
-        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
-          and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions)
-          and (p_locked or m.xmax = 0)
-        order by m.seq for update skip locked;
-    elsif p_lane.place = 1 then
-        v_tids := howdah._look_nonpersistent(p_lane, p_want, p_all);
-        return query
-        select n.seq, n.message_id, n.sent_at, n.expires_at, n.dead_at, n.destination_id, n.origin_id, n.rank, n.stage,
-            n.is_text, n.content_type, n.body, n.headers, n.correlation_id, n.reply_to, n.message_type,
-            n.conversation_id, n.dead_reason, 'msgs_nonpersistent', true
-        from howdah.msgs_nonpersistent n where n.ctid = any (v_tids) order by n.seq;
-        if not p_hold then
-            delete from howdah.msgs_nonpersistent n where n.ctid = any (v_tids);
-        end if;
-    else
-        v_tids := howdah._look_parked(p_lane, p_want, p_now, p_all);
-        perform howdah._blame_leases(p_lane.destination_id, l.rows)
-        from (select array_agg(p) as rows from howdah.parked p where p.ctid = any (v_tids) and p.lease_id is not null) l
-        where l.rows is not null;
-        return query
-        select p.seq, p.message_id, p.sent_at, p.expires_at, p.dead_at, p.destination_id, p.origin_id, p.rank, p.stage,
-            p.is_text, p.content_type, p.body, p.headers, p.correlation_id, p.reply_to, p.message_type,
-            p.conversation_id, p.dead_reason, 'parked', p.boot is not null
-        from howdah.parked p where p.ctid = any (v_tids) order by p.due_at, p.seq;
-        if not p_hold then
-            delete from howdah.parked p where p.ctid = any (v_tids);
-        end if;
-    end if;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._claim(p_lane howdah.lanes, p_want integer, p_now timestamp with time zone, p_hold boolean, p_positions bigint[], p_locked boolean, p_all boolean, p_walk howdah.walk) IS 'take messages from a lane in any way except the main one.';
-
 CREATE FUNCTION howdah._claim_groups(p_lane howdah.lanes, p_walk howdah.walk, p_keys bigint[], p_groups text[], p_seqs integer[], p_want integer, p_now timestamp with time zone, p_more boolean, INOUT mine text[], INOUT refused text[], OUT taken bigint[], OUT firsts bigint[], OUT full_up boolean, OUT through boolean) RETURNS record
     LANGUAGE plpgsql
     AS $$
@@ -3538,6 +3506,58 @@ $$;
 
 COMMENT ON FUNCTION howdah._deliver(p_destination_id integer, p_message howdah.msgs, p_now timestamp with time zone, p_limit integer, p_journaled boolean) IS 'deliver a message just taken, or dispose of it.';
 
+CREATE FUNCTION howdah._deliver_found(p_lane howdah.lanes, p_name text, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_walk howdah.walk, p_hold boolean, p_limit integer, p_failing regclass, p_journaled boolean, p_now timestamp with time zone) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
+    AS $$
+begin
+    return query
+    with taken as materialized (
+        select t as claim, t.*, row_number() over () as number
+        from howdah._take(p_lane, p_positions, p_tids, p_firsts, p_hold) t
+    ), failed as materialized (
+        select f.*
+        from (select array_agg(t.message_id) as ids, array_agg(t.stage) as stages,
+                  array_agg(t.conversation_id) as conversations,
+                  array_agg(howdah._group(t.headers, t.conversation_id)) as groups
+              from taken t) a
+        cross join lateral howdah._count_failures(p_lane.destination_id, a.ids, a.stages, a.conversations, a.groups) f
+        where (select pg_sequence_last_value(p_failing) is not null and count(*) > 0 from taken)
+    ), claimed as materialized (
+        select t.*, coalesce(f.failures, 0) as failures,
+            coalesce(t.expires_at <= p_now, false) or coalesce(f.weight, 0) >= p_limit as ended,
+            -- A message that must wait holds up those behind it, though its failure was recorded after the walk looked.
+            coalesce(p_walk.groups, 'none') <> 'none' and exists (
+                select from failed w join taken b on b.message_id = w.message_id and b.stage = w.stage
+                where w.weight = 2147483647 and b.number < t.number
+                  and howdah._group(b.headers, b.conversation_id) = howdah._group(t.headers, t.conversation_id)
+            ) as held_up
+        from taken t left join failed f on f.message_id = t.message_id and f.stage = t.stage
+    ), journaled as (
+        insert into howdah.journal (at, destination_id, nonpersistent, event, reason, message_ids, oldest_sent_at)
+        select case when p_walk.groups <> 'none' then howdah.now() else p_now end, p_lane.destination_id,
+            c.nonpersistent, 'consumed', case when p_walk.condition is not null then 'selected' end,
+            array_agg(c.message_id), min(c.sent_at)
+        from claimed c where not c.ended and not c.held_up and not p_hold and p_journaled
+        group by c.nonpersistent
+    )
+    select c.message_id, p_name, case when c.is_text then convert_from(coalesce(c.body,
+            case when p_hold then howdah._body(c.message_id) else howdah._take_body(c.message_id) end), 'UTF8') end,
+        case when not c.is_text then coalesce(c.body,
+            case when p_hold then howdah._body(c.message_id) else howdah._take_body(c.message_id) end) end,
+        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to, c.message_type, c.conversation_id,
+        case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at, c.expires_at,
+        c.failures + 1, c.failures > 0, c.seq, c.stage::integer,
+        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end, c.dead_reason, c.dead_at
+    from claimed c
+    where case when c.held_up then howdah._put_back(howdah._as_ready(c.claim), c.nonpersistent, p_hold)
+        else not c.ended or howdah._dispose(p_lane.destination_id, howdah._as_ready(c.claim), c.nonpersistent,
+            case when p_hold then c.place end, p_now) end
+    order by c.number;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._deliver_found(p_lane howdah.lanes, p_name text, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_walk howdah.walk, p_hold boolean, p_limit integer, p_failing regclass, p_journaled boolean, p_now timestamp with time zone) IS 'deliver messages that howdah._find_in_lane has found and locked, or dispose of them.';
+
 CREATE FUNCTION howdah._destination(p_name text, p_verb text) RETURNS howdah.destinations
     LANGUAGE plpgsql STABLE
     AS $$
@@ -3661,7 +3681,6 @@ begin
                 howdah._death_reason(v_weight));
         end if;
     end if;
-    perform set_config('howdah.disposed', 'yes', true);
     return false;
 end
 $$;
@@ -4507,6 +4526,55 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._find(p_destination_id integer, p_message_id bigint, p_priority integer, p_position bigint) IS 'find a message of a destination, and lock it if it is free.';
+
+CREATE FUNCTION howdah._find_in_lane(p_lane howdah.lanes, p_walk howdah.walk, p_way integer, p_want integer, p_held bigint, p_now timestamp with time zone, p_all boolean, OUT positions bigint[], OUT tids tid[], OUT locked boolean, OUT firsts bigint[], OUT parked boolean) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_keys bigint[];
+begin
+    locked := true;
+    parked := false;
+    if p_walk.groups is null and p_lane.place = 2 then
+        select n.positions, n.locked into positions, locked
+        from howdah._next_positions(p_lane, p_way, p_want, p_held, p_all) n;
+        return;
+    elsif p_walk.groups is not null and p_lane.place < 2 then
+        p_lane.head := null;  -- walked from the beginning
+        p_lane.search := null;
+    end if;
+    if p_lane.place = 0 and not p_all and not howdah._may_be_due(p_lane, p_now) then
+        return;
+    elsif p_walk.groups is null then
+        tids := case p_lane.place when 1 then howdah._look_nonpersistent(p_lane, p_want, p_all)
+            else howdah._look_parked(p_lane, p_want, p_now, p_all) end;
+        return;
+    elsif p_lane.place = 0 then
+        perform howdah._return_leases(p_lane.destination_id, p_want + 1000, p_now);
+    end if;
+    select array_agg(w.key), array_agg(w.key) filter (where w.first) into v_keys, firsts
+    from howdah._walk(p_lane, p_walk, p_want, p_now, p_all) w;
+    if p_lane.place > 0 and p_walk.groups <> 'none' and v_keys is not null
+       and (select pg_sequence_last_value(d.failing) is not null from howdah.destinations d
+           where d.id = p_lane.destination_id) then
+        positions := howdah._without_waiting(p_lane, v_keys, p_now);
+        parked := cardinality(positions) < cardinality(v_keys);
+        v_keys := positions;
+    end if;
+    positions := case when p_lane.place = 2 then v_keys end;
+    if p_lane.place = 1 then
+        tids := array(select n.ctid from howdah.msgs_nonpersistent n
+                      where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank
+                        and n.seq = any (v_keys) order by n.seq);
+    elsif p_lane.place = 0 then
+        tids := array(select p.ctid from howdah.parked p
+                      where p.destination_id = p_lane.destination_id and p.message_id = any (v_keys)
+                      order by p.due_at, p.seq);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._find_in_lane(p_lane howdah.lanes, p_walk howdah.walk, p_way integer, p_want integer, p_held bigint, p_now timestamp with time zone, p_all boolean, OUT positions bigint[], OUT tids tid[], OUT locked boolean, OUT firsts bigint[], OUT parked boolean) IS 'find messages of a lane that a receive may take.';
 
 CREATE FUNCTION howdah._find_published(p_destination_id integer, p_message_id bigint) RETURNS TABLE(message howdah.msgs, place text, nonpersistent boolean, free boolean)
     LANGUAGE plpgsql
@@ -6028,7 +6096,6 @@ begin
             return next howdah._message(v_message, p_name, false, v_failures);
         end if;
     end loop;
-    perform set_config('howdah.disposed', '', true);
 end
 $$;
 
@@ -6215,6 +6282,18 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._lock_published(p_subscription howdah.subscriptions, p_ack howdah.acks, p_xid xid8, p_seq bigint) IS 'lock a free topic message for a subscription; of an unshared subscription, lock the whole.';
+
+CREATE FUNCTION howdah._lock_ready(p_lane howdah.lanes, p_positions bigint[]) RETURNS bigint[]
+    LANGUAGE sql
+    AS $$
+    select array(
+        select m.seq from howdah.msgs m
+        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
+          and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions)
+        order by m.seq for update skip locked)
+$$;
+
+COMMENT ON FUNCTION howdah._lock_ready(p_lane howdah.lanes, p_positions bigint[]) IS 'lock the ready messages at some positions that are free.';
 
 CREATE FUNCTION howdah._lock_subscription(p_subscription howdah.destinations) RETURNS void
     LANGUAGE plpgsql
@@ -6991,32 +7070,41 @@ $$;
 
 COMMENT ON FUNCTION howdah._new_temporary() IS 'create the destination of a temporary queue, with its sequences.';
 
-CREATE FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way integer, p_want integer, p_drawn boolean, OUT positions bigint[], OUT locked boolean) RETURNS record
+CREATE FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way integer, p_want integer, p_held bigint, p_all boolean, OUT positions bigint[], OUT locked boolean) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
     v_head bigint := coalesce(pg_sequence_last_value(p_lane.head), 0);
-    v_tail bigint := (select coalesce(pg_sequence_last_value(d.positions), 0) from howdah.destinations d
-        where d.id = p_lane.destination_id);
+    v_tail bigint;
     v_back bigint := v_head;
     v_pace bigint;
     v_most bigint;
 begin
-    if p_way between 2 and 5 then
+    locked := p_way in (1, 6);
+    if p_lane.head is null and p_way < 6 then
+        return;
+    end if;
+    v_tail := (select coalesce(pg_sequence_last_value(d.positions), 0) from howdah.destinations d
+        where d.id = p_lane.destination_id);
+    if not locked then
         v_most := least(p_want, v_tail - v_head - 64);
         if v_most > 0 then
-            locked := false;
             positions := array(select nextval(p_lane.head) from generate_series(1, v_most));
         end if;
         return;
     end if;
-    locked := true;
     if v_head > v_tail then
         v_head := setval(p_lane.head, v_tail);
+        v_back := v_head;
     end if;
-    if p_way = 1 then
+    if p_way = 1 and p_all then
+        positions := howdah._search(p_lane, v_head, p_want, true);
+        return;
+    elsif p_way = 1 then
         v_pace := howdah._pace(clock_timestamp());
         if v_tail > v_head + 64 then
+            -- Under a backlog the last 256 positions belong to tickets, some of which are in use. Where receives are
+            -- rare, none are.
             perform from howdah.msgs m
             where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq = v_head and m.xmax <> 0
             for update skip locked;
@@ -7034,12 +7122,15 @@ begin
     positions := array(
         select m.seq from howdah.msgs m
         where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
-          and m.seq > v_head - case when p_drawn then 0 else 16 end
+          and m.seq > case when p_held is null then v_head - 16 else greatest(v_head, p_held) end
         order by m.seq limit p_want for update skip locked);
-    if cardinality(positions) > 0 and positions[1] <= v_head then
+    if p_lane.head is null then
+        return;
+    elsif cardinality(positions) > 0 and positions[1] <= v_head then
         positions := howdah._search(p_lane, greatest(v_head, positions[cardinality(positions)]), p_want, false);
         v_back := positions[cardinality(positions)];
     elsif cardinality(positions) < p_want and v_tail - 64 > coalesce(positions[cardinality(positions)], v_head) then
+        -- This is a gap, or positions of other lanes. The last 64 may belong to transactions about to commit.
         v_back := v_tail - 64;
     else
         v_back := positions[cardinality(positions)];
@@ -7050,7 +7141,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way integer, p_want integer, p_drawn boolean, OUT positions bigint[], OUT locked boolean) IS 'the next positions of ready messages in a main lane, found in one of the six ways of howdah.receive.';
+COMMENT ON FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way integer, p_want integer, p_held bigint, p_all boolean, OUT positions bigint[], OUT locked boolean) IS 'the next positions of ready messages in a lane, found in one of the six ways of howdah.receive and howdah.lease.';
 
 CREATE UNLOGGED TABLE howdah.topic_nonpersistent_0 (
     xid xid8 DEFAULT pg_current_xact_id() NOT NULL,
@@ -7791,7 +7882,6 @@ begin
         select * into v_found from howdah._find(p_queue.id, v_incident.message_id, null, null);
         if v_found.free and (v_found.message).stage = v_incident.stage and v_found.place <> 'parked' then
             perform howdah._dispose(p_queue.id, v_found.message, v_found.nonpersistent, v_found.place, p_now);
-            perform set_config('howdah.disposed', '', true);
             v_parked := true;
         end if;
     end loop;
@@ -8590,6 +8680,115 @@ $$;
 
 COMMENT ON FUNCTION howdah._receive_any(p_pattern text, p_want integer, p_hold boolean, p_selector text) IS 'receive from all queues that match a wildcard; howdah.receive calls it for wildcards.';
 
+CREATE FUNCTION howdah._receive_by_lane(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_taken boolean) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_queue record;
+    v_lanes howdah.lanes[];
+    v_lane howdah.lanes;
+    v_walk howdah.walk;
+    v_now timestamptz := howdah.now();
+    v_left integer := p_want;
+    v_taken integer;
+    v_positions bigint[];
+    v_tids tid[];
+    v_firsts bigint[];
+    v_locked boolean;
+    v_found integer;
+    v_upto bigint;
+    v_ready boolean;
+    v_one_by_one boolean := false;
+    v_everywhere boolean := false;
+    v_disposed boolean;
+    v_again smallint;
+begin
+    select d.failing, d.dispose_at as most, d.journal_level <> 'off' as journaled, d.main_rank,
+        d.message_groups = 'transaction' as grouped, pg_sequence_last_value(d.special) is null as plain,
+        d.count_by <> 'message' as together,
+        row(0, d.id, d.main_rank, 2, d.head, d.search)::howdah.lanes as lane
+    into v_queue
+    from howdah.destinations d where d.id = p_id;
+    v_lanes := array[v_queue.lane];
+    if not v_queue.plain or p_selector is not null or p_consumer is not null then
+        if v_queue.grouped and p_want <= 32 and not p_hold and p_selector is null and p_consumer is null
+           and pg_sequence_last_value(v_queue.failing) is null then
+            return query select * from howdah._receive_of_groups(v_queue.lane, p_name, v_now, p_want,
+                v_queue.journaled);
+            if found then
+                return;
+            end if;
+        end if;
+        v_walk := howdah._admit(p_id, v_queue.main_rank, p_selector, p_consumer, p_hold);
+        if not v_walk.admitted then
+            return;
+        end if;
+        v_one_by_one := howdah._is_one_by_one(p_id);
+        if p_hold and v_one_by_one and howdah._is_strict(p_id) then
+            p_want := 1;  -- consuming some held messages and leaving others would break the order
+            v_left := 1;
+        end if;
+        v_lanes := howdah._in_order(v_lanes || array(select l from howdah.lanes l where l.destination_id = p_id));
+    end if;
+    loop
+        v_disposed := false;
+        foreach v_lane in array v_lanes loop
+            continue when v_lane.rank < v_again;
+            v_ready := v_lane.place = 2 and v_walk.groups is null;
+            v_upto := null;
+            for v_way in case when v_ready and v_lane.rank = v_again then 2 else 1 end
+                      ..case when v_ready then 6 else 1 end loop
+                select f.positions, f.tids, f.locked, f.firsts, v_disposed or f.parked
+                into v_positions, v_tids, v_locked, v_firsts, v_disposed
+                from howdah._find_in_lane(v_lane, v_walk, v_way, v_left, greatest(v_upto,
+                    case when p_taken or p_hold and v_left < p_want or v_lane.rank = v_again then 0 end),
+                    v_now, v_everywhere) f;
+                v_found := coalesce(cardinality(v_positions), cardinality(v_tids), 0);
+                continue when v_found = 0;
+                if not v_locked then
+                    v_upto := v_positions[v_found];
+                    if not p_hold and (pg_sequence_last_value(v_queue.failing) is null
+                                       or not v_queue.together and not howdah._any_failed(v_lane, v_positions)) then
+                        return query select * from howdah._take_drawn(p_id, v_lane.rank, p_name, v_positions, v_now,
+                            v_queue.journaled);
+                        get diagnostics v_taken = row_count;
+                        v_left := v_left - v_taken;
+                        exit when v_left <= 0;
+                        continue;
+                    end if;
+                    v_positions := howdah._lock_ready(v_lane, v_positions);
+                    v_found := cardinality(v_positions);
+                    continue when v_found = 0;
+                end if;
+                return query select * from howdah._deliver_found(v_lane, p_name, v_positions, v_tids, v_firsts, v_walk,
+                    p_hold, v_queue.most, v_queue.failing, v_queue.journaled, v_now);
+                get diagnostics v_taken = row_count;
+                v_left := v_left - v_taken;
+                v_disposed := v_disposed or v_taken < v_found;
+                exit when v_left <= 0;
+            end loop;
+            -- A disposed message used up a slot, and another message may lie in this lane; look here again before the
+            -- lanes of lower priority. The same holds for a message whose group was one too many; howdah._claim_groups
+            -- always allows 16 groups.
+            exit when v_left <= 0 or v_disposed or v_walk.groups = 'alone' and v_taken >= 16;
+        end loop;
+        -- Another round would meet held rows again, because SKIP LOCKED does not skip our own locks.
+        if v_left <= 0 or p_hold and v_left < p_want then
+            return;
+        elsif v_disposed then
+            -- If something was delivered, go on and not back: what came back before that is for the next call.
+            v_again := case when (p_taken or v_left < p_want) and not v_one_by_one then v_lane.rank end;
+        elsif v_everywhere or p_taken or v_left < p_want then
+            return;
+        else
+            v_everywhere := true;
+        end if;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._receive_by_lane(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_taken boolean) IS 'receive from a queue, lane by lane.';
+
 CREATE FUNCTION howdah._receive_of_groups(p_lane howdah.lanes, p_name text, p_now timestamp with time zone, p_want integer, p_journaled boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
     AS $$
@@ -8732,6 +8931,118 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._receive_set_aside(p_destination howdah.destinations, p_name text, p_want integer, p_hold boolean) IS 'receive messages that were set aside for a subscription and are due again.';
+
+CREATE FUNCTION howdah._receive_stream(p_name text, p_want integer, p_hold boolean, p_plain boolean, p_consumer bigint) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_stream record;
+    v_topic text;
+    v_topic_id integer;
+    v_now timestamptz;
+    v_left integer;
+    v_taken integer;
+    v_from bigint;
+    v_from_xid xid8;
+    v_to xid8;
+    v_done pg_snapshot;
+    v_upto pg_snapshot;
+    v_run_xid xid8;
+    v_run_after bigint;
+    v_run_upto bigint;
+    v_dense boolean;
+begin
+    select * into v_stream from howdah._begin_stream(p_name, p_hold, p_plain, p_consumer);
+    if v_stream.slot is null then
+        return query select * from howdah._receive_published(v_stream.destination, v_stream.subscription, p_name,
+            p_want, p_hold);
+        return;
+    end if;
+    v_topic := v_stream.topic;
+    v_topic_id := v_stream.topic_id;
+    -- A snapshot that comes out of a record is packed, and would be unpacked for each row.
+    v_upto := v_stream.upto::text::pg_snapshot;
+    v_now := v_stream.moment;
+    v_left := p_want;
+    v_from_xid := (v_stream.ack_cursor).xid;
+    v_from := (v_stream.ack_cursor).seq;
+    v_to := v_from_xid;
+    for v_way in case when v_from >= 0 then 1 else 2 end..2 loop
+        if v_way = 2 then
+            v_from_xid := coalesce(v_stream.late, pg_snapshot_xmax(v_stream.done));
+            v_from := -1;
+            v_to := pg_snapshot_xmax(v_upto);
+            v_done := case when v_stream.late is not null then v_stream.done end;
+        end if;
+        v_dense := true;
+        loop
+            v_run_upto := null;
+            if v_left >= 500 and v_done is null and v_dense then
+                select r.xid, r.after_seq, r.upto_seq into v_run_xid, v_run_after, v_run_upto
+                from howdah._find_run(v_stream, v_from_xid, v_from, v_to, v_left) r;
+                exit when v_run_xid is null;
+                v_dense := v_run_upto - v_run_after >= 500;
+                v_run_upto := case when v_dense then v_run_upto end;
+            end if;
+            if v_run_upto is not null then
+                v_from_xid := v_run_xid;
+                v_from := v_run_after;
+                if v_stream.slot = 0 and not v_stream.nonpersistent then
+                    return query select * from howdah._run_persistent_0(p_name, v_topic, v_topic_id, v_run_xid,
+                        v_run_after, v_run_upto, v_now);
+                elsif v_stream.slot = 0 and v_stream.nonpersistent then
+                    return query select * from howdah._run_nonpersistent_0(p_name, v_topic, v_topic_id, v_run_xid,
+                        v_run_after, v_run_upto, v_now);
+                elsif v_stream.slot = 1 and not v_stream.nonpersistent then
+                    return query select * from howdah._run_persistent_1(p_name, v_topic, v_topic_id, v_run_xid,
+                        v_run_after, v_run_upto, v_now);
+                elsif v_stream.slot = 1 and v_stream.nonpersistent then
+                    return query select * from howdah._run_nonpersistent_1(p_name, v_topic, v_topic_id, v_run_xid,
+                        v_run_after, v_run_upto, v_now);
+                elsif v_stream.slot = 2 and not v_stream.nonpersistent then
+                    return query select * from howdah._run_persistent_2(p_name, v_topic, v_topic_id, v_run_xid,
+                        v_run_after, v_run_upto, v_now);
+                elsif v_stream.slot = 2 and v_stream.nonpersistent then
+                    return query select * from howdah._run_nonpersistent_2(p_name, v_topic, v_topic_id, v_run_xid,
+                        v_run_after, v_run_upto, v_now);
+                end if;
+            elsif v_stream.slot = 0 and not v_stream.nonpersistent then
+                return query select * from howdah._stream_persistent_0(
+                    p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+            elsif v_stream.slot = 0 and v_stream.nonpersistent then
+                return query select * from howdah._stream_nonpersistent_0(
+                    p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+            elsif v_stream.slot = 1 and not v_stream.nonpersistent then
+                return query select * from howdah._stream_persistent_1(
+                    p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+            elsif v_stream.slot = 1 and v_stream.nonpersistent then
+                return query select * from howdah._stream_nonpersistent_1(
+                    p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+            elsif v_stream.slot = 2 and not v_stream.nonpersistent then
+                return query select * from howdah._stream_persistent_2(
+                    p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+            elsif v_stream.slot = 2 and v_stream.nonpersistent then
+                return query select * from howdah._stream_nonpersistent_2(
+                    p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+            end if;
+            get diagnostics v_taken = row_count;
+            v_left := v_left - v_taken;
+            perform howdah._pass_stream(v_stream, v_way = 1, v_from_xid, v_from,
+                case when v_run_upto is null then v_to else v_run_xid end, v_run_upto, v_done, v_taken,
+                p_want - v_left, v_left = 0);
+            if v_left = 0 then
+                return;
+            end if;
+            exit when v_run_upto is null;
+            v_dense := v_taken = v_run_upto - v_from;  -- where numbers are missing, the rest comes in one piece
+            v_from := v_run_upto;
+        end loop;
+    end loop;
+    perform howdah._end_stream(v_stream, p_want - v_left);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._receive_stream(p_name text, p_want integer, p_hold boolean, p_plain boolean, p_consumer bigint) IS 'receive from a subscription.';
 
 CREATE FUNCTION howdah._reclaim(p_place integer, p_from tid, p_until tid, p_now timestamp with time zone, p_limit bigint) RETURNS bigint
     LANGUAGE plpgsql
@@ -11804,6 +12115,46 @@ CREATE FUNCTION howdah._system_limited() RETURNS boolean
 
 COMMENT ON FUNCTION howdah._system_limited() IS 'whether a limit of the whole engine is set.';
 
+CREATE FUNCTION howdah._take(p_lane howdah.lanes, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_hold boolean) RETURNS SETOF howdah.claimed
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if p_lane.place = 2 then
+        return query
+        select m.seq, m.message_id, m.sent_at, m.expires_at, m.dead_at, m.destination_id, m.origin_id, m.rank, m.stage,
+            m.is_text, m.content_type, m.body, howdah._first_for_consumer(m.headers, m.seq = any (p_firsts)),
+            m.correlation_id, m.reply_to, m.message_type, m.conversation_id, m.dead_reason, 'msgs', false
+        from howdah.msgs m
+        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
+          and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions)
+        order by m.seq;
+        delete from howdah.msgs m
+        where not p_hold and m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
+          and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions);
+    elsif p_lane.place = 1 then
+        return query
+        select n.seq, n.message_id, n.sent_at, n.expires_at, n.dead_at, n.destination_id, n.origin_id, n.rank, n.stage,
+            n.is_text, n.content_type, n.body, howdah._first_for_consumer(n.headers, n.seq = any (p_firsts)),
+            n.correlation_id, n.reply_to, n.message_type, n.conversation_id, n.dead_reason, 'msgs_nonpersistent', true
+        from howdah.msgs_nonpersistent n where n.ctid = any (p_tids) order by n.seq;
+        delete from howdah.msgs_nonpersistent n where not p_hold and n.ctid = any (p_tids);
+    else
+        perform howdah._blame_leases(p_lane.destination_id, l.rows)
+        from (select array_agg(p) as rows from howdah.parked p where p.ctid = any (p_tids) and p.lease_id is not null) l
+        where l.rows is not null;
+        return query
+        select p.seq, p.message_id, p.sent_at, p.expires_at, p.dead_at, p.destination_id, p.origin_id, p.rank, p.stage,
+            p.is_text, p.content_type, p.body, howdah._first_for_consumer(p.headers, p.message_id = any (p_firsts)),
+            p.correlation_id, p.reply_to, p.message_type, p.conversation_id, p.dead_reason, 'parked',
+            p.boot is not null
+        from howdah.parked p where p.ctid = any (p_tids) order by p.due_at, p.seq;
+        delete from howdah.parked p where not p_hold and p.ctid = any (p_tids);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._take(p_lane howdah.lanes, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_hold boolean) IS 'read messages of a lane that howdah._find_in_lane has found and locked, and delete them unless they are held.';
+
 CREATE FUNCTION howdah._take_back(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) RETURNS TABLE(message howdah.msgs, nonpersistent boolean)
     LANGUAGE sql
     AS $$
@@ -11849,6 +12200,41 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._take_body(p_message_id bigint) IS 'remove the body of a consumed message from howdah.bodies and return it.';
+
+CREATE FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_journaled boolean) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
+    AS $$
+begin
+    return query
+    with taken as materialized (
+        delete from howdah.msgs m
+        where m.destination_id = p_destination_id and m.rank = p_rank
+          and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions)
+          and m.xmax = 0
+        returning m.*
+    ), journaled as (
+        insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
+        select p_now, p_destination_id, 'consumed', array_agg(c.message_id), min(c.sent_at)
+        from taken c where (c.expires_at > p_now) is not false and p_journaled
+        having count(*) > 0
+    )
+    select c.message_id, p_name, case
+        when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
+        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end,
+        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to, c.message_type,
+        c.conversation_id, 'persistent', c.sent_at, c.expires_at, 1, false,
+        c.seq, c.stage::integer, case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
+        c.dead_reason, c.dead_at
+    from taken c
+    where (c.expires_at > p_now) is not false
+       or howdah._dispose(p_destination_id, row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at,
+           c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
+           c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason)::howdah.msgs, false, null,
+           p_now);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_journaled boolean) IS 'receive the messages at positions that the caller has drawn. None of them ever failed.';
 
 CREATE FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -11997,63 +12383,6 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._take_these(p_destination howdah.destinations, p_message_ids bigint[], p_act text) IS 'take the named messages out of a destination for an operator, all or none.';
-
-CREATE FUNCTION howdah._take_walked(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_now timestamp with time zone, p_hold boolean, p_all boolean) RETURNS SETOF howdah.claimed
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_keys bigint[];
-    v_firsts bigint[];
-begin
-    if p_lane.place = 0 then
-        perform howdah._return_leases(p_lane.destination_id, p_want + 1000, p_now);
-    end if;
-    select array_agg(w.key), array_agg(w.key) filter (where w.first) into v_keys, v_firsts
-    from howdah._walk(p_lane, p_walk, p_want, p_now, p_all) w;
-    if p_lane.place > 0 and p_walk.groups <> 'none' and v_keys is not null
-       and (select pg_sequence_last_value(d.failing) is not null from howdah.destinations d
-           where d.id = p_lane.destination_id) then
-        v_keys := howdah._without_waiting(p_lane, v_keys, p_now);
-    end if;
-    if p_lane.place = 2 then
-        return query
-        select m.seq, m.message_id, m.sent_at, m.expires_at, m.dead_at, m.destination_id, m.origin_id, m.rank, m.stage,
-            m.is_text, m.content_type, m.body, howdah._first_for_consumer(m.headers, m.seq = any (v_firsts)),
-            m.correlation_id, m.reply_to, m.message_type, m.conversation_id, m.dead_reason, 'msgs', false
-        from howdah.msgs m
-        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
-          and m.seq between v_keys[1] and v_keys[cardinality(v_keys)] and m.seq = any (v_keys) order by m.seq;
-        delete from howdah.msgs m
-        where not p_hold and m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
-          and m.seq between v_keys[1] and v_keys[cardinality(v_keys)] and m.seq = any (v_keys);
-    elsif p_lane.place = 1 then
-        return query
-        select n.seq, n.message_id, n.sent_at, n.expires_at, n.dead_at, n.destination_id, n.origin_id, n.rank, n.stage,
-            n.is_text, n.content_type, n.body, howdah._first_for_consumer(n.headers, n.seq = any (v_firsts)),
-            n.correlation_id, n.reply_to, n.message_type, n.conversation_id, n.dead_reason, 'msgs_nonpersistent', true
-        from howdah.msgs_nonpersistent n
-        where n.destination_id = p_lane.destination_id and n.rank = p_lane.rank and n.seq = any (v_keys) order by n.seq;
-        delete from howdah.msgs_nonpersistent n
-        where not p_hold and n.destination_id = p_lane.destination_id and n.rank = p_lane.rank and n.seq = any (v_keys);
-    else
-        perform howdah._blame_leases(p_lane.destination_id, l.rows)
-        from (select array_agg(p) as rows from howdah.parked p
-              where p.destination_id = p_lane.destination_id and p.message_id = any (v_keys)
-                and p.lease_id is not null) l
-        where l.rows is not null;
-        return query
-        select p.seq, p.message_id, p.sent_at, p.expires_at, p.dead_at, p.destination_id, p.origin_id, p.rank, p.stage,
-            p.is_text, p.content_type, p.body, howdah._first_for_consumer(p.headers, p.message_id = any (v_firsts)),
-            p.correlation_id, p.reply_to, p.message_type, p.conversation_id, p.dead_reason, 'parked', p.boot is not null
-        from howdah.parked p
-        where p.destination_id = p_lane.destination_id and p.message_id = any (v_keys) order by p.due_at, p.seq;
-        delete from howdah.parked p
-        where not p_hold and p.destination_id = p_lane.destination_id and p.message_id = any (v_keys);
-    end if;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._take_walked(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_now timestamp with time zone, p_hold boolean, p_all boolean) IS 'take what a walk has found and locked.';
 
 CREATE FUNCTION howdah._takeable(p_destination howdah.destinations, p_message_ids bigint[], p_max bigint) RETURNS TABLE(message_id bigint, origin_id integer)
     LANGUAGE sql STABLE
@@ -14681,7 +15010,8 @@ begin
         for v_way in 0..6 loop
             if v_way > 0 then
                 select n.positions, n.locked into v_seqs, v_locked
-                from howdah._next_positions(v_queue.lane, v_way, v_left, v_left < max_messages) n;
+                from howdah._next_positions(v_queue.lane, v_way, v_left,
+                    case when v_left < max_messages then 0 end, false) n;
                 continue when coalesce(cardinality(v_seqs), 0) = 0;
             else
                 continue when v_queue.backlog is not true;
@@ -16480,60 +16810,28 @@ CREATE FUNCTION howdah.receive(queue text, max_messages integer DEFAULT 1, hold 
     SET enable_bitmapscan TO 'off'
     SET jit TO 'off'
     AS $$
--- The first part serves the usual call: one message from the main lane, with no search and no parked message due. It
--- has as few expressions as possible, because PostgreSQL prepares each of them anew in every transaction.
--- Everything else goes lane by lane (a lane is what lies in one place with one priority), in six ways. Way 1: what came
--- back behind the head, if a look is due. Ways 2 to 5, under a backlog: the next positions, each drawn by nextval for
--- one receiver only; a position may be empty. Way 6: what lies from the head on.
--- A receive looks everywhere only if it has found nothing so far. The settings make the statements walk the key,
--- because sessions keep plans that were made while the queue was short. docs/decisions/0006 says why nothing is missed.
+-- The first part serves the usual calls: messages from the main lane, with no search and no parked message due. It has
+-- as few expressions as possible, because PostgreSQL prepares each of them anew in every transaction. The settings make
+-- the statements walk the key, because sessions keep plans that were made while the queue was short.
+-- docs/decisions/0006 says why nothing is missed.
 declare
     v_queue record;
-    v_id integer;
-    v_lanes howdah.lanes[];
-    v_lane howdah.lanes;
     v_message howdah.msgs;
-    v_walk howdah.walk;
-    v_now timestamptz;
-    v_pace bigint;
-    v_left integer;
-    v_want integer;
-    v_head bigint;
-    v_tail bigint;
-    v_from bigint;
-    v_back bigint;
-    v_drawn boolean;
     v_seq bigint;
-    v_seqs bigint[];
     v_locked boolean;
-    v_taken integer;
-    v_everywhere boolean;
-    v_again smallint;
-    v_one_by_one boolean := false;
-    v_stream record;
-    v_topic text;
-    v_topic_id integer;
-    v_from_xid xid8;
-    v_to xid8;
-    v_done pg_snapshot;
-    v_upto pg_snapshot;
-    v_run_xid xid8;
-    v_run_after bigint;
-    v_run_upto bigint;
-    v_dense boolean;
+    v_taken integer := 0;
 begin
-    select d.id, d.kind, d.receiving_paused, d.positions, d.failing, d.special, d.head, d.search, d.main_rank,
-        d.receivers, d.journal_level <> 'off' as journaled, d.dispose_at as most,
-        coalesce(pg_sequence_last_value(d.head), 0) as headed,
-        pg_sequence_last_value(d.positions) - 64 > coalesce(pg_sequence_last_value(d.head), 0) as backlog,
+    select d.id, d.kind, d.receiving_paused, d.receivers, d.failing, d.head, d.main_rank, d.dispose_at as most,
+        d.journal_level <> 'off' as journaled, coalesce(pg_sequence_last_value(d.head), 0) as headed,
+        pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) as ahead,
         pg_sequence_last_value(d.special) is null as plain, d.message_groups = 'transaction' as grouped,
-        max_messages = 1 and not hold and selector is null and consumer is null and not d.receiving_paused
+        case when not hold and selector is null and consumer is null and not d.receiving_paused
             and not howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp()))
-            and howdah._has_role(d.receivers[1]) as usual
+            and howdah._has_role(d.receivers[1]) then max_messages end as usual
     into v_queue
     from howdah.destinations d where d.name = queue and d.dropped_at is null;
-    if v_queue.usual and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
-        if v_queue.backlog then
+    if v_queue.usual = 1 and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
+        if v_queue.ahead > 0 then
             -- A message at the head that was taken before, is free and still exists was returned by a rollback. What
             -- was taken last came back, so the search comes first.
             perform from howdah.msgs m
@@ -16553,8 +16851,23 @@ begin
         where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_seq
           and (v_locked or m.xmax = 0)
         returning m.* into v_message;
-    elsif v_queue.usual and v_queue.grouped then
+    elsif v_queue.usual = 1 and v_queue.grouped then
         v_message := howdah._take_one_of_group(v_queue.id, v_queue.main_rank, v_queue.head, v_queue.headed);
+    elsif v_queue.usual between 2 and 10000 and v_queue.usual <= v_queue.ahead
+          and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
+        perform from howdah.msgs m
+        where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_queue.headed
+          and m.xmax <> 0
+        for update skip locked;
+        if not found and pg_sequence_last_value(v_queue.failing) is null then
+            return query select * from howdah._take_drawn(v_queue.id, v_queue.main_rank, queue,
+                array(select nextval(v_queue.head) from generate_series(1, max_messages)), howdah.now(),
+                v_queue.journaled);
+            get diagnostics v_taken = row_count;
+            if v_taken = max_messages then
+                return;
+            end if;
+        end if;
     end if;
     if v_message.seq is not null then
         if (pg_sequence_last_value(v_queue.failing) is null
@@ -16602,97 +16915,7 @@ begin
                 message = format('%s is no queue: a selector is for queues', quote_literal(queue)),
                 hint = 'A subscription has its selector from howdah.subscribe.';
         end if;
-        -- The rows go straight from the tables into the result, because the result of a function is copied into its
-        -- caller's. The rest of a transaction that was read in part comes first, then what is new. Late commits are
-        -- among the new rows: their ids are lower than those of all transactions begun since the cursor's snapshot. A
-        -- long run of one transaction is read as a run, so that its messages need not be looked at again.
-        select * into v_stream from howdah._begin_stream(queue, hold, v_queue.plain, consumer);
-        if v_stream.slot is null then
-            return query select * from howdah._receive_published(v_stream.destination, v_stream.subscription, queue,
-                max_messages, hold);
-            return;
-        end if;
-        v_topic := v_stream.topic;
-        v_topic_id := v_stream.topic_id;
-        -- A snapshot that comes out of a record is packed, and would be unpacked for each row.
-        v_upto := v_stream.upto::text::pg_snapshot;
-        v_now := v_stream.moment;
-        v_left := max_messages;
-        v_from_xid := (v_stream.ack_cursor).xid;
-        v_from := (v_stream.ack_cursor).seq;
-        v_to := v_from_xid;
-        for v_way in case when v_from >= 0 then 1 else 2 end..2 loop
-            if v_way = 2 then
-                v_from_xid := coalesce(v_stream.late, pg_snapshot_xmax(v_stream.done));
-                v_from := -1;
-                v_to := pg_snapshot_xmax(v_upto);
-                v_done := case when v_stream.late is not null then v_stream.done end;
-            end if;
-            v_dense := true;
-            loop
-                v_run_upto := null;
-                if v_left >= 500 and v_done is null and v_dense then
-                    select r.xid, r.after_seq, r.upto_seq into v_run_xid, v_run_after, v_run_upto
-                    from howdah._find_run(v_stream, v_from_xid, v_from, v_to, v_left) r;
-                    exit when v_run_xid is null;
-                    v_dense := v_run_upto - v_run_after >= 500;
-                    v_run_upto := case when v_dense then v_run_upto end;
-                end if;
-                if v_run_upto is not null then
-                    v_from_xid := v_run_xid;
-                    v_from := v_run_after;
-                    if v_stream.slot = 0 and not v_stream.nonpersistent then
-                        return query select * from howdah._run_persistent_0(queue, v_topic, v_topic_id, v_run_xid,
-                            v_run_after, v_run_upto, v_now);
-                    elsif v_stream.slot = 0 and v_stream.nonpersistent then
-                        return query select * from howdah._run_nonpersistent_0(queue, v_topic, v_topic_id, v_run_xid,
-                            v_run_after, v_run_upto, v_now);
-                    elsif v_stream.slot = 1 and not v_stream.nonpersistent then
-                        return query select * from howdah._run_persistent_1(queue, v_topic, v_topic_id, v_run_xid,
-                            v_run_after, v_run_upto, v_now);
-                    elsif v_stream.slot = 1 and v_stream.nonpersistent then
-                        return query select * from howdah._run_nonpersistent_1(queue, v_topic, v_topic_id, v_run_xid,
-                            v_run_after, v_run_upto, v_now);
-                    elsif v_stream.slot = 2 and not v_stream.nonpersistent then
-                        return query select * from howdah._run_persistent_2(queue, v_topic, v_topic_id, v_run_xid,
-                            v_run_after, v_run_upto, v_now);
-                    elsif v_stream.slot = 2 and v_stream.nonpersistent then
-                        return query select * from howdah._run_nonpersistent_2(queue, v_topic, v_topic_id, v_run_xid,
-                            v_run_after, v_run_upto, v_now);
-                    end if;
-                elsif v_stream.slot = 0 and not v_stream.nonpersistent then
-                    return query select * from howdah._stream_persistent_0(
-                        queue, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
-                elsif v_stream.slot = 0 and v_stream.nonpersistent then
-                    return query select * from howdah._stream_nonpersistent_0(
-                        queue, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
-                elsif v_stream.slot = 1 and not v_stream.nonpersistent then
-                    return query select * from howdah._stream_persistent_1(
-                        queue, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
-                elsif v_stream.slot = 1 and v_stream.nonpersistent then
-                    return query select * from howdah._stream_nonpersistent_1(
-                        queue, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
-                elsif v_stream.slot = 2 and not v_stream.nonpersistent then
-                    return query select * from howdah._stream_persistent_2(
-                        queue, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
-                elsif v_stream.slot = 2 and v_stream.nonpersistent then
-                    return query select * from howdah._stream_nonpersistent_2(
-                        queue, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
-                end if;
-                get diagnostics v_taken = row_count;
-                v_left := v_left - v_taken;
-                perform howdah._pass_stream(v_stream, v_way = 1, v_from_xid, v_from,
-                    case when v_run_upto is null then v_to else v_run_xid end, v_run_upto, v_done, v_taken,
-                    max_messages - v_left, v_left = 0);
-                if v_left = 0 then
-                    return;
-                end if;
-                exit when v_run_upto is null;
-                v_dense := v_taken = v_run_upto - v_from;  -- where numbers are missing, the rest comes in one piece
-                v_from := v_run_upto;
-            end loop;
-        end loop;
-        perform howdah._end_stream(v_stream, max_messages - v_left);
+        return query select * from howdah._receive_stream(queue, max_messages, hold, v_queue.plain, consumer);
         return;
     end if;
     if v_queue.receiving_paused then
@@ -16701,261 +16924,8 @@ begin
             quote_literal(queue)),
             hint = 'An administrator resumes it with howdah.resume(queue).';
     end if;
-    v_id := v_queue.id;
-    v_left := max_messages;
-    v_everywhere := false;
-    v_now := howdah.now();
-    v_pace := howdah._pace(clock_timestamp());
-    v_lanes := array[row(0, v_id, v_queue.main_rank, 2, v_queue.head, v_queue.search)::howdah.lanes];
-    if pg_sequence_last_value(v_queue.special) is not null or selector is not null or consumer is not null then
-        if v_queue.grouped and max_messages <= 32 and not hold and selector is null and consumer is null
-           and pg_sequence_last_value(v_queue.failing) is null then
-            return query select * from howdah._receive_of_groups(v_lanes[1], queue, v_now, max_messages,
-                v_queue.journaled);
-            if found then
-                return;
-            end if;
-        end if;
-        v_walk := howdah._admit(v_id, v_queue.main_rank, selector, consumer, hold);
-        if not v_walk.admitted then
-            return;
-        end if;
-        v_one_by_one := howdah._is_one_by_one(v_id);
-        if hold and v_one_by_one and howdah._is_strict(v_id) then
-            max_messages := 1;
-            v_left := 1;  -- consuming some held messages and leaving others would break the order
-        end if;
-        v_lanes := howdah._in_order(v_lanes || array(select l from howdah.lanes l where l.destination_id = v_id));
-    end if;
-    loop
-        foreach v_lane in array v_lanes loop
-            continue when v_lane.rank < v_again;
-            if v_walk.groups is not null and v_lane.place < 2 then
-                v_lane.head := null;  -- walked from the beginning
-                v_lane.search := null;
-            end if;
-            if v_lane.place = 2 and v_walk.groups is null then
-                v_head := coalesce(pg_sequence_last_value(v_lane.head), 0);
-                v_tail := coalesce(pg_sequence_last_value(v_queue.positions), 0);
-                if v_head > v_tail then
-                    v_head := setval(v_lane.head, v_tail);
-                end if;
-                v_drawn := false;
-            end if;
-            for v_way in 1..case when v_lane.place = 2 and v_walk.groups is null then 6 else 1 end loop
-                v_seqs := null;
-                v_want := v_left;
-                if v_lane.place < 2 or v_walk.groups is not null then
-                    null;
-                elsif v_way = 1 then
-                    v_locked := true;
-                    if v_lane.search is null or v_lane.rank = v_again then
-                        continue;
-                    elsif v_everywhere then
-                        v_seqs := howdah._search(v_lane, v_head, v_left, true);
-                    else
-                        v_back := null;
-                        if v_tail > v_head + 64 then
-                            -- Under a backlog the last 256 positions belong to tickets, some of which are in use. Where
-                            -- receives are rare, none are.
-                            select m.seq into v_back from howdah.msgs m
-                            where m.destination_id = v_id and m.rank = v_lane.rank and m.seq = v_head and m.xmax <> 0
-                            for update skip locked;
-                            v_back := coalesce(v_back, v_head
-                                - case when howdah._is_overdue(pg_sequence_last_value(v_lane.search), v_pace) then 0
-                                    else 256 end);
-                        end if;
-                        if v_back = v_head or howdah._is_due(pg_sequence_last_value(v_lane.search), v_pace) then
-                            v_seqs := howdah._search(v_lane, coalesce(v_back, v_head), v_left, false,
-                                v_head - coalesce(v_back, v_head));
-                        end if;
-                    end if;
-                elsif v_way <= 5 then
-                    continue when v_tail <= v_head + 64 or v_lane.head is null;
-                    v_locked := false;
-                    v_want := least(v_left, v_tail - v_head - 64);
-                    v_seqs := case when v_want = 1 then array[nextval(v_lane.head)]
-                        else array(select nextval(v_lane.head) from generate_series(1, v_want)) end;
-                    v_head := greatest(v_head, v_seqs[v_want]);
-                    v_drawn := true;
-                else
-                    continue when v_tail <= v_head - 16 and not v_everywhere;
-                    v_locked := true;
-                    -- What this call already holds lies at v_head or before it; the sequence may have been put back
-                    -- meanwhile.
-                    v_from := case when v_drawn then greatest(v_head, pg_sequence_last_value(v_lane.head))
-                        when hold and v_left < max_messages or v_lane.rank = v_again then v_head else v_head - 16 end;
-                    v_seqs := array(
-                        select m.seq from howdah.msgs m
-                        where m.destination_id = v_id and m.rank = v_lane.rank and m.seq > v_from
-                        order by m.seq limit v_left for update skip locked);
-                    v_taken := cardinality(v_seqs);
-                    if v_lane.head is null then
-                        null;
-                    elsif v_taken > 0 and v_seqs[1] <= v_head then
-                        v_seqs := howdah._search(v_lane, greatest(v_head, v_seqs[v_taken]), v_left, false);
-                        if v_seqs[cardinality(v_seqs)] > v_head then
-                            perform howdah._advance(v_lane.head, v_seqs[cardinality(v_seqs)]);
-                        end if;
-                    elsif v_taken < v_left and v_tail - 64 > coalesce(v_seqs[v_taken], v_head) then
-                        -- This is a gap, or positions of other lanes. The last 64 may belong to transactions about to
-                        -- commit.
-                        perform howdah._advance(v_lane.head, v_tail - 64);
-                    elsif v_taken > 0 then
-                        perform howdah._advance(v_lane.head, v_seqs[v_taken]);
-                    end if;
-                end if;
-                continue when v_lane.place = 2 and v_walk.groups is null and coalesce(cardinality(v_seqs), 0) = 0
-                    or v_lane.place = 0 and not v_everywhere and not howdah._may_be_due(v_lane, v_now);
-
-                if v_lane.place = 2 and v_walk.groups is null and not hold and not v_locked
-                   and pg_sequence_last_value(v_queue.failing) is null then
-                    -- Nobody ever took these messages (xmax = 0), so no failures need to be counted. The index gives
-                    -- them in order. The range condition is for PostgreSQL up to 16, which may use the array only as a
-                    -- filter. It would then read the dead rows of the whole lane.
-                    return query
-                    with taken as materialized (
-                        delete from howdah.msgs m
-                        where m.destination_id = v_id and m.rank = v_lane.rank
-                          and m.seq between v_seqs[1] and v_seqs[v_want] and m.seq = any (v_seqs) and m.xmax = 0
-                        returning m.*
-                    ), journaled as (
-                        insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
-                        select v_now, v_id, 'consumed', array_agg(c.message_id), min(c.sent_at)
-                        from taken c where (c.expires_at > v_now) is not false and v_queue.journaled
-                        having count(*) > 0
-                    )
-                    select c.message_id, queue, case
-                        when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
-                        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end,
-                        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to, c.message_type,
-                        c.conversation_id, 'persistent', c.sent_at, c.expires_at, 1, false,
-                        c.seq, c.stage::integer, case when c.origin_id is not null
-                            then howdah._destination_name(c.origin_id) end,
-                        c.dead_reason, c.dead_at
-                    from taken c
-                    where (c.expires_at > v_now) is not false
-                      or howdah._dispose(v_id, row(c.seq, c.message_id, c.sent_at,
-                        c.expires_at, c.dead_at, c.destination_id, c.origin_id, c.rank, c.stage, c.is_text,
-                        c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type,
-                        c.conversation_id, c.dead_reason)::howdah.msgs, false, null, v_now);
-                elsif v_lane.place = 2 and v_walk.groups is null and not hold then
-                    return query
-                    with taken as materialized (
-                        delete from howdah.msgs m
-                        where m.destination_id = v_id and m.rank = v_lane.rank
-                          and m.seq between v_seqs[1] and v_seqs[cardinality(v_seqs)] and m.seq = any (v_seqs)
-                          and (v_locked or m.xmax = 0)
-                        returning m.*
-                    ), failed as materialized (
-                        select f.*
-                        from (select array_agg(t.message_id) as ids, array_agg(t.stage) as stages,
-                            array_agg(t.conversation_id) as conversations,
-                                array_agg(howdah._group(t.headers, t.conversation_id)) as groups
-                              from taken t) a
-                        cross join lateral howdah._count_failures(v_id, a.ids, a.stages, a.conversations, a.groups) f
-                        where (select pg_sequence_last_value(v_queue.failing) is not null and count(*) > 0 from taken)
-                    ), claimed as materialized (
-                        select t.*, coalesce(f.failures, 0) as failures,
-                            coalesce(t.expires_at <= v_now, false) or coalesce(f.weight, 0) >= v_queue.most as ended
-                        from taken t left join failed f on f.message_id = t.message_id and f.stage = t.stage
-                    ), journaled as (
-                        insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
-                        select v_now, v_id, 'consumed', array_agg(c.message_id), min(c.sent_at)
-                        from claimed c where not c.ended and v_queue.journaled
-                        having count(*) > 0
-                    )
-                    select c.message_id, queue, case
-                        when c.is_text then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
-                        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end,
-                        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to, c.message_type,
-                        c.conversation_id, 'persistent', c.sent_at, c.expires_at, c.failures + 1, c.failures > 0, c.seq,
-                        c.stage::integer,
-                        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
-                        c.dead_reason, c.dead_at
-                    from claimed c
-                    where not c.ended or howdah._dispose(v_id,
-                        row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at,
-                        c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
-                        c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason)::howdah.msgs,
-                        false, null, v_now)
-                    order by c.seq;
-                else
-                    return query
-                    with taken as materialized (
-                        select t as claim, t.*, row_number() over () as number
-                        from howdah._claim(v_lane, v_want, v_now, hold, v_seqs, v_locked, v_everywhere, v_walk) t
-                    ), failed as materialized (
-                        select f.*
-                        from (select array_agg(t.message_id) as ids, array_agg(t.stage) as stages,
-                            array_agg(t.conversation_id) as conversations,
-                                array_agg(howdah._group(t.headers, t.conversation_id)) as groups
-                              from taken t) a
-                        cross join lateral howdah._count_failures(v_id, a.ids, a.stages, a.conversations, a.groups) f
-                        where (select pg_sequence_last_value(v_queue.failing) is not null and count(*) > 0 from taken)
-                    ), claimed as materialized (
-                        select t.*, coalesce(f.failures, 0) as failures,
-                            coalesce(t.expires_at <= v_now, false) or coalesce(f.weight, 0) >= v_queue.most as ended,
-                            -- A message that must wait holds up those behind it, though its failure was recorded
-                            -- after the walk looked.
-                            coalesce(v_walk.groups, 'none') <> 'none' and exists (
-                                select from failed w join taken b on b.message_id = w.message_id and b.stage = w.stage
-                                where w.weight = 2147483647 and b.number < t.number
-                                  and howdah._group(b.headers, b.conversation_id)
-                                      = howdah._group(t.headers, t.conversation_id)) as held_up
-                        from taken t left join failed f on f.message_id = t.message_id and f.stage = t.stage
-                    ), journaled as (
-                        insert into howdah.journal (at, destination_id, nonpersistent, event, reason, message_ids,
-                            oldest_sent_at)
-                        select case when v_walk.groups <> 'none' then howdah.now() else v_now end, v_id,
-                        c.nonpersistent, 'consumed',
-                            case when v_walk.condition is not null then 'selected' end,
-                            array_agg(c.message_id), min(c.sent_at)
-                        from claimed c where not c.ended and not c.held_up and not hold and v_queue.journaled
-                        group by c.nonpersistent
-                    )
-                    select c.message_id, queue, case
-                        when c.is_text then convert_from(coalesce(c.body,
-                            case when hold then howdah._body(c.message_id) else howdah._take_body(c.message_id) end),
-                            'UTF8') end,
-                        case when not c.is_text then coalesce(c.body,
-                            case when hold then howdah._body(c.message_id)
-                                else howdah._take_body(c.message_id) end) end, c.content_type, c.headers, 9 - c.rank,
-                                    c.correlation_id,
-                        c.reply_to, c.message_type, c.conversation_id,
-                        case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at, c.expires_at,
-                        c.failures + 1, c.failures > 0, c.seq, c.stage::integer,
-                        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
-                        c.dead_reason, c.dead_at
-                    from claimed c
-                    where case when c.held_up then howdah._put_back(howdah._as_ready(c.claim), c.nonpersistent, hold)
-                        else not c.ended or howdah._dispose(v_id, howdah._as_ready(c.claim), c.nonpersistent,
-                            case when hold then c.place end, v_now) end
-                    order by c.number;
-                end if;
-                get diagnostics v_taken = row_count;
-                v_left := v_left - v_taken;
-                exit when v_left <= 0;
-            end loop;
-            -- A disposed message used up a slot, and another message may lie in this lane; look here again before the
-            -- lanes of lower priority. The same holds for a message whose group was one too many; howdah._claim_groups
-            -- always allows 16 groups.
-            exit when v_left <= 0 or current_setting('howdah.disposed', true) = 'yes' or v_walk.groups = 'alone'
-                and v_taken >= 16;
-        end loop;
-        -- Another round would meet held rows again, because SKIP LOCKED does not skip our own locks.
-        if v_left <= 0 or hold and v_left < max_messages then
-            return;
-        elsif current_setting('howdah.disposed', true) = 'yes' then
-            perform set_config('howdah.disposed', '', true);
-            -- If something was delivered, go on and not back: what came back before that is for the next call.
-            v_again := case when v_left < max_messages and not v_one_by_one then v_lane.rank end;
-        elsif v_everywhere or v_left < max_messages then
-            return;
-        else
-            v_everywhere := true;
-        end if;
-    end loop;
+    return query select * from howdah._receive_by_lane(v_queue.id, queue, max_messages - v_taken, hold, selector,
+        consumer, v_taken > 0);
 end
 $$;
 
@@ -21317,6 +21287,8 @@ REVOKE ALL ON FUNCTION howdah._alter_topic(p_topic_id integer, p_options jsonb) 
 
 REVOKE ALL ON FUNCTION howdah._announce(p_event text, p_queue text, p_facts jsonb) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._any_failed(p_lane howdah.lanes, p_positions bigint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._apply_limit_policy(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._archived_until() FROM PUBLIC;
@@ -21431,8 +21403,6 @@ REVOKE ALL ON FUNCTION howdah._check_wildcard(p_pattern text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._chosen_messages(p_source howdah.destinations, p_message_ids bigint[], p_max bigint, p_origin text, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selector text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._claim(p_lane howdah.lanes, p_want integer, p_now timestamp with time zone, p_hold boolean, p_positions bigint[], p_locked boolean, p_all boolean, p_walk howdah.walk) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._claim_groups(p_lane howdah.lanes, p_walk howdah.walk, p_keys bigint[], p_groups text[], p_seqs integer[], p_want integer, p_now timestamp with time zone, p_more boolean, INOUT mine text[], INOUT refused text[], OUT taken bigint[], OUT firsts bigint[], OUT full_up boolean, OUT through boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._claim_of_groups(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_want integer, p_all boolean) FROM PUBLIC;
@@ -21494,6 +21464,8 @@ REVOKE ALL ON FUNCTION howdah._death_reason(p_weight integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._deduplicate(p_destination howdah.destinations, p_keys text[], p_ids bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._deliver(p_destination_id integer, p_message howdah.msgs, p_now timestamp with time zone, p_limit integer, p_journaled boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._deliver_found(p_lane howdah.lanes, p_name text, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_walk howdah.walk, p_hold boolean, p_limit integer, p_failing regclass, p_journaled boolean, p_now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._destination(p_name text, p_verb text) FROM PUBLIC;
 
@@ -21566,6 +21538,8 @@ REVOKE ALL ON FUNCTION howdah._fence(p_name text, p_epoch bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._figures_at() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._find(p_destination_id integer, p_message_id bigint, p_priority integer, p_position bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._find_in_lane(p_lane howdah.lanes, p_walk howdah.walk, p_way integer, p_want integer, p_held bigint, p_now timestamp with time zone, p_all boolean, OUT positions bigint[], OUT tids tid[], OUT locked boolean, OUT firsts bigint[], OUT parked boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._find_published(p_destination_id integer, p_message_id bigint) FROM PUBLIC;
 
@@ -21753,6 +21727,8 @@ REVOKE ALL ON FUNCTION howdah._lock_names() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lock_published(p_subscription howdah.subscriptions, p_ack howdah.acks, p_xid xid8, p_seq bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._lock_ready(p_lane howdah.lanes, p_positions bigint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._lock_subscription(p_subscription howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._look_from_head(p_lane howdah.lanes, p_head bigint, p_want integer, p_all boolean) FROM PUBLIC;
@@ -21809,7 +21785,7 @@ REVOKE ALL ON FUNCTION howdah._new_positions(p_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._new_temporary() FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way integer, p_want integer, p_drawn boolean, OUT positions bigint[], OUT locked boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way integer, p_want integer, p_held bigint, p_all boolean, OUT positions bigint[], OUT locked boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._nonpersistent_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
 
@@ -21905,11 +21881,15 @@ REVOKE ALL ON FUNCTION howdah._read_published(p_destination howdah.destinations,
 
 REVOKE ALL ON FUNCTION howdah._receive_any(p_pattern text, p_want integer, p_hold boolean, p_selector text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._receive_by_lane(p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_taken boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._receive_of_groups(p_lane howdah.lanes, p_name text, p_now timestamp with time zone, p_want integer, p_journaled boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._receive_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_name text, p_want integer, p_hold boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._receive_set_aside(p_destination howdah.destinations, p_name text, p_want integer, p_hold boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._receive_stream(p_name text, p_want integer, p_hold boolean, p_plain boolean, p_consumer bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._reclaim(p_place integer, p_from tid, p_until tid, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
 
@@ -22125,9 +22105,13 @@ REVOKE ALL ON FUNCTION howdah._sweep_lost() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._system_limited() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._take(p_lane howdah.lanes, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_hold boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._take_back(p_destination howdah.destinations, p_message_ids bigint[], p_limit bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_body(p_message_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_journaled boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) FROM PUBLIC;
 
@@ -22136,8 +22120,6 @@ REVOKE ALL ON FUNCTION howdah._take_lease(p_destination howdah.destinations, p_h
 REVOKE ALL ON FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_these(p_destination howdah.destinations, p_message_ids bigint[], p_act text) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._take_walked(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_now timestamp with time zone, p_hold boolean, p_all boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._takeable(p_destination howdah.destinations, p_message_ids bigint[], p_max bigint) FROM PUBLIC;
 

@@ -29,7 +29,6 @@ begin
         select * into v_found from howdah._find(p_queue.id, v_incident.message_id, null, null);
         if v_found.free and (v_found.message).stage = v_incident.stage and v_found.place <> 'parked' then
             perform howdah._dispose(p_queue.id, v_found.message, v_found.nonpersistent, v_found.place, p_now);
-            perform set_config('howdah.disposed', '', true);
             v_parked := true;
         end if;
     end loop;

@@ -29,7 +29,6 @@ begin
                 howdah._death_reason(v_weight));
         end if;
     end if;
-    perform set_config('howdah.disposed', 'yes', true);
     return false;
 end
 $$;

@@ -38,6 +38,5 @@ begin
             return next howdah._message(v_message, p_name, false, v_failures);
         end if;
     end loop;
-    perform set_config('howdah.disposed', '', true);
 end
 $$;

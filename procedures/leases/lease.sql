@@ -85,7 +85,8 @@ begin
         for v_way in 0..6 loop
             if v_way > 0 then
                 select n.positions, n.locked into v_seqs, v_locked
-                from howdah._next_positions(v_queue.lane, v_way, v_left, v_left < max_messages) n;
+                from howdah._next_positions(v_queue.lane, v_way, v_left,
+                    case when v_left < max_messages then 0 end, false) n;
                 continue when coalesce(cardinality(v_seqs), 0) = 0;
             else
                 continue when v_queue.backlog is not true;

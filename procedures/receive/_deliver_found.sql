@@ -1,0 +1,61 @@
+-- howdah._deliver_found(p_lane, p_name, …): deliver messages
+-- that howdah._find_in_lane has found and locked, or dispose of them.
+--
+-- Returns  howdah.message of each, in order; no row for those that have expired, have reached the limit, or wait behind
+--          one of their group that must wait.
+-- Role     internal
+--
+-- Failures are counted where something ever failed (p_failing was drawn from), with a snapshot taken after the lock. A
+-- lease that ran out is one: taking its message records it.
+create or replace function howdah._deliver_found(
+    p_lane howdah.lanes, p_name text, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_walk howdah.walk,
+    p_hold boolean, p_limit integer, p_failing regclass, p_journaled boolean, p_now timestamptz
+) returns setof howdah.message
+language plpgsql volatile
+as $$
+begin
+    return query
+    with taken as materialized (
+        select t as claim, t.*, row_number() over () as number
+        from howdah._take(p_lane, p_positions, p_tids, p_firsts, p_hold) t
+    ), failed as materialized (
+        select f.*
+        from (select array_agg(t.message_id) as ids, array_agg(t.stage) as stages,
+                  array_agg(t.conversation_id) as conversations,
+                  array_agg(howdah._group(t.headers, t.conversation_id)) as groups
+              from taken t) a
+        cross join lateral howdah._count_failures(p_lane.destination_id, a.ids, a.stages, a.conversations, a.groups) f
+        where (select pg_sequence_last_value(p_failing) is not null and count(*) > 0 from taken)
+    ), claimed as materialized (
+        select t.*, coalesce(f.failures, 0) as failures,
+            coalesce(t.expires_at <= p_now, false) or coalesce(f.weight, 0) >= p_limit as ended,
+            -- A message that must wait holds up those behind it, though its failure was recorded after the walk looked.
+            coalesce(p_walk.groups, 'none') <> 'none' and exists (
+                select from failed w join taken b on b.message_id = w.message_id and b.stage = w.stage
+                where w.weight = 2147483647 and b.number < t.number
+                  and howdah._group(b.headers, b.conversation_id) = howdah._group(t.headers, t.conversation_id)
+            ) as held_up
+        from taken t left join failed f on f.message_id = t.message_id and f.stage = t.stage
+    ), journaled as (
+        insert into howdah.journal (at, destination_id, nonpersistent, event, reason, message_ids, oldest_sent_at)
+        select case when p_walk.groups <> 'none' then howdah.now() else p_now end, p_lane.destination_id,
+            c.nonpersistent, 'consumed', case when p_walk.condition is not null then 'selected' end,
+            array_agg(c.message_id), min(c.sent_at)
+        from claimed c where not c.ended and not c.held_up and not p_hold and p_journaled
+        group by c.nonpersistent
+    )
+    select c.message_id, p_name, case when c.is_text then convert_from(coalesce(c.body,
+            case when p_hold then howdah._body(c.message_id) else howdah._take_body(c.message_id) end), 'UTF8') end,
+        case when not c.is_text then coalesce(c.body,
+            case when p_hold then howdah._body(c.message_id) else howdah._take_body(c.message_id) end) end,
+        c.content_type, c.headers, 9 - c.rank, c.correlation_id, c.reply_to, c.message_type, c.conversation_id,
+        case when c.nonpersistent then 'non-persistent' else 'persistent' end, c.sent_at, c.expires_at,
+        c.failures + 1, c.failures > 0, c.seq, c.stage::integer,
+        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end, c.dead_reason, c.dead_at
+    from claimed c
+    where case when c.held_up then howdah._put_back(howdah._as_ready(c.claim), c.nonpersistent, p_hold)
+        else not c.ended or howdah._dispose(p_lane.destination_id, howdah._as_ready(c.claim), c.nonpersistent,
+            case when p_hold then c.place end, p_now) end
+    order by c.number;
+end
+$$;

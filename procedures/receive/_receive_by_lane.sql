@@ -1,0 +1,118 @@
+-- howdah._receive_by_lane(p_id, p_name, p_want, p_hold, p_selector, p_consumer, p_taken): receive from a queue, lane
+-- by lane.
+--
+-- Returns  up to p_want rows of howdah.message.
+-- Raises   as howdah._admit.
+-- Role     internal
+--
+-- A lane is what lies in one place with one priority. A plain queue has one lane. Ready messages of a plain lane are
+-- found in six ways (howdah._next_positions). Everything is looked at only if nothing was found so far. p_taken: the
+-- caller has messages already.
+create or replace function howdah._receive_by_lane(
+    p_id integer, p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_taken boolean
+) returns setof howdah.message
+language plpgsql volatile
+as $$
+declare
+    v_queue record;
+    v_lanes howdah.lanes[];
+    v_lane howdah.lanes;
+    v_walk howdah.walk;
+    v_now timestamptz := howdah.now();
+    v_left integer := p_want;
+    v_taken integer;
+    v_positions bigint[];
+    v_tids tid[];
+    v_firsts bigint[];
+    v_locked boolean;
+    v_found integer;
+    v_upto bigint;
+    v_ready boolean;
+    v_one_by_one boolean := false;
+    v_everywhere boolean := false;
+    v_disposed boolean;
+    v_again smallint;
+begin
+    select d.failing, d.dispose_at as most, d.journal_level <> 'off' as journaled, d.main_rank,
+        d.message_groups = 'transaction' as grouped, pg_sequence_last_value(d.special) is null as plain,
+        d.count_by <> 'message' as together,
+        row(0, d.id, d.main_rank, 2, d.head, d.search)::howdah.lanes as lane
+    into v_queue
+    from howdah.destinations d where d.id = p_id;
+    v_lanes := array[v_queue.lane];
+    if not v_queue.plain or p_selector is not null or p_consumer is not null then
+        if v_queue.grouped and p_want <= 32 and not p_hold and p_selector is null and p_consumer is null
+           and pg_sequence_last_value(v_queue.failing) is null then
+            return query select * from howdah._receive_of_groups(v_queue.lane, p_name, v_now, p_want,
+                v_queue.journaled);
+            if found then
+                return;
+            end if;
+        end if;
+        v_walk := howdah._admit(p_id, v_queue.main_rank, p_selector, p_consumer, p_hold);
+        if not v_walk.admitted then
+            return;
+        end if;
+        v_one_by_one := howdah._is_one_by_one(p_id);
+        if p_hold and v_one_by_one and howdah._is_strict(p_id) then
+            p_want := 1;  -- consuming some held messages and leaving others would break the order
+            v_left := 1;
+        end if;
+        v_lanes := howdah._in_order(v_lanes || array(select l from howdah.lanes l where l.destination_id = p_id));
+    end if;
+    loop
+        v_disposed := false;
+        foreach v_lane in array v_lanes loop
+            continue when v_lane.rank < v_again;
+            v_ready := v_lane.place = 2 and v_walk.groups is null;
+            v_upto := null;
+            for v_way in case when v_ready and v_lane.rank = v_again then 2 else 1 end
+                      ..case when v_ready then 6 else 1 end loop
+                select f.positions, f.tids, f.locked, f.firsts, v_disposed or f.parked
+                into v_positions, v_tids, v_locked, v_firsts, v_disposed
+                from howdah._find_in_lane(v_lane, v_walk, v_way, v_left, greatest(v_upto,
+                    case when p_taken or p_hold and v_left < p_want or v_lane.rank = v_again then 0 end),
+                    v_now, v_everywhere) f;
+                v_found := coalesce(cardinality(v_positions), cardinality(v_tids), 0);
+                continue when v_found = 0;
+                if not v_locked then
+                    v_upto := v_positions[v_found];
+                    if not p_hold and (pg_sequence_last_value(v_queue.failing) is null
+                                       or not v_queue.together and not howdah._any_failed(v_lane, v_positions)) then
+                        return query select * from howdah._take_drawn(p_id, v_lane.rank, p_name, v_positions, v_now,
+                            v_queue.journaled);
+                        get diagnostics v_taken = row_count;
+                        v_left := v_left - v_taken;
+                        exit when v_left <= 0;
+                        continue;
+                    end if;
+                    v_positions := howdah._lock_ready(v_lane, v_positions);
+                    v_found := cardinality(v_positions);
+                    continue when v_found = 0;
+                end if;
+                return query select * from howdah._deliver_found(v_lane, p_name, v_positions, v_tids, v_firsts, v_walk,
+                    p_hold, v_queue.most, v_queue.failing, v_queue.journaled, v_now);
+                get diagnostics v_taken = row_count;
+                v_left := v_left - v_taken;
+                v_disposed := v_disposed or v_taken < v_found;
+                exit when v_left <= 0;
+            end loop;
+            -- A disposed message used up a slot, and another message may lie in this lane; look here again before the
+            -- lanes of lower priority. The same holds for a message whose group was one too many; howdah._claim_groups
+            -- always allows 16 groups.
+            exit when v_left <= 0 or v_disposed or v_walk.groups = 'alone' and v_taken >= 16;
+        end loop;
+        -- Another round would meet held rows again, because SKIP LOCKED does not skip our own locks.
+        if v_left <= 0 or p_hold and v_left < p_want then
+            return;
+        elsif v_disposed then
+            -- If something was delivered, go on and not back: what came back before that is for the next call.
+            v_again := case when (p_taken or v_left < p_want) and not v_one_by_one then v_lane.rank end;
+        elsif v_everywhere or p_taken or v_left < p_want then
+            return;
+        else
+            v_everywhere := true;
+        end if;
+    end loop;
+end
+$$;

@@ -1,0 +1,123 @@
+-- howdah._receive_stream(p_name, p_want, p_hold, p_plain, p_consumer): receive from a subscription.
+--
+-- Returns  up to p_want rows of howdah.message.
+-- Raises   HD005, HD009, HD016, HD024, HD025, HD032 as howdah._begin_stream; 40001 as howdah._persistent_N.
+-- Role     internal
+--
+-- Where one reader alone reads one topic, the rows go straight from the tables into the result, because the result of a
+-- function is copied into its caller's. howdah._receive_published serves the other subscriptions.
+--
+-- The rest of a transaction that was read in part comes first, then what is new. Late commits are among the new rows:
+-- their ids are lower than those of all transactions begun since the cursor's snapshot. A long run of one transaction
+-- is read as a run, so that its messages need not be looked at again.
+create or replace function howdah._receive_stream(
+    p_name text, p_want integer, p_hold boolean, p_plain boolean, p_consumer bigint
+) returns setof howdah.message
+language plpgsql volatile
+as $$
+declare
+    v_stream record;
+    v_topic text;
+    v_topic_id integer;
+    v_now timestamptz;
+    v_left integer;
+    v_taken integer;
+    v_from bigint;
+    v_from_xid xid8;
+    v_to xid8;
+    v_done pg_snapshot;
+    v_upto pg_snapshot;
+    v_run_xid xid8;
+    v_run_after bigint;
+    v_run_upto bigint;
+    v_dense boolean;
+begin
+    select * into v_stream from howdah._begin_stream(p_name, p_hold, p_plain, p_consumer);
+    if v_stream.slot is null then
+        return query select * from howdah._receive_published(v_stream.destination, v_stream.subscription, p_name,
+            p_want, p_hold);
+        return;
+    end if;
+    v_topic := v_stream.topic;
+    v_topic_id := v_stream.topic_id;
+    -- A snapshot that comes out of a record is packed, and would be unpacked for each row.
+    v_upto := v_stream.upto::text::pg_snapshot;
+    v_now := v_stream.moment;
+    v_left := p_want;
+    v_from_xid := (v_stream.ack_cursor).xid;
+    v_from := (v_stream.ack_cursor).seq;
+    v_to := v_from_xid;
+    for v_way in case when v_from >= 0 then 1 else 2 end..2 loop
+        if v_way = 2 then
+            v_from_xid := coalesce(v_stream.late, pg_snapshot_xmax(v_stream.done));
+            v_from := -1;
+            v_to := pg_snapshot_xmax(v_upto);
+            v_done := case when v_stream.late is not null then v_stream.done end;
+        end if;
+        v_dense := true;
+        loop
+            v_run_upto := null;
+            if v_left >= 500 and v_done is null and v_dense then
+                select r.xid, r.after_seq, r.upto_seq into v_run_xid, v_run_after, v_run_upto
+                from howdah._find_run(v_stream, v_from_xid, v_from, v_to, v_left) r;
+                exit when v_run_xid is null;
+                v_dense := v_run_upto - v_run_after >= 500;
+                v_run_upto := case when v_dense then v_run_upto end;
+            end if;
+            if v_run_upto is not null then
+                v_from_xid := v_run_xid;
+                v_from := v_run_after;
+                if v_stream.slot = 0 and not v_stream.nonpersistent then
+                    return query select * from howdah._run_persistent_0(p_name, v_topic, v_topic_id, v_run_xid,
+                        v_run_after, v_run_upto, v_now);
+                elsif v_stream.slot = 0 and v_stream.nonpersistent then
+                    return query select * from howdah._run_nonpersistent_0(p_name, v_topic, v_topic_id, v_run_xid,
+                        v_run_after, v_run_upto, v_now);
+                elsif v_stream.slot = 1 and not v_stream.nonpersistent then
+                    return query select * from howdah._run_persistent_1(p_name, v_topic, v_topic_id, v_run_xid,
+                        v_run_after, v_run_upto, v_now);
+                elsif v_stream.slot = 1 and v_stream.nonpersistent then
+                    return query select * from howdah._run_nonpersistent_1(p_name, v_topic, v_topic_id, v_run_xid,
+                        v_run_after, v_run_upto, v_now);
+                elsif v_stream.slot = 2 and not v_stream.nonpersistent then
+                    return query select * from howdah._run_persistent_2(p_name, v_topic, v_topic_id, v_run_xid,
+                        v_run_after, v_run_upto, v_now);
+                elsif v_stream.slot = 2 and v_stream.nonpersistent then
+                    return query select * from howdah._run_nonpersistent_2(p_name, v_topic, v_topic_id, v_run_xid,
+                        v_run_after, v_run_upto, v_now);
+                end if;
+            elsif v_stream.slot = 0 and not v_stream.nonpersistent then
+                return query select * from howdah._stream_persistent_0(
+                    p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+            elsif v_stream.slot = 0 and v_stream.nonpersistent then
+                return query select * from howdah._stream_nonpersistent_0(
+                    p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+            elsif v_stream.slot = 1 and not v_stream.nonpersistent then
+                return query select * from howdah._stream_persistent_1(
+                    p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+            elsif v_stream.slot = 1 and v_stream.nonpersistent then
+                return query select * from howdah._stream_nonpersistent_1(
+                    p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+            elsif v_stream.slot = 2 and not v_stream.nonpersistent then
+                return query select * from howdah._stream_persistent_2(
+                    p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+            elsif v_stream.slot = 2 and v_stream.nonpersistent then
+                return query select * from howdah._stream_nonpersistent_2(
+                    p_name, v_topic, v_topic_id, v_from_xid, v_from, v_to, v_done, v_upto, v_now, v_left);
+            end if;
+            get diagnostics v_taken = row_count;
+            v_left := v_left - v_taken;
+            perform howdah._pass_stream(v_stream, v_way = 1, v_from_xid, v_from,
+                case when v_run_upto is null then v_to else v_run_xid end, v_run_upto, v_done, v_taken,
+                p_want - v_left, v_left = 0);
+            if v_left = 0 then
+                return;
+            end if;
+            exit when v_run_upto is null;
+            v_dense := v_taken = v_run_upto - v_from;  -- where numbers are missing, the rest comes in one piece
+            v_from := v_run_upto;
+        end loop;
+    end loop;
+    perform howdah._end_stream(v_stream, p_want - v_left);
+end
+$$;
