@@ -76,15 +76,36 @@ FILES = tuple(name for room in ROOMS for name in contents(room))
 SLOTS = (0, 1, 2)
 """The numbers of the tables that topic messages go round in."""
 
-_EACH = re.compile(r"^ *-- for N in 0, 1, 2:\n(.*?)^ *-- end for\n", re.MULTILINE | re.DOTALL)
+BODIES = (
+    {"BODY_TYPE": "text", "BODY_VALUE": "send.body", "IS_TEXT": "true", "MEDIA_TYPE": "text/plain"},
+    {"BODY_TYPE": "jsonb", "BODY_VALUE": "send.body::text", "IS_TEXT": "true", "MEDIA_TYPE": "application/json"},
+    {"BODY_TYPE": "bytea", "BODY_VALUE": "send.body", "IS_TEXT": "false", "MEDIA_TYPE": "application/octet-stream"},
+)
+"""The types of a body that can be sent: its text or bytes, whether it is text, and its content type by default."""
+
+_EACH_SLOT = re.compile(r"^ *-- for N in 0, 1, 2:\n(.*?)^ *-- end for\n", re.MULTILINE | re.DOTALL)
+_EACH_BODY = re.compile(r"^-- for BODY_TYPE in text, jsonb, bytea:\n(.*?)^-- end for\n", re.MULTILINE | re.DOTALL)
 
 
 def render(text: str) -> str:
-    """The text with the lines of each loop as often as the ring has tables, with a table's number in place of N.
+    """The text with its loops unrolled: for each table of the ring (its number in place of N), or each type of a body.
 
     A statement locks each table that it names, and a locked table cannot be emptied, so there is one for each table.
     """
-    return _EACH.sub(lambda loop: "".join(re.sub(r"(?<![A-Za-z0-9])N\b", str(slot), loop[1]) for slot in SLOTS), text)
+    text = _EACH_BODY.sub(lambda loop: "".join(_with_body(loop[1], body) for body in BODIES), text)
+    return _EACH_SLOT.sub(lambda loop: "".join(_with_slot(loop[1], slot) for slot in SLOTS), text)
+
+
+def _with_slot(text: str, slot: int) -> str:
+    return re.sub(r"(?<![A-Za-z0-9])N\b", str(slot), text)
+
+
+def _with_body(text: str, body: dict[str, str]) -> str:
+    encoded = "convert_to(BODY_VALUE, 'UTF8')" if body["IS_TEXT"] == "true" else "BODY_VALUE"
+    text = text.replace("BODY_BYTES", encoded)
+    for word, meaning in body.items():
+        text = text.replace(word, meaning)
+    return text
 
 
 def source(name: str) -> str:

@@ -18030,8 +18030,8 @@ begin
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
             content_type, body, correlation_id, reply_to, message_type, conversation_id)
         select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
-            d.main_rank, 0, false, send.content_type, send.body, send.correlation_id, send.reply_to, send.message_type,
-            null::uuid
+            d.main_rank, 0, false, send.content_type, send.body, send.correlation_id,
+            send.reply_to, send.message_type, null::uuid
         from (
             select c.id, c.main_rank, c.default_time_to_live_ms,
             case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
@@ -18051,22 +18051,22 @@ begin
        and delivery_mode = 'persistent'
        and conversation_id is null and deduplication_key is null and content_type <> ''
        and queue is distinct from current_setting('howdah.topic', true) then
-        v_message_id := howdah._send_large(queue, send.body, false, content_type, correlation_id, reply_to,
-            message_type, notify);
+        v_message_id := howdah._send_large(queue, send.body, false, content_type,
+            correlation_id, reply_to, message_type, notify);
         if v_message_id is not null then
             return v_message_id;
         end if;
     end if;
     if delay is null and delivery_mode = 'persistent' and deduplication_key is null then
-        v_message_id := howdah._publish_usual(queue, send.body, false, content_type, headers, priority, correlation_id,
-            reply_to, message_type, conversation_id, time_to_live, notify);
+        v_message_id := howdah._publish_usual(queue, send.body, false, content_type, headers,
+            priority, correlation_id, reply_to, message_type, conversation_id, time_to_live, notify);
         if v_message_id is not null then
             return v_message_id;
         end if;
     end if;
-    return howdah._send(queue, send.body, false, content_type, headers, priority, correlation_id, reply_to,
-        message_type,
-        conversation_id, time_to_live, delay, delivery_mode, notify, deduplication_key);
+    return howdah._send(queue, send.body, false, content_type, headers, priority,
+        correlation_id, reply_to, message_type, conversation_id, time_to_live, delay, delivery_mode, notify,
+        deduplication_key);
 end
 $$;
 
@@ -18146,8 +18146,8 @@ begin
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
             content_type, body, correlation_id, reply_to, message_type, conversation_id)
         select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
-            d.main_rank, 0, true, send.content_type, convert_to(send.body, 'UTF8'), send.correlation_id, send.reply_to,
-            send.message_type, null::uuid
+            d.main_rank, 0, true, send.content_type, convert_to(send.body, 'UTF8'), send.correlation_id,
+            send.reply_to, send.message_type, null::uuid
         from (
             select c.id, c.main_rank, c.default_time_to_live_ms,
             case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
@@ -18167,8 +18167,8 @@ begin
        and delivery_mode = 'persistent'
        and conversation_id is null and deduplication_key is null and content_type <> ''
        and queue is distinct from current_setting('howdah.topic', true) then
-        v_message_id := howdah._send_large(queue, convert_to(send.body, 'UTF8'), true, content_type, correlation_id,
-            reply_to, message_type, notify);
+        v_message_id := howdah._send_large(queue, convert_to(send.body, 'UTF8'), true, content_type,
+            correlation_id, reply_to, message_type, notify);
         if v_message_id is not null then
             return v_message_id;
         end if;
@@ -18180,8 +18180,9 @@ begin
             return v_message_id;
         end if;
     end if;
-    return howdah._send(queue, convert_to(send.body, 'UTF8'), true, content_type, headers, priority, correlation_id,
-        reply_to, message_type, conversation_id, time_to_live, delay, delivery_mode, notify, deduplication_key);
+    return howdah._send(queue, convert_to(send.body, 'UTF8'), true, content_type, headers, priority,
+        correlation_id, reply_to, message_type, conversation_id, time_to_live, delay, delivery_mode, notify,
+        deduplication_key);
 end
 $$;
 

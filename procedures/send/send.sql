@@ -27,136 +27,18 @@
 -- message of its own, or none does. The id returned is the first one's.
 --
 -- One statement stores the usual message. It stores nothing if the queue, the caller or the message is not usual;
--- howdah._send then handles the call, and raises the errors. The statement is repeated in each overload, because a
--- function call would cost 7 us.
+-- howdah._send then handles the call, and raises the errors. Each type of body has the whole text, because a function
+-- call would cost 7 us; procedures/contents.py renders it.
 --
 -- howdah._send_large stores a large body in a table of its own. The transaction gets its id before it draws a position;
 -- howdah._set_mark says why. A session that has published to a topic remembers the topic's name, and skips the lookup
 -- of a queue.
+-- for BODY_TYPE in text, jsonb, bytea:
 create or replace function howdah.send(
-    queue text, body text, headers jsonb default null, priority integer default null, correlation_id text default null,
-    reply_to text default null, message_type text default null, conversation_id uuid default null,
-    time_to_live interval default null, delay interval default null, delivery_mode text default 'persistent',
-    content_type text default 'text/plain', notify boolean default true, deduplication_key text default null
-) returns bigint
-language plpgsql volatile security definer set search_path = pg_catalog, howdah,
-    pg_temp set plan_cache_mode = force_generic_plan
-as $$
-declare
-    v_now timestamptz := howdah.now();
-    v_message_id bigint;
-begin
-    if headers is null and priority is null and time_to_live is null and delay is null and delivery_mode = 'persistent'
-       and conversation_id is null and deduplication_key is null and content_type <> ''
-       and not howdah._is_large(octet_length(send.body))
-       and queue is distinct from current_setting('howdah.topic', true) then
-        insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
-            content_type, body, correlation_id, reply_to, message_type, conversation_id)
-        select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
-            d.main_rank, 0, true, send.content_type, convert_to(send.body, 'UTF8'), send.correlation_id, send.reply_to,
-            send.message_type, null::uuid
-        from (
-            select c.id, c.main_rank, c.default_time_to_live_ms,
-            case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
-            from howdah.destinations c
-            where c.name = queue and c.dropped_at is null and not c.sending_paused
-              and octet_length(send.body) <= c.max_message_bytes
-              and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
-              and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(send.body)))
-              and howdah._has_role(c.senders[1])
-              and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
-        ) d
-        returning message_id into v_message_id;
-        if v_message_id is not null then
-            return v_message_id;
-        end if;
-    elsif headers is null and priority is null and time_to_live is null and delay is null
-       and delivery_mode = 'persistent'
-       and conversation_id is null and deduplication_key is null and content_type <> ''
-       and queue is distinct from current_setting('howdah.topic', true) then
-        v_message_id := howdah._send_large(queue, convert_to(send.body, 'UTF8'), true, content_type, correlation_id,
-            reply_to, message_type, notify);
-        if v_message_id is not null then
-            return v_message_id;
-        end if;
-    end if;
-    if delay is null and delivery_mode = 'persistent' and deduplication_key is null then
-        v_message_id := howdah._publish_usual(queue, convert_to(send.body, 'UTF8'), true, content_type, headers,
-            priority, correlation_id, reply_to, message_type, conversation_id, time_to_live, notify);
-        if v_message_id is not null then
-            return v_message_id;
-        end if;
-    end if;
-    return howdah._send(queue, convert_to(send.body, 'UTF8'), true, content_type, headers, priority, correlation_id,
-        reply_to, message_type, conversation_id, time_to_live, delay, delivery_mode, notify, deduplication_key);
-end
-$$;
-
-create or replace function howdah.send(
-    queue text, body jsonb, headers jsonb default null, priority integer default null, correlation_id text default null,
-    reply_to text default null, message_type text default null, conversation_id uuid default null,
-    time_to_live interval default null, delay interval default null, delivery_mode text default 'persistent',
-    content_type text default 'application/json', notify boolean default true, deduplication_key text default null
-) returns bigint
-language plpgsql volatile security definer set search_path = pg_catalog, howdah,
-    pg_temp set plan_cache_mode = force_generic_plan
-as $$
-declare
-    v_now timestamptz := howdah.now();
-    v_message_id bigint;
-begin
-    if headers is null and priority is null and time_to_live is null and delay is null and delivery_mode = 'persistent'
-       and conversation_id is null and deduplication_key is null and content_type <> ''
-       and not howdah._is_large(octet_length(send.body::text))
-       and queue is distinct from current_setting('howdah.topic', true) then
-        insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
-            content_type, body, correlation_id, reply_to, message_type, conversation_id)
-        select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
-            d.main_rank, 0, true, send.content_type, convert_to(send.body::text, 'UTF8'), send.correlation_id,
-            send.reply_to, send.message_type, null::uuid
-        from (
-            select c.id, c.main_rank, c.default_time_to_live_ms,
-            case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
-            from howdah.destinations c
-            where c.name = queue and c.dropped_at is null and not c.sending_paused
-              and octet_length(send.body::text) <= c.max_message_bytes
-              and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
-              and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(send.body::text)))
-              and howdah._has_role(c.senders[1])
-              and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
-        ) d
-        returning message_id into v_message_id;
-        if v_message_id is not null then
-            return v_message_id;
-        end if;
-    elsif headers is null and priority is null and time_to_live is null and delay is null
-       and delivery_mode = 'persistent'
-       and conversation_id is null and deduplication_key is null and content_type <> ''
-       and queue is distinct from current_setting('howdah.topic', true) then
-        v_message_id := howdah._send_large(queue, convert_to(send.body::text, 'UTF8'), true, content_type,
-            correlation_id, reply_to, message_type, notify);
-        if v_message_id is not null then
-            return v_message_id;
-        end if;
-    end if;
-    if delay is null and delivery_mode = 'persistent' and deduplication_key is null then
-        v_message_id := howdah._publish_usual(queue, convert_to(send.body::text, 'UTF8'), true, content_type, headers,
-            priority, correlation_id, reply_to, message_type, conversation_id, time_to_live, notify);
-        if v_message_id is not null then
-            return v_message_id;
-        end if;
-    end if;
-    return howdah._send(queue, convert_to(send.body::text, 'UTF8'), true, content_type, headers, priority,
-        correlation_id, reply_to, message_type, conversation_id, time_to_live, delay, delivery_mode, notify,
-        deduplication_key);
-end
-$$;
-
-create or replace function howdah.send(
-    queue text, body bytea, headers jsonb default null, priority integer default null, correlation_id text default null,
-    reply_to text default null, message_type text default null, conversation_id uuid default null,
-    time_to_live interval default null, delay interval default null, delivery_mode text default 'persistent',
-    content_type text default 'application/octet-stream', notify boolean default true,
+    queue text, body BODY_TYPE, headers jsonb default null, priority integer default null,
+    correlation_id text default null, reply_to text default null, message_type text default null,
+    conversation_id uuid default null, time_to_live interval default null, delay interval default null,
+    delivery_mode text default 'persistent', content_type text default 'MEDIA_TYPE', notify boolean default true,
     deduplication_key text default null
 ) returns bigint
 language plpgsql volatile security definer set search_path = pg_catalog, howdah,
@@ -168,21 +50,21 @@ declare
 begin
     if headers is null and priority is null and time_to_live is null and delay is null and delivery_mode = 'persistent'
        and conversation_id is null and deduplication_key is null and content_type <> ''
-       and not howdah._is_large(octet_length(send.body))
+       and not howdah._is_large(octet_length(BODY_VALUE))
        and queue is distinct from current_setting('howdah.topic', true) then
         insert into howdah.msgs (seq, message_id, sent_at, expires_at, destination_id, rank, stage, is_text,
             content_type, body, correlation_id, reply_to, message_type, conversation_id)
         select d.seq, d.seq * 1000000 + d.id, v_now, v_now + d.default_time_to_live_ms * interval '1 millisecond', d.id,
-            d.main_rank, 0, false, send.content_type, send.body, send.correlation_id, send.reply_to, send.message_type,
-            null::uuid
+            d.main_rank, 0, IS_TEXT, send.content_type, BODY_BYTES, send.correlation_id,
+            send.reply_to, send.message_type, null::uuid
         from (
             select c.id, c.main_rank, c.default_time_to_live_ms,
             case when pg_current_xact_id() is not null then nextval(c.positions) end as seq
             from howdah.destinations c
             where c.name = queue and c.dropped_at is null and not c.sending_paused
-              and octet_length(send.body) <= c.max_message_bytes
+              and octet_length(BODY_VALUE) <= c.max_message_bytes
               and c.main_rank = 9 - c.default_priority and c.journal_level <> 'full'
-              and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(send.body)))
+              and (c.room is null or howdah._reserve(c.id, c.room, c.tickets, 1, octet_length(BODY_VALUE)))
               and howdah._has_role(c.senders[1])
               and (pg_sequence_last_value(c.waiting) is null or notify is not true or howdah._wake(c.id, c.waiting))
         ) d
@@ -194,21 +76,23 @@ begin
        and delivery_mode = 'persistent'
        and conversation_id is null and deduplication_key is null and content_type <> ''
        and queue is distinct from current_setting('howdah.topic', true) then
-        v_message_id := howdah._send_large(queue, send.body, false, content_type, correlation_id, reply_to,
-            message_type, notify);
+        v_message_id := howdah._send_large(queue, BODY_BYTES, IS_TEXT, content_type,
+            correlation_id, reply_to, message_type, notify);
         if v_message_id is not null then
             return v_message_id;
         end if;
     end if;
     if delay is null and delivery_mode = 'persistent' and deduplication_key is null then
-        v_message_id := howdah._publish_usual(queue, send.body, false, content_type, headers, priority, correlation_id,
-            reply_to, message_type, conversation_id, time_to_live, notify);
+        v_message_id := howdah._publish_usual(queue, BODY_BYTES, IS_TEXT, content_type, headers,
+            priority, correlation_id, reply_to, message_type, conversation_id, time_to_live, notify);
         if v_message_id is not null then
             return v_message_id;
         end if;
     end if;
-    return howdah._send(queue, send.body, false, content_type, headers, priority, correlation_id, reply_to,
-        message_type,
-        conversation_id, time_to_live, delay, delivery_mode, notify, deduplication_key);
+    return howdah._send(queue, BODY_BYTES, IS_TEXT, content_type, headers, priority,
+        correlation_id, reply_to, message_type, conversation_id, time_to_live, delay, delivery_mode, notify,
+        deduplication_key);
 end
 $$;
+
+-- end for
