@@ -8544,10 +8544,7 @@ begin
                 'Messages cannot be taken out of order from a subscription, or from a queue with strict_order, '
                 'message_groups, an exclusive consumer, or a delivery_policy other than shared.';
     elsif v_queue.receiving_paused then
-        perform howdah._check_disabled(v_queue.id);
-        raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused',
-            quote_literal(p_queue)),
-            hint = 'An administrator resumes it with howdah.resume(queue).';
+        perform howdah._refuse_paused(v_queue.id);
     end if;
     perform howdah._check_hardened(v_queue);
     perform howdah._sweep_lost();
@@ -8932,7 +8929,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._receive_set_aside(p_destination howdah.destinations, p_name text, p_want integer, p_hold boolean) IS 'receive messages that were set aside for a subscription and are due again.';
 
-CREATE FUNCTION howdah._receive_stream(p_name text, p_want integer, p_hold boolean, p_plain boolean, p_consumer bigint) RETURNS SETOF howdah.message
+CREATE FUNCTION howdah._receive_stream(p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_plain boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
     AS $$
 declare
@@ -8952,6 +8949,11 @@ declare
     v_run_upto bigint;
     v_dense boolean;
 begin
+    if btrim(p_selector) <> '' then
+        raise exception using errcode = 'HD005',
+            message = format('%s is no queue: a selector is for queues', quote_literal(p_name)),
+            hint = 'A subscription has its selector from howdah.subscribe.';
+    end if;
     select * into v_stream from howdah._begin_stream(p_name, p_hold, p_plain, p_consumer);
     if v_stream.slot is null then
         return query select * from howdah._receive_published(v_stream.destination, v_stream.subscription, p_name,
@@ -9042,7 +9044,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._receive_stream(p_name text, p_want integer, p_hold boolean, p_plain boolean, p_consumer bigint) IS 'receive from a subscription.';
+COMMENT ON FUNCTION howdah._receive_stream(p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_plain boolean) IS 'receive from a subscription.';
 
 CREATE FUNCTION howdah._reclaim(p_place integer, p_from tid, p_until tid, p_now timestamp with time zone, p_limit bigint) RETURNS bigint
     LANGUAGE plpgsql
@@ -9452,6 +9454,20 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._refuse_maintenance() IS 'refuse a call from ANALYZE, VACUUM, REINDEX, CREATE INDEX, CLUSTER or REFRESH MATERIALIZED VIEW.';
+
+CREATE FUNCTION howdah._refuse_paused(p_destination_id integer) RETURNS void
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    perform howdah._check_disabled(p_destination_id);
+    raise exception using errcode = 'HD009',
+        message = format('receiving from queue %s is paused',
+            quote_literal(howdah._destination_name(p_destination_id))),
+        hint = 'An administrator resumes it with howdah.resume(queue).';
+end
+$$;
+
+COMMENT ON FUNCTION howdah._refuse_paused(p_destination_id integer) IS 'refuse to receive from a queue from which receiving is paused.';
 
 CREATE FUNCTION howdah._release_audit(p_epoch bigint) RETURNS void
     LANGUAGE plpgsql
@@ -16910,19 +16926,12 @@ begin
             message = format('max_messages must be 1 to 10000, not %s', coalesce(max_messages::text, 'NULL'));
     end if;
     if v_queue.kind <> 'queue' then
-        if btrim(selector) <> '' then
-            raise exception using errcode = 'HD005',
-                message = format('%s is no queue: a selector is for queues', quote_literal(queue)),
-                hint = 'A subscription has its selector from howdah.subscribe.';
-        end if;
-        return query select * from howdah._receive_stream(queue, max_messages, hold, v_queue.plain, consumer);
+        return query select * from howdah._receive_stream(queue, max_messages, hold, selector, consumer,
+            v_queue.plain);
         return;
     end if;
     if v_queue.receiving_paused then
-        perform howdah._check_disabled(v_queue.id);
-        raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused',
-            quote_literal(queue)),
-            hint = 'An administrator resumes it with howdah.resume(queue).';
+        perform howdah._refuse_paused(v_queue.id);
     end if;
     return query select * from howdah._receive_by_lane(v_queue.id, queue, max_messages - v_taken, hold, selector,
         consumer, v_taken > 0);
@@ -16975,10 +16984,7 @@ begin
     end if;
     perform howdah._check_untaken(queue, v_attempt.attempt_id, v_attempt.message_id);
     if v_destination.receiving_paused then
-        perform howdah._check_disabled(v_destination.id);
-        raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused',
-            quote_literal(queue)),
-            hint = 'An administrator resumes it with howdah.resume(queue).';
+        perform howdah._refuse_paused(v_destination.id);
     end if;
     if v_destination.strict_order and not pg_try_advisory_xact_lock(howdah._lock_key('turn',
         v_destination.id::text)) then
@@ -21890,7 +21896,7 @@ REVOKE ALL ON FUNCTION howdah._receive_published(p_destination howdah.destinatio
 
 REVOKE ALL ON FUNCTION howdah._receive_set_aside(p_destination howdah.destinations, p_name text, p_want integer, p_hold boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._receive_stream(p_name text, p_want integer, p_hold boolean, p_plain boolean, p_consumer bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._receive_stream(p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_plain boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._reclaim(p_place integer, p_from tid, p_until tid, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
 
@@ -21909,6 +21915,8 @@ REVOKE ALL ON FUNCTION howdah._recover(p_subscription howdah.subscriptions, p_to
 REVOKE ALL ON FUNCTION howdah._redelivery_delay(p_destination howdah.destinations, p_failures integer, p_delay_ms bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._refuse_maintenance() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._refuse_paused(p_destination_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._release_audit(p_epoch bigint) FROM PUBLIC;
 

@@ -18,10 +18,7 @@ begin
                 'Messages cannot be taken out of order from a subscription, or from a queue with strict_order, '
                 'message_groups, an exclusive consumer, or a delivery_policy other than shared.';
     elsif v_queue.receiving_paused then
-        perform howdah._check_disabled(v_queue.id);
-        raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused',
-            quote_literal(p_queue)),
-            hint = 'An administrator resumes it with howdah.resume(queue).';
+        perform howdah._refuse_paused(v_queue.id);
     end if;
     perform howdah._check_hardened(v_queue);
     perform howdah._sweep_lost();

@@ -130,19 +130,12 @@ begin
             message = format('max_messages must be 1 to 10000, not %s', coalesce(max_messages::text, 'NULL'));
     end if;
     if v_queue.kind <> 'queue' then
-        if btrim(selector) <> '' then
-            raise exception using errcode = 'HD005',
-                message = format('%s is no queue: a selector is for queues', quote_literal(queue)),
-                hint = 'A subscription has its selector from howdah.subscribe.';
-        end if;
-        return query select * from howdah._receive_stream(queue, max_messages, hold, v_queue.plain, consumer);
+        return query select * from howdah._receive_stream(queue, max_messages, hold, selector, consumer,
+            v_queue.plain);
         return;
     end if;
     if v_queue.receiving_paused then
-        perform howdah._check_disabled(v_queue.id);
-        raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused',
-            quote_literal(queue)),
-            hint = 'An administrator resumes it with howdah.resume(queue).';
+        perform howdah._refuse_paused(v_queue.id);
     end if;
     return query select * from howdah._receive_by_lane(v_queue.id, queue, max_messages - v_taken, hold, selector,
         consumer, v_taken > 0);

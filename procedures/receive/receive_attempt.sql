@@ -32,10 +32,7 @@ begin
     end if;
     perform howdah._check_untaken(queue, v_attempt.attempt_id, v_attempt.message_id);
     if v_destination.receiving_paused then
-        perform howdah._check_disabled(v_destination.id);
-        raise exception using errcode = 'HD009', message = format('receiving from queue %s is paused',
-            quote_literal(queue)),
-            hint = 'An administrator resumes it with howdah.resume(queue).';
+        perform howdah._refuse_paused(v_destination.id);
     end if;
     if v_destination.strict_order and not pg_try_advisory_xact_lock(howdah._lock_key('turn',
         v_destination.id::text)) then

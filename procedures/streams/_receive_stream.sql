@@ -1,7 +1,8 @@
--- howdah._receive_stream(p_name, p_want, p_hold, p_plain, p_consumer): receive from a subscription.
+-- howdah._receive_stream(p_name, p_want, p_hold, p_selector, p_consumer, p_plain): receive from a subscription.
 --
 -- Returns  up to p_want rows of howdah.message.
--- Raises   HD005, HD009, HD016, HD024, HD025, HD032 as howdah._begin_stream; 40001 as howdah._persistent_N.
+-- Raises   HD005 p_selector is given; HD005, HD009, HD016, HD024, HD025, HD032 as howdah._begin_stream; 40001 as
+--          howdah._persistent_N.
 -- Role     internal
 --
 -- Where one reader alone reads one topic, the rows go straight from the tables into the result, because the result of a
@@ -11,7 +12,7 @@
 -- their ids are lower than those of all transactions begun since the cursor's snapshot. A long run of one transaction
 -- is read as a run, so that its messages need not be looked at again.
 create or replace function howdah._receive_stream(
-    p_name text, p_want integer, p_hold boolean, p_plain boolean, p_consumer bigint
+    p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_plain boolean
 ) returns setof howdah.message
 language plpgsql volatile
 as $$
@@ -32,6 +33,11 @@ declare
     v_run_upto bigint;
     v_dense boolean;
 begin
+    if btrim(p_selector) <> '' then
+        raise exception using errcode = 'HD005',
+            message = format('%s is no queue: a selector is for queues', quote_literal(p_name)),
+            hint = 'A subscription has its selector from howdah.subscribe.';
+    end if;
     select * into v_stream from howdah._begin_stream(p_name, p_hold, p_plain, p_consumer);
     if v_stream.slot is null then
         return query select * from howdah._receive_published(v_stream.destination, v_stream.subscription, p_name,
