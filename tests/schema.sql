@@ -6243,6 +6243,19 @@ CREATE FUNCTION howdah._locate(p_subscription howdah.subscriptions, p_ack howdah
 
 COMMENT ON FUNCTION howdah._locate(p_subscription howdah.subscriptions, p_ack howdah.acks, p_seqs bigint[]) IS 'find messages that a cursor has not passed, done or not.';
 
+CREATE FUNCTION howdah._lock_drawn(p_lane howdah.lanes, p_positions bigint[]) RETURNS bigint[]
+    LANGUAGE sql
+    AS $$
+    select array(
+        select m.seq from howdah.msgs m
+        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
+          and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions)
+          and m.xmax = 0
+        order by m.seq for update skip locked)
+$$;
+
+COMMENT ON FUNCTION howdah._lock_drawn(p_lane howdah.lanes, p_positions bigint[]) IS 'lock the messages at positions that the caller has drawn.';
+
 CREATE FUNCTION howdah._lock_group(p_destination_id integer, p_group text) RETURNS boolean
     LANGUAGE sql
     AS $$ select pg_try_advisory_xact_lock(howdah._lock_key('group', p_destination_id || ':' || p_group)) $$;
@@ -6282,18 +6295,6 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._lock_published(p_subscription howdah.subscriptions, p_ack howdah.acks, p_xid xid8, p_seq bigint) IS 'lock a free topic message for a subscription; of an unshared subscription, lock the whole.';
-
-CREATE FUNCTION howdah._lock_ready(p_lane howdah.lanes, p_positions bigint[]) RETURNS bigint[]
-    LANGUAGE sql
-    AS $$
-    select array(
-        select m.seq from howdah.msgs m
-        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
-          and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions)
-        order by m.seq for update skip locked)
-$$;
-
-COMMENT ON FUNCTION howdah._lock_ready(p_lane howdah.lanes, p_positions bigint[]) IS 'lock the ready messages at some positions that are free.';
 
 CREATE FUNCTION howdah._lock_subscription(p_subscription howdah.destinations) RETURNS void
     LANGUAGE plpgsql
@@ -7069,6 +7070,20 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._new_temporary() IS 'create the destination of a temporary queue, with its sequences.';
+
+CREATE FUNCTION howdah._next_position(p_lane howdah.lanes, OUT "position" bigint, OUT locked boolean) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+begin
+    for v_way in 1..6 loop
+        select n.positions[1], n.locked into "position", locked
+        from howdah._next_positions(p_lane, v_way, 1, null, false) n;
+        exit when "position" is not null;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._next_position(p_lane howdah.lanes, OUT "position" bigint, OUT locked boolean) IS 'the next position of a ready message, in the first of the ways of howdah._next_positions that has one.';
 
 CREATE FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way integer, p_want integer, p_held bigint, p_all boolean, OUT positions bigint[], OUT locked boolean) RETURNS record
     LANGUAGE plpgsql
@@ -8743,7 +8758,7 @@ begin
                 v_found := coalesce(cardinality(v_positions), cardinality(v_tids), 0);
                 continue when v_found = 0;
                 if not v_locked then
-                    v_upto := v_positions[v_found];
+                    v_upto := greatest(v_upto, v_positions[v_found]);
                     if not p_hold and (pg_sequence_last_value(v_queue.failing) is null
                                        or not v_queue.together and not howdah._any_failed(v_lane, v_positions)) then
                         return query select * from howdah._take_drawn(p_id, v_lane.rank, p_name, v_positions, v_now,
@@ -8753,7 +8768,7 @@ begin
                         exit when v_left <= 0;
                         continue;
                     end if;
-                    v_positions := howdah._lock_ready(v_lane, v_positions);
+                    v_positions := howdah._lock_drawn(v_lane, v_positions);
                     v_found := cardinality(v_positions);
                     continue when v_found = 0;
                 end if;
@@ -16826,8 +16841,8 @@ CREATE FUNCTION howdah.receive(queue text, max_messages integer DEFAULT 1, hold 
     SET enable_bitmapscan TO 'off'
     SET jit TO 'off'
     AS $$
--- The first part serves the usual calls: messages from the main lane, with no search and no parked message due. It has
--- as few expressions as possible, because PostgreSQL prepares each of them anew in every transaction. The settings make
+-- The first part serves the usual calls: messages from the main lane, with no parked message due. It has as few
+-- expressions as possible, because PostgreSQL prepares each of them anew in every transaction. The settings make
 -- the statements walk the key, because sessions keep plans that were made while the queue was short.
 -- docs/decisions/0006 says why nothing is missed.
 declare
@@ -16841,13 +16856,17 @@ begin
         d.journal_level <> 'off' as journaled, coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) as ahead,
         pg_sequence_last_value(d.special) is null as plain, d.message_groups = 'transaction' as grouped,
+        d.search, howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
         case when not hold and selector is null and consumer is null and not d.receiving_paused
-            and not howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp()))
             and howdah._has_role(d.receivers[1]) then max_messages end as usual
     into v_queue
     from howdah.destinations d where d.name = queue and d.dropped_at is null;
     if v_queue.usual = 1 and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
-        if v_queue.ahead > 0 then
+        if v_queue.due then
+            select n."position", n.locked into v_seq, v_locked
+            from howdah._next_position(row(0, v_queue.id, v_queue.main_rank, 2, v_queue.head,
+                v_queue.search)::howdah.lanes) n;
+        elsif v_queue.ahead > 0 then
             -- A message at the head that was taken before, is free and still exists was returned by a rollback. What
             -- was taken last came back, so the search comes first.
             perform from howdah.msgs m
@@ -16867,9 +16886,9 @@ begin
         where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_seq
           and (v_locked or m.xmax = 0)
         returning m.* into v_message;
-    elsif v_queue.usual = 1 and v_queue.grouped then
+    elsif v_queue.usual = 1 and v_queue.grouped and not v_queue.due then
         v_message := howdah._take_one_of_group(v_queue.id, v_queue.main_rank, v_queue.head, v_queue.headed);
-    elsif v_queue.usual between 2 and 10000 and v_queue.usual <= v_queue.ahead
+    elsif v_queue.usual between 2 and 10000 and v_queue.usual <= v_queue.ahead and not v_queue.due
           and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
         perform from howdah.msgs m
         where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_queue.headed
@@ -21726,6 +21745,8 @@ REVOKE ALL ON FUNCTION howdah._listener_warning(p_listener howdah.listeners) FRO
 
 REVOKE ALL ON FUNCTION howdah._locate(p_subscription howdah.subscriptions, p_ack howdah.acks, p_seqs bigint[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._lock_drawn(p_lane howdah.lanes, p_positions bigint[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._lock_group(p_destination_id integer, p_group text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lock_key(p_kind text, p_of text) FROM PUBLIC;
@@ -21733,8 +21754,6 @@ REVOKE ALL ON FUNCTION howdah._lock_key(p_kind text, p_of text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._lock_names() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lock_published(p_subscription howdah.subscriptions, p_ack howdah.acks, p_xid xid8, p_seq bigint) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._lock_ready(p_lane howdah.lanes, p_positions bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lock_subscription(p_subscription howdah.destinations) FROM PUBLIC;
 
@@ -21791,6 +21810,8 @@ REVOKE ALL ON FUNCTION howdah._new_number() FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._new_positions(p_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._new_temporary() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._next_position(p_lane howdah.lanes, OUT "position" bigint, OUT locked boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way integer, p_want integer, p_held bigint, p_all boolean, OUT positions bigint[], OUT locked boolean) FROM PUBLIC;
 

@@ -76,7 +76,7 @@ begin
                 v_found := coalesce(cardinality(v_positions), cardinality(v_tids), 0);
                 continue when v_found = 0;
                 if not v_locked then
-                    v_upto := v_positions[v_found];
+                    v_upto := greatest(v_upto, v_positions[v_found]);
                     if not p_hold and (pg_sequence_last_value(v_queue.failing) is null
                                        or not v_queue.together and not howdah._any_failed(v_lane, v_positions)) then
                         return query select * from howdah._take_drawn(p_id, v_lane.rank, p_name, v_positions, v_now,
@@ -86,7 +86,7 @@ begin
                         exit when v_left <= 0;
                         continue;
                     end if;
-                    v_positions := howdah._lock_ready(v_lane, v_positions);
+                    v_positions := howdah._lock_drawn(v_lane, v_positions);
                     v_found := cardinality(v_positions);
                     continue when v_found = 0;
                 end if;

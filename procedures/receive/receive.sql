@@ -30,8 +30,8 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_sort = off set enable_bitmapscan = off set jit = off
 as $$
--- The first part serves the usual calls: messages from the main lane, with no search and no parked message due. It has
--- as few expressions as possible, because PostgreSQL prepares each of them anew in every transaction. The settings make
+-- The first part serves the usual calls: messages from the main lane, with no parked message due. It has as few
+-- expressions as possible, because PostgreSQL prepares each of them anew in every transaction. The settings make
 -- the statements walk the key, because sessions keep plans that were made while the queue was short.
 -- docs/decisions/0006 says why nothing is missed.
 declare
@@ -45,13 +45,17 @@ begin
         d.journal_level <> 'off' as journaled, coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) as ahead,
         pg_sequence_last_value(d.special) is null as plain, d.message_groups = 'transaction' as grouped,
+        d.search, howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
         case when not hold and selector is null and consumer is null and not d.receiving_paused
-            and not howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp()))
             and howdah._has_role(d.receivers[1]) then max_messages end as usual
     into v_queue
     from howdah.destinations d where d.name = queue and d.dropped_at is null;
     if v_queue.usual = 1 and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
-        if v_queue.ahead > 0 then
+        if v_queue.due then
+            select n."position", n.locked into v_seq, v_locked
+            from howdah._next_position(row(0, v_queue.id, v_queue.main_rank, 2, v_queue.head,
+                v_queue.search)::howdah.lanes) n;
+        elsif v_queue.ahead > 0 then
             -- A message at the head that was taken before, is free and still exists was returned by a rollback. What
             -- was taken last came back, so the search comes first.
             perform from howdah.msgs m
@@ -71,9 +75,9 @@ begin
         where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_seq
           and (v_locked or m.xmax = 0)
         returning m.* into v_message;
-    elsif v_queue.usual = 1 and v_queue.grouped then
+    elsif v_queue.usual = 1 and v_queue.grouped and not v_queue.due then
         v_message := howdah._take_one_of_group(v_queue.id, v_queue.main_rank, v_queue.head, v_queue.headed);
-    elsif v_queue.usual between 2 and 10000 and v_queue.usual <= v_queue.ahead
+    elsif v_queue.usual between 2 and 10000 and v_queue.usual <= v_queue.ahead and not v_queue.due
           and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
         perform from howdah.msgs m
         where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_queue.headed

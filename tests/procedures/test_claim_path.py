@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from psycopg import sql
 from support import Clock, Connect, Db, column, measured, one, receive, wait_until
 from thinned import grid
 
@@ -360,3 +361,24 @@ def test_the_sequences_of_a_queue_go_an_hour_after_it_unless_somebody_uses_them(
     assert one(db, "select count(*) from pg_sequences where sequencename ~ '^(head|search)_[0-9]'") == 0
     assert one(db, f"select count(*) from pg_sequences where sequencename ~ '_of_{queue}$|^positions_{queue}$'") == 0
     one(db, "select howdah.maintain_dropped()")
+
+
+def test_no_message_is_held_twice_though_the_head_was_put_back_under_the_call(db: Db) -> None:
+    """Whoever puts it back at that moment is played by the function that locks what was drawn."""
+    one(db, "select cardinality(howdah.send_batch('q', array(select i::text from generate_series(1, 400) i)))")
+    assert len(column(db, "select body from howdah.receive('q', 2)")) == 2
+    db.execute("delete from howdah.msgs where seq between 20 and 80")
+    source = one(db, "select prosrc from pg_proc where oid = 'howdah._lock_drawn'::regproc")
+    db.execute(
+        sql.SQL(
+            "create or replace function howdah._lock_drawn(p_lane howdah.lanes, p_positions bigint[]) returns bigint[]"
+            " language plpgsql as {}"
+        ).format(
+            sql.Literal(
+                "declare v_locked bigint[]; begin"
+                f" v_locked := ({source}); perform setval(p_lane.head, p_positions[1] - 1); return v_locked; end"
+            )
+        )
+    )
+    held = column(db, "select message_id from howdah.receive_locked('q', 100)")
+    assert len(held) == len(set(held)) == 100
