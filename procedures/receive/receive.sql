@@ -1,7 +1,8 @@
 -- howdah.receive(queue, max_messages, hold, selector, consumer): take messages; COMMIT consumes them, ROLLBACK puts
 -- them back in their place.
 --
--- Returns  up to max_messages rows of howdah.message, by priority and position; no row if the queue has none to give.
+-- Returns  up to max_messages rows of howdah.message, by priority; of one priority, first what was parked and is due,
+--          then non-persistent messages, then persistent ones, each by position. No row if the queue has none to give.
 --          queue may name a subscription (howdah.subscribe): its messages come in the order in which the topic was
 --          read, and origin_queue is the topic. A shared subscription gives at most four times
 --          max_locks_per_transaction (256).
