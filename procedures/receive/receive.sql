@@ -1,9 +1,9 @@
 -- howdah.receive(queue, max_messages, hold, selector, consumer): take messages; COMMIT consumes them, ROLLBACK puts
 -- them back in their place.
 --
--- Returns  up to max_messages rows of howdah.message, by priority; of one priority, first what was parked and is due,
---          then non-persistent messages, then persistent ones, each by position. No row if the queue has none to give.
---          queue may name a subscription (howdah.subscribe): its messages come in the order in which the topic was
+-- Returns  up to max_messages rows of howdah.message, by priority. Of one priority come first what was parked and is
+--          due, then non-persistent messages, then persistent ones, each by position. No row if the queue has none to
+--          give. queue may name a subscription (howdah.subscribe): its messages come in the order in which the topic was
 --          read, and origin_queue is the topic. A shared subscription gives at most four times
 --          max_locks_per_transaction (256).
 -- Raises   HD001 no such queue, or no queue matches; HD003 the wildcard is invalid; HD005 max_messages is not 1 to
