@@ -2,7 +2,6 @@
 
 import json
 import random
-import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -316,28 +315,6 @@ def test_archiving_is_for_administrators(dsn: str, folder: Path, db: Db, spark: 
         assert run_archive(theirs, folder, spark=spark, partitions=2).run == 1
     finally:
         db.execute("drop role archiver_test")
-
-
-def test_the_page_shows_what_the_commands_say(dsn: str, folder: Path, db: Db, spark: "SparkSession") -> None:
-    db.execute("select howdah.create_queue('orders', '{\"max_failed_deliveries\": 1}')")
-    dead, *_ = send(db, "orders", 5)
-    assert fail(db, "orders", dead) == "moved"
-    assert len(receive(db, "orders", 9)) == 4
-    page = (Path(__file__).parents[2] / "docs" / "archive.md").read_text()
-    first, second = re.findall(r"^```console\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    with same_spark(spark):
-        follow(dsn, folder, first)
-        db.execute("select howdah.discard(%s, %s, 'test')", [SYSTEM, [dead]])
-        follow(dsn, folder, second)
-
-
-def follow(dsn: str, folder: Path, session: str) -> None:
-    """Run the commands of a session; what it shows of an answer is what is said, times apart."""
-    for command, shown in re.findall(r"^\$ howdah (.*)\n((?:(?!\$).*\n)*)", session, re.MULTILINE):
-        answer = howdah(dsn, *command.replace("/var/lib/howdah-archive", str(folder)).split())
-        assert answer.code == 0, answer.err
-        if shown:
-            assert re.sub(r"[\d.]+ s$", "", answer.out.strip()) == re.sub(r"[\d.]+ s$", "", shown.strip())
 
 
 def test_a_column_that_came_after_a_run_is_unknown_of_its_rows(

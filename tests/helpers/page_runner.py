@@ -107,7 +107,7 @@ class Reader:
         self._environment = {
             name: value
             for name, value in os.environ.items()
-            if not name.startswith(("HOWDAH_DSN", "HOWDAH_HOME", "PG"))
+            if not name.startswith(("HOWDAH_DSN", "HOWDAH_HOME", "PG", "PYTEST"))
         }
         self._environment |= {"PATH": os.pathsep.join([*programs, os.environ["PATH"]]), "PAGER": "", "COLUMNS": "120"}
         self._environment |= {"HOWDAH_DSN" if isinstance(database, str) else "HOWDAH_HOME": str(database)}
