@@ -3,8 +3,8 @@
 --
 -- Returns  up to max_messages rows of howdah.message, by priority. Of one priority come first what was parked and is
 --          due, then non-persistent messages, then persistent ones, each by position. No row if the queue has none to
---          give. queue may name a subscription (howdah.subscribe): its messages come in the order in which the topic was
---          read, and origin_queue is the topic. A shared subscription gives at most four times
+--          give. queue may name a subscription (howdah.subscribe): its messages come in the order in which the topic
+--          was read, and origin_queue is the topic. A shared subscription gives at most four times
 --          max_locks_per_transaction (256).
 -- Raises   HD001 no such queue, or no queue matches; HD003 the wildcard is invalid; HD005 max_messages is not 1 to
 --          10000, or queue is a topic; HD009 receiving is paused; HD010 not allowed; HD016 failures in a row disabled
