@@ -43,7 +43,8 @@ def test_a_message_consumed_twice_is_found_though_another_one_is_missing(audit: 
     db.execute("delete from howdah.msgs where message_id = %s", [gone])
     (consumed,) = receive(db, "q")
     db.execute(
-        "insert into howdah.journal (at, destination_id, event, message_ids) select clock_timestamp(), d.id, 'consumed', %s"
+        "insert into howdah.journal (at, destination_id, event, message_ids)"
+        " select clock_timestamp(), d.id, 'consumed', %s"
         " from howdah.destinations d where d.name = 'q'",
         [[consumed]],
     )
@@ -96,7 +97,8 @@ def test_faults_are_found_without_a_full_journal(audit: Audit, db: Db) -> None:
     assert receive(db, "other", 1) == [message]
     db.execute("insert into howdah.msgs select * from saved")
     db.execute(
-        "insert into howdah.parked select m.*, clock_timestamp(), 'delay', null from howdah.msgs m where message_id = %s",
+        "insert into howdah.parked select m.*, clock_timestamp(), 'delay', null"
+        " from howdah.msgs m where message_id = %s",
         [copied],
     )
     result = audit()

@@ -191,7 +191,8 @@ def test_the_headline_says_of_how_many_queues_it_was_proved_and_how_to_have_more
     temporary = queue("_TEMP.1", "only what is present is known")
     first = headline(result(rule("b", "warning", 1), queues=(*weak, temporary, queue("q", messages=1))))
     assert first == Headline(
-        "Every message is accounted for in 1 of 13 queues; in the other 12 a lost message would not show, for their sends are not on"
+        "Every message is accounted for in 1 of 13 queues; in the other 12 a lost message would not show,"
+        " for their sends are not on"
         " record; 1 warning.",
         "warn",
         "To have them recorded from now on: howdah queue alter NAME -o journal_level=full",
@@ -353,7 +354,8 @@ def test_real_traffic_is_reported_and_its_parquet_lies_beside_the_page(
     db.execute("update howdah.journal set oldest_sent_at = at - interval '3 s' where event = 'consumed'")
     worker = one(db, "select howdah.register_worker('w', 'h', 1, 1, array['q'])")
     db.execute(
-        "select howdah.record_worker_figures(%s, 60, jsonb_build_array(jsonb_build_object('queue', 'q', 'handled', 8, 'failed', 0,"
+        "select howdah.record_worker_figures(%s, 60, jsonb_build_array(jsonb_build_object('queue', 'q',"
+        " 'handled', 8, 'failed', 0,"
         " 'busy_seconds', 0.008, 'handling_counts', array_fill(0, array[31]) || 8)))",
         [worker],
     )

@@ -177,8 +177,10 @@ def test_after_twenty_audits_that_nobody_can_read_an_audit_is_made_all_the_same(
     calls = stand_in()
     run_recorded(dsn, "me")
     db.execute(
-        "insert into howdah.audit_runs (started_at, finished_at, taken_at, snapshot, system_identifier, severity, exit_code, errors, warnings, rows_read,"
-        " queues, rules, recorded_by) select started_at, finished_at, taken_at, snapshot, system_identifier, severity, exit_code, errors, warnings,"
+        "insert into howdah.audit_runs (started_at, finished_at, taken_at, snapshot, system_identifier, severity,"
+        " exit_code, errors, warnings, rows_read,"
+        " queues, rules, recorded_by) select started_at, finished_at, taken_at, snapshot, system_identifier, severity,"
+        " exit_code, errors, warnings,"
         " rows_read, '[1]', rules, recorded_by from howdah.audit_runs, generate_series(1, 21)"
     )
     run_recorded(dsn, "me")

@@ -316,7 +316,8 @@ def test_a_broken_connection_between_two_batches_is_replaced(stream: Stream, db:
     send(db, queue, 1)
     mine.drain()
     db.execute(
-        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'howdah journal' and datname = current_database()"
+        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'howdah journal'"
+        " and datname = current_database()"
     )
     send(db, queue, 1)
     mine.drain()

@@ -235,5 +235,8 @@ def test_the_command_audits_by_the_clock_until_sigterm_ends_it_and_the_audit_und
     assert rows == [("failed", 143, "interrupted")]
     assert not one(db, held)
     with psycopg.connect(dsn, autocommit=True) as mine:
-        left = "select count(*) from pg_stat_activity where application_name like 'howdah audit%' and datname = current_database()"
+        left = (
+            "select count(*) from pg_stat_activity where application_name like 'howdah audit%'"
+            " and datname = current_database()"
+        )
         wait_until(lambda: one(mine, left) == 0)  # a session whose client is gone takes a moment to end

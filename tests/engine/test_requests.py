@@ -169,7 +169,8 @@ def test_who_waits_hears_of_a_killed_connection_and_the_next_request_goes_by_ano
         first = requestor.reply_to
         one(
             db,
-            "select bool_and(pg_terminate_backend(pid)) from pg_locks where locktype = 'advisory' and mode = 'ExclusiveLock'"
+            "select bool_and(pg_terminate_backend(pid)) from pg_locks where locktype = 'advisory'"
+            " and mode = 'ExclusiveLock'"
             " and database = (select oid from pg_database where datname = current_database())",
         )
         with pytest.raises(ConnectionLost):

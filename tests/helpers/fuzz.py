@@ -86,8 +86,10 @@ def functions(db: Db) -> list[Function]:
     rows = db.execute(
         "select p.proname::text, p.proargnames[1:p.pronargs],"
         " array(select format_type(u.t, null) from unnest(p.proargtypes::oid[]) with ordinality u(t, o) order by u.o),"
-        " p.pronargs - p.pronargdefaults, array(select r from unnest(%s::text[]) r where has_function_privilege(r, p.oid, 'execute'))"
-        " from pg_proc p where p.pronamespace = 'howdah'::regnamespace and p.proname !~ '^_' order by p.oid::regprocedure::text",
+        " p.pronargs - p.pronargdefaults, array(select r from unnest(%s::text[]) r"
+        " where has_function_privilege(r, p.oid, 'execute'))"
+        " from pg_proc p where p.pronamespace = 'howdah'::regnamespace and p.proname !~ '^_'"
+        " order by p.oid::regprocedure::text",
         (list(ROLES),),
     ).fetchall()
     return [
@@ -194,9 +196,12 @@ def unreadable(db: Db) -> list[str]:
     """Lists and views that a client cannot read because of what somebody put in."""
     lists = column(
         db,
-        "select p.proname || '()' from pg_proc p where p.pronamespace = 'howdah'::regnamespace and p.pronargs = p.pronargdefaults"
-        " and (p.proname ~ '^list_' or p.proname in ('queue_stats', 'resource_state', 'incidents', 'poison_causes', 'check_server'))"
-        " union all select relname from pg_class where relnamespace = 'howdah'::regnamespace and relkind = 'v' order by 1",
+        "select p.proname || '()' from pg_proc p where p.pronamespace = 'howdah'::regnamespace"
+        " and p.pronargs = p.pronargdefaults"
+        " and (p.proname ~ '^list_' or p.proname in ('queue_stats', 'resource_state', 'incidents',"
+        " 'poison_causes', 'check_server'))"
+        " union all select relname from pg_class where relnamespace = 'howdah'::regnamespace"
+        " and relkind = 'v' order by 1",
     )
     found = []
     for zone in ("Pacific/Kiritimati", "Etc/GMT+12"):
@@ -222,7 +227,8 @@ def stored_times_that_nobody_can_read(db: Db) -> list[str]:
     found = []
     for table, name in db.execute(
         "select a.attrelid::regclass::text, a.attname::text from pg_attribute a join pg_class c on c.oid = a.attrelid"
-        " where c.relnamespace = 'howdah'::regnamespace and c.relkind in ('r', 'p') and a.atttypid = 'timestamptz'::regtype"
+        " where c.relnamespace = 'howdah'::regnamespace and c.relkind in ('r', 'p')"
+        " and a.atttypid = 'timestamptz'::regtype"
         " and not a.attisdropped and not c.relispartition order by 1, 2"
     ).fetchall():
         asked = sql.SQL("select count(*) from {} where not howdah._is_readable({})")

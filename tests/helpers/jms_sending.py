@@ -107,7 +107,8 @@ class Sending(Sessions):
             (connection or self.side)
             .execute(
                 " union all ".join(
-                    f"select t.message_id from howdah.{table} t join howdah.destinations d on d.id = t.destination_id where d.name = %(queue)s"
+                    f"select t.message_id from howdah.{table} t join howdah.destinations d on d.id = t.destination_id"
+                    " where d.name = %(queue)s"
                     for table in ("msgs", "msgs_nonpersistent", "parked", "leased")
                 ).encode(),
                 {"queue": self.queue},
@@ -158,7 +159,8 @@ class Sending(Sessions):
             connection,
             [] if known and known[1] > self.model.now else [size],
             priority,
-            "select howdah.send(%s, repeat('x', %s::integer), headers => %s, priority => %s, correlation_id => %s, time_to_live => %s,"
+            "select howdah.send(%s, repeat('x', %s::integer), headers => %s, priority => %s,"
+            " correlation_id => %s, time_to_live => %s,"
             " delay => %s, delivery_mode => %s, deduplication_key => %s)",
             (
                 self.queue,
@@ -215,7 +217,10 @@ class Sending(Sessions):
             connection,
             sizes,
             min(priorities),
-            "select howdah.send_batch(%s, array(select repeat('x', n %% 2 * 2500) from generate_series(1, %s::integer) n), headers => %s, priorities => %s, time_to_live => %s)",
+            (
+                "select howdah.send_batch(%s, array(select repeat('x', n %% 2 * 2500)"
+                " from generate_series(1, %s::integer) n), headers => %s, priorities => %s, time_to_live => %s)"
+            ),
             (self.queue, len(priorities), [Jsonb(h) for h in headers], priorities, live and timedelta(seconds=live)),
         )
         if row is None:

@@ -44,8 +44,10 @@ class Result:
 
     def __str__(self) -> str:
         return (
-            f"{self.schedules} schedules, {self.sent} messages sent and committed, {self.rolled_back} taken and given back,"
-            f" {self.killed} sessions killed; 0 lost, 0 doubled; the latest was found {self.latest:.3f} s after its schedule"
+            f"{self.schedules} schedules, {self.sent} messages sent and committed,"
+            f" {self.rolled_back} taken and given back,"
+            f" {self.killed} sessions killed; 0 lost, 0 doubled;"
+            f" the latest was found {self.latest:.3f} s after its schedule"
         )
 
 
@@ -225,11 +227,14 @@ class Schedule:
         """Put wrong values into the hints: nothing may depend on them."""
         with self._killing:
             rows = self._direct.execute(
-                "select d.head::text, d.search::text, coalesce(pg_sequence_last_value(d.positions), 0) from howdah.destinations d"
+                "select d.head::text, d.search::text, coalesce(pg_sequence_last_value(d.positions), 0)"
+                " from howdah.destinations d"
                 " where d.name = %s"
                 " union all select l.head::text, l.search::text,"
-                " case l.place when 0 then 1000000 * extract(epoch from now())::bigint else coalesce(pg_sequence_last_value(d.positions), 0) end"
-                " from howdah.destinations d join howdah.lanes l on l.destination_id = d.id where d.name = %s and l.head is not null",
+                " case l.place when 0 then 1000000 * extract(epoch"
+                " from now())::bigint else coalesce(pg_sequence_last_value(d.positions), 0) end"
+                " from howdah.destinations d join howdah.lanes l on l.destination_id = d.id"
+                " where d.name = %s and l.head is not null",
                 (self._queue, self._queue),
             ).fetchall()
             if rows:

@@ -26,14 +26,16 @@ def step(connection: psycopg.Connection, dice: random.Random) -> None:
             mode, colour = dice.choice(["persistent", "persistent", "non-persistent"]), dice.choice(["red", "blue"])
             connection.execute(
                 "insert into noted select 'sent', unnest(howdah.send_batch('t', array_fill('x'::text, array[n]),"
-                " headers => array_fill(jsonb_build_object('colour', %s::text), array[n]), delivery_mode => %s)), %s, %s"
+                " headers => array_fill(jsonb_build_object('colour', %s::text), array[n]),"
+                " delivery_mode => %s)), %s, %s"
                 " from (select %s::integer) n(n)",
                 (colour, mode, mode, colour, dice.choice([1, 1, 10, 100])),
             )
         else:
             name = dice.choice(SUBSCRIPTIONS)
             connection.execute(
-                "insert into noted select %s, message_id, delivery_mode, headers ->> 'colour' from howdah.receive(%s, %s)",
+                "insert into noted select %s, message_id, delivery_mode, headers ->> 'colour'"
+                " from howdah.receive(%s, %s)",
                 (name, name, dice.choice([1, 5, 80])),
             )
         if dice.random() < 0.2:

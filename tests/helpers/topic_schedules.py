@@ -356,7 +356,8 @@ class TopicSchedule:
         for subscription in self._ledger.subscriptions:
             if not subscription.ended:
                 self._direct.execute(
-                    "select howdah.release(%s, l.lease) from howdah.list_leases(%s) l where l.leased_until > howdah.now() + interval '1 minute'",
+                    "select howdah.release(%s, l.lease) from howdah.list_leases(%s) l"
+                    " where l.leased_until > howdah.now() + interval '1 minute'",
                     (subscription.name, subscription.name),
                 )
 
@@ -460,7 +461,8 @@ class TopicSchedule:
 
     def _dead(self, subscription: Subscription) -> list[int]:
         rows = self._direct.execute(
-            "select m.message_id from howdah.destinations d cross join howdah.receive(d.exception_prefix || d.name, 100) m"
+            "select m.message_id from howdah.destinations d cross"
+            " join howdah.receive(d.exception_prefix || d.name, 100) m"
             " where d.name = %s and d.dropped_at is null",
             (subscription.name,),
         ).fetchall()

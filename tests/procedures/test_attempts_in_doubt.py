@@ -211,6 +211,9 @@ def test_settling_leaves_a_message_whose_only_attempt_is_in_doubt(db: Db, create
     create(backout_count="hardened", redelivery_delay_ms=30_000)
     sent = send(db)
     ((attempt, _),) = begin(db)
-    settled = "select outcome from howdah.settle_failures('q', array[%s]::bigint[], array[4], (select array[seq] from howdah.attempts))"
+    settled = (
+        "select outcome from howdah.settle_failures('q', array[%s]::bigint[], array[4],"
+        " (select array[seq] from howdah.attempts))"
+    )
     assert column(db, settled, (sent,)) == ["returned"]
     assert receive_attempt(db, attempt) == 1

@@ -133,9 +133,11 @@ def test_every_public_function_table_view_type_and_column_has_a_comment(db: Db) 
     ) == []  # fmt: skip
     assert column(
         db,
-        "select c.relname || '.' || a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0"
+        "select c.relname || '.' || a.attname from pg_class c join pg_attribute a"
+        " on a.attrelid = c.oid and a.attnum > 0"
         " where c.relnamespace = 'howdah'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition"
-        " and c.relname <> 'alembic_version' and not a.attisdropped and coalesce(col_description(c.oid, a.attnum), '') = ''",
+        " and c.relname <> 'alembic_version' and not a.attisdropped"
+        " and coalesce(col_description(c.oid, a.attnum), '') = ''",
     ) == []  # fmt: skip
     assert one(db, "select obj_description('howdah.message'::regtype, 'pg_type')")
 
@@ -190,7 +192,8 @@ def test_who_acts_under_the_callers_name_is_refused_out_of_a_maintenance_command
 def test_the_role_line_is_what_is_granted(db: Db) -> None:
     rows = db.execute(
         "select p.proname::text, array_agg(distinct a.grantee::regrole::text) filter (where a.grantee <> p.proowner)"
-        " from pg_proc p left join aclexplode(p.proacl) a on true where p.pronamespace = 'howdah'::regnamespace group by 1"
+        " from pg_proc p left join aclexplode(p.proacl) a on true where p.pronamespace = 'howdah'::regnamespace"
+        " group by 1"
     ).fetchall()
     if one(db, "select admin_role = producer_role from howdah.engine"):
         pytest.skip("installed in one-role mode")

@@ -167,7 +167,10 @@ def test_under_random_leases_receives_rollbacks_and_kills_each_message_is_consum
         try:
             while one(
                 own,
-                "select exists (select from howdah.msgs) or exists (select from howdah.leased) or exists (select from howdah.parked)",
+                (
+                    "select exists (select from howdah.msgs) or exists (select from howdah.leased)"
+                    " or exists (select from howdah.parked)"
+                ),
             ):
                 step(own, choice)
         except psycopg.OperationalError:

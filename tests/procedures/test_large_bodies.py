@@ -30,7 +30,8 @@ def apart(db: Db) -> int:
     """How many bodies lie apart; each of a message that is there, and whose row has none."""
     owners = column(
         db,
-        "select m.message_id from (select message_id, body from howdah.msgs union all select message_id, body from howdah.leased"
+        "select m.message_id from (select message_id, body from howdah.msgs"
+        " union all select message_id, body from howdah.leased"
         " union all select message_id, body from howdah.parked) m where m.body is null order by 1",
     )
     assert column(db, "select message_id from howdah.bodies order by 1") == owners

@@ -251,7 +251,10 @@ def test_an_extended_lease_lasts_from_now_on(db: Db, clock: Clock) -> None:
 def test_a_negative_acknowledgement_counts_and_follows_the_policy(db: Db, clock: Clock) -> None:
     (sent,) = send(db, "a")
     (held,) = lease(db)
-    nack = "select message_id, attempt, outcome from howdah.nack('q', %s, error_text => 'no', delay => %s * interval '1 second')"
+    nack = (
+        "select message_id, attempt, outcome from howdah.nack('q', %s, error_text => 'no',"
+        " delay => %s * interval '1 second')"
+    )
     assert db.execute(nack.encode(), (held.lease, 60)).fetchall() == [(sent, 1, "delayed")]
     assert lease(db) == []
     clock.advance(61)

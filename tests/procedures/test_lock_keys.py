@@ -40,9 +40,13 @@ WORK = {
     "totals": "select howdah.maintain_totals() >= 0",
     "backlog": "select howdah.maintain_backlog() >= 0",
     "expiry": "select howdah.maintain_expired() = 1",
-    "a failure": "select outcome = 'returned' from howdah.record_failure('q', (select message_id from howdah.msgs where destination_id ="
+    "a failure": "select outcome = 'returned' from howdah.record_failure('q', (select message_id"
+    " from howdah.msgs where destination_id ="
     " (select id from howdah.destinations where name = 'q') and headers is null limit 1))",
-    "a failure in a row": "select outcome = 'returned' from howdah.record_failure('fragile', (select message_id from howdah.browse('fragile')))",
+    "a failure in a row": (
+        "select outcome = 'returned' from howdah.record_failure('fragile', (select message_id"
+        " from howdah.browse('fragile')))"
+    ),
     "a queue": "select howdah.create_queue('new') is not null",
     "a topic": "select howdah.create_topic('new') is not null",
     "a subscription": "select howdah.subscribe('news', 's') = 'news::s'",
@@ -117,7 +121,8 @@ def test_nothing_waits_for_locks_that_a_stranger_can_guess(prepared: Db, connect
 def test_every_key_of_an_advisory_lock_holds_a_secret() -> None:
     """Of the session's own connection too, whose token nobody else knows."""
     secret = re.compile(
-        r"\((\()?(howdah[.]_(lock|ticket)_key[(]|v_key[)]|hashint8extended[(]p[._]seq|1213154386, [(v]|hashtextextended[(](v_|p_queue[.])connection)"
+        r"\((\()?(howdah[.]_(lock|ticket)_key[(]|v_key[)]|hashint8extended[(]p[._]seq|1213154386,"
+        r" [(v]|hashtextextended[(](v_|p_queue[.])connection)"
     )
     for file in FILES:
         for call in re.findall(r"pg_(?:try_)?advisory\w+(.*)", source(file)):

@@ -36,7 +36,8 @@ def takes(db: Db, size: int, to: str = "q") -> None:
 def holds(db: Db, queue: str = "q") -> tuple[int, int]:
     """What holds for a queue, and what its own option says."""
     (row,) = db.execute(
-        "select max_message_bytes, howdah.queue_options(queue) -> 'max_message_bytes' from howdah.list_queues(true) where queue = %s",
+        "select max_message_bytes, howdah.queue_options(queue) -> 'max_message_bytes'"
+        " from howdah.list_queues(true) where queue = %s",
         (queue,),
     ).fetchall()
     return (row[0], row[1])

@@ -274,7 +274,10 @@ def test_collision_avoidance_spreads_delays_both_ways_within_its_factor(db: Db, 
     seen = [
         one(
             db,
-            "select extract(epoch from howdah._redelivery_delay(d, 1, null)) from howdah.destinations d where name = 'q'",
+            (
+                "select extract(epoch from howdah._redelivery_delay(d, 1, null))"
+                " from howdah.destinations d where name = 'q'"
+            ),
         )
         for _ in range(60)
     ]

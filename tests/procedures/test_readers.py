@@ -33,7 +33,8 @@ def opened(db: Db, name: str = "t::s", **options: Any) -> int | None:
 
 def ended(db: Db) -> list[tuple[str, int]]:
     return db.execute(
-        "select j.event, count(*) from howdah.journal j, unnest(j.message_ids) i(id) where j.event <> 'sent' group by 1 order by 1"
+        "select j.event, count(*) from howdah.journal j, unnest(j.message_ids) i(id)"
+        " where j.event <> 'sent' group by 1 order by 1"
     ).fetchall()
 
 

@@ -107,7 +107,8 @@ def test_two_thousand_random_selectors_have_the_models_values(db: Db) -> None:
         messages = [random_headers(maker) for _ in range(8)]
         selectors = [maker.condition(3) for _ in range(200)]
         rows = db.execute(
-            "select pg_temp.evaluate(s.text, %s::jsonb[]) from unnest(%s::text[]) with ordinality s(text, n) order by s.n",
+            "select pg_temp.evaluate(s.text, %s::jsonb[]) from unnest(%s::text[]) with ordinality s(text, n)"
+            " order by s.n",
             ([text for text, _ in messages], [selector.text for selector in selectors]),
         ).fetchall()
         for selector, (said,) in zip(selectors, rows, strict=True):
@@ -255,7 +256,8 @@ def test_the_normal_form_is_the_same_selector(db: Db) -> None:
     )
     valid = [selector for expected, selector, _ in vectors() if expected[0] != "E"]
     rows = db.execute(
-        "select howdah.check_selector(n.form) = n.form, howdah._selector_sql(n.form) = howdah._selector_sql(n.selector), n.selector"
+        "select howdah.check_selector(n.form) = n.form,"
+        " howdah._selector_sql(n.form) = howdah._selector_sql(n.selector), n.selector"
         " from (select s as selector, howdah.check_selector(s) as form from unnest(%s::text[]) s) n",
         (valid,),
     ).fetchall()
@@ -268,10 +270,14 @@ def test_a_stored_selector_selects_stored_messages(db: Db) -> None:
         db.execute("select howdah.send('q', 'x', headers => %s::jsonb, priority => %s)", (f'{{"n": {n}}}', n))
     sql = one(
         db,
-        "select howdah._selector_sql('n * 2 > 10 AND JMSPriority < 8 AND JMSMessageID LIKE ''ID:%'' AND JMSTimestamp > 0')",
+        (
+            "select howdah._selector_sql('n * 2 > 10 AND JMSPriority < 8 AND JMSMessageID LIKE"
+            " ''ID:%'' AND JMSTimestamp > 0')"
+        ),
     )
     found = db.execute(
-        f"select m.headers ->> 'n' from (select q.*, false as nonpersistent from howdah.msgs q) m where {sql} order by 1".encode()
+        f"select m.headers ->> 'n' from (select q.*, false as nonpersistent from howdah.msgs q) m where {sql}"
+        " order by 1".encode()
     ).fetchall()
     assert found == [("6",), ("7",)]
 

@@ -172,7 +172,10 @@ SCENARIO = [
     'send(\'a.q\', \'{"n": 1.5}\'::jsonb, headers => \'{"price": 2.1, "name": "a_1"}\', priority => 7)',
     "send('a.q', '\\000\\\\x'::text, headers => '{\"JMSXGroupID\": \"g\"}')",
     "send('a.q', decode('00ff5c', 'hex'), delay => '200 days')",
-    "send_batch('a.other', array['x', null, 'NULL'], headers => array['{\"JMSXGroupID\": \"g\"}', '{}', '{}']::jsonb[])",
+    (
+        "send_batch('a.other', array['x', null, 'NULL'], headers => array['{\"JMSXGroupID\":"
+        " \"g\"}', '{}', '{}']::jsonb[])"
+    ),
     "send_batch('a.other', array['x', 'NULL'], headers => array['{\"JMSXGroupID\": \"g\"}', '{}']::jsonb[])",
     "send('queue://a.q,topic://t.x', 'both', headers => '{\"price\": 2.1, \"name\": \"a_1\"}')",
     "send('VirtualTopic.T', 'virtual')",
@@ -191,7 +194,10 @@ SCENARIO = [
     "savepoint",
     "receive('a.q', 2)",
     "rollback",
-    "record_failure('a.q', 1000003, 'no such ''thing'' at 0xdeadbeef or deadbeef99 in  12.5 s', 'E', '22P02', delay => '2 days')",
+    (
+        "record_failure('a.q', 1000003, 'no such ''thing'' at 0xdeadbeef or deadbeef99 in  12.5 s', 'E',"
+        " '22P02', delay => '2 days')"
+    ),
     "record_failure('a.q', 2000003, 'late 2024-01-01', 'E', details => '{\"x\": 1e5}')",
     "record_failure('a.q', 2000003, 'late 2025-12-31', 'E')",
     "incidents('a.q')",
@@ -293,10 +299,14 @@ def test_a_caller_does_not_decide_where_and_how_relations_are_made(db: Db, conne
     assert one(consumer, "select howdah.maintain_journal()") > 0
     with producer.transaction():
         one(producer, "select howdah.begin_copy()")
-        placed = "select a.amname from pg_class c join pg_am a on a.oid = c.relam where c.oid = 'pg_temp.howdah_copy'::regclass"
+        placed = (
+            "select a.amname from pg_class c join pg_am a on a.oid = c.relam"
+            " where c.oid = 'pg_temp.howdah_copy'::regclass"
+        )
         assert one(producer, placed) == "heap"
     made = (
-        "select distinct c.relkind::text, c.reltablespace, a.amname from pg_class c left join pg_am a on a.oid = c.relam"
+        "select distinct c.relkind::text, c.reltablespace, a.amname from pg_class c left"
+        " join pg_am a on a.oid = c.relam"
         " where c.oid > %s and c.relnamespace = 'howdah'::regnamespace and c.relkind in ('r', 'S')"
     )
     assert {(kind, place) for kind, place, _ in db.execute(made, (before,))} == {("r", 0), ("S", 0)}
@@ -321,7 +331,8 @@ def again(db: Db, sequences: dict[str, int | None]) -> None:
     """Put the sequences back where they stood: numbers are to be the same."""
     for name, value in sequences.items():
         db.execute(
-            "select setval(%s::regclass, coalesce(%s::bigint, s.seqstart), %s) from pg_sequence s where s.seqrelid = %s::regclass",
+            "select setval(%s::regclass, coalesce(%s::bigint, s.seqstart), %s) from pg_sequence s"
+            " where s.seqrelid = %s::regclass",
             (name, value, value is not None, name),
         )
 
@@ -347,7 +358,10 @@ def test_the_scenario_gives_what_it_should(connect: Connect, plain: dict[str, in
         "set_client_id('no such/id')": "HD003",
         "set_connection('short')": "HD005",
         "subscribe('t.x', 'bad name')": "HD003",
-        "send_batch('a.other', array['x', null, 'NULL'], headers => array['{\"JMSXGroupID\": \"g\"}', '{}', '{}']::jsonb[])": "HD005",
+        (
+            "send_batch('a.other', array['x', null, 'NULL'], headers => array['{\"JMSXGroupID\":"
+            " \"g\"}', '{}', '{}']::jsonb[])"
+        ): "HD005",
         "schedule('a.q', 'tick', cron => '* * * *')": "HD005",
         "schedule('a.q', 'tick', cron => '61 * * * *')": "HD005",
         "send('a.q', 'wrong', headers => '{\"AMQ_SCHEDULED_DELAY\": \"1x\"}')": "HD005",
@@ -435,7 +449,10 @@ def test_the_journals_weeks_begin_on_monday_by_utc_in_every_time_zone(
     db.execute("set timezone to 'UTC'; set datestyle to iso")
     bounds = column(
         db,
-        "select pg_get_expr(c.relpartbound, c.oid) from pg_class c where c.relname ~ '^journal_2026w1[3-6]$' order by c.relname",
+        (
+            "select pg_get_expr(c.relpartbound, c.oid) from pg_class c where c.relname ~ '^journal_2026w1[3-6]$'"
+            " order by c.relname"
+        ),
     )
     assert bounds == [
         f"FOR VALUES FROM ('2026-{first} 00:00:00+00') TO ('2026-{last} 00:00:00+00')"

@@ -61,7 +61,8 @@ def test_in_strict_order_what_a_rollback_gave_back_is_first_again_though_a_gap_o
     third = send(db)
     one(
         db,
-        "select setval(d.search, (extract(epoch from clock_timestamp() + interval '1 second') * 1000)::bigint & 1048575)"
+        "select setval(d.search, (extract(epoch from clock_timestamp() + interval '1 second') *"
+        " 1000)::bigint & 1048575)"
         " from howdah.destinations d where d.name = 'q'",
     )
     assert [message.message_id for message in receive(db, n=1)] == [first]
