@@ -1,4 +1,4 @@
-"""Whose an archive's folder is, what else may lie in it, and what becomes of it when files, leases or databases change."""
+"""Whose an archive's folder is, what else may lie in it, and what changes of files, leases or databases do to it."""
 
 import json
 import random

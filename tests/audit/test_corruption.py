@@ -161,7 +161,10 @@ def test_incidents_beyond_reason_are_warned_of(audit: Audit, db: Db) -> None:
 
 
 def test_more_failures_than_the_limit_and_all_sessions_explain_are_an_error(audit: Audit, db: Db) -> None:
-    """As if no receive looked at the limit; but for a limit that was lowered since, and for as many readers as there can be."""
+    """As if no receive looked at the limit.
+
+    Not a fault: a limit that was lowered since, and as many readers as there can be.
+    """
     for name, limit in (("spinning", 2), ("lowered", 900)):
         options = Jsonb({"max_failed_deliveries": limit, "decided_at": "receive"})
         one(db, "select howdah.create_queue(%s, %s)", [name, options])

@@ -1,4 +1,7 @@
-"""An audit on record: held and renewed, fenced, noted whatever becomes of it. Spark's part is replaced: it has tests of its own."""
+"""An audit on record: held and renewed, fenced, noted whatever becomes of it.
+
+Spark's part is replaced: it has tests of its own.
+"""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -22,7 +25,10 @@ FIGURES: dict[str, Any] = {name: 0 for name in Queue.__dataclass_fields__} | {
 
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch, db: Db) -> Callable[..., list[dict[str, Any]]]:
-    """Puts an audit without Spark in place: it does something, and finds what it is told to. Returns what it was called with."""
+    """Puts an audit without Spark in place: it does something, and finds what it is told to.
+
+    Returns what it was called with.
+    """
     db.execute("select howdah.create_queue('q')")
 
     def put(does: Callable[[], object] = lambda: None, verdict: str = "proved", **counts: int) -> list[dict[str, Any]]:

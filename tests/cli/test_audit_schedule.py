@@ -1,4 +1,7 @@
-"""howdah audit by the clock, and audits on record: what was missed, what overlaps, what is ended, what was found last."""
+"""howdah audit by the clock, and audits on record.
+
+What was missed, what overlaps, what is ended, what was found last.
+"""
 
 import signal
 import sys

@@ -263,7 +263,8 @@ def test_a_round_trip_takes_milliseconds(connection: Connection, orders: str) ->
             began = time.monotonic()
             requestor.request("x", TIMEOUT)
             taken.append(time.monotonic() - began)
-    # Measured: 3 to 6 ms. A quarter of them, for what else the machine does makes others later; looks alone would leave one in ten.
+    # Measured: 3 to 6 ms. A quarter of them, for what else the machine does makes others later; looks alone would leave
+    # one in ten.
     assert sorted(taken)[10] < 0.1
 
 

@@ -1,4 +1,7 @@
-"""An idle receiver starts as soon as a message is committed; where it cannot be told, it finds the message by looking."""
+"""An idle receiver starts as soon as a message is committed.
+
+Where it cannot be told, it finds the message by looking.
+"""
 
 from __future__ import annotations
 

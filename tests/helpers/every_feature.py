@@ -1,4 +1,6 @@
-"""One database that uses every feature there is, at journal_level full: what an audit of a healthy database must call sound.
+"""One database that uses every feature there is, at journal_level full.
+
+What an audit of a healthy database must call sound.
 
 A function a feature, each with queues of its own. A new verb gets its call here; test_every_feature.py counts them.
 """

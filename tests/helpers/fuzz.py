@@ -1,4 +1,4 @@
-"""Calls of every public function with hostile arguments, by every role and at every isolation level, and what comes of them.
+"""Calls of every public function with hostile arguments, by every role at every isolation level, and their outcomes.
 
 HOWDAH_TEST_SEED repeats a run (chance.py), HOWDAH_TEST_FUZZ says how many calls are made.
 """
@@ -57,7 +57,7 @@ def count() -> int:
 
 @dataclass(frozen=True)
 class Function:
-    """A public function: its name, the names and types of its arguments, how many of them must be given, and who may call it."""
+    """A public function: its name, its arguments' names and types, how many must be given, and who may call it."""
 
     name: str
     arguments: tuple[tuple[str, str], ...]
@@ -112,7 +112,10 @@ class Fuzz:
         self.found = Found()
 
     def run(self, calls: int) -> None:
-        """Make so many calls, in an order of chance: each argument of each function gets its turn with each of its values."""
+        """Make so many calls, in an order of chance.
+
+        Each argument of each function gets its turn with each of its values.
+        """
         cases: Iterator[tuple[Function, str, Value]] = iter(())
         for number in range(calls):
             if number % 500 == 0:

@@ -1,8 +1,8 @@
 """Steps of several sessions on one queue, chosen by hypothesis, each held to the model of jms_model.py.
 
-Sessions keep transactions open, go back to savepoints, lease, acknowledge, fail, and are killed. One statement runs at a time:
-what happens while two run is test_schedules.py's. This is the whole machine and its end; the steps: jms_sessions.py, jms_sending.py, jms_consuming.py,
-jms_receiving.py, jms_leasing.py, jms_several.py.
+Sessions keep transactions open, go back to savepoints, lease, acknowledge, fail, and are killed. One statement runs at
+a time: what happens while two run is test_schedules.py's. This is the whole machine and its end; the steps:
+jms_sessions.py, jms_sending.py, jms_consuming.py, jms_receiving.py, jms_leasing.py, jms_several.py.
 """
 
 from __future__ import annotations

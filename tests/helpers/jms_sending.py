@@ -38,7 +38,9 @@ class Sending(Sessions):
         return (self.side, self.own) if self.limit else self._enter(number, begins)
 
     def _limited(self, connection: Db, sizes: list[int], lowest: int, query: str, parameters: tuple[Any, ...]) -> Any:
-        """Send; see that those whose turn it is make room in a limited queue, and no more than have to. None: it was refused.
+        """Send; see that those whose turn it is make room in a limited queue, and no more than have to.
+
+        None: it was refused.
 
         `sizes`: of the bodies that are new; `lowest`: their lowest priority.
         """

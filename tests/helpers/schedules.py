@@ -1,7 +1,10 @@
-"""Random schedules: sessions send, receive, roll back, commit late and are killed at once; then all is drained and counted.
+"""Random schedules: sessions send, receive, roll back, commit late and are killed at once.
 
-A schedule has up to 8 connections, each in a thread of its own, and about 40 steps among them. Its seed decides what they do;
-how they interleave is the machine's. HOWDAH_TEST_SEED repeats one schedule (chance.py), HOWDAH_TEST_SCHEDULES says how many to run.
+Then all is drained and counted.
+
+A schedule has up to 8 connections, each in a thread of its own, and about 40 steps among them. Its seed decides what
+they do; how they interleave is the machine's. HOWDAH_TEST_SEED repeats one schedule (chance.py), HOWDAH_TEST_SCHEDULES
+says how many to run.
 """
 
 from __future__ import annotations
@@ -53,7 +56,10 @@ class Result:
 
 @dataclass
 class Ledger:
-    """What committed, as the clients saw it. A statement of unknown fate is never made: sessions are killed between two."""
+    """What committed, as the clients saw it.
+
+    A statement of unknown fate is never made: sessions are killed between two.
+    """
 
     sent: set[int] = field(default_factory=set)
     consumed: list[int] = field(default_factory=list)
@@ -68,7 +74,10 @@ def count() -> int:
 
 
 class Schedule:
-    """One schedule on one queue. ``dsn`` is where sessions work (a pooler, perhaps), ``direct`` a superuser's own connection."""
+    """One schedule on one queue.
+
+    ``dsn`` is where sessions work (a pooler, perhaps), ``direct`` a superuser's own connection.
+    """
 
     def __init__(
         self, dsn: str, direct: psycopg.Connection, idle: list[psycopg.Connection], queue: str, seed: int

@@ -75,7 +75,10 @@ UNTYPED = Untyped()
 
 @dataclass(frozen=True)
 class Calculated:
-    """What came of a calculation, in which every number is an integer of 64 bits or a double; a header compared is exact."""
+    """What came of a calculation, in which every number is an integer of 64 bits or a double.
+
+    A header compared is exact.
+    """
 
     value: int | float | Untyped
 

@@ -1,4 +1,7 @@
-"""A client process to be killed: publishes, receives as three subscriptions and turns the ring, noting each in the same transaction."""
+"""A client process to be killed.
+
+It publishes, receives as three subscriptions and turns the ring, noting each in the same transaction.
+"""
 
 from __future__ import annotations
 

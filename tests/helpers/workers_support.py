@@ -49,7 +49,10 @@ HARDENED_STEPS = {
     "failed": ("trigger gate after insert on howdah.poison_details", "", "fail"),
     "told": ("constraint trigger gate after insert on howdah.poison_details", _DEFERRED, "fail"),
 }
-"""The steps of a worker's attempt: the statement or the commit at whose end it can be made to wait, and what its handler does."""
+"""The steps of a worker's attempt.
+
+The statement or the commit at whose end it can be made to wait, and what its handler does.
+"""
 
 
 class Workers:

@@ -1,4 +1,7 @@
-"""What is recorded for an audit to judge: expiry and groups at the send, how a message was received, who held a lock."""
+"""What is recorded for an audit to judge.
+
+Expiry and groups at the send, how a message was received, who held a lock.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ ACQUIRE = "select howdah.acquire_lock('l', %s, 10)"
 
 
 def sent(db: Db) -> list[tuple[Any, ...]]:
-    """Expiry, group and priority of each message whose send is recorded, and whether its row names settled transactions."""
+    """Expiry, group and priority of each recorded send's message, and whether its row names settled transactions."""
     return db.execute(
         "select expires_at is not null, group_id, priority, settled_xid is not null from howdah.audit_journal"
         " where event = 'sent' order by message_id"

@@ -1,4 +1,7 @@
-"""Attempts at messages of a hardened queue by sessions that succeed, fail, fall silent, stall and die at random, beside a model of them."""
+"""Attempts at a hardened queue's messages, beside a model of them.
+
+Their sessions succeed, fail, fall silent, stall and die at random.
+"""
 
 from __future__ import annotations
 

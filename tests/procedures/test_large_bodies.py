@@ -219,9 +219,12 @@ def test_a_cancelled_delayed_message_takes_its_body_along(db: Db) -> None:
 
 
 def test_a_large_body_is_written_once_however_often_its_message_moves(db: Db) -> None:
-    """The least of three counts for each step: a checkpoint in between makes the next change of every page write it whole.
+    """The least of three counts for each step.
 
-    Leases lie in parked instead of leases where the server was slow for a moment: then their queue's parked messages are looked for first.
+    A checkpoint in between makes the next change of every page write it whole.
+
+    Leases lie in parked instead of leases where the server was slow for a moment: then their queue's parked messages
+    are looked for first.
     """
     lease = "(select max(l.lease) from howdah.list_leases('q') l)"
     steps = [

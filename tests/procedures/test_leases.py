@@ -128,7 +128,10 @@ def test_the_death_of_a_consumer_that_nobody_sees_ends_neither_its_lease_nor_its
 def test_the_leases_of_a_consumer_end_with_its_session_at_once_and_count(
     db: Db, connect: Connect, clock: Clock
 ) -> None:
-    """The clock stands still: nothing waits for the end of a lease. Another consumer without a session of its own keeps what it has."""
+    """The clock stands still: nothing waits for the end of a lease.
+
+    Another consumer without a session of its own keeps what it has.
+    """
     sent = send(db, "a", "b", "c", "d")
     doomed = connect()
     first, second = (

@@ -1,4 +1,4 @@
-"""The journal says of what was consumed when the oldest of it was sent, so that an audit knows how long messages waited."""
+"""The journal says when the oldest of what was consumed was sent: an audit knows how long messages waited."""
 
 from __future__ import annotations
 

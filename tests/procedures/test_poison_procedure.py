@@ -1,4 +1,7 @@
-"""A queue's own poison procedure: when it is called and as whom, what its answer means, and which functions are refused."""
+"""A queue's own poison procedure.
+
+When it is called and as whom, what its answer means, and which functions are refused.
+"""
 
 from __future__ import annotations
 
@@ -406,7 +409,7 @@ def test_a_setting_that_it_leaves_changed_is_a_failure_of_it(
 def test_an_older_version_that_the_session_has_at_hand_does_not_run_with_the_rights_of_howdahs_owner(
     db: Db, queue: str, shop: str, connect: Connect
 ) -> None:
-    """In a transaction that received before, a session takes no new lock and so does not hear that a function was replaced."""
+    """In a transaction that received before, a session takes no new lock: a replaced function goes unnoticed."""
     note = "begin raise warning 'runs as %', current_user; return true; end"
 
     def replace(by: Db, rights: str) -> None:

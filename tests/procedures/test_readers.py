@@ -1,4 +1,7 @@
-"""Who has an unshared subscription: a transaction, the bearer of a lease, an open consumer; and that nobody changes it meanwhile."""
+"""Who has an unshared subscription: a transaction, the bearer of a lease, an open consumer.
+
+Nobody changes it meanwhile.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A delay that is on record holds from then on, also for whoever receives between the rollback and the settling of its failure."""
+"""A recorded delay holds from then on, also for who receives between a failure's rollback and its settling."""
 
 from typing import Any
 

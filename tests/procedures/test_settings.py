@@ -205,7 +205,8 @@ SCENARIO = [
     "list_poison()",
     "receive('_SYSTEM.Advisory', 5)",
     "receive('a.other', 2)",
-    # All there is, ordered: a wildcard begins at one of the busy queues, which depends on how long ago they were looked at.
+    # All there is, ordered: a wildcard begins at one of the busy queues, which depends on how long ago they were looked
+    # at.
     "receive('a.*', 20, selector => 'JMSXGroupID is null') as received",
     "receive('t.*:c1:s', 5)",
     "open_consumer('a.q', timeout => '1 hour')",
@@ -317,7 +318,8 @@ def test_a_caller_does_not_decide_where_and_how_relations_are_made(db: Db, conne
 def plain(db: Db, clock: Clock) -> dict[str, int | None]:
     """The time stands still before the hour changes in spring and autumn; where each sequence stands."""
     clock.set(datetime(2026, 3, 1, 12, 0, tzinfo=UTC))
-    # The template's totals are of later than that: once its server has made 20,000 transactions they would do for queue_stats.
+    # The template's totals are of later than that: once its server has made 20,000 transactions they would do for
+    # queue_stats.
     db.execute("update howdah.engine set totals_at = howdah.now() - interval '1 day'")
     return dict(
         db.execute(

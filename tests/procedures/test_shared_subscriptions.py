@@ -1,4 +1,7 @@
-"""Shared subscriptions: several consumers lock messages of a topic by pages, beside each other and over what is done."""
+"""Shared subscriptions.
+
+Several consumers lock messages of a topic by pages, beside each other and over what is done.
+"""
 
 from __future__ import annotations
 

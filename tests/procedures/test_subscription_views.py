@@ -1,4 +1,7 @@
-"""What is seen of a subscription: its list, its backlog, its failures and ActiveMQ's views; and pausing, purging, going back."""
+"""What is seen of a subscription: its list, its backlog, its failures and ActiveMQ's views.
+
+Also pausing, purging and going back.
+"""
 
 from datetime import timedelta
 

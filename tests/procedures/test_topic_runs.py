@@ -1,4 +1,7 @@
-"""A read of 500 or more of what one transaction published: each message looked at once, and nothing passed over where numbers are missing."""
+"""A read of 500 or more of what one transaction published.
+
+Each message is looked at once, and nothing is passed over where numbers are missing.
+"""
 
 from __future__ import annotations
 

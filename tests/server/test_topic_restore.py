@@ -1,4 +1,7 @@
-"""Dump and restore of topics: in the same cluster cursors go on; in another one nothing is read before they are rebased."""
+"""Dump and restore of topics.
+
+In the same cluster cursors go on; in another one nothing is read before they are rebased.
+"""
 
 from __future__ import annotations
 
