@@ -212,7 +212,8 @@ def corrupt(db: Db) -> dict[str | None, int]:
         queue(db, name)
         at[name] = one(db, "select howdah.send(%s, %s)", (name, f"for {name}"))
     db.execute("update howdah.msgs m set body = o.body from howdah.msgs o where m.message_id <> o.message_id"
-               " and m.message_id = any (%s) and o.message_id = any (%s)", [[at[name] for name in swapped]] * 2)  # fmt: skip
+               " and m.message_id = any (%s) and o.message_id = any (%s)",
+               [[at[name] for name in swapped]] * 2)  # fmt: skip
 
     expired_not_consumed = (
         "update howdah.journal set event = 'expired' where destination_id = %s and event = 'consumed' returning reason"

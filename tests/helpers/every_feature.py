@@ -260,8 +260,9 @@ def dead_letters(e: Engine) -> None:
     e.fail("graves", again, 5)
     for at_limit, more in (
         ("discard", {}), ("quarantine", {"quarantine_ms": 3600000, "quarantine_times": 1}), ("end_conversation", {}),
-        ("move", {"exception_mode": "dead_letter"}), ("move", {"exception_mode": "shared"}), ("move", {"exception_mode": "individual"}),
-        ("move", {"exception_mode": "none"}), ("move", {"clean_incidents": True}), ("move", {"exception_queue": "nowhere"}),
+        ("move", {"exception_mode": "dead_letter"}), ("move", {"exception_mode": "shared"}),
+        ("move", {"exception_mode": "individual"}), ("move", {"exception_mode": "none"}),
+        ("move", {"clean_incidents": True}), ("move", {"exception_queue": "nowhere"}),
     ):  # fmt: skip
         name = "_".join(["at", at_limit, *map(str, more.values())])
         e.queue(name, max_failed_deliveries=1, at_limit=at_limit, **more)
@@ -528,8 +529,9 @@ def archives_and_audits(e: Engine) -> None:
     epoch = e.one("select howdah.acquire_lock('archive', 'test', 60)")
     archive = e.one("select howdah.begin_archive(%s)", epoch)
     facts = {
-        "journal": {"rows": 1, "checksum": "1"}, "incidents": {"rows": 0, "checksum": "0"}, "messages": {"rows": 0, "checksum": "0"},
-        "journal_kept_from": None, "manifest": "abc", "path": "/archive", "started_at": "2026-01-01T00:00:00+00:00",
+        "journal": {"rows": 1, "checksum": "1"}, "incidents": {"rows": 0, "checksum": "0"},
+        "messages": {"rows": 0, "checksum": "0"}, "journal_kept_from": None, "manifest": "abc", "path": "/archive",
+        "started_at": "2026-01-01T00:00:00+00:00",
     }  # fmt: skip
     place = e.one("select id from howdah.destinations where name = 'archived'")
     e.rows("select howdah.finish_archive_run(%s, %s, 1, pg_current_snapshot()::text, %s, %s, %s, %s, %s)",

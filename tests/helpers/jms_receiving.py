@@ -173,7 +173,7 @@ class Receiving(Consuming):
         return any(map(self.model.lapsed, messages)) and any(s.received for s in self.sessions)
 
     def _may_be_locked(self, message: Message, session: Session) -> bool:
-        """Whether an open transaction may have locked it at the queue's head, in case it was given back, and taken others."""
+        """Whether an open transaction may have locked it at the queue's head, if given back, and taken others."""
         return message.had and any(s.received for s in self.sessions if s is not session)
 
     @step(some_at_will, session=sessions, begins=begin, at=index)

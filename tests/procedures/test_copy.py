@@ -62,7 +62,8 @@ def test_a_copy_says_of_each_message_what_a_batch_can_say(db: Db, create: Create
     )
     rows = db.execute(f"select {shown}, expires_at - sent_at = '1 h' from howdah.receive('q', 9)".encode()).fetchall()
     assert rows == [
-        ('{"a": 1}', {"h": 2}, 9, "c", "t", "00000000-0000-0000-0000-000000000007", "answers", "application/json", "non-persistent", True),
+        ('{"a": 1}', {"h": 2}, 9, "c", "t", "00000000-0000-0000-0000-000000000007", "answers", "application/json",
+         "non-persistent", True),
         ("{}", None, 4, None, None, None, "answers", "application/json", "non-persistent", True),
     ]  # fmt: skip
     with db.transaction():

@@ -46,16 +46,22 @@ def rolled_back(db: Db, query: str, params: Any = None) -> list[Any]:
 RECEIVES = {
     "receive": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.receive('q')",
     "a batch": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.receive('q', 100)",
-    "by selector": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.receive('q', selector => 'JMSPriority < 10')",
+    "by selector": (
+        "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.receive('q', selector => 'JMSPriority < 10')"
+    ),
     "held": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.receive_locked('q')",
     "leased": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.lease('q')",
     "leased ahead": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.lease_ahead('q')",
     "by number": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.receive_message('q', %(id)s)",
     "by correlation id": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.receive_correlated('q', 'c')",
     "browsed": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.browse('q')",
-    "browsed by selector": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.browse('q', selector => 'JMSPriority < 10')",
+    "browsed by selector": (
+        "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.browse('q', selector => 'JMSPriority < 10')"
+    ),
     "browsed by number": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.browse('q', only_id => %(id)s)",
-    "shown to operators": "select coalesce(convert_to((message).body, 'UTF8'), (message).bytes) from howdah.poison_message(%(id)s)",
+    "shown to operators": (
+        "select coalesce(convert_to((message).body, 'UTF8'), (message).bytes) from howdah.poison_message(%(id)s)"
+    ),
     "seen as ActiveMQ's": "select msg from howdah.activemq_msgs where id = %(id)s",
 }
 
@@ -153,7 +159,8 @@ def acknowledge_late(db: Db, numbers: list[int]) -> None:
 def evict(db: Db, numbers: list[int]) -> None:
     one(
         db,
-        """select howdah.alter_queue('q', '{"limit_behaviour": "remove_oldest", "message_limit": 1, "at_limit": "discard"}')""",
+        """select howdah.alter_queue('q', '{"limit_behaviour": "remove_oldest","""
+        """ "message_limit": 1, "at_limit": "discard"}')""",
     )
     one(db, "select howdah.send('q', 'small')")
     assert [message.body for message in receive(db)] == ["small"]

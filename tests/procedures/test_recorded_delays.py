@@ -18,7 +18,9 @@ RECEIVES = {
     "receive_locked": "select message_id from howdah.receive_locked('q', 2)",
     "lease": "select message_id from howdah.lease('q')",
     "lease several": "select message_id from howdah.lease('q', 3)",
-    "receive_message": "select message_id from howdah.receive_message('q', (select max(message_id) from howdah.poison_details))",
+    "receive_message": (
+        "select message_id from howdah.receive_message('q', (select max(message_id) from howdah.poison_details))"
+    ),
     "receive_correlated": "select message_id from howdah.receive_correlated('q', 'c')",
 }
 
