@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 # The embedded server's major version; HOWDAH_TEST_DSN names another server altogether.
 PG_VERSION = int(os.environ.get("HOWDAH_TEST_PG", "18"))
 
-# Started in the background, by a shell without job control, we ignore Ctrl-C, and so would the programs that tests interrupt.
+# Started in the background, by a shell without job control, we ignore Ctrl-C, and so would the programs that tests
+# interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -65,9 +66,12 @@ def pytest_configure_node(node: Any) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Have one process take all tests that share Spark, with --dist loadgroup: Java is fast only once it has run for a while.
+    """Have one process take all tests that share Spark, with --dist loadgroup.
 
-    With HOWDAH_TEST_FIRST, keep the first case of each test alone: what another version of PostgreSQL does otherwise shows in it.
+    Java is fast only once it has run for a while.
+
+    With HOWDAH_TEST_FIRST, keep the first case of each test alone: what another version of PostgreSQL does otherwise
+    shows in it.
     """
     if os.environ.get("HOWDAH_TEST_FIRST"):
         firsts = {item.nodeid.partition("[")[0]: item for item in reversed(items)}
@@ -154,7 +158,10 @@ def _administered(server: Server) -> Iterator[Server]:
 
 
 def _admin(server: Server) -> Db:
-    """The connection that makes and drops databases, one for each server: to open one takes as long as to drop a database."""
+    """The connection that makes and drops databases, one for each server.
+
+    To open one takes as long as to drop a database.
+    """
     admin = _admins.get(server.dsn)
     if admin is None or admin.closed:
         admin = _admins[server.dsn] = psycopg.connect(server.dsn, autocommit=True)
@@ -188,7 +195,10 @@ def made_folder(empty_server: EmbeddedServer) -> Iterator[Path]:
 
 @contextmanager
 def _prepared(folder: Path, name: str) -> Iterator[tuple[EmbeddedServer, bool]]:
-    """A stopped server that all processes of the run copy, and whether this one has to make it first; others wait for it."""
+    """A stopped server that all processes of the run copy, and whether this one has to make it first.
+
+    Others wait for it.
+    """
     made = folder / f"{name}-is-made"
     with (folder / f"{name}-lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -267,7 +277,8 @@ def _make_template(dsn: str) -> None:
         for role in column(db, "select distinct role_name from howdah.destination_grants"):
             if role != db.info.user:
                 db.execute(psycopg.sql.SQL("grant {} to current_user").format(identifier(role)))
-        # As if the totals were kept long ago: kept just now, they would do for queue_stats as soon as the run has made 20,000 transactions.
+        # As if the totals were kept long ago: kept just now, they would do for queue_stats as soon as the run has made
+        # 20,000 transactions.
         db.execute("update howdah.engine set totals_at = totals_at - interval '1 day'")
         # A year of partitions is 200 files more to copy for every test; the default one takes their rows.
         for week in column(
@@ -284,7 +295,8 @@ def _make_template(dsn: str) -> None:
 def template(server: Server) -> Iterator[str]:
     """Name of the database, migrated once, that each test's own is copied from."""
     if server.embedded is not None:
-        # PostgreSQL keeps the first look at a database's catalog in a file, and forgets it at each start: copies have it too.
+        # PostgreSQL keeps the first look at a database's catalog in a file, and forgets it at each start: copies have
+        # it too.
         psycopg.connect(make_conninfo(server.dsn, dbname=TEMPLATE)).close()
         yield TEMPLATE
         return
@@ -342,7 +354,10 @@ INTERPRETED = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.codegen.wholeStage": "false",
 }
-"""Spark compiles no code for a test's few rows: an audit takes 9 seconds of CPU where it took 15. Commands in processes of their own do."""
+"""Spark compiles no code for a test's few rows: an audit takes 9 seconds of CPU where it took 15.
+
+Commands in processes of their own do.
+"""
 
 
 @pytest.fixture(scope="session")

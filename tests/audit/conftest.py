@@ -27,7 +27,10 @@ EVERY_RUN = {"test_rules.py"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave the other audits and archives to `make test-all`: one takes two cores 20 seconds, however little it reads."""
+    """Leave the other audits and archives to `make test-all`.
+
+    One takes two cores 20 seconds, however little it reads.
+    """
     for item in items:
         uses_spark = isinstance(item, pytest.Function) and "spark" in item.fixturenames
         if item.path.parent == HERE and uses_spark and item.path.name not in EVERY_RUN:

@@ -237,7 +237,8 @@ def test_killed_with_its_own_java_while_files_are_written_it_leaves_nothing_behi
     db.execute("select howdah.create_queue('q', '{\"journal_level\": \"full\"}')")
     db.execute(
         "insert into howdah.journal (at, destination_id, event, message_ids) select howdah.now(), 2, 'sent',"
-        " array(select (i * 1000 + k) * 1000000 + 2 from generate_series(1, 1000) k) from generate_series(1, 30::bigint) i"
+        " array(select (i * 1000 + k) * 1000000 + 2 from generate_series(1, 1000) k)"
+        " from generate_series(1, 30::bigint) i"
     )
     with start(dsn, "archive", "run", folder, stdin=subprocess.DEVNULL) as process:
         wait_until(lambda: process.poll() is not None or list(folder.glob("_staging/*/journal/_temporary")), 120)

@@ -1,4 +1,4 @@
-"""Whose an archive's folder is, what else may lie in it, and what becomes of it when files, leases or databases change."""
+"""Whose an archive's folder is, what else may lie in it, and what changes of files, leases or databases do to it."""
 
 import json
 import random
@@ -261,7 +261,8 @@ def test_a_message_is_restored_with_body_headers_and_properties_once(
     db.execute("select howdah.create_queue('q', %s)", [FULL])
     number = one(
         db,
-        "select howdah.send('q', '\\x00ff'::bytea, headers => '{\"a\": {\"b\": [1, null]}}', priority => 8, reply_to => 'r',"
+        "select howdah.send('q', '\\x00ff'::bytea, headers => '{\"a\": {\"b\": [1, null]}}',"
+        " priority => 8, reply_to => 'r',"
         " correlation_id => 'c', message_type => 't', content_type => 'image/png')",
     )
     text = one(db, "select howdah.send('q', 'tëxt')")
@@ -279,7 +280,8 @@ def test_a_message_is_restored_with_body_headers_and_properties_once(
     assert command("--message", number, "--again").code == 0
     assert command("--message", text).code == 0
     rows = db.execute(
-        "select message_id, bytes, body, headers, priority, reply_to, correlation_id, message_type, content_type, redelivered"
+        "select message_id, bytes, body, headers, priority, reply_to, correlation_id, message_type,"
+        " content_type, redelivered"
         " from howdah.receive('q', 9)"
     ).fetchall()
     identity = one(db, "select archive_id::text from howdah.archive_identity()")

@@ -99,7 +99,8 @@ def test_the_same_audit_runs_by_spark_submit_on_a_standalone_cluster_of_two_work
     if jar is None:
         pytest.skip("no PostgreSQL JDBC driver on this machine")
     live_through_everything(db, "q", "full")
-    # Found before what is installed, and after what spark-submit brings along: none but the wheel's modules can be used.
+    # Found before what is installed, and after what spark-submit brings along: none but the wheel's modules can be
+    # used.
     other = tmp_path / "other" / "howdah"
     other.mkdir(parents=True)
     (other / "__init__.py").write_text("raise ImportError('Howdah was not taken from the wheel')\n")

@@ -43,7 +43,8 @@ def test_a_message_consumed_twice_is_found_though_another_one_is_missing(audit: 
     db.execute("delete from howdah.msgs where message_id = %s", [gone])
     (consumed,) = receive(db, "q")
     db.execute(
-        "insert into howdah.journal (at, destination_id, event, message_ids) select clock_timestamp(), d.id, 'consumed', %s"
+        "insert into howdah.journal (at, destination_id, event, message_ids)"
+        " select clock_timestamp(), d.id, 'consumed', %s"
         " from howdah.destinations d where d.name = 'q'",
         [[consumed]],
     )
@@ -96,7 +97,8 @@ def test_faults_are_found_without_a_full_journal(audit: Audit, db: Db) -> None:
     assert receive(db, "other", 1) == [message]
     db.execute("insert into howdah.msgs select * from saved")
     db.execute(
-        "insert into howdah.parked select m.*, clock_timestamp(), 'delay', null from howdah.msgs m where message_id = %s",
+        "insert into howdah.parked select m.*, clock_timestamp(), 'delay', null"
+        " from howdah.msgs m where message_id = %s",
         [copied],
     )
     result = audit()
@@ -159,7 +161,10 @@ def test_incidents_beyond_reason_are_warned_of(audit: Audit, db: Db) -> None:
 
 
 def test_more_failures_than_the_limit_and_all_sessions_explain_are_an_error(audit: Audit, db: Db) -> None:
-    """As if no receive looked at the limit; but for a limit that was lowered since, and for as many readers as there can be."""
+    """As if no receive looked at the limit.
+
+    Not a fault: a limit that was lowered since, and as many readers as there can be.
+    """
     for name, limit in (("spinning", 2), ("lowered", 900)):
         options = Jsonb({"max_failed_deliveries": limit, "decided_at": "receive"})
         one(db, "select howdah.create_queue(%s, %s)", [name, options])

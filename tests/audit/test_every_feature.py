@@ -47,9 +47,12 @@ def test_each_message_of_a_queue_with_a_full_journal_or_of_the_engine_has_its_se
     assert (
         column(
             db,
-            "select distinct d.name from (select message_id from howdah.audit_messages union select message_id from howdah.audit_journal) m"
-            " join howdah.destinations d on d.id = m.message_id % 1000000 where (d.journal_level = 'full' or d.is_system)"
-            " and not exists (select from howdah.audit_journal j where j.message_id = m.message_id and j.event = 'sent')",
+            "select distinct d.name from (select message_id from howdah.audit_messages union select message_id"
+            " from howdah.audit_journal) m"
+            " join howdah.destinations d on d.id = m.message_id % 1000000"
+            " where (d.journal_level = 'full' or d.is_system)"
+            " and not exists (select from howdah.audit_journal j"
+            " where j.message_id = m.message_id and j.event = 'sent')",
         )
         == []
     )

@@ -216,8 +216,10 @@ def test_messages_dead_by_more_than_their_own_incidents_are_not_accused(db: Db, 
         queue(db, by, max_failed_deliveries=2, count_by=by)
         for kept in (True, False):
             headers, talk = Jsonb({"JMSXGroupID": f"{by} {kept}"}), str(uuid4())
-            guilty, behind = (one(db, "select howdah.send(%s, 'x', headers => %s, conversation_id => %s)", (by, headers, talk))
-                              for _ in range(2))  # fmt: skip
+            guilty, behind = (
+                one(db, "select howdah.send(%s, 'x', headers => %s, conversation_id => %s)", (by, headers, talk))
+                for _ in range(2)
+            )
             assert fail(db, by, guilty, 2) == "moved"
             assert receive(db, by) == []  # for the other one is at its limit too
             bare[by, kept] = (guilty, behind)
@@ -245,14 +247,18 @@ def test_one_out_of_order_is_found_behind_a_thousand_that_were_overtaken_with_go
     db.execute("delete from howdah.msgs where destination_id = %s", (number,))
     db.execute("update howdah.destinations set created_at = created_at - interval '40 minutes',"
                " journal_level_at = journal_level_at - interval '40 minutes' where id = %s", (number,))  # fmt: skip
-    db.execute("update howdah.journal set at = at - interval '30 minutes', group_ids = array_fill('g'::text, array[cardinality(message_ids)]),"
-               " priorities = array_fill(4::smallint, array[cardinality(message_ids)]) where destination_id = %s", (number,))  # fmt: skip
+    db.execute("update howdah.journal set at = at - interval '30 minutes', group_ids = array_fill('g'::text,"
+               " array[cardinality(message_ids)]),"
+               " priorities = array_fill(4::smallint, array[cardinality(message_ids)]) where destination_id = %s",
+               (number,))  # fmt: skip
     # Each was sent when what had been sent before was there, but for the second batch: the first one's sender was late.
-    db.execute("update howdah.journal j set settled_xid = case when j.message_ids[1] = %s then s.xid else j.xid end from howdah.journal s"
+    db.execute("update howdah.journal j set settled_xid = case when j.message_ids[1] = %s then s.xid else j.xid end"
+               " from howdah.journal s"
                " where j.destination_id = %s and s.message_ids[1] = %s", (early[0], number, late[0]))  # fmt: skip
     for ids, ago in ((early, 20), (late, 15), (last, 10), (front, 5)):
         db.execute("insert into howdah.journal (at, destination_id, event, message_ids)"
-                   " values (howdah.now() - %s * interval '1 minute', %s, 'consumed', %s)", (ago, number, ids))  # fmt: skip
+                   " values (howdah.now() - %s * interval '1 minute', %s, 'consumed', %s)",
+                   (ago, number, ids))  # fmt: skip
     rule = audit().rule("out_of_order")
     assert (rule.count, rule.samples) == (1, tuple(last))
     assert f"before message {front[0]} in front of it" in rule.rows[0].seen

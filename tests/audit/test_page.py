@@ -136,10 +136,11 @@ def many(queues: int, name: str = "q{}") -> Shown:
         return [row | {"bucket_at": at, "ends_at": at + ends} for at in times for row in each(drawn, **more)]
 
     waits = {"basis": "each message", "waits": 9, "p50_ms": 1.0, "p90_ms": 2.0, "p99_ms": 3.5e6, "max_ms": 1e9}
-    cause = {"fingerprint": "f", "incidents": 2, "messages": 1, "dead": 1, "queues": 1, "first_at": NOON, "last_at": NOON,
-             "error_class": NASTY, "sqlstate": None, "sample_text": NASTY, "sample_message": 3, "sample_incident": 4}  # fmt: skip
-    balance = {"worker": NASTY, "handled": 5, "failed": 1, "busy_seconds": 2.0, "seconds": 60.0, "share": 0.5, "workers": 2,
-               "mean_ms": 4.0, "usual_ms": 2.0, "slow": True}  # fmt: skip
+    cause = {"fingerprint": "f", "incidents": 2, "messages": 1, "dead": 1, "queues": 1, "first_at": NOON,
+             "last_at": NOON, "error_class": NASTY, "sqlstate": None, "sample_text": NASTY, "sample_message": 3,
+             "sample_incident": 4}  # fmt: skip
+    balance = {"worker": NASTY, "handled": 5, "failed": 1, "busy_seconds": 2.0, "seconds": 60.0, "share": 0.5,
+               "workers": 2, "mean_ms": 4.0, "usual_ms": 2.0, "slow": True}  # fmt: skip
     outlook = {"ready": 5, "waiting": 1, "recent_seconds": 60, "came_in_per_second": None, "went_out_per_second": 2.0,
                "drain_seconds": 3.0, "outlook": "drains"}  # fmt: skip
     return Shown(
@@ -170,8 +171,9 @@ def test_the_verdict_and_whose_it_is_come_first(tmp_path: Path) -> None:
     sound = result(rule("missing", "error"), rule("odd", "warning", 2), queues=(queue("q", messages=1),))
     page = page_of(sound, NOTHING, tmp_path).text
 
-    said = ["Every message is accounted for, with 1 warning.", "shop at db:5432, cluster 7001", "00000003-1", "1,234 journal",
-            "ann on host, as role auditor", "Howdah 1.0, PostgreSQL 18.4, Spark 4.3.0", "What was not proved", "What no audit can see", "A forged record", "What was checked", "means missing",
+    said = ["Every message is accounted for, with 1 warning.", "shop at db:5432, cluster 7001", "00000003-1",
+            "1,234 journal", "ann on host, as role auditor", "Howdah 1.0, PostgreSQL 18.4, Spark 4.3.0",
+            "What was not proved", "What no audit can see", "A forged record", "What was checked", "means missing",
             "Throughput", "The journal holds nothing.", "Signature"]  # fmt: skip
     places = [page.index(words) for words in said]
     assert places == sorted(places)
@@ -191,7 +193,8 @@ def test_the_headline_says_of_how_many_queues_it_was_proved_and_how_to_have_more
     temporary = queue("_TEMP.1", "only what is present is known")
     first = headline(result(rule("b", "warning", 1), queues=(*weak, temporary, queue("q", messages=1))))
     assert first == Headline(
-        "Every message is accounted for in 1 of 13 queues; in the other 12 a lost message would not show, for their sends are not on"
+        "Every message is accounted for in 1 of 13 queues; in the other 12 a lost message would not show,"
+        " for their sends are not on"
         " record; 1 warning.",
         "warn",
         "To have them recorded from now on: howdah queue alter NAME -o journal_level=full",
@@ -353,7 +356,8 @@ def test_real_traffic_is_reported_and_its_parquet_lies_beside_the_page(
     db.execute("update howdah.journal set oldest_sent_at = at - interval '3 s' where event = 'consumed'")
     worker = one(db, "select howdah.register_worker('w', 'h', 1, 1, array['q'])")
     db.execute(
-        "select howdah.record_worker_figures(%s, 60, jsonb_build_array(jsonb_build_object('queue', 'q', 'handled', 8, 'failed', 0,"
+        "select howdah.record_worker_figures(%s, 60, jsonb_build_array(jsonb_build_object('queue', 'q',"
+        " 'handled', 8, 'failed', 0,"
         " 'busy_seconds', 0.008, 'handling_counts', array_fill(0, array[31]) || 8)))",
         [worker],
     )

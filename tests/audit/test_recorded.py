@@ -1,4 +1,7 @@
-"""An audit on record: held and renewed, fenced, noted whatever becomes of it. Spark's part is replaced: it has tests of its own."""
+"""An audit on record: held and renewed, fenced, noted whatever becomes of it.
+
+Spark's part is replaced: it has tests of its own.
+"""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -22,7 +25,10 @@ FIGURES: dict[str, Any] = {name: 0 for name in Queue.__dataclass_fields__} | {
 
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch, db: Db) -> Callable[..., list[dict[str, Any]]]:
-    """Puts an audit without Spark in place: it does something, and finds what it is told to. Returns what it was called with."""
+    """Puts an audit without Spark in place: it does something, and finds what it is told to.
+
+    Returns what it was called with.
+    """
     db.execute("select howdah.create_queue('q')")
 
     def put(does: Callable[[], object] = lambda: None, verdict: str = "proved", **counts: int) -> list[dict[str, Any]]:
@@ -177,8 +183,10 @@ def test_after_twenty_audits_that_nobody_can_read_an_audit_is_made_all_the_same(
     calls = stand_in()
     run_recorded(dsn, "me")
     db.execute(
-        "insert into howdah.audit_runs (started_at, finished_at, taken_at, snapshot, system_identifier, severity, exit_code, errors, warnings, rows_read,"
-        " queues, rules, recorded_by) select started_at, finished_at, taken_at, snapshot, system_identifier, severity, exit_code, errors, warnings,"
+        "insert into howdah.audit_runs (started_at, finished_at, taken_at, snapshot, system_identifier, severity,"
+        " exit_code, errors, warnings, rows_read,"
+        " queues, rules, recorded_by) select started_at, finished_at, taken_at, snapshot, system_identifier, severity,"
+        " exit_code, errors, warnings,"
         " rows_read, '[1]', rules, recorded_by from howdah.audit_runs, generate_series(1, 21)"
     )
     run_recorded(dsn, "me")

@@ -26,10 +26,12 @@ SCHEMAS = {
     "destinations": "destination_id int, queue string, kind string, is_system boolean, journal_level string,"
     " journal_level_at timestamp, created_at timestamp, dropped_at timestamp, max_failed_deliveries int,"
     " exception_mode string, server_started_at timestamp, journal_kept_from timestamp,"
-    " message_groups string, delivery_policy string, groups_at timestamp, count_by string, backout_count string, read_at timestamp,"
+    " message_groups string, delivery_policy string, groups_at timestamp, count_by string,"
+    " backout_count string, read_at timestamp,"
     " incidents_kept_from timestamp, policy_xid long, max_connections int",
     "messages": "message_id long, destination_id int, state string, sent_at timestamp",
-    "journal": "at timestamp, destination_id int, event string, message_id long, other_destination_id int, reason string,"
+    "journal": "at timestamp, destination_id int, event string, message_id long,"
+    " other_destination_id int, reason string,"
     " oldest_sent_at timestamp",
     "incidents": "incident_id long, message_id long, destination_id int, outcome string, error_class string,"
     " error_text string, sqlstate string, recorded_at timestamp, fingerprint string",

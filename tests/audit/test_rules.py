@@ -112,13 +112,15 @@ def corrupt(db: Db) -> dict[str | None, int]:
     for name in ("topic", "pair", "news"):
         one(db, 'select howdah.create_topic(%s, \'{"journal_level": "full"}\')', (name,))
     db.execute(
-        "select howdah.subscribe('topic', 'unsent'), howdah.subscribe('pair', 'twice'), howdah.subscribe('news', 'stale')"
+        "select howdah.subscribe('topic', 'unsent'), howdah.subscribe('pair', 'twice'),"
+        " howdah.subscribe('news', 'stale')"
     )
     unsent, again = send(db, "topic", 1)[0], send(db, "pair", 1)[0]
     assert receive(db, "topic::unsent") == [unsent]
     assert receive(db, "pair::twice") == [again]
     db.execute("delete from howdah.journal where event = 'sent' and message_ids = %s::bigint[]", ([unsent],))
-    db.execute("update howdah.journal set message_ids = message_ids || %s::bigint where event = 'consumed' and message_ids = %s::bigint[]"
+    db.execute("update howdah.journal set message_ids = message_ids || %s::bigint where event = 'consumed'"
+               " and message_ids = %s::bigint[]"
                " and destination_id = (select id from howdah.destinations where name = 'pair::twice')",
                (again, [again]))  # fmt: skip
     at |= {"topic::unsent": unsent, "pair::twice": again}
@@ -167,20 +169,25 @@ def corrupt(db: Db) -> dict[str | None, int]:
     queue(db, "ended", max_failed_deliveries=2)
     at["ended"], *_ = send(db, "ended", 1)
     assert fail(db, "ended", at["ended"], 2) == "moved"
-    db.execute("insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome, recorded_by)"
-               " select message_id, recorded_at, destination_id, 3, stage, 'returned', recorded_by from howdah.poison_details"
+    db.execute("insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt,"
+               " stage, outcome, recorded_by)"
+               " select message_id, recorded_at, destination_id, 3, stage, 'returned', recorded_by"
+               " from howdah.poison_details"
                " where message_id = %s and attempt = 2", (at["ended"],))  # fmt: skip
 
     number = queue(db, "stubborn", max_failed_deliveries=3)
     at["stubborn"], *_ = send(db, "stubborn", 1)
     assert fail(db, "stubborn", at["stubborn"], 2) == "returned"
-    db.execute("insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome, recorded_by, dispose_at)"
-               " select message_id, recorded_at, destination_id, n, stage, outcome, recorded_by, dispose_at from howdah.poison_details, generate_series(3, 4) n"
+    db.execute("insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome,"
+               " recorded_by, dispose_at)"
+               " select message_id, recorded_at, destination_id, n, stage, outcome, recorded_by, dispose_at"
+               " from howdah.poison_details, generate_series(3, 4) n"
                " where message_id = %s and attempt = 2", (at["stubborn"],))  # fmt: skip
 
     number = queue(db, "strange")
     at["strange"] = 4_000_000 + number
-    db.execute("insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome, recorded_by)"
+    db.execute("insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt,"
+               " stage, outcome, recorded_by)"
                " values (%s, clock_timestamp(), %s, 1, 0, 'returned', 'x')", (at["strange"], number))  # fmt: skip
 
     for name, change in {
@@ -205,7 +212,8 @@ def corrupt(db: Db) -> dict[str | None, int]:
         queue(db, name)
         at[name] = one(db, "select howdah.send(%s, %s)", (name, f"for {name}"))
     db.execute("update howdah.msgs m set body = o.body from howdah.msgs o where m.message_id <> o.message_id"
-               " and m.message_id = any (%s) and o.message_id = any (%s)", [[at[name] for name in swapped]] * 2)  # fmt: skip
+               " and m.message_id = any (%s) and o.message_id = any (%s)",
+               [[at[name] for name in swapped]] * 2)  # fmt: skip
 
     expired_not_consumed = (
         "update howdah.journal set event = 'expired' where destination_id = %s and event = 'consumed' returning reason"
@@ -253,7 +261,8 @@ def corrupt(db: Db) -> dict[str | None, int]:
         queue(db, name)
         at[name], *_ = send(db, name, 1)
         assert fail(db, name, at[name]) == "returned"
-        db.execute(f"update howdah.poison_details set recorded_at = recorded_at {change} interval '1 hour' where message_id = %s",
+        db.execute(f"update howdah.poison_details set recorded_at = recorded_at {change} interval '1 hour'"
+            " where message_id = %s",
                    (at[name],))  # fmt: skip
 
     for name, change in {
@@ -288,8 +297,10 @@ def corrupt(db: Db) -> dict[str | None, int]:
     journal(db, number, "consumed", [received])
     journal(db, number, "consumed", [held])
     db.execute("update howdah.journal set reason = 'held' where message_ids = %s::bigint[]", ([held],))
-    db.execute("insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome, recorded_by, due_at, duration_ms)"
-               " select message_id, recorded_at + interval '9 ms', destination_id, 2, stage, outcome, recorded_by, due_at, 5 from howdah.poison_details"
+    db.execute("insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome,"
+               " recorded_by, due_at, duration_ms)"
+               " select message_id, recorded_at + interval '9 ms', destination_id, 2, stage, outcome, recorded_by,"
+               " due_at, 5 from howdah.poison_details"
                " where message_id = %s", (failed,))  # fmt: skip
     one(db, "select howdah.retry('hasty', %s)", ([retried],))
     assert receive(db, "hasty") == [retried]

@@ -31,7 +31,8 @@ Change = tuple[int | None, float]
         ([(1, 0)], None, ["its epoch is 0, its last holder got 1"]),
         ([(None, 0)], 1, ["its epoch is 1, its last holder got -"]),
     ],
-    ids=["sound", "begun before", "clock set a little", "duplicate", "reversed", "gap", "clock set back", "ahead", "no lock", "no record"],
+    ids=["sound", "begun before", "clock set a little", "duplicate", "reversed", "gap", "clock set back", "ahead",
+         "no lock", "no record"],
 )  # fmt: skip
 def test_changes_of_holder(spark: "SparkSession", changes: list[Change], present: int | None, seen: list[str]) -> None:
     rows = [

@@ -28,7 +28,8 @@ SOUND = {
 }
 SILENT = SOUND | {"journal_level": "off"}
 POLICIES = (
-    "destination_id int, queue string, kind string, journal_level string, recorded_from timestamp, dropped_at timestamp,"
+    "destination_id int, queue string, kind string, journal_level string,"
+    " recorded_from timestamp, dropped_at timestamp,"
     " silent_moves boolean"
 )
 LEDGER = "destination_id int, queue string, present bigint, verdict string, balance bigint"

@@ -218,7 +218,8 @@ def test_every_column_is_what_the_view_has(stream: Stream, db: Db, queue: str) -
     view = db.execute("select * from howdah.audit_journal where false").description
     assert {column.name for column in view or ()} - set(records.schema.names) == {"place"}
     assert all(any(row[name] is not None for row in records.to_pylist())
-               for name in ("oldest_sent_at", "expires_at", "group_id", "priority", "settled_xid", "digest"))  # fmt: skip
+               for name in ("oldest_sent_at", "expires_at", "group_id", "priority", "settled_xid",
+                            "digest"))  # fmt: skip
     assert [tuple(row.values()) for row in records.to_pylist()] == db.execute(
         f"select {names} from howdah.audit_journal order by xid".encode()
     ).fetchall()
@@ -316,7 +317,8 @@ def test_a_broken_connection_between_two_batches_is_replaced(stream: Stream, db:
     send(db, queue, 1)
     mine.drain()
     db.execute(
-        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'howdah journal' and datname = current_database()"
+        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'howdah journal'"
+        " and datname = current_database()"
     )
     send(db, queue, 1)
     mine.drain()

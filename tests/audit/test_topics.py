@@ -94,7 +94,10 @@ def test_an_audit_that_runs_does_not_keep_a_topics_table_from_being_emptied(db: 
 def test_what_a_subscription_passed_without_having_it_is_found_and_what_it_has_yet_to_read_is_not(
     audit: Audit, db: Db, clock: Clock, connect: Connect
 ) -> None:
-    """One message is deleted before it is read, one cursor moved by hand; beside that, late commits, parts of a batch, seeks and selectors."""
+    """One message is deleted before it is read, one cursor moved by hand.
+
+    Beside that, late commits, parts of a batch, seeks and selectors.
+    """
     topic(db, "t.a", journal_level="full")
     topic(db, "t.b", journal_level="full")
     plain, skipped, sought, behind = (subscribe(db, name, "t.a") for name in ("plain", "skipped", "sought", "behind"))

@@ -1,4 +1,7 @@
-"""howdah audit by the clock, and audits on record: what was missed, what overlaps, what is ended, what was found last."""
+"""howdah audit by the clock, and audits on record.
+
+What was missed, what overlaps, what is ended, what was found last.
+"""
 
 import signal
 import sys
@@ -235,5 +238,8 @@ def test_the_command_audits_by_the_clock_until_sigterm_ends_it_and_the_audit_und
     assert rows == [("failed", 143, "interrupted")]
     assert not one(db, held)
     with psycopg.connect(dsn, autocommit=True) as mine:
-        left = "select count(*) from pg_stat_activity where application_name like 'howdah audit%' and datname = current_database()"
+        left = (
+            "select count(*) from pg_stat_activity where application_name like 'howdah audit%'"
+            " and datname = current_database()"
+        )
         wait_until(lambda: one(mine, left) == 0)  # a session whose client is gone takes a moment to end

@@ -67,7 +67,8 @@ def test_an_audit_of_the_demo_has_a_page_and_code_0_and_code_1_once_a_message_is
 
     with psycopg.connect(dsn, autocommit=True) as db:
         gone = db.execute(
-            "delete from howdah.msgs where message_id = (select min(message_id) from howdah.audit_messages where state = 'dead')"
+            "delete from howdah.msgs where message_id = (select min(message_id)"
+            " from howdah.audit_messages where state = 'dead')"
             " returning message_id"
         ).fetchone()
     assert gone is not None

@@ -265,7 +265,8 @@ def test_a_lost_connection_says_what_was_sent(dsn: str, queue: str, db: Db) -> N
     process.stdin.flush()
     wait_until(lambda: one(db, "select count(*) from howdah.msgs") == 4)
     db.execute(
-        "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
+        "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()"
+        " and pid <> pg_backend_pid()"
     )
     _, err = process.communicate(b'{"body": 1}\n' * 4, timeout=60)
 

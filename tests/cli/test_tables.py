@@ -73,8 +73,10 @@ def full(dsn: str, db: Db) -> dict[str, str]:
     one(db, "select howdah.register_worker(%s, 'worker-host-17', 4711, 8, array[%s, %s])", (WORKER, QUEUE, GRAVE))
     db.execute(
         "insert into howdah.archive_runs (archive_id, run, lock_epoch, snapshot, system_identifier, journal_rows,"
-        " journal_checksum, incident_rows, incident_checksum, message_rows, message_checksum, manifest, path, started_at,"
-        " finished_at, verified_at, damage) values (gen_random_uuid(), 17, 1, '3:3:', 1, 123456789, 0, 1234567, 0, 12345, 0,"
+        " journal_checksum, incident_rows, incident_checksum, message_rows, message_checksum,"
+        " manifest, path, started_at,"
+        " finished_at, verified_at, damage) values (gen_random_uuid(), 17, 1, '3:3:', 1, 123456789,"
+        " 0, 1234567, 0, 12345, 0,"
         " 'm', %s, now(), now(), now(), %s)",
         (PATH, ERROR),
     )
@@ -124,7 +126,8 @@ def test_what_a_narrow_terminal_has_no_room_for_is_named(dsn: str, full: dict[st
     shown = howdah(dsn, "queue", "list", columns=40)
     assert shown.out.splitlines()[0] == "queue"
     assert shown.err == (
-        "howdah: note: the terminal is too narrow for: dead messages go to, failures, journal, paused; --wide shows all\n"
+        "howdah: note: the terminal is too narrow for: dead messages go to, failures, journal, paused;"
+        " --wide shows all\n"
     )
 
 

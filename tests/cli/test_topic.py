@@ -1,4 +1,7 @@
-"""howdah topic and howdah subscription: every command, its --json, and what it refuses; send and receive through them."""
+"""howdah topic and howdah subscription: every command, its --json, and what it refuses.
+
+Send and receive go through them too.
+"""
 
 from __future__ import annotations
 

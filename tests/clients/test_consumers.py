@@ -1,4 +1,7 @@
-"""The consumers of docs/examples, in Java, Node and Go: each waits, is woken, and records its failures, with and without PgBouncer."""
+"""The consumers of docs/examples, in Java, Node and Go.
+
+Each waits, is woken, and records its failures, with and without PgBouncer.
+"""
 
 from __future__ import annotations
 

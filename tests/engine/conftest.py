@@ -34,5 +34,8 @@ def dead_port() -> Iterator[int]:
 
 @pytest.fixture
 def rare(monkeypatch: pytest.MonkeyPatch) -> set[Idle]:
-    """Receivers that have asked to be woken look only twice a minute, so that what comes sooner was told: those that sleep so."""
+    """Receivers that have asked to be woken look only twice a minute, so that what comes sooner was told.
+
+    Yields those that sleep so.
+    """
     return look_rarely(monkeypatch)

@@ -1,4 +1,4 @@
-"""Sessions with acknowledge modes whose consumers have listeners, and what start, stop, close and a crash do to them."""
+"""Sessions with acknowledge modes whose consumers have listeners: what start, stop, close and a crash do to them."""
 
 from __future__ import annotations
 

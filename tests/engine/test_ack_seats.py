@@ -1,4 +1,7 @@
-"""Sessions with acknowledge modes at queues that tell their consumers apart: groups, single, failover, in turn, exclusive."""
+"""Sessions with acknowledge modes at queues that tell their consumers apart.
+
+Groups, single, failover, in turn, exclusive.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of messages that a consumer holds ahead when it dies, is late to renew its leases, closes or begins again."""
+"""What becomes of messages held ahead when their consumer dies, renews its leases late, closes or begins again."""
 
 from __future__ import annotations
 

@@ -169,7 +169,8 @@ def test_who_waits_hears_of_a_killed_connection_and_the_next_request_goes_by_ano
         first = requestor.reply_to
         one(
             db,
-            "select bool_and(pg_terminate_backend(pid)) from pg_locks where locktype = 'advisory' and mode = 'ExclusiveLock'"
+            "select bool_and(pg_terminate_backend(pid)) from pg_locks where locktype = 'advisory'"
+            " and mode = 'ExclusiveLock'"
             " and database = (select oid from pg_database where datname = current_database())",
         )
         with pytest.raises(ConnectionLost):
@@ -262,7 +263,8 @@ def test_a_round_trip_takes_milliseconds(connection: Connection, orders: str) ->
             began = time.monotonic()
             requestor.request("x", TIMEOUT)
             taken.append(time.monotonic() - began)
-    # Measured: 3 to 6 ms. A quarter of them, for what else the machine does makes others later; looks alone would leave one in ten.
+    # Measured: 3 to 6 ms. A quarter of them, for what else the machine does makes others later; looks alone would leave
+    # one in ten.
     assert sorted(taken)[10] < 0.1
 
 

@@ -440,7 +440,8 @@ def test_a_commit_wakes_every_idle_subscriber_which_has_its_copy_within_a_second
         return max(each.result()[1] for each in received) - sent
 
     with ThreadPoolExecutor(len(names)) as threads:
-        # What else the machine does can only slow them down: of a few series one tells. In it each publication is quick, not only some.
+        # What else the machine does can only slow them down: of a few series one tells. In it each publication is
+        # quick, not only some.
         assert any(all(slowest(body) < 1 for body in series) for series in ("xyz", "uvw", "rst"))
     with connection.session() as session:
         assert [bodies(session, name) for name in names] == [[]] * len(names), "one copy each"

@@ -1,4 +1,7 @@
-"""An idle receiver starts as soon as a message is committed; where it cannot be told, it finds the message by looking."""
+"""An idle receiver starts as soon as a message is committed.
+
+Where it cannot be told, it finds the message by looking.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ from howdah.engine.database import waiting as waiting_module
 from howdah.engine.database.waiting import Idle
 from howdah.engine.database.waking import Waking
 
-AWAITED = "select howdah._pace(clock_timestamp()) - (pg_sequence_last_value(waiting) >> 20) < 1500 from howdah.destinations where name = %s"
+AWAITED = (
+    "select howdah._pace(clock_timestamp()) - (pg_sequence_last_value(waiting) >> 20) < 1500"
+    " from howdah.destinations where name = %s"
+)
 LISTENERS = "select pid from pg_stat_activity where application_name = 'howdah waking' and datname = current_database()"
 
 

@@ -1,7 +1,8 @@
 """Archivers in processes of their own that kill themselves: DSN FOLDER, and a stage a line on stdin.
 
 Each line is answered by how its process ended. They are forked, so that modules are loaded once, before there is any
-connection. They use the Java of the tests' own Spark, whose port and secret PySpark finds in the environment: another Java would take seconds.
+connection. They use the Java of the tests' own Spark, whose port and secret PySpark finds in the environment: another
+Java would take seconds.
 """
 
 import os

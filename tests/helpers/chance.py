@@ -1,7 +1,7 @@
 """Chance in tests: fixed seeds, so that a red run is the change's own fault.
 
-HOWDAH_TEST_SEED=new takes new seeds (`make chaos`); HOWDAH_TEST_SEED=N repeats one. A test that fails prints the command
-that repeats it (conftest.py).
+HOWDAH_TEST_SEED=new takes new seeds (`make chaos`); HOWDAH_TEST_SEED=N repeats one. A test that fails prints the
+command that repeats it (conftest.py).
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ def seed() -> int:
 
 
 def seeds(number: int) -> list[int]:
-    """The seeds of a test that runs several rounds; a given one as often as there are rounds, for sessions interleave by chance."""
+    """The seeds of a test that runs several rounds.
+
+    A given one as often as there are rounds, for sessions interleave by chance.
+    """
     if NEW:
         return random.sample(range(2**32), number)
     if GIVEN is not None:

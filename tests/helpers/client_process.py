@@ -18,7 +18,8 @@ def step(connection: psycopg.Connection, dice: random.Random) -> None:
                 connection.execute("insert into noted select 'sent', howdah.send('q', 'x'::text)")
             else:
                 connection.execute(
-                    "insert into noted select 'sent', unnest(howdah.send_batch('q', array_fill('x'::text, array[%s::integer])))",
+                    "insert into noted select 'sent', unnest(howdah.send_batch('q',"
+                    " array_fill('x'::text, array[%s::integer])))",
                     (number,),
                 )
         else:

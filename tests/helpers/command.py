@@ -44,7 +44,10 @@ class Terminal(io.StringIO):
 def howdah(
     dsn: str, *words: object, stdin: str | bytes = "", columns: int | None = None, watched: bool = False
 ) -> Result:
-    """Run a command in this process, on a database. stdin is no terminal; stdout is one of so many columns, if any; stderr if watched."""
+    """Run a command in this process, on a database.
+
+    stdin is no terminal; stdout is one of so many columns, if any; stderr if watched.
+    """
     data = stdin.encode() if isinstance(stdin, str) else stdin
     out, err = io.StringIO() if columns is None else Terminal(), Terminal() if watched else io.StringIO()
     environment = {"HOWDAH_DSN": dsn} | ({} if columns is None else {"COLUMNS": str(columns)})

@@ -1,7 +1,7 @@
 """Databases of tests: copies of a template.
 
-Making one takes 30 ms and dropping one 10 ms of the server's time (PostgreSQL 18, two cores). Both happen between tests, never
-beside one: a transaction of any database of the server holds back what a topic's subscribers may read.
+Making one takes 30 ms and dropping one 10 ms of the server's time (PostgreSQL 18, two cores). Both happen between
+tests, never beside one: a transaction of any database of the server holds back what a topic's subscribers may read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ def new_name() -> str:
 
 
 def create(admin: psycopg.Connection, name: str, template: str) -> None:
-    """Make a database. Copying its files costs a third of writing them to the WAL page by page; before 15 there is no other way."""
+    """Make a database. Copying its files costs a third of writing them to the WAL page by page.
+
+    Before 15 there is no other way.
+    """
     strategy = sql.SQL(" strategy file_copy") if admin.info.server_version >= 150000 else sql.SQL("")
     statement = sql.SQL("create database {} template {}").format(sql.Identifier(name), sql.Identifier(template))
     admin.execute(statement + strategy)

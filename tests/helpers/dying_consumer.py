@@ -1,4 +1,7 @@
-"""Consumers of a hardened queue that kill themselves at every step: each in a process of its own, which one driver forks."""
+"""Consumers of a hardened queue that kill themselves at every step.
+
+Each in a process of its own, which one driver forks.
+"""
 
 from __future__ import annotations
 

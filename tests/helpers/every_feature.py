@@ -1,4 +1,6 @@
-"""One database that uses every feature there is, at journal_level full: what an audit of a healthy database must call sound.
+"""One database that uses every feature there is, at journal_level full.
+
+What an audit of a healthy database must call sound.
 
 A function a feature, each with queues of its own. A new verb gets its call here; test_every_feature.py counts them.
 """
@@ -108,13 +110,15 @@ def plain_messages(e: Engine) -> None:
     e.queue("plain")
     e.queue("second")
     e.rows(
-        "select howdah.send('plain', 'x', priority => 9, headers => '{\"b\": [1, 2]}', correlation_id => 'c', message_type => 't')"
+        "select howdah.send('plain', 'x', priority => 9, headers => '{\"b\": [1, 2]}',"
+        " correlation_id => 'c', message_type => 't')"
     )
     e.rows("select howdah.send('plain', '{\"a\": 1}'::jsonb), howdah.send('plain', '\\x00ff'::bytea, priority => 0)")
     e.rows(
         "select howdah.send('plain', repeat('large', 2000)), howdah.send('plain', repeat('large', 2000), priority => 7)"
     )
-    e.rows("select howdah.send_batch('plain', array['a', repeat('b', 5000), 'c'], headers => array['{}', null, '{\"k\": 1}']::jsonb[],"
+    e.rows("select howdah.send_batch('plain', array['a', repeat('b', 5000), 'c'], headers => array['{}',"
+           " null, '{\"k\": 1}']::jsonb[],"
            " priorities => array[1, null, 8], correlation_ids => array['x', null, 'y'])")  # fmt: skip
     e.rows("select howdah.send('plain,queue://second', 'to both'), howdah.send_batch('plain,second', array['1', '2'])")
     e.rows("select howdah.pause('plain'), howdah.resume('plain')")
@@ -256,8 +260,9 @@ def dead_letters(e: Engine) -> None:
     e.fail("graves", again, 5)
     for at_limit, more in (
         ("discard", {}), ("quarantine", {"quarantine_ms": 3600000, "quarantine_times": 1}), ("end_conversation", {}),
-        ("move", {"exception_mode": "dead_letter"}), ("move", {"exception_mode": "shared"}), ("move", {"exception_mode": "individual"}),
-        ("move", {"exception_mode": "none"}), ("move", {"clean_incidents": True}), ("move", {"exception_queue": "nowhere"}),
+        ("move", {"exception_mode": "dead_letter"}), ("move", {"exception_mode": "shared"}),
+        ("move", {"exception_mode": "individual"}), ("move", {"exception_mode": "none"}),
+        ("move", {"clean_incidents": True}), ("move", {"exception_queue": "nowhere"}),
     ):  # fmt: skip
         name = "_".join(["at", at_limit, *map(str, more.values())])
         e.queue(name, max_failed_deliveries=1, at_limit=at_limit, **more)
@@ -281,7 +286,8 @@ def poison_procedures(e: Engine) -> None:
     e.rows(
         "create schema shop; grant usage on schema shop to public;"
         " create function shop.poison(howdah.message, jsonb) returns boolean language sql security definer"
-        " set search_path = pg_catalog, pg_temp as $$ select ($1).body <> 'left' and 1 / length(($1).body) > 0 or ($1).body = 'xx' $$;"
+        " set search_path = pg_catalog, pg_temp as $$ select ($1).body <> 'left'"
+        " and 1 / length(($1).body) > 0 or ($1).body = 'xx' $$;"
         " alter function shop.poison(howdah.message, jsonb) owner to howdah_producer"
     )
     e.queue("dealt", max_failed_deliveries=1, poison_procedure="shop.poison", notify_admin=True)
@@ -409,11 +415,13 @@ def topics(e: Engine) -> None:
     """Durable, shared and other subscriptions, bridges, history, sought, failed and ended ones."""
     e.queue("bridged")
     e.rows(
-        'select howdah.create_topic(\'news\', \'{"journal_level": "full", "recovery": "fixed_count", "recovery_amount": 2, "retain_ms": 3600000}\')'
+        'select howdah.create_topic(\'news\', \'{"journal_level": "full", "recovery":'
+        ' "fixed_count", "recovery_amount": 2, "retain_ms": 3600000}\')'
     )
     e.rows("select howdah.alter_topic('news', '{\"default_priority\": 5}')")
     e.rows(
-        "select howdah.bridge('news', 'bridged', 'k = 1'), howdah.bridge('news', 'plain'), howdah.unbridge('news', 'plain')"
+        "select howdah.bridge('news', 'bridged', 'k = 1'), howdah.bridge('news', 'plain'),"
+        " howdah.unbridge('news', 'plain')"
     )
     full = '{"journal_level": "full", "max_failed_deliveries": 1}'
     e.rows("select howdah.subscribe('news', 'durable', 'client', options => %s)", full)
@@ -426,7 +434,8 @@ def topics(e: Engine) -> None:
     ]
     e.rows("select howdah.send_batch('news', array['a', 'b'], priorities => array[9, 1])")
     e.rows(
-        "select howdah.send('news', 'x', time_to_live => '1 hour'), howdah.send('news', 'x', delivery_mode => 'non-persistent')"
+        "select howdah.send('news', 'x', time_to_live => '1 hour'), howdah.send('news', 'x',"
+        " delivery_mode => 'non-persistent')"
     )
     e.rows("select howdah.release_client_id(), howdah.set_client_id(null)")
     late = e.one("select howdah.subscribe('news', 'late', 'client', durable => false, options => %s)", full)
@@ -446,7 +455,8 @@ def topics(e: Engine) -> None:
     e.receive("bridged", 2)
     assert ids
     e.rows(
-        "select howdah.create_topic('gone', '{\"journal_level\": \"full\"}'), howdah.subscribe('gone', 's'), howdah.send('gone', 'x')"
+        "select howdah.create_topic('gone', '{\"journal_level\": \"full\"}'), howdah.subscribe('gone', 's'),"
+        " howdah.send('gone', 'x')"
     )
     e.rows("select howdah.drop_topic('gone', force => true)")
     e.rows("select howdah.maintain_topics(), howdah.maintain_subscriptions()")
@@ -519,8 +529,9 @@ def archives_and_audits(e: Engine) -> None:
     epoch = e.one("select howdah.acquire_lock('archive', 'test', 60)")
     archive = e.one("select howdah.begin_archive(%s)", epoch)
     facts = {
-        "journal": {"rows": 1, "checksum": "1"}, "incidents": {"rows": 0, "checksum": "0"}, "messages": {"rows": 0, "checksum": "0"},
-        "journal_kept_from": None, "manifest": "abc", "path": "/archive", "started_at": "2026-01-01T00:00:00+00:00",
+        "journal": {"rows": 1, "checksum": "1"}, "incidents": {"rows": 0, "checksum": "0"},
+        "messages": {"rows": 0, "checksum": "0"}, "journal_kept_from": None, "manifest": "abc", "path": "/archive",
+        "started_at": "2026-01-01T00:00:00+00:00",
     }  # fmt: skip
     place = e.one("select id from howdah.destinations where name = 'archived'")
     e.rows("select howdah.finish_archive_run(%s, %s, 1, pg_current_snapshot()::text, %s, %s, %s, %s, %s)",

@@ -1,4 +1,4 @@
-"""Calls of every public function with hostile arguments, by every role and at every isolation level, and what comes of them.
+"""Calls of every public function with hostile arguments, by every role at every isolation level, and their outcomes.
 
 HOWDAH_TEST_SEED repeats a run (chance.py), HOWDAH_TEST_FUZZ says how many calls are made.
 """
@@ -57,7 +57,7 @@ def count() -> int:
 
 @dataclass(frozen=True)
 class Function:
-    """A public function: its name, the names and types of its arguments, how many of them must be given, and who may call it."""
+    """A public function: its name, its arguments' names and types, how many must be given, and who may call it."""
 
     name: str
     arguments: tuple[tuple[str, str], ...]
@@ -86,8 +86,10 @@ def functions(db: Db) -> list[Function]:
     rows = db.execute(
         "select p.proname::text, p.proargnames[1:p.pronargs],"
         " array(select format_type(u.t, null) from unnest(p.proargtypes::oid[]) with ordinality u(t, o) order by u.o),"
-        " p.pronargs - p.pronargdefaults, array(select r from unnest(%s::text[]) r where has_function_privilege(r, p.oid, 'execute'))"
-        " from pg_proc p where p.pronamespace = 'howdah'::regnamespace and p.proname !~ '^_' order by p.oid::regprocedure::text",
+        " p.pronargs - p.pronargdefaults, array(select r from unnest(%s::text[]) r"
+        " where has_function_privilege(r, p.oid, 'execute'))"
+        " from pg_proc p where p.pronamespace = 'howdah'::regnamespace and p.proname !~ '^_'"
+        " order by p.oid::regprocedure::text",
         (list(ROLES),),
     ).fetchall()
     return [
@@ -110,7 +112,10 @@ class Fuzz:
         self.found = Found()
 
     def run(self, calls: int) -> None:
-        """Make so many calls, in an order of chance: each argument of each function gets its turn with each of its values."""
+        """Make so many calls, in an order of chance.
+
+        Each argument of each function gets its turn with each of its values.
+        """
         cases: Iterator[tuple[Function, str, Value]] = iter(())
         for number in range(calls):
             if number % 500 == 0:
@@ -194,9 +199,12 @@ def unreadable(db: Db) -> list[str]:
     """Lists and views that a client cannot read because of what somebody put in."""
     lists = column(
         db,
-        "select p.proname || '()' from pg_proc p where p.pronamespace = 'howdah'::regnamespace and p.pronargs = p.pronargdefaults"
-        " and (p.proname ~ '^list_' or p.proname in ('queue_stats', 'resource_state', 'incidents', 'poison_causes', 'check_server'))"
-        " union all select relname from pg_class where relnamespace = 'howdah'::regnamespace and relkind = 'v' order by 1",
+        "select p.proname || '()' from pg_proc p where p.pronamespace = 'howdah'::regnamespace"
+        " and p.pronargs = p.pronargdefaults"
+        " and (p.proname ~ '^list_' or p.proname in ('queue_stats', 'resource_state', 'incidents',"
+        " 'poison_causes', 'check_server'))"
+        " union all select relname from pg_class where relnamespace = 'howdah'::regnamespace"
+        " and relkind = 'v' order by 1",
     )
     found = []
     for zone in ("Pacific/Kiritimati", "Etc/GMT+12"):
@@ -222,7 +230,8 @@ def stored_times_that_nobody_can_read(db: Db) -> list[str]:
     found = []
     for table, name in db.execute(
         "select a.attrelid::regclass::text, a.attname::text from pg_attribute a join pg_class c on c.oid = a.attrelid"
-        " where c.relnamespace = 'howdah'::regnamespace and c.relkind in ('r', 'p') and a.atttypid = 'timestamptz'::regtype"
+        " where c.relnamespace = 'howdah'::regnamespace and c.relkind in ('r', 'p')"
+        " and a.atttypid = 'timestamptz'::regtype"
         " and not a.attisdropped and not c.relispartition order by 1, 2"
     ).fetchall():
         asked = sql.SQL("select count(*) from {} where not howdah._is_readable({})")

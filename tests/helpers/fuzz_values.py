@@ -1,4 +1,6 @@
-"""What the fuzz test puts into arguments: hostile values of each type, and sound ones so that the other arguments do not stand in the way.
+"""What the fuzz test puts into arguments.
+
+Hostile values of each type, and sound ones so that the other arguments do not stand in the way.
 
 All values are texts that PostgreSQL reads as the type: whatever is refused is refused by the function.
 """

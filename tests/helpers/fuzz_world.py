@@ -22,19 +22,34 @@ QUEUES = {
 }
 FURNITURE = (
     "select howdah.create_topic('news', '{\"journal_level\": \"full\"}')",
-    "select howdah.subscribe('news', 'reader'), howdah.subscribe('news', 'several', shared => true, selector => 'a = 1')",
+    (
+        "select howdah.subscribe('news', 'reader'), howdah.subscribe('news', 'several',"
+        " shared => true, selector => 'a = 1')"
+    ),
     "select howdah.create_listener('listener', 'orders')",
     "select howdah.send('news', 'x'::text) from generate_series(1, 10)",
-    "select howdah.send('orders', 'x'::text, delay => '1 hour'), howdah.send('orders', 'x'::text, delivery_mode => 'non-persistent')",
-    "select howdah.schedule('orders', 'x'::text, cron => '* * * * *'), howdah.schedule('orders', 'x'::text, period => '1 h', name => 'hourly')",
-    "select howdah.record_failure('strict', min(message_id), 'failed', 'ValueError') from howdah.audit_messages where queue = 'strict'",
+    (
+        "select howdah.send('orders', 'x'::text, delay => '1 hour'), howdah.send('orders', 'x'::text,"
+        " delivery_mode => 'non-persistent')"
+    ),
+    (
+        "select howdah.schedule('orders', 'x'::text, cron => '* * * * *'), howdah.schedule('orders', 'x'::text,"
+        " period => '1 h', name => 'hourly')"
+    ),
+    (
+        "select howdah.record_failure('strict', min(message_id), 'failed', 'ValueError')"
+        " from howdah.audit_messages where queue = 'strict'"
+    ),
     "select lease from howdah.lease('orders', 3)",
     "select howdah.open_consumer('grouped')",
     "select howdah.begin_attempts('hardened', 2)",
     "select howdah.register_worker('worker', 'host', 1, 1, '{orders}')",
     "set role howdah_auditor; select howdah.hold_audit('holder')",
     "set role howdah_admin; select howdah.begin_archive(howdah.acquire_lock('archive', 'holder', 3600), true)",
-    f"select howdah.finish_archive_run(l.epoch, e.archive_id, 1, '10:20:', '{FACTS}') from howdah.lock l, howdah.engine e where l.name = 'archive'",
+    (
+        f"select howdah.finish_archive_run(l.epoch, e.archive_id, 1, '10:20:', '{FACTS}')"
+        " from howdah.lock l, howdah.engine e where l.name = 'archive'"
+    ),
 )
 """A little of everything."""
 
@@ -47,7 +62,8 @@ def furnish(db: Db) -> None:
         with suppress(psycopg.Error):
             db.execute("select howdah.resume(%s)", (name,))
             db.execute(
-                "select howdah.send(%s, 'body', priority => n %% 10, correlation_id => 'c', headers => '{\"JMSXGroupID\": \"g\"}')"
+                "select howdah.send(%s, 'body', priority => n %% 10, correlation_id => 'c',"
+                ' headers => \'{"JMSXGroupID": "g"}\')'
                 " from generate_series(1, 10) n",
                 (name,),
             )
@@ -141,7 +157,8 @@ def _places(db: Db) -> list[dict[str, list[str]]]:
     """Some messages, each with its queue, its position, and the lease or attempt that has it."""
     rows = db.execute(
         "select d.name, m.message_id, m.priority, m.seq, m.lease, m.attempt_id from ("
-        " (select destination_id, message_id, 9 - rank as priority, seq, null::bigint as lease, null::uuid as attempt_id"
+        " (select destination_id, message_id, 9 - rank as priority, seq, null::bigint as lease,"
+        " null::uuid as attempt_id"
         "  from howdah.msgs order by random() limit 15) union all"
         " (select destination_id, message_id, 9 - rank, seq, seq >> 20, null from howdah.leased limit 10) union all"
         " (select destination_id, message_id, 9 - rank, seq, lease_id, null from howdah.parked limit 10) union all"

@@ -39,7 +39,10 @@ class Consuming(Sending):
     def _open_consumer(
         self, session: int, own_session: bool, exclusive: bool = False, priority: int = 0, timeout: int = 60
     ) -> Consumer | None:
-        """None: the queue takes a single one and has it. Whoever is gone is closed first, unless a transaction is just closing it."""
+        """None: the queue takes a single one and has it.
+
+        Whoever is gone is closed first, unless a transaction is just closing it.
+        """
         if self.model.policy == "single" and any(not self.model.is_gone(c) for c in self.model.visible(None)):
             refused(self.connections[session], "HD033", "select howdah.open_consumer(%s)", (self.queue,))
             return None

@@ -78,7 +78,7 @@ class Leasing(Receiving):
         return [row[2] for row in rows]
 
     def _some_leased(self, at: int, keep: list[bool], session: Session) -> tuple[int, list[Message]]:
-        """Some messages of a lease that this session may name without waiting for another, and that nothing else may have ended."""
+        """Messages of a lease that this session may name without a wait and that nothing else may have ended."""
         leased = [m for m in self.model.messages.values() if m.lease is not None and self.model.there(m, session)]
         # What has expired or reached its limit another one's receive may have ended.
         leased = [m for m in leased if not self.model.lapsed(m) or not (self.model.expired(m) or self.model.doomed(m))]
@@ -158,7 +158,8 @@ class Leasing(Receiving):
 
     def _record_failure(self, at: int, delay: int | None) -> None:
         known = [m for m in self.model.messages.values() if m.sent and not self.model.expired(m)]
-        # What a receive may have ended, and what a group's receive may hold without having it, have outcomes of their own.
+        # What a receive may have ended, and what a group's receive may hold without having it, have outcomes of their
+        # own.
         known = [m for m in known if m.failures - m.uncounted + (m.lease is not None) < LIMIT]
         if not known or (self.model.grouped and any(s.received for s in self.sessions)):
             return
@@ -183,7 +184,10 @@ class Leasing(Receiving):
         self.model.commit(self.own)
 
     def _may_be_in_hand(self, outcome: str) -> bool:
-        """Whether a transaction that looked for others may have locked it: where the queue's head is, to see whether it was given back."""
+        """Whether a transaction that looked for others may have locked it.
+
+        It would have done so where the queue's head is, to see whether it was given back.
+        """
         return outcome == "held" and any(s.received for s in self.sessions)
 
     @step(
@@ -194,7 +198,8 @@ class Leasing(Receiving):
     def use_stale_lease(self, at: int, what: str) -> None:
         """The fencing token of a lease whose message somebody else received is refused, whatever became of that.
 
-        If the lease ended with its consumer's session, before its time, and who saw that has not committed, the call waits for that.
+        If the lease ended with its consumer's session, before its time, and who saw that has not committed, the call
+        waits for that.
         """
         stale = [(token, m) for token, m in self.model.lost if m.lease != token]
         token, message = self._pick(at, stale)

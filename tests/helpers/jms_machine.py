@@ -1,8 +1,8 @@
 """Steps of several sessions on one queue, chosen by hypothesis, each held to the model of jms_model.py.
 
-Sessions keep transactions open, go back to savepoints, lease, acknowledge, fail, and are killed. One statement runs at a time:
-what happens while two run is test_schedules.py's. This is the whole machine and its end; the steps: jms_sessions.py, jms_sending.py, jms_consuming.py,
-jms_receiving.py, jms_leasing.py, jms_several.py.
+Sessions keep transactions open, go back to savepoints, lease, acknowledge, fail, and are killed. One statement runs at
+a time: what happens while two run is test_schedules.py's. This is the whole machine and its end; the steps:
+jms_sessions.py, jms_sending.py, jms_consuming.py, jms_receiving.py, jms_leasing.py, jms_several.py.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ class JmsMachine(Several):
     def _check_bodies(self) -> None:
         """Each body that lies apart is that of one message that is there, and of no other."""
         (wrong,) = self.side.execute(
-            "select count(*) from howdah.bodies b full join (select m.message_id from howdah.msgs m where m.body is null"
+            "select count(*) from howdah.bodies b full join (select m.message_id"
+            " from howdah.msgs m where m.body is null"
             " union all select l.message_id from howdah.leased l where l.body is null"
             " union all select p.message_id from howdah.parked p where p.body is null) o on o.message_id = b.message_id"
             " where b.message_id is null or o.message_id is null"
@@ -106,7 +107,8 @@ class JmsMachine(Several):
                 assert not moves, f"not moved: {message}"
         dead = self.side.execute(
             "select m.message_id from howdah.msgs m join howdah.destinations d on d.id = m.origin_id where d.name = %s"
-            " union all select n.message_id from howdah.msgs_nonpersistent n join howdah.destinations d on d.id = n.origin_id"
+            " union all select n.message_id from howdah.msgs_nonpersistent n"
+            " join howdah.destinations d on d.id = n.origin_id"
             " where d.name = %s",
             (self.queue, self.queue),
         ).fetchall()

@@ -1,8 +1,8 @@
 """A JMS queue in Python, which says of each message who may have it; jms_machine.py holds a real queue to it.
 
-It knows what each open transaction has changed, and undoes it on rollback, to a savepoint too. It promises no more than the
-docs do: which message is found first is promised of messages that nobody ever had (docs/decisions/0006); of the others, that
-they are found.
+It knows what each open transaction has changed, and undoes it on rollback, to a savepoint too. It promises no more than
+the docs do: which message is found first is promised of messages that nobody ever had (docs/decisions/0006); of the
+others, that they are found.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ class Session:
 
 @dataclass(eq=False)
 class Message:
-    """A message and where it is: ready, parked (until due; under a lease or not), consumed, dead, discarded or never sent."""
+    """A message and where it is.
+
+    Ready, parked (until due; under a lease or not), consumed, dead, discarded or never sent.
+    """
 
     number: int
     priority: int
@@ -93,7 +96,8 @@ class Model:
         self.now = now
         self.grouped = grouped
         self.messages: dict[int, Message] = {}
-        #: Deduplication keys: the first message's number, when it is forgotten, and whose transaction has sent it, if that is open.
+        #: Deduplication keys: the first message's number, when it is forgotten, and whose transaction has sent it, if
+        #: that is open.
         self.keys: dict[str, tuple[int, datetime, Session | None]] = {}
         #: Leases that ran out, and a message of each that somebody else received.
         self.lost: list[tuple[int, Message]] = []
@@ -215,7 +219,8 @@ class Model:
             assert selects(message), f"not selected: {message}"
             self._check_group(session, message, got, selects)
             got.append(message)
-        # What was parked held its group up, whatever the others' priority and position, or was itself held up by what lay ready before it.
+        # What was parked held its group up, whatever the others' priority and position, or was itself held up by what
+        # lay ready before it.
         freed = [m for m in got if any("parked" in (o.place, m.place) for o in self.of_group(m))]
         for a, b in itertools.pairwise(got):
             assert a.priority >= b.priority or b in freed, f"priorities: {[m.priority for m in got]}"
@@ -241,7 +246,10 @@ class Model:
                 assert not self.deliverable(other, session), f"{message} before {other}"
 
     def _is_ended_behind(self, other: Message, message: Message) -> bool:
-        """Whether its lease, not yet run out, is being acknowledged: so it was not received, and holds up only what lies behind it, as before."""
+        """Whether its lease, not yet run out, is being acknowledged.
+
+        So it was not received, and holds up only what lies behind it, as before.
+        """
         lease, due = other.before.get("lease"), other.before.get("due")
         unreceived = (due is not None and due > self.now) or not (other.touched and other.touched.received)
         return lease is not None and unreceived and other.position > message.position

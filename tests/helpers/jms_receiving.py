@@ -56,7 +56,7 @@ class Receiving(Consuming):
         return number
 
     def _find(self, read: Callable[[], list[int]], session: Session, selects: Predicate) -> list[int]:
-        """Receive; if nothing comes although something is there, again, for a receive may need some calls to come upon it."""
+        """Receive; again if nothing comes though something is there, for it may take some calls to find it."""
         deadline = time.monotonic() + FIND_SECONDS
         while not (ids := read()) and (
             due := self._not_held(session, self.model.must_find(session, selects, self.sessions))
@@ -169,11 +169,11 @@ class Receiving(Consuming):
         return ids
 
     def _may_be_laid_aside(self, *messages: Message) -> bool:
-        """Whether an open transaction that looked for others may have in its hands what lies under a lease that ran out."""
+        """Whether an open transaction that looked for others may hold what lies under a lease that ran out."""
         return any(map(self.model.lapsed, messages)) and any(s.received for s in self.sessions)
 
     def _may_be_locked(self, message: Message, session: Session) -> bool:
-        """Whether an open transaction may have locked it where the queue's head is, to see whether it was given back, and taken others."""
+        """Whether an open transaction may have locked it at the queue's head, if given back, and taken others."""
         return message.had and any(s.received for s in self.sessions if s is not session)
 
     @step(some_at_will, session=sessions, begins=begin, at=index)

@@ -38,7 +38,9 @@ class Sending(Sessions):
         return (self.side, self.own) if self.limit else self._enter(number, begins)
 
     def _limited(self, connection: Db, sizes: list[int], lowest: int, query: str, parameters: tuple[Any, ...]) -> Any:
-        """Send; see that those whose turn it is make room in a limited queue, and no more than have to. None: it was refused.
+        """Send; see that those whose turn it is make room in a limited queue, and no more than have to.
+
+        None: it was refused.
 
         `sizes`: of the bodies that are new; `lowest`: their lowest priority.
         """
@@ -107,7 +109,8 @@ class Sending(Sessions):
             (connection or self.side)
             .execute(
                 " union all ".join(
-                    f"select t.message_id from howdah.{table} t join howdah.destinations d on d.id = t.destination_id where d.name = %(queue)s"
+                    f"select t.message_id from howdah.{table} t join howdah.destinations d on d.id = t.destination_id"
+                    " where d.name = %(queue)s"
                     for table in ("msgs", "msgs_nonpersistent", "parked", "leased")
                 ).encode(),
                 {"queue": self.queue},
@@ -158,7 +161,8 @@ class Sending(Sessions):
             connection,
             [] if known and known[1] > self.model.now else [size],
             priority,
-            "select howdah.send(%s, repeat('x', %s::integer), headers => %s, priority => %s, correlation_id => %s, time_to_live => %s,"
+            "select howdah.send(%s, repeat('x', %s::integer), headers => %s, priority => %s,"
+            " correlation_id => %s, time_to_live => %s,"
             " delay => %s, delivery_mode => %s, deduplication_key => %s)",
             (
                 self.queue,
@@ -215,7 +219,10 @@ class Sending(Sessions):
             connection,
             sizes,
             min(priorities),
-            "select howdah.send_batch(%s, array(select repeat('x', n %% 2 * 2500) from generate_series(1, %s::integer) n), headers => %s, priorities => %s, time_to_live => %s)",
+            (
+                "select howdah.send_batch(%s, array(select repeat('x', n %% 2 * 2500)"
+                " from generate_series(1, %s::integer) n), headers => %s, priorities => %s, time_to_live => %s)"
+            ),
             (self.queue, len(priorities), [Jsonb(h) for h in headers], priorities, live and timedelta(seconds=live)),
         )
         if row is None:

@@ -1,4 +1,7 @@
-"""The sessions of jms_machine.py: their transactions, savepoints and deaths, and the clock; and what its steps draw from."""
+"""The sessions of jms_machine.py: their transactions, savepoints and deaths, and the clock.
+
+Beside them, what its steps draw from.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +76,10 @@ def some_leased(machine: Sessions) -> bool:
 
 
 def step(when: Callable[[Sessions], object] | None = None, **drawn: Any) -> Callable[[Callable[..., None]], Any]:
-    """A rule after whose failure the end is not looked at any more; chosen only when there is something for it to do."""
+    """A rule after whose failure the end is not looked at any more.
+
+    Chosen only when there is something for it to do.
+    """
 
     def decorate(function: Callable[..., None]) -> Any:
         @functools.wraps(function)

@@ -1,6 +1,7 @@
 """Whose turn it is: the consumers of the queue of jms_model.py, with delivery policies, strict order and sticky groups.
 
-A consumer is one session's. What a transaction does to consumers and groups (it closes dead ones, owns groups, is at work) ends or comes back with it.
+A consumer is one session's. What a transaction does to consumers and groups (it closes dead ones, owns groups, is at
+work) ends or comes back with it.
 """
 
 from __future__ import annotations
@@ -125,7 +126,10 @@ class Turns(Model):
     # Consumers
 
     def is_gone(self, consumer: Consumer) -> bool:
-        """Whether who looks closes it: its session ended, or it is silent; and no transaction uses it or is closing it."""
+        """Whether who looks closes it.
+
+        Its session ended, or it is silent; and no transaction uses it or is closing it.
+        """
         if consumer.closing or consumer.user or (consumer.own_session and consumer.alive):
             return False
         return consumer.own_session or consumer.seen < self.now - consumer.timeout
@@ -173,13 +177,13 @@ class Turns(Model):
         return turn
 
     def _share(self, session: Session, consumer: Consumer | None) -> Predicate:
-        """Of n consumers the first has the positions 1, n + 1 and so on after those that were there when it was opened."""
+        """Of n consumers the first has the positions 1, n + 1 and so on after those there when it was opened."""
         among = sorted(self.visible(session), key=lambda c: c.number)
         base, count, mine = among[0].base, len(among), among.index(consumer) if consumer else 0
         return lambda m: (m.position - base - 1) % count == mine
 
     def _holds_up(self, message: Message, session: Session) -> bool:
-        """Whether it waits for its redelivery or is leased, as this session sees it, or did and another one has it in hand."""
+        """Whether, as this session sees it, it waits for redelivery or is leased, or did and another has it in hand."""
         seen = message.before if message.touched not in (None, session) else message.state
         waits: bool = seen["place"] == "parked" and (seen["waiting"] or seen["lease"] is not None)
         there = seen["sent"] or message.touched is session
@@ -187,7 +191,7 @@ class Turns(Model):
         return waits and there and seen["due"] is not None and (in_hand or seen["due"] > self.now)
 
     def check_alone(self, session: Session, got: list[Message], selects: Predicate) -> None:
-        """Who is alone in the queue gets nothing behind what is free, was there from the beginning, and came back by rollbacks only."""
+        """Who is alone gets nothing behind what is free, there from the beginning, and came back by rollbacks only."""
         for message in self.messages.values():
             steady = message.alone and message.ordinary and message.place == "ready" and not message.put_back
             if not steady or message in got or not self.deliverable(message, session) or not selects(message):
@@ -226,7 +230,8 @@ class Turns(Model):
     def own(self, session: Session, turn: Turn, got: list[Message], ended: list[Message], firsts: set[int]) -> set[str]:
         """Assert that groups were free for who got their messages, or ended them, and have them owned.
 
-        The groups of which a message was ended, and one closes its group: what was taken in which order, and so whose they are, is not seen.
+        The groups of which a message was ended, and one closes its group: what was taken in which order, and so whose
+        they are, is not seen.
         """
         expected: set[int] = set()
         unsure = of_groups(ended)

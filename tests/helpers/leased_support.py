@@ -26,7 +26,11 @@ def lying(db: Db) -> tuple[int, int, int]:
 
 
 def lease_apart(db: Db, n: int, seconds: float) -> None:
-    """Lease into leased. A queue in which a look for due messages has taken more than 1 ms, as where the machine is busy, leases into parked for once."""
+    """Lease into leased.
+
+    A queue in which a look for due messages has taken more than 1 ms, as where the machine is busy, leases into parked
+    for once.
+    """
     while True:
         number, ids = lease(db, n, seconds)
         assert len(ids) == n

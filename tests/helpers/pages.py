@@ -21,7 +21,10 @@ _PART = re.compile(
 
 @dataclass(frozen=True)
 class Part:
-    """What a page has to be done: a block, a block that readers do not see, what to wait for (`until`), or to keep one Python (`session`)."""
+    """What a page has to be done.
+
+    A block, a block that readers do not see, what to wait for (`until`), or to keep one Python (`session`).
+    """
 
     page: str
     line: int

@@ -32,8 +32,10 @@ def pooler(dsn: str) -> Iterator[str]:
             f"{name}={server[name]}" for name in ("host", "port", "user", "password", "dbname") if name in server
         )
         settings.write_text(
-            f"[databases]\npooled = {backend}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n"
-            "auth_type = any\npool_mode = transaction\ndefault_pool_size = 3\nignore_startup_parameters = extra_float_digits\n"
+            f"[databases]\npooled = {backend}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port ="
+            f" {port}\nunix_socket_dir =\n"
+            "auth_type = any\npool_mode = transaction\ndefault_pool_size ="
+            " 3\nignore_startup_parameters = extra_float_digits\n"
         )
         user = "nobody" if os.geteuid() == 0 else None
         assert PGBOUNCER is not None

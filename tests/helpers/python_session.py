@@ -1,4 +1,7 @@
-"""A Python that runs one block after the other, with the names of those before. Blocks come on stdin, each with an end."""
+"""A Python that runs one block after the other, with the names of those before.
+
+Blocks come on stdin, each with an end.
+"""
 
 import ast
 import asyncio

@@ -1,7 +1,10 @@
-"""Random schedules: sessions send, receive, roll back, commit late and are killed at once; then all is drained and counted.
+"""Random schedules: sessions send, receive, roll back, commit late and are killed at once.
 
-A schedule has up to 8 connections, each in a thread of its own, and about 40 steps among them. Its seed decides what they do;
-how they interleave is the machine's. HOWDAH_TEST_SEED repeats one schedule (chance.py), HOWDAH_TEST_SCHEDULES says how many to run.
+Then all is drained and counted.
+
+A schedule has up to 8 connections, each in a thread of its own, and about 40 steps among them. Its seed decides what
+they do; how they interleave is the machine's. HOWDAH_TEST_SEED repeats one schedule (chance.py), HOWDAH_TEST_SCHEDULES
+says how many to run.
 """
 
 from __future__ import annotations
@@ -44,14 +47,19 @@ class Result:
 
     def __str__(self) -> str:
         return (
-            f"{self.schedules} schedules, {self.sent} messages sent and committed, {self.rolled_back} taken and given back,"
-            f" {self.killed} sessions killed; 0 lost, 0 doubled; the latest was found {self.latest:.3f} s after its schedule"
+            f"{self.schedules} schedules, {self.sent} messages sent and committed,"
+            f" {self.rolled_back} taken and given back,"
+            f" {self.killed} sessions killed; 0 lost, 0 doubled;"
+            f" the latest was found {self.latest:.3f} s after its schedule"
         )
 
 
 @dataclass
 class Ledger:
-    """What committed, as the clients saw it. A statement of unknown fate is never made: sessions are killed between two."""
+    """What committed, as the clients saw it.
+
+    A statement of unknown fate is never made: sessions are killed between two.
+    """
 
     sent: set[int] = field(default_factory=set)
     consumed: list[int] = field(default_factory=list)
@@ -66,7 +74,10 @@ def count() -> int:
 
 
 class Schedule:
-    """One schedule on one queue. ``dsn`` is where sessions work (a pooler, perhaps), ``direct`` a superuser's own connection."""
+    """One schedule on one queue.
+
+    ``dsn`` is where sessions work (a pooler, perhaps), ``direct`` a superuser's own connection.
+    """
 
     def __init__(
         self, dsn: str, direct: psycopg.Connection, idle: list[psycopg.Connection], queue: str, seed: int
@@ -225,11 +236,14 @@ class Schedule:
         """Put wrong values into the hints: nothing may depend on them."""
         with self._killing:
             rows = self._direct.execute(
-                "select d.head::text, d.search::text, coalesce(pg_sequence_last_value(d.positions), 0) from howdah.destinations d"
+                "select d.head::text, d.search::text, coalesce(pg_sequence_last_value(d.positions), 0)"
+                " from howdah.destinations d"
                 " where d.name = %s"
                 " union all select l.head::text, l.search::text,"
-                " case l.place when 0 then 1000000 * extract(epoch from now())::bigint else coalesce(pg_sequence_last_value(d.positions), 0) end"
-                " from howdah.destinations d join howdah.lanes l on l.destination_id = d.id where d.name = %s and l.head is not null",
+                " case l.place when 0 then 1000000 * extract(epoch"
+                " from now())::bigint else coalesce(pg_sequence_last_value(d.positions), 0) end"
+                " from howdah.destinations d join howdah.lanes l on l.destination_id = d.id"
+                " where d.name = %s and l.head is not null",
                 (self._queue, self._queue),
             ).fetchall()
             if rows:

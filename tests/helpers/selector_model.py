@@ -75,7 +75,10 @@ UNTYPED = Untyped()
 
 @dataclass(frozen=True)
 class Calculated:
-    """What came of a calculation, in which every number is an integer of 64 bits or a double; a header compared is exact."""
+    """What came of a calculation, in which every number is an integer of 64 bits or a double.
+
+    A header compared is exact.
+    """
 
     value: int | float | Untyped
 
@@ -261,7 +264,10 @@ class Maker:
             return Expression(f" {op} ".join(pair), lambda h: compare(op, name.value(h), string), 4)
         if form == "between":
             it, low, high = (self.numeric(depth) for _ in range(3))
-            text = f"{it.within(5, self.chance)} {word}BETWEEN {low.within(5, self.chance)} AND {high.within(5, self.chance)}"
+            text = (
+                f"{it.within(5, self.chance)} {word}BETWEEN {low.within(5, self.chance)} AND"
+                f" {high.within(5, self.chance)}"
+            )
             if not_:
                 return Expression(
                     text,

@@ -1,7 +1,9 @@
-"""Two consumers of hardened queues whose handlers tell of their start and end when they are told to: a worker's, and plain SQL.
+"""Two consumers of hardened queues whose handlers tell of their start and end when they are told to.
 
-The file that HOWDAH_TEST_STARTS names gets a line for each start, "queue delivery_count"; the handler goes on once the file
-with that line added to its name exists.
+A worker's, and plain SQL.
+
+The file that HOWDAH_TEST_STARTS names gets a line for each start, "queue delivery_count"; the handler goes on once the
+file with that line added to its name exists.
 """
 
 from __future__ import annotations

@@ -84,7 +84,10 @@ def column(db: Db, query: str, params: Any = None) -> list[Any]:
 
 
 def measured(db: Db, query: str, params: Any = None) -> dict[str, Any]:
-    """Counts of `explain analyze` for a statement that is run, of this session alone: buffers, and `WAL Bytes` written."""
+    """Counts of `explain analyze` for a statement that is run, of this session alone.
+
+    Buffers, and `WAL Bytes` written.
+    """
     report = one(db, f"explain (analyze, buffers, wal, timing off, format json) {query}", params)
     plan: dict[str, Any] = report[0]["Plan"]
     return plan | {"Buffers": plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]}

@@ -19,5 +19,8 @@ def thinned(cases: Iterable[Any], every: int) -> list[Any]:
 
 
 def grid(*values: Iterable[Any], every: int) -> list[Any]:
-    """The same of all combinations. With an ``every`` that has no factor in common with the numbers of values each value is kept."""
+    """The same of all combinations.
+
+    With an ``every`` that has no factor in common with the numbers of values each value is kept.
+    """
     return thinned(product(*values), every)

@@ -1,4 +1,7 @@
-"""A client process to be killed: publishes, receives as three subscriptions and turns the ring, noting each in the same transaction."""
+"""A client process to be killed.
+
+It publishes, receives as three subscriptions and turns the ring, noting each in the same transaction.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +29,16 @@ def step(connection: psycopg.Connection, dice: random.Random) -> None:
             mode, colour = dice.choice(["persistent", "persistent", "non-persistent"]), dice.choice(["red", "blue"])
             connection.execute(
                 "insert into noted select 'sent', unnest(howdah.send_batch('t', array_fill('x'::text, array[n]),"
-                " headers => array_fill(jsonb_build_object('colour', %s::text), array[n]), delivery_mode => %s)), %s, %s"
+                " headers => array_fill(jsonb_build_object('colour', %s::text), array[n]),"
+                " delivery_mode => %s)), %s, %s"
                 " from (select %s::integer) n(n)",
                 (colour, mode, mode, colour, dice.choice([1, 1, 10, 100])),
             )
         else:
             name = dice.choice(SUBSCRIPTIONS)
             connection.execute(
-                "insert into noted select %s, message_id, delivery_mode, headers ->> 'colour' from howdah.receive(%s, %s)",
+                "insert into noted select %s, message_id, delivery_mode, headers ->> 'colour'"
+                " from howdah.receive(%s, %s)",
                 (name, name, dice.choice([1, 5, 80])),
             )
         if dice.random() < 0.2:

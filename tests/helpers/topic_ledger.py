@@ -1,7 +1,9 @@
-"""What clients of topics saw happen, and what each subscription must have got by then: the exact checker of random schedules.
+"""What clients of topics saw happen, and what each subscription must have got by then.
 
-One thread drives all sessions, so the order of events is known: a subscription gets every message committed after the snapshot
-that it began with, if it wants it, and no other.
+The exact checker of random schedules.
+
+One thread drives all sessions, so the order of events is known: a subscription gets every message committed after the
+snapshot that it began with, if it wants it, and no other.
 """
 
 from __future__ import annotations
@@ -12,7 +14,10 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Message:
-    """One that somebody published; ``committed`` is the number of the event at which it became visible, None: it did not."""
+    """One that somebody published.
+
+    ``committed`` is the number of the event at which it became visible, None: it did not.
+    """
 
     id: int
     topic: str
@@ -112,7 +117,7 @@ class Ledger:
         return self.expected(subscription) - set(subscription.consumed)
 
     def check(self, subscription: Subscription) -> None:
-        """Raise AssertionError if a subscription lost or doubled anything, got what is not for it or in a wrong order."""
+        """Raise AssertionError if a subscription lost or doubled messages, got another's or got them out of order."""
         expected = self.expected(subscription)
         strange = set(subscription.consumed) - expected
         assert not strange, f"{subscription} got {[self.messages.get(id) for id in sorted(strange)[:3]]}"
@@ -124,7 +129,7 @@ class Ledger:
             self.check_order(subscription, subscription.consumed)
 
     def check_order(self, subscription: Subscription, ids: list[int]) -> None:
-        """Raise AssertionError if messages of one producer (and topic, and priority where it counts) changed their order."""
+        """Raise AssertionError if one producer's messages (of a topic, of a priority where it counts) changed order."""
         last: dict[tuple[object, ...], int] = {}
         for id in ids:
             message = self.messages.get(id)

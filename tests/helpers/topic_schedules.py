@@ -1,7 +1,9 @@
-"""Random schedules on topics: sessions publish, subscribe, receive, lease, roll back, prepare, hold snapshots and are killed, while the ring turns.
+"""Random schedules on topics.
 
-One thread drives up to 8 connections, so a seed repeats a schedule exactly (but for the numbers of transactions). Afterwards
-everything is ended, drained and compared with what was committed. HOWDAH_TEST_SEED repeats one schedule.
+Sessions publish, subscribe, receive, lease, roll back, prepare, hold snapshots and are killed, while the ring turns.
+
+One thread drives up to 8 connections, so a seed repeats a schedule exactly (but for the numbers of transactions).
+Afterwards everything is ended, drained and compared with what was committed. HOWDAH_TEST_SEED repeats one schedule.
 """
 
 from __future__ import annotations
@@ -52,7 +54,10 @@ class Session:
 
 
 class TopicSchedule:
-    """One schedule. ``topics`` exist, and somebody subscribes to them throughout; ``direct`` is a superuser's own connection."""
+    """One schedule. ``topics`` exist, and somebody subscribes to them throughout.
+
+    ``direct`` is a superuser's own connection.
+    """
 
     def __init__(
         self, dsn: str, direct: psycopg.Connection, idle: list[psycopg.Connection], topics: list[str], seed: int
@@ -326,7 +331,10 @@ class TopicSchedule:
             self._commit(session)
 
     def _lease(self, session: Session) -> None:
-        """Lease in a transaction of its own; of a subscription whose failures count at times for so short that the lease runs out."""
+        """Lease in a transaction of its own.
+
+        Of a subscription whose failures count at times for so short that the lease runs out.
+        """
         if session.connection.info.transaction_status != 0 or not (subscription := self._any(session)):
             return
         self._work(session)
@@ -356,7 +364,8 @@ class TopicSchedule:
         for subscription in self._ledger.subscriptions:
             if not subscription.ended:
                 self._direct.execute(
-                    "select howdah.release(%s, l.lease) from howdah.list_leases(%s) l where l.leased_until > howdah.now() + interval '1 minute'",
+                    "select howdah.release(%s, l.lease) from howdah.list_leases(%s) l"
+                    " where l.leased_until > howdah.now() + interval '1 minute'",
                     (subscription.name, subscription.name),
                 )
 
@@ -372,7 +381,10 @@ class TopicSchedule:
         self._work(session)
 
     def _turn(self, session: Session, call: str = "howdah.maintain_topics()") -> None:
-        """Call maintenance, as a rule in a transaction of its own: inside another one it is a lock that many wait for."""
+        """Call maintenance, as a rule in a transaction of its own.
+
+        Inside another one it is a lock that many wait for.
+        """
         inside = session.work is not None and self._dice.random() < 0.1
         row = (session.connection if inside else self._direct).execute(f"select {call}".encode()).fetchone()
         self._note(session if inside else None, f"{call}: {row}")
@@ -460,7 +472,8 @@ class TopicSchedule:
 
     def _dead(self, subscription: Subscription) -> list[int]:
         rows = self._direct.execute(
-            "select m.message_id from howdah.destinations d cross join howdah.receive(d.exception_prefix || d.name, 100) m"
+            "select m.message_id from howdah.destinations d cross"
+            " join howdah.receive(d.exception_prefix || d.name, 100) m"
             " where d.name = %s and d.dropped_at is null",
             (subscription.name,),
         ).fetchall()

@@ -22,15 +22,18 @@ APPS = Path(__file__).parents[1] / "workers" / "apps"
 
 TABLES = """
 create schema work;
-create table work.effects (message_id bigint, delivery integer, worker text, tx text default pg_current_xact_id()::text);
-create table work.trace (at bigserial, message_id bigint, body text, delivery integer, redelivered boolean, pid integer);
+create table work.effects (message_id bigint, delivery integer, worker text,
+    tx text default pg_current_xact_id()::text);
+create table work.trace (at bigserial, message_id bigint, body text, delivery integer,
+    redelivered boolean, pid integer);
 create table work.once (n integer primary key);
 create table work.locked (n integer);
 create table work.checked (n integer unique deferrable initially deferred);
 create table work.gated (n integer);
 create function work.gate() returns trigger language plpgsql as
     $$ begin
-        if to_jsonb(new) ->> 'error_class' is distinct from 'WorkerDied' then -- not the supervisor, who would stand still
+        -- not the supervisor, who would stand still
+        if to_jsonb(new) ->> 'error_class' is distinct from 'WorkerDied' then
             perform pg_advisory_xact_lock_shared(7);
         end if;
         return null;
@@ -49,7 +52,10 @@ HARDENED_STEPS = {
     "failed": ("trigger gate after insert on howdah.poison_details", "", "fail"),
     "told": ("constraint trigger gate after insert on howdah.poison_details", _DEFERRED, "fail"),
 }
-"""The steps of a worker's attempt: the statement or the commit at whose end it can be made to wait, and what its handler does."""
+"""The steps of a worker's attempt.
+
+The statement or the commit at whose end it can be made to wait, and what its handler does.
+"""
 
 
 class Workers:

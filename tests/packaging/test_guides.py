@@ -1,4 +1,4 @@
-"""What a guide shows and no test can run, for it needs a service manager or somebody's cloud, is at least well formed."""
+"""What a guide shows and no test can run, as it needs a service manager or a cloud, is at least well formed."""
 
 from __future__ import annotations
 

@@ -126,7 +126,10 @@ def test_links_lead_to_the_rendered_pages_and_what_the_site_lacks_is_no_link() -
 
 
 def test_lists_are_indented_by_fours_and_code_is_left_alone() -> None:
-    text = "1. a\n   b\n\n   ```yaml\n   - x\n     y\n   ```\n2. c\n   - d\n     e\n- f\n\ng\n\n```yaml\n- h\n  i\n```\n\n    code\n"
+    text = (
+        "1. a\n   b\n\n   ```yaml\n   - x\n     y\n   ```\n2."
+        " c\n   - d\n     e\n- f\n\ng\n\n```yaml\n- h\n  i\n```\n\n    code\n"
+    )
     assert docsite.indented(text) == (
         "1. a\n    b\n\n    ```yaml\n    - x\n      y\n    ```\n2. c\n    - d\n        e\n- f\n\ng\n\n"
         "```yaml\n- h\n  i\n```\n\n    code\n"
@@ -157,7 +160,8 @@ def test_errors_are_a_table_and_names_are_code() -> None:
     assert "`howdah.send_batch`" in page
     text = 'queue: as howdah.send(a, b => 1), JOBS.* or {"x": 1}; see docs/limits.md and engine.max_count.'
     assert reference.marked(text) == (
-        '`queue`: as `howdah.send(a, b => 1)`, `JOBS.*` or `{"x": 1}`; see [limits](../limits.md) and `engine.max_count`.'
+        '`queue`: as `howdah.send(a, b => 1)`, `JOBS.*` or `{"x": 1}`;'
+        " see [limits](../limits.md) and `engine.max_count`."
     )
 
 

@@ -1,4 +1,7 @@
-"""What the database knows of the archive: runs in order and under the lease, retention that waits for them, restored messages."""
+"""What the database knows of the archive.
+
+Runs in order and under the lease, retention that waits for them, restored messages.
+"""
 
 import threading
 from typing import Any

@@ -64,7 +64,7 @@ def test_a_message_is_not_disposed_of_for_attempts_of_living_sessions_that_are_o
 def test_an_attempt_begun_while_others_look_is_counted_before_they_begin_one_more(
     db: Db, create: Create, connect: Connect, clock: Clock, order: dict[str, Any]
 ) -> None:
-    """By a quicker session, after the look for what is begun, and a second before this one's attempt is put on record."""
+    """By a quicker session, after the look for what is begun, a second before this one's attempt is recorded."""
     create(backout_count="hardened", max_failed_deliveries=1, **order)
     sent = send(db)
     quick, late, gate, narrow = connect(), connect(), connect(), connect()
@@ -211,6 +211,9 @@ def test_settling_leaves_a_message_whose_only_attempt_is_in_doubt(db: Db, create
     create(backout_count="hardened", redelivery_delay_ms=30_000)
     sent = send(db)
     ((attempt, _),) = begin(db)
-    settled = "select outcome from howdah.settle_failures('q', array[%s]::bigint[], array[4], (select array[seq] from howdah.attempts))"
+    settled = (
+        "select outcome from howdah.settle_failures('q', array[%s]::bigint[], array[4],"
+        " (select array[seq] from howdah.attempts))"
+    )
     assert column(db, settled, (sent,)) == ["returned"]
     assert receive_attempt(db, attempt) == 1

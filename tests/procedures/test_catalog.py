@@ -133,9 +133,11 @@ def test_every_public_function_table_view_type_and_column_has_a_comment(db: Db) 
     ) == []  # fmt: skip
     assert column(
         db,
-        "select c.relname || '.' || a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0"
+        "select c.relname || '.' || a.attname from pg_class c join pg_attribute a"
+        " on a.attrelid = c.oid and a.attnum > 0"
         " where c.relnamespace = 'howdah'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition"
-        " and c.relname <> 'alembic_version' and not a.attisdropped and coalesce(col_description(c.oid, a.attnum), '') = ''",
+        " and c.relname <> 'alembic_version' and not a.attisdropped"
+        " and coalesce(col_description(c.oid, a.attnum), '') = ''",
     ) == []  # fmt: skip
     assert one(db, "select obj_description('howdah.message'::regtype, 'pg_type')")
 
@@ -190,7 +192,8 @@ def test_who_acts_under_the_callers_name_is_refused_out_of_a_maintenance_command
 def test_the_role_line_is_what_is_granted(db: Db) -> None:
     rows = db.execute(
         "select p.proname::text, array_agg(distinct a.grantee::regrole::text) filter (where a.grantee <> p.proowner)"
-        " from pg_proc p left join aclexplode(p.proacl) a on true where p.pronamespace = 'howdah'::regnamespace group by 1"
+        " from pg_proc p left join aclexplode(p.proacl) a on true where p.pronamespace = 'howdah'::regnamespace"
+        " group by 1"
     ).fetchall()
     if one(db, "select admin_role = producer_role from howdah.engine"):
         pytest.skip("installed in one-role mode")
@@ -226,14 +229,13 @@ def test_the_header_names_the_function_and_its_arguments_in_order(db: Db) -> Non
             assert said == (arguments or []), name
 
 
-def test_dynamic_sql_is_run_by_the_keepers_of_partitions_sequences_and_storage_and_for_selectors_and_poison_procedures_alone() -> (
-    None
-):
+def test_dynamic_sql_is_run_for_partitions_sequences_storage_selectors_and_poison_procedures_alone() -> None:
     dynamic = {name for name, body in BODIES.items() if re.search(r"\bexecute\b", re.sub(r"--[^\n]*", "", body))}
     assert dynamic == {
-        "maintain_journal", "_has_invisible_rows", "_greatest_xid", "_new_hint", "_new_positions", "_drop_sequences", "selector_matches", "_page", "_forward_to_bridges", "_select_history", "_selected_messages",
-        "maintain_topics", "_still_needed", "_empty_slot", "rebase_topics", "_walk_rows", "_forget_selections", "set_storage", "_browse_selected",
-        "_call_poison_procedure", "_drop_prepared"
+        "maintain_journal", "_has_invisible_rows", "_greatest_xid", "_new_hint", "_new_positions", "_drop_sequences",
+        "selector_matches", "_page", "_forward_to_bridges", "_select_history", "_selected_messages",
+        "maintain_topics", "_still_needed", "_empty_slot", "rebase_topics", "_walk_rows", "_forget_selections",
+        "set_storage", "_browse_selected", "_call_poison_procedure", "_drop_prepared"
     }  # fmt: skip
 
 
@@ -255,7 +257,8 @@ def test_rights_are_decided_in_one_place() -> None:
 def test_no_function_reads_another_clock_but_to_pace_searching_waiting_and_reclaiming() -> None:
     clocks = re.compile(r"(?<!howdah\.)\bnow\(\)|clock_timestamp|current_timestamp|localtime|statement_timestamp")
     assert {name for name, body in BODIES.items() if clocks.search(re.sub(r"--[^\n]*", "", body))} == {
-        "now", "receive", "_search", "_search_around", "_may_be_due", "_look_nonpersistent", "_look_from_head", "_look_parked", "_remember", "_search_from", "_wake", "_ask_for_notices",
-        "_note_alive", "_silent_ms", "_walk", "_walk_from", "_note_first", "_reserve_after_count", "_recount", "_make_room", "_check_system", "maintain_expired",
-        "lease", "_next_positions"
+        "now", "receive", "_search", "_search_around", "_may_be_due", "_look_nonpersistent", "_look_from_head",
+        "_look_parked", "_remember", "_search_from", "_wake", "_ask_for_notices", "_note_alive", "_silent_ms",
+        "_walk", "_walk_from", "_note_first", "_reserve_after_count", "_recount", "_make_room", "_check_system",
+        "maintain_expired", "lease", "_next_positions"
     }  # fmt: skip

@@ -78,7 +78,8 @@ def test_nothing_is_sent_if_one_of_them_is_unknown_paused_full_or_not_the_caller
         ],
     )
     db.execute(
-        "delete from howdah.destination_grants where verb = 'send' and role_name = 'howdah_producer' and destination_id ="
+        "delete from howdah.destination_grants where verb = 'send'"
+        " and role_name = 'howdah_producer' and destination_id ="
         " (select id from howdah.destinations where name = 'B')"
     )
     refused(connect("howdah_producer"), "HD010", "select howdah.send('A,B', 'x')")

@@ -273,7 +273,8 @@ def test_what_one_consumer_gave_back_in_strict_order_is_the_first_of_a_share_tha
         assert take(db, 2, a) == ["1", "2"], "alone"
     # The next step of the search is 1.9 s away, as it may be under load.
     db.execute(
-        "select setval(d.search, howdah._pace(clock_timestamp() + interval '1.9 s') & 1048575) from howdah.destinations d where d.name = 'q'"
+        "select setval(d.search, howdah._pace(clock_timestamp() + interval '1.9 s') & 1048575)"
+        " from howdah.destinations d where d.name = 'q'"
     )
     b = open_consumer(db)
     assert take(db, 9, a) == ["1", "3", "5"]

@@ -51,12 +51,19 @@ def test_a_copy_says_of_each_message_what_a_batch_can_say(db: Db, create: Create
             columns,
             "jsonb",
         )
-        query = "select howdah.send_copied('q', reply_to => 'answers', time_to_live => '1 h', delivery_mode => 'non-persistent')"
+        query = (
+            "select howdah.send_copied('q', reply_to => 'answers', time_to_live => '1 h',"
+            " delivery_mode => 'non-persistent')"
+        )
         assert one(db, query) == 2
-    shown = "body, headers, priority, correlation_id, message_type, conversation_id::text, reply_to, content_type, delivery_mode"
+    shown = (
+        "body, headers, priority, correlation_id, message_type, conversation_id::text, reply_to,"
+        " content_type, delivery_mode"
+    )
     rows = db.execute(f"select {shown}, expires_at - sent_at = '1 h' from howdah.receive('q', 9)".encode()).fetchall()
     assert rows == [
-        ('{"a": 1}', {"h": 2}, 9, "c", "t", "00000000-0000-0000-0000-000000000007", "answers", "application/json", "non-persistent", True),
+        ('{"a": 1}', {"h": 2}, 9, "c", "t", "00000000-0000-0000-0000-000000000007", "answers", "application/json",
+         "non-persistent", True),
         ("{}", None, 4, None, None, None, "answers", "application/json", "non-persistent", True),
     ]  # fmt: skip
     with db.transaction():
@@ -155,7 +162,10 @@ def test_a_producer_copies_and_can_do_no_more_with_the_table(db: Db, create: Cre
                 "update pg_temp.howdah_copy set body = 'b'",
                 "alter table pg_temp.howdah_copy enable row level security",
                 "create rule r as on select to pg_temp.howdah_copy do instead select 1",
-                "create trigger t before insert on pg_temp.howdah_copy for each row execute function suppress_redundant_updates_trigger()",
+                (
+                    "create trigger t before insert on pg_temp.howdah_copy for each row execute function"
+                    " suppress_redundant_updates_trigger()"
+                ),
             ):
                 refused(session, "42501", act)
             assert one(session, "select howdah.send_copied('q')") == 1

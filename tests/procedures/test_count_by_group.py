@@ -203,7 +203,8 @@ def test_many_failures_of_one_group_are_counted_by_the_index(db: Db, create: Cre
     create(count_by="group", max_failed_deliveries=-1)
     number = grouped(db)
     db.execute(
-        "insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome, message_group, recorded_by)"
+        "insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome,"
+        " message_group, recorded_by)"
         " select n, howdah.now(), %s, 1, 0, 'returned', 'g' || n %% 1000, 'x' from generate_series(1, 20000) n",
         (number % 1_000_000,),
     )
@@ -211,7 +212,10 @@ def test_many_failures_of_one_group_are_counted_by_the_index(db: Db, create: Cre
     plan = "\n".join(
         column(
             db,
-            "explain (costs off) select from howdah.poison_details g where g.message_group = 'g1' and g.destination_id = %s",
+            (
+                "explain (costs off) select from howdah.poison_details g where g.message_group = 'g1'"
+                " and g.destination_id = %s"
+            ),
             (number % 1_000_000,),
         )
     )

@@ -164,7 +164,10 @@ def test_every_way_of_sending_stamps_its_user_where_that_is_wanted_and_no_other_
         "howdah.send({}, repeat('x', 100000)::bytea)",
         "howdah.send({}, 'a'::text, delivery_mode => 'non-persistent', deduplication_key => 'k')",
         "howdah.send_batch({}, array['a', 'b'])",
-        "howdah.send_batch({}, array['a', 'b'], headers => array['{{}}', null]::jsonb[], deduplication_keys => array['x', 'y'])",
+        (
+            "howdah.send_batch({}, array['a', 'b'], headers => array['{{}}', null]::jsonb[],"
+            " deduplication_keys => array['x', 'y'])"
+        ),
         "howdah.schedule({}, 'a'::text, period => interval '1 minute', repeat => 0)",
         "howdah.respond({}, 'a'::text, headers => '{{\"JMSXUserID\": \"alice\"}}')",
     ):

@@ -78,7 +78,7 @@ def test_a_part_of_a_lease_is_extended_alone(db: Db, clock: Clock) -> None:
 
 
 def hold_up(db: Db, table: str) -> None:
-    """Let sessions with test.held wait for an advisory lock at that call for a row of a table, in the middle of their statement."""
+    """Let sessions with test.held wait in mid-statement for an advisory lock, at that call for a row of a table."""
     db.execute(
         b"""
         create function public.held_up() returns boolean language plpgsql volatile as $$
@@ -99,7 +99,7 @@ def hold_up(db: Db, table: str) -> None:
 
 
 def behind_the_hold(db: Db, calls: int, receiver: Any, meanwhile: Any) -> list[Any]:
-    """Run a receiver up to the hold, something else meanwhile, and then the receiver to its end, its transaction open."""
+    """Run a receiver up to the hold, then something else, then the receiver to its end, its transaction open."""
     db.execute("select pg_advisory_lock(77)")
     receiver.execute(f"set test.held = '{calls}'".encode())
     found: list[Any] = []
@@ -167,7 +167,10 @@ def test_under_random_leases_receives_rollbacks_and_kills_each_message_is_consum
         try:
             while one(
                 own,
-                "select exists (select from howdah.msgs) or exists (select from howdah.leased) or exists (select from howdah.parked)",
+                (
+                    "select exists (select from howdah.msgs) or exists (select from howdah.leased)"
+                    " or exists (select from howdah.parked)"
+                ),
             ):
                 step(own, choice)
         except psycopg.OperationalError:
@@ -219,7 +222,8 @@ def test_under_random_leases_receives_rollbacks_and_kills_each_message_is_consum
 
 
 def test_a_receiver_gets_past_many_ended_leases_that_others_hold(db: Db, clock: Clock, connect: Connect) -> None:
-    # The other takes 110 and lays at most as many aside until it ends, beside any that a search leased, which lie apart already.
+    # The other takes 110 and lays at most as many aside until it ends, beside any that a search leased, which lie apart
+    # already.
     sent = send(db, *(str(n) for n in range(300)))
     for _ in sent:
         lease(db, seconds=10)

@@ -1,4 +1,4 @@
-"""Who listens on the channel howdah_events hears of dead messages and stopped listeners, if their queue tells of them."""
+"""Who listens on howdah_events hears of dead messages and stopped listeners, if their queue tells of them."""
 
 from __future__ import annotations
 

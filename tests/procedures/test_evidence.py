@@ -1,4 +1,7 @@
-"""What is recorded for an audit to judge: expiry and groups at the send, how a message was received, who held a lock."""
+"""What is recorded for an audit to judge.
+
+Expiry and groups at the send, how a message was received, who held a lock.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ ACQUIRE = "select howdah.acquire_lock('l', %s, 10)"
 
 
 def sent(db: Db) -> list[tuple[Any, ...]]:
-    """Expiry, group and priority of each message whose send is recorded, and whether its row names settled transactions."""
+    """Expiry, group and priority of each recorded send's message, and whether its row names settled transactions."""
     return db.execute(
         "select expires_at is not null, group_id, priority, settled_xid is not null from howdah.audit_journal"
         " where event = 'sent' order by message_id"
@@ -53,13 +56,18 @@ def test_a_full_journal_says_when_with_which_priority_and_what_was_sent(db: Db, 
     one(db, "select howdah.send('q', 'x')")
     one(
         db,
-        "select howdah.send('q', repeat('x', 5000), headers => '{\"a\": 1}', priority => 7, correlation_id => 'c', reply_to => 'r')",
+        (
+            "select howdah.send('q', repeat('x', 5000), headers => '{\"a\": 1}', priority => 7,"
+            " correlation_id => 'c', reply_to => 'r')"
+        ),
     )
-    one(db, "select howdah.send_batch('q', array[repeat('y', 5000), 'z'], headers => array[null, '{\"k\": 1.50}']::jsonb[], priorities => array[null, 1],"
+    one(db, "select howdah.send_batch('q', array[repeat('y', 5000), 'z'], headers => array[null, '{\"k\":"
+            " 1.50}']::jsonb[], priorities => array[null, 1],"
             " message_types => array['t', null], conversation_ids => array[null, gen_random_uuid()])")  # fmt: skip
     one(db, "select howdah.send('q', '\\x00ff'::bytea, delivery_mode => 'non-persistent', delay => '1 hour')")
     assert db.execute(
-        "select j.priority, j.oldest_sent_at = m.sent_at, j.priority = m.priority, j.digest = m.digest, length(j.digest)"
+        "select j.priority, j.oldest_sent_at = m.sent_at, j.priority = m.priority,"
+        " j.digest = m.digest, length(j.digest)"
         " from howdah.audit_journal j join howdah.audit_messages m using (message_id) order by message_id"
     ).fetchall() == [(priority, True, True, True, 32) for priority in (4, 7, 4, 1, 4)]
     assert one(db, "select count(distinct digest) from howdah.audit_messages") == 5

@@ -87,7 +87,8 @@ def test_messages_are_reclaimed_wherever_they_lie_and_living_ones_stay(db: Db, c
     assert len(stored(db)) == 5
     assert expired(db) == 5
     events = db.execute(
-        "select nonpersistent, sum(cardinality(message_ids))::int from howdah.journal where event = 'expired' group by 1 order by 1"
+        "select nonpersistent, sum(cardinality(message_ids))::int from howdah.journal"
+        " where event = 'expired' group by 1 order by 1"
     )
     assert events.fetchall() == [(False, 3), (True, 2)]
 
@@ -188,7 +189,10 @@ def test_a_round_is_made_in_batches_and_goes_on_where_it_was(db: Db, clock: Cloc
     create()
     one(
         db,
-        "select cardinality(howdah.send_batch('q', array(select 'x' || n from generate_series(1, 25) n), time_to_live => '1 min'))",
+        (
+            "select cardinality(howdah.send_batch('q', array(select 'x' || n from generate_series(1, 25) n),"
+            " time_to_live => '1 min'))"
+        ),
     )
     send(db, "last")
     clock.advance(60)

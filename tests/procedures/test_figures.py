@@ -125,7 +125,10 @@ def _random_priorities(db: Db) -> None:
     chosen = [random.Random(1).randrange(10) for _ in range(12_000)]
     one(
         db,
-        "select cardinality(howdah.send_batch('q', array(select 'x' from generate_series(1, 12000)), priorities => %s))",
+        (
+            "select cardinality(howdah.send_batch('q', array(select 'x'"
+            " from generate_series(1, 12000)), priorities => %s))"
+        ),
         (chosen,),
     )
 
@@ -212,7 +215,10 @@ def test_the_dead_of_a_long_exception_destination_are_estimated_by_origin(db: Db
         one(db, """select howdah.alter_queue(%s, '{"process_expired": true}')""", (queue,))
         one(
             db,
-            "select cardinality(howdah.send_batch(%s, array(select 'x' from generate_series(1, %s)), time_to_live => '1 s'))",
+            (
+                "select cardinality(howdah.send_batch(%s, array(select 'x'"
+                " from generate_series(1, %s)), time_to_live => '1 s'))"
+            ),
             (queue, number),
         )
     clock.advance(1)
@@ -275,7 +281,10 @@ def test_the_parked_of_many_origins_in_one_place_are_estimated(db: Db) -> None:
     one(db, "select count(howdah.create_queue('many' || g)) from generate_series(1, 900) g")
     one(
         db,
-        "select count(howdah.send_batch('many' || g, array(select 'x' from generate_series(1, 12)))) from generate_series(1, 900) g",
+        (
+            "select count(howdah.send_batch('many' || g, array(select 'x' from generate_series(1, 12))))"
+            " from generate_series(1, 900) g"
+        ),
     )
     held = "array(select message_id from howdah.audit_messages where queue = {})"
     moved = "select count(howdah.move_messages('many' || g, {}, 'q')) from generate_series(1, 900) g"
@@ -295,7 +304,10 @@ def test_the_dead_are_never_fewer_than_were_counted(db: Db, clock: Clock) -> Non
         one(db, """select howdah.alter_queue(%s, '{"process_expired": true}')""", (queue,))
         one(
             db,
-            "select cardinality(howdah.send_batch(%s, array(select 'x' from generate_series(1, %s)), time_to_live => '1 s'))",
+            (
+                "select cardinality(howdah.send_batch(%s, array(select 'x'"
+                " from generate_series(1, %s)), time_to_live => '1 s'))"
+            ),
             (queue, number),
         )
         clock.advance(1)
@@ -310,7 +322,10 @@ def test_the_dead_are_never_fewer_than_were_counted(db: Db, clock: Clock) -> Non
 def test_parts_cover_a_stretch_without_overlap_and_are_entered_in_their_first_half(
     db: Db, first: int, length: int, parts: int
 ) -> None:
-    query = b"select p.first, p.last, howdah._sample_start(p.n, p.first, p.last) from howdah._sample_parts(%s, %s, %s) p order by 1"
+    query = (
+        b"select p.first, p.last, howdah._sample_start(p.n, p.first, p.last)"
+        b" from howdah._sample_parts(%s, %s, %s) p order by 1"
+    )
     rows = db.execute(query, (first, first + length - 1, parts)).fetchall()
     assert [row[0] for row in rows] == [first, *(last + 1 for _, last, _ in rows[:-1])]
     assert rows[-1][1] == first + length - 1

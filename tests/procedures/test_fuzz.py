@@ -27,7 +27,10 @@ def test_the_test_sees_a_message_that_was_lost_and_a_list_that_nobody_can_read(d
     furnish(db)
     gone = one(
         db,
-        "delete from howdah.msgs m where m.dead_at is null and m.destination_id = 2 and m.rank = 4 returning message_id",
+        (
+            "delete from howdah.msgs m where m.dead_at is null and m.destination_id = 2"
+            " and m.rank = 4 returning message_id"
+        ),
     )
     assert fuzz.unaccounted(db, []) == [gone]
     db.execute("update howdah.schedules set starts_at = '4713-01-01 BC' where name = 'hourly'")

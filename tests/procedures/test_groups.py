@@ -64,7 +64,10 @@ def test_a_batch_of_a_group_that_commits_after_others_looked_begins_with_its_fir
     with sender.transaction():
         one(
             sender,
-            "select howdah.send_batch('q', array_agg(i::text order by i), headers => array_agg(%s::jsonb)) from generate_series(1, %s) i",
+            (
+                "select howdah.send_batch('q', array_agg(i::text order by i), headers => array_agg(%s::jsonb))"
+                " from generate_series(1, %s) i"
+            ),
             (Jsonb({"JMSXGroupID": "a"}), number),
         )
         for _ in range(40):
@@ -489,7 +492,8 @@ def test_a_receive_ends_though_others_consume_all_that_it_saw_of_the_groups_it_g
     groups = [str(number) for number in range(200)] * 2
     one(
         db,
-        "select cardinality(howdah.send_batch('q', array_agg(g), headers => array_agg(jsonb_build_object('JMSXGroupID', g))))"
+        "select cardinality(howdah.send_batch('q', array_agg(g),"
+        " headers => array_agg(jsonb_build_object('JMSXGroupID', g))))"
         " from unnest(%s::text[]) g",
         (groups,),
     )
@@ -505,7 +509,8 @@ def test_a_receive_ends_though_others_consume_all_that_it_saw_of_the_groups_it_g
     """
     db.execute(
         sql.SQL(
-            "create or replace function howdah._walk_lock(p_lane howdah.lanes, p_keys bigint[], p_want integer, p_now timestamptz)"
+            "create or replace function howdah._walk_lock(p_lane howdah.lanes, p_keys bigint[],"
+            " p_want integer, p_now timestamptz)"
             " returns bigint[] language plpgsql volatile as {}"
         ).format(sql.Literal(source.replace("begin", f"begin {beaten}", 1)))
     )

@@ -17,7 +17,10 @@ def attempts(db: Db) -> list[int]:
 
 
 def die(session: Db, message_id: int) -> None:
-    """Begin an attempt at the message, take it, and roll back without a word. The session lives: for ten seconds its attempt is in doubt."""
+    """Begin an attempt at the message, take it, and roll back without a word.
+
+    The session lives: for ten seconds its attempt is in doubt.
+    """
     ((attempt, found),) = begin(session)
     assert found == message_id
     with session.transaction(force_rollback=True):

@@ -1,4 +1,7 @@
-"""Attempts at messages of a hardened queue by sessions that succeed, fail, fall silent, stall and die at random, beside a model of them."""
+"""Attempts at a hardened queue's messages, beside a model of them.
+
+Their sessions succeed, fail, fall silent, stall and die at random.
+"""
 
 from __future__ import annotations
 
@@ -136,7 +139,7 @@ class Schedule:
 @pytest.mark.behaviour("WAS-47")
 @pytest.mark.parametrize("order", [{}, {"strict_order": True}, {"message_groups": "transaction"}])
 @pytest.mark.parametrize("limit", [1, 3])
-def test_random_consumers_of_a_hardened_queue_start_no_handler_too_often_and_lose_no_message_that_could_have_been_handled(
+def test_random_consumers_of_a_hardened_queue_start_no_handler_too_often_and_lose_no_message_they_could_handle(
     db: Db, create: Create, connect: Connect, clock: Clock, order: dict[str, Any], limit: int
 ) -> None:
     for seed in chance.seeds(SCHEDULES):

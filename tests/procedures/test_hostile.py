@@ -22,15 +22,18 @@ exception when others then
 end $$;
 create function lair.steal() returns integer language plpgsql volatile as $$
 begin
-    perform lair.tried('m.body from howdah.browse(''secret'') m'), lair.tried('m.body from howdah.receive(''secret'') m'),
+    perform lair.tried('m.body from howdah.browse(''secret'') m'),
+        lair.tried('m.body from howdah.receive(''secret'') m'),
         lair.tried('m.body from howdah.lease(''secret'') m'), lair.tried('howdah.send(''secret'', ''forged'')'),
         lair.tried('m.msg from howdah.activemq_msgs m'), lair.tried('howdah.acquire_lock(''other'', ''evil'')'),
-        lair.tried('howdah.release_lock(''mine'', 1, ''me'')'), lair.tried('lock_epoch from howdah.hold_audit(''evil'')'),
+        lair.tried('howdah.release_lock(''mine'', 1, ''me'')'),
+        lair.tried('lock_epoch from howdah.hold_audit(''evil'')'),
         lair.tried('howdah.release_audit(1)'), lair.tried('howdah.record_audit(now(), 0, ''none'', now())'),
         lair.tried('howdah.end_conversation(gen_random_uuid())'), lair.tried('howdah.create_temporary_queue()'),
         lair.tried('howdah.close_connection()'), lair.tried('howdah.claim_client_id(''evil'')'),
         lair.tried('howdah.release_client_id()'), lair.tried('howdah.subscribe(''>'', ''evil'')'),
-        lair.tried('howdah.schedule(''secret'', ''forged'', delay => ''1 s'')'), lair.tried('howdah.open_consumer(''secret'')');
+        lair.tried('howdah.schedule(''secret'', ''forged'', delay => ''1 s'')'),
+        lair.tried('howdah.open_consumer(''secret'')');
     return 1;
 end $$;
 create function lair.looks_harmless(integer) returns integer language sql immutable as 'select 1';

@@ -175,8 +175,9 @@ def test_activemq_msgs_holds_each_message_until_it_is_acknowledged(db: Db, clock
     rows = "select id, container, convert_from(msg, 'UTF8'), priority from howdah.activemq_msgs order by 3"
     large = "L" * 5000
     ways: dict[str, dict[str, Any]] = {
-        "cheap": {"delivery_mode": "non-persistent"}, "cheap and late": {"delivery_mode": "non-persistent", "delay": "1 h"},
-        "failed": {}, "high": {"priority": 9}, "late": {"delay": "1 h"}, large: {}, "ready": {},
+        "cheap": {"delivery_mode": "non-persistent"},
+        "cheap and late": {"delivery_mode": "non-persistent", "delay": "1 h"}, "failed": {}, "high": {"priority": 9},
+        "late": {"delay": "1 h"}, large: {}, "ready": {},
     }  # fmt: skip
     sent = {}
     for body, options in ways.items():

@@ -1,13 +1,15 @@
 """All of a queue's features at once, against a model of a JMS queue: random steps of several sessions, with kills.
 
-Queues: as they are created; with one option: groups of transactions, sticky groups, each delivery policy, exclusive consumers, strict
-order, limits by number and by bytes; with some pairs of these, and with any of them at once, drawn for each example, an exception destination for what expires
-among them; and two at once for composite sends and wildcards. Not drawn: strict order with sticky groups, which contradict each other; and, for they wait or are the
-client's: limit_behaviour block (test_limits.py), leases by wildcard (test_receive_any.py), schedules (test_scheduling.py),
-request and reply (test_temporary.py, tests/engine/test_requests.py), acknowledge modes (tests/engine/test_ack_modes.py and
-test_ack_schedules.py).
+Queues: as they are created; with one option: groups of transactions, sticky groups, each delivery policy, exclusive
+consumers, strict order, limits by number and by bytes; with some pairs of these, and with any of them at once, drawn
+for each example, an exception destination for what expires among them; and two at once for composite sends and
+wildcards. Not drawn: strict order with sticky groups, which contradict each other; and, for they wait or are the
+client's: limit_behaviour block (test_limits.py), leases by wildcard (test_receive_any.py), schedules
+(test_scheduling.py), request and reply (test_temporary.py, tests/engine/test_requests.py), acknowledge modes
+(tests/engine/test_ack_modes.py and test_ack_schedules.py).
 
-HOWDAH_TEST_MODELS says how many times 40 steps. A failure prints its seed and its steps; HOWDAH_TEST_SEED repeats it and looks for the fewest.
+HOWDAH_TEST_MODELS says how many times 40 steps. A failure prints its seed and its steps; HOWDAH_TEST_SEED repeats it
+and looks for the fewest.
 """
 
 from __future__ import annotations

@@ -9,7 +9,8 @@ from support import Clock, Connect, Db, one
 from topics_support import bodies, publish, rotate, subscribe, topic
 
 ONE_BY_ONE = """
-select d.name, sum(t.behind)::bigint, sum(t.delivered)::bigint, extract(epoch from coalesce(howdah.now() - min(t.oldest), interval '0'))::float
+select d.name, sum(t.behind)::bigint, sum(t.delivered)::bigint,
+    extract(epoch from coalesce(howdah.now() - min(t.oldest), interval '0'))::float
 from (select a.subscription_id, max(l.behind) as behind, min(l.oldest) as oldest, sum(l.delivered) as delivered
       from howdah.acks a cross join lateral howdah._lag(a) l group by a.subscription_id, a.destination_id) t
 join howdah.destinations d on d.id = t.subscription_id group by d.name order by d.name

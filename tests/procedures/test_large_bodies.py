@@ -30,7 +30,8 @@ def apart(db: Db) -> int:
     """How many bodies lie apart; each of a message that is there, and whose row has none."""
     owners = column(
         db,
-        "select m.message_id from (select message_id, body from howdah.msgs union all select message_id, body from howdah.leased"
+        "select m.message_id from (select message_id, body from howdah.msgs"
+        " union all select message_id, body from howdah.leased"
         " union all select message_id, body from howdah.parked) m where m.body is null order by 1",
     )
     assert column(db, "select message_id from howdah.bodies order by 1") == owners
@@ -45,16 +46,22 @@ def rolled_back(db: Db, query: str, params: Any = None) -> list[Any]:
 RECEIVES = {
     "receive": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.receive('q')",
     "a batch": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.receive('q', 100)",
-    "by selector": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.receive('q', selector => 'JMSPriority < 10')",
+    "by selector": (
+        "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.receive('q', selector => 'JMSPriority < 10')"
+    ),
     "held": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.receive_locked('q')",
     "leased": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.lease('q')",
     "leased ahead": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.lease_ahead('q')",
     "by number": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.receive_message('q', %(id)s)",
     "by correlation id": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.receive_correlated('q', 'c')",
     "browsed": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.browse('q')",
-    "browsed by selector": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.browse('q', selector => 'JMSPriority < 10')",
+    "browsed by selector": (
+        "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.browse('q', selector => 'JMSPriority < 10')"
+    ),
     "browsed by number": "select coalesce(convert_to(body, 'UTF8'), bytes) from howdah.browse('q', only_id => %(id)s)",
-    "shown to operators": "select coalesce(convert_to((message).body, 'UTF8'), (message).bytes) from howdah.poison_message(%(id)s)",
+    "shown to operators": (
+        "select coalesce(convert_to((message).body, 'UTF8'), (message).bytes) from howdah.poison_message(%(id)s)"
+    ),
     "seen as ActiveMQ's": "select msg from howdah.activemq_msgs where id = %(id)s",
 }
 
@@ -152,7 +159,8 @@ def acknowledge_late(db: Db, numbers: list[int]) -> None:
 def evict(db: Db, numbers: list[int]) -> None:
     one(
         db,
-        """select howdah.alter_queue('q', '{"limit_behaviour": "remove_oldest", "message_limit": 1, "at_limit": "discard"}')""",
+        """select howdah.alter_queue('q', '{"limit_behaviour": "remove_oldest","""
+        """ "message_limit": 1, "at_limit": "discard"}')""",
     )
     one(db, "select howdah.send('q', 'small')")
     assert [message.body for message in receive(db)] == ["small"]
@@ -218,9 +226,12 @@ def test_a_cancelled_delayed_message_takes_its_body_along(db: Db) -> None:
 
 
 def test_a_large_body_is_written_once_however_often_its_message_moves(db: Db) -> None:
-    """The least of three counts for each step: a checkpoint in between makes the next change of every page write it whole.
+    """The least of three counts for each step.
 
-    Leases lie in parked instead of leases where the server was slow for a moment: then their queue's parked messages are looked for first.
+    A checkpoint in between makes the next change of every page write it whole.
+
+    Leases lie in parked instead of leases where the server was slow for a moment: then their queue's parked messages
+    are looked for first.
     """
     lease = "(select max(l.lease) from howdah.list_leases('q') l)"
     steps = [

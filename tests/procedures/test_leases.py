@@ -128,7 +128,10 @@ def test_the_death_of_a_consumer_that_nobody_sees_ends_neither_its_lease_nor_its
 def test_the_leases_of_a_consumer_end_with_its_session_at_once_and_count(
     db: Db, connect: Connect, clock: Clock
 ) -> None:
-    """The clock stands still: nothing waits for the end of a lease. Another consumer without a session of its own keeps what it has."""
+    """The clock stands still: nothing waits for the end of a lease.
+
+    Another consumer without a session of its own keeps what it has.
+    """
     sent = send(db, "a", "b", "c", "d")
     doomed = connect()
     first, second = (
@@ -251,7 +254,10 @@ def test_an_extended_lease_lasts_from_now_on(db: Db, clock: Clock) -> None:
 def test_a_negative_acknowledgement_counts_and_follows_the_policy(db: Db, clock: Clock) -> None:
     (sent,) = send(db, "a")
     (held,) = lease(db)
-    nack = "select message_id, attempt, outcome from howdah.nack('q', %s, error_text => 'no', delay => %s * interval '1 second')"
+    nack = (
+        "select message_id, attempt, outcome from howdah.nack('q', %s, error_text => 'no',"
+        " delay => %s * interval '1 second')"
+    )
     assert db.execute(nack.encode(), (held.lease, 60)).fetchall() == [(sent, 1, "delayed")]
     assert lease(db) == []
     clock.advance(61)

@@ -489,7 +489,8 @@ def test_bad_arguments_are_refused_before_anything_is_written(db: Db) -> None:
     create(db)
     one(db, "select howdah.create_queue('other')")
     options = ["null", "'[]'", """'{"colour": 1}'""", """'{"max_sessions": 0}'""", """'{"max_sessions": 1001}'""",
-               """'{"sequential_failures": -1}'""", """'{"stop_on_failure": "yes"}'""", """'{"kind": "bean"}'"""]  # fmt: skip
+               """'{"sequential_failures": -1}'""", """'{"stop_on_failure": "yes"}'""",
+               """'{"kind": "bean"}'"""]  # fmt: skip
     verbs = ["alter_listener('x', '{}')", "drop_listener('x')", "stop_listener('x')", "resume_listener('x')",
              "receive_as('x')", "record_failures_as('x', '[]')"]  # fmt: skip
     all_refused(

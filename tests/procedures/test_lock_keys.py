@@ -19,18 +19,23 @@ from howdah.procedures import FILES, source
 GUESSES = """
 with things as materialized (
     select n::bigint as n from generate_series(0, (select max(d.id) from howdah.destinations d) + 2) n
-    union select l.id from howdah.listeners l union select l.id * 1024 + n from howdah.listeners l, generate_series(0, 3) n
-    union select c.id from howdah.consumers c union select a.id from howdah.acks a union select n.id * 30 + o from howdah.destinations n, generate_series(0, 29) o
+    union select l.id from howdah.listeners l
+    union select l.id * 1024 + n from howdah.listeners l, generate_series(0, 3) n
+    union select c.id from howdah.consumers c union select a.id from howdah.acks a
+    union select n.id * 30 + o from howdah.destinations n, generate_series(0, 29) o
     union select m.message_id & 2147483647 from howdah.msgs m
-    union select hashtext(w) from unnest(array[':news', ':s', '*:s', 's', 'tick', 'desk7', '00000000-0000-0000-0000-000000000001', 'news']) w
-    union select hashint8((t.seq * 1000000 + t.destination_id) * 1000003 # a.id) from howdah.topic_msgs_0 t, howdah.acks a
+    union select hashtext(w)
+    from unnest(array[':news', ':s', '*:s', 's', 'tick', 'desk7', '00000000-0000-0000-0000-000000000001', 'news']) w
+    union select hashint8((t.seq * 1000000 + t.destination_id) * 1000003 # a.id)
+    from howdah.topic_msgs_0 t, howdah.acks a
     union select hashtext(d.id || 'a = 1') from howdah.destinations d
 )
 select count(pg_advisory_lock(k, t.n::integer)) from generate_series(1213154369, 1213154393) k, things t
 where t.n between -2147483648 and 2147483647
 """
 WHOLE = """
-select count(pg_advisory_lock(hashtextextended('g', d.id))), count(pg_advisory_lock((1::bigint << 62) | (d.id::bigint << 42) | (s << 36) | b))
+select count(pg_advisory_lock(hashtextextended('g', d.id))),
+    count(pg_advisory_lock((1::bigint << 62) | (d.id::bigint << 42) | (s << 36) | b))
 from howdah.destinations d, (values (0), (1), (2), (3), (63)) s(s), generate_series(0, 9) b
 """
 
@@ -40,9 +45,13 @@ WORK = {
     "totals": "select howdah.maintain_totals() >= 0",
     "backlog": "select howdah.maintain_backlog() >= 0",
     "expiry": "select howdah.maintain_expired() = 1",
-    "a failure": "select outcome = 'returned' from howdah.record_failure('q', (select message_id from howdah.msgs where destination_id ="
+    "a failure": "select outcome = 'returned' from howdah.record_failure('q', (select message_id"
+    " from howdah.msgs where destination_id ="
     " (select id from howdah.destinations where name = 'q') and headers is null limit 1))",
-    "a failure in a row": "select outcome = 'returned' from howdah.record_failure('fragile', (select message_id from howdah.browse('fragile')))",
+    "a failure in a row": (
+        "select outcome = 'returned' from howdah.record_failure('fragile', (select message_id"
+        " from howdah.browse('fragile')))"
+    ),
     "a queue": "select howdah.create_queue('new') is not null",
     "a topic": "select howdah.create_topic('new') is not null",
     "a subscription": "select howdah.subscribe('news', 's') = 'news::s'",
@@ -117,7 +126,8 @@ def test_nothing_waits_for_locks_that_a_stranger_can_guess(prepared: Db, connect
 def test_every_key_of_an_advisory_lock_holds_a_secret() -> None:
     """Of the session's own connection too, whose token nobody else knows."""
     secret = re.compile(
-        r"\((\()?(howdah[.]_(lock|ticket)_key[(]|v_key[)]|hashint8extended[(]p[._]seq|1213154386, [(v]|hashtextextended[(](v_|p_queue[.])connection)"
+        r"\((\()?(howdah[.]_(lock|ticket)_key[(]|v_key[)]|hashint8extended[(]p[._]seq|1213154386,"
+        r" [(v]|hashtextextended[(](v_|p_queue[.])connection)"
     )
     for file in FILES:
         for call in re.findall(r"pg_(?:try_)?advisory\w+(.*)", source(file)):

@@ -205,7 +205,10 @@ def rows_read(db: Db) -> int:
     """Rows that the open transaction has read from the tables of messages, by whatever way."""
     tables = ("msgs", "msgs_nonpersistent", "parked", "leased", "moved")
     counted = [
-        f"pg_stat_get_xact_tuples_returned('howdah.{t}'::regclass) + pg_stat_get_xact_tuples_fetched('howdah.{t}'::regclass)"
+        (
+            f"pg_stat_get_xact_tuples_returned('howdah.{t}'::regclass) +"
+            f" pg_stat_get_xact_tuples_fetched('howdah.{t}'::regclass)"
+        )
         for t in tables
     ] + [f"pg_stat_get_xact_tuples_returned('howdah.pk_{t}'::regclass)" for t in tables]
     read: int = one(db, f"select {' + '.join(counted)}")

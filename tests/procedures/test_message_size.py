@@ -36,7 +36,8 @@ def takes(db: Db, size: int, to: str = "q") -> None:
 def holds(db: Db, queue: str = "q") -> tuple[int, int]:
     """What holds for a queue, and what its own option says."""
     (row,) = db.execute(
-        "select max_message_bytes, howdah.queue_options(queue) -> 'max_message_bytes' from howdah.list_queues(true) where queue = %s",
+        "select max_message_bytes, howdah.queue_options(queue) -> 'max_message_bytes'"
+        " from howdah.list_queues(true) where queue = %s",
         (queue,),
     ).fetchall()
     return (row[0], row[1])
@@ -143,10 +144,12 @@ OWN = {
     "another option only": """select howdah.alter_queue('q', '{"max_message_bytes": 1000}'),
         howdah.alter_queue('q', '{"default_priority": 7}'), howdah.alter_queue('q', '{"message_limit": 9}')""",
     "create_queue": """select howdah.drop_queue('q'), howdah.create_queue('q', '{"max_message_bytes": 1000}')""",
-    "create_queue under a policy": """select howdah.drop_queue('q'), howdah.set_policy('q', '{"max_message_bytes": 1000}'),
+    "create_queue under a policy": """select howdah.drop_queue('q'),
+        howdah.set_policy('q', '{"max_message_bytes": 1000}'),
         howdah.create_queue('q')""",
     "create_topic": """select howdah.drop_queue('q'), howdah.create_topic('q', '{"max_message_bytes": 1000}')""",
-    "alter_topic": """select howdah.drop_queue('q'), howdah.create_topic('q'), howdah.alter_topic('q', '{"max_message_bytes": 1000}'),
+    "alter_topic": """select howdah.drop_queue('q'), howdah.create_topic('q'),
+        howdah.alter_topic('q', '{"max_message_bytes": 1000}'),
         howdah.alter_topic('q', '{"default_priority": 7}')""",
 }
 
@@ -179,7 +182,8 @@ def test_a_smaller_option_holds_under_it_and_the_error_names_the_queue(db: Db) -
     limit(db, 10)
     one(
         db,
-        """select howdah.alter_queue('q', '{"max_message_bytes": 4}'), howdah.alter_topic('t', '{"max_message_bytes": 4}')""",
+        """select howdah.alter_queue('q', '{"max_message_bytes": 4}'),"""
+        """ howdah.alter_topic('t', '{"max_message_bytes": 4}')""",
     )
     takes(db, 4)
     takes(db, 4, "t")

@@ -1,4 +1,4 @@
-"""The journal says of what was consumed when the oldest of it was sent, so that an audit knows how long messages waited."""
+"""The journal says when the oldest of what was consumed was sent: an audit knows how long messages waited."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ WAYS = {
     "one": ("select count(*) from howdah.receive('q', 1)", 1),
     "several": ("select count(*) from howdah.receive('q', 5)", 2),
     "held": (
-        "select howdah.consume_locked('q', array_agg(message_id), array_agg(priority), array_agg(position)) from howdah.receive_locked('q', 5)",
+        (
+            "select howdah.consume_locked('q', array_agg(message_id), array_agg(priority), array_agg(position))"
+            " from howdah.receive_locked('q', 5)"
+        ),
         2,
     ),
     "selected": ("select count(*) from howdah.receive('q', 5, selector => 'JMSPriority > 0')", 2),

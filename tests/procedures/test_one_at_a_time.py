@@ -1,4 +1,7 @@
-"""Queues that admit one consumer at a time: what comes back is first again, wherever it lies, and a receive begins where the living begin."""
+"""Queues that admit one consumer at a time.
+
+What comes back is first again, wherever it lies, and a receive begins where the living begin.
+"""
 
 from __future__ import annotations
 

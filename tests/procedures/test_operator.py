@@ -74,7 +74,8 @@ def test_a_selector_chooses_what_is_listed_and_replayed_wherever_it_lies(db: Db)
 def test_an_edited_copy_goes_to_the_origin_and_names_the_original(db: Db, discard: bool) -> None:
     sent = one(
         db,
-        "select howdah.send('q', '{\"n\": 1}'::jsonb, headers => '{\"a\": 1, \"b\": 2}', correlation_id => 'c', priority => 7,"
+        "select howdah.send('q', '{\"n\": 1}'::jsonb, headers => '{\"a\": 1, \"b\": 2}',"
+        " correlation_id => 'c', priority => 7,"
         " message_type => 't', reply_to => 'r')",
     )
     deliver_and_fail(db)

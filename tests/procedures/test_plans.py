@@ -23,7 +23,10 @@ def sequential(db: Db) -> dict[str, int]:
 
 @contextmanager
 def counting(db: Db) -> Iterator[None]:
-    """A transaction whose counts are its own: a session hands them over once a second, so those before it may be there yet."""
+    """A transaction whose counts are its own.
+
+    A session hands them over once a second, so those before it may be there yet.
+    """
     one(db, "select pg_stat_force_next_flush()")
     with db.transaction():
         yield

@@ -201,7 +201,8 @@ def dead_of_two(db: Db) -> int:
 
 def test_a_pass_deletes_ten_thousand_incidents_at_most(db: Db) -> None:
     db.execute(
-        "insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome, recorded_by)"
+        "insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt,"
+        " stage, outcome, recorded_by)"
         " select n, howdah.now() - interval '100 days', 1, 1, 0, 'gone', 'x' from generate_series(1, 10001) n"
     )
     assert [one(db, "select howdah.maintain_incidents()") for _ in range(3)] == [10000, 1, 0]
@@ -209,7 +210,8 @@ def test_a_pass_deletes_ten_thousand_incidents_at_most(db: Db) -> None:
 
 def test_the_incidents_of_a_queue_are_read_by_its_index_newest_first(db: Db) -> None:
     db.execute(
-        "insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome, recorded_by)"
+        "insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt,"
+        " stage, outcome, recorded_by)"
         " select n, howdah.now(), n % 100, 1, 0, 'gone', 'x' from generate_series(1, 20000) n"
     )
     db.execute("analyze howdah.poison_details")

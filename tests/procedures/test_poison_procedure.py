@@ -1,4 +1,7 @@
-"""A queue's own poison procedure: when it is called and as whom, what its answer means, and which functions are refused."""
+"""A queue's own poison procedure.
+
+When it is called and as whom, what its answer means, and which functions are refused.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,8 @@ def shop(db: Db) -> Iterator[str]:
     db.execute(
         psycopg.sql.SQL(
             "grant usage on schema howdah to {0}; grant usage on schema shop to public; set role {0};"
-            " create table shop.poisoned (n bigserial, message_id bigint, body text, incidents jsonb, done_as text); reset role"
+            " create table shop.poisoned (n bigserial, message_id bigint, body text, incidents jsonb, done_as text);"
+            " reset role"
         ).format(identifier(role))
     )
     yield role
@@ -262,7 +266,8 @@ def test_one_that_is_put_there_between_the_check_and_the_call_runs_without_right
     db.execute(
         psycopg.sql.SQL(
             "create schema shop_evil authorization {0}; grant usage on schema shop_evil to public; set role {0};"
-            " create function shop_evil.poison(howdah.message, jsonb) returns boolean language plpgsql as {1}; reset role"
+            " create function shop_evil.poison(howdah.message, jsonb) returns boolean language plpgsql as {1};"
+            " reset role"
         ).format(identifier(shop), psycopg.sql.Literal(note))
     )
     message = poison(db)
@@ -404,7 +409,7 @@ def test_a_setting_that_it_leaves_changed_is_a_failure_of_it(
 def test_an_older_version_that_the_session_has_at_hand_does_not_run_with_the_rights_of_howdahs_owner(
     db: Db, queue: str, shop: str, connect: Connect
 ) -> None:
-    """In a transaction that received before, a session takes no new lock and so does not hear that a function was replaced."""
+    """In a transaction that received before, a session takes no new lock: a replaced function goes unnoticed."""
     note = "begin raise warning 'runs as %', current_user; return true; end"
 
     def replace(by: Db, rights: str) -> None:
@@ -488,7 +493,8 @@ def test_attributes_of_a_name_do_not_pass_for_those_of_the_function(db: Db, queu
         "select howdah._poison_procedure_is_definers('shop.poison', 'shop.poison(howdah.message,jsonb)'::regprocedure)",
     )
     db.execute(
-        "alter function shop.poison(howdah.message, jsonb) security definer stable strict leakproof parallel safe cost 7"
+        "alter function shop.poison(howdah.message, jsonb) security definer stable strict"
+        " leakproof parallel safe cost 7"
     )
     assert one(
         db,

@@ -251,9 +251,12 @@ def test_a_message_that_comes_back_into_its_conversation_counts_anew(
         ({}, [1000, 1000, 1000]),
         ({"initial_redelivery_delay_ms": 200}, [200, 1000, 1000]),
         ({"use_exponential_backoff": True}, [1000, 5000, 25000, 125000]),
-        ({"use_exponential_backoff": True, "backoff_multiplier": 2, "max_redelivery_delay_ms": 3000}, [1000, 2000, 3000, 3000]),
-        ({"use_exponential_backoff": True, "max_redelivery_delay_ms": 500, "initial_redelivery_delay_ms": 200}, [200, 1000, 1000]),
-        ({"use_exponential_backoff": True, "initial_redelivery_delay_ms": 0, "redelivery_delay_ms": 10}, [0, 10, 50, 250]),
+        ({"use_exponential_backoff": True, "backoff_multiplier": 2, "max_redelivery_delay_ms": 3000},
+         [1000, 2000, 3000, 3000]),
+        ({"use_exponential_backoff": True, "max_redelivery_delay_ms": 500, "initial_redelivery_delay_ms": 200},
+         [200, 1000, 1000]),
+        ({"use_exponential_backoff": True, "initial_redelivery_delay_ms": 0, "redelivery_delay_ms": 10},
+         [0, 10, 50, 250]),
     ],
 )  # fmt: skip
 def test_delays_follow_activemqs_formula(
@@ -274,7 +277,10 @@ def test_collision_avoidance_spreads_delays_both_ways_within_its_factor(db: Db, 
     seen = [
         one(
             db,
-            "select extract(epoch from howdah._redelivery_delay(d, 1, null)) from howdah.destinations d where name = 'q'",
+            (
+                "select extract(epoch from howdah._redelivery_delay(d, 1, null))"
+                " from howdah.destinations d where name = 'q'"
+            ),
         )
         for _ in range(60)
     ]

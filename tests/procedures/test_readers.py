@@ -1,4 +1,7 @@
-"""Who has an unshared subscription: a transaction, the bearer of a lease, an open consumer; and that nobody changes it meanwhile."""
+"""Who has an unshared subscription: a transaction, the bearer of a lease, an open consumer.
+
+Nobody changes it meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,8 @@ def opened(db: Db, name: str = "t::s", **options: Any) -> int | None:
 
 def ended(db: Db) -> list[tuple[str, int]]:
     return db.execute(
-        "select j.event, count(*) from howdah.journal j, unnest(j.message_ids) i(id) where j.event <> 'sent' group by 1 order by 1"
+        "select j.event, count(*) from howdah.journal j, unnest(j.message_ids) i(id)"
+        " where j.event <> 'sent' group by 1 order by 1"
     ).fetchall()
 
 

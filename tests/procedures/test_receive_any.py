@@ -71,7 +71,8 @@ def test_only_queues_that_the_caller_may_receive_from_are_looked_at(db: Db, conn
     consumer = connect("howdah_consumer")
     send(db, "JOBS.print", "JOBS.mail")
     db.execute(
-        "delete from howdah.destination_grants g using howdah.destinations d where d.id = g.destination_id and d.name = 'JOBS.mail' and g.verb = 'receive'"
+        "delete from howdah.destination_grants g using howdah.destinations d where d.id = g.destination_id"
+        " and d.name = 'JOBS.mail' and g.verb = 'receive'"
     )
     assert {queue for queue, _ in take(consumer, "JOBS.*")} == {"JOBS.print"}
     db.execute("delete from howdah.destination_grants where verb = 'receive'")

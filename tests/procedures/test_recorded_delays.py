@@ -1,4 +1,4 @@
-"""A delay that is on record holds from then on, also for whoever receives between the rollback and the settling of its failure."""
+"""A recorded delay holds from then on, also for who receives between a failure's rollback and its settling."""
 
 from typing import Any
 
@@ -18,7 +18,9 @@ RECEIVES = {
     "receive_locked": "select message_id from howdah.receive_locked('q', 2)",
     "lease": "select message_id from howdah.lease('q')",
     "lease several": "select message_id from howdah.lease('q', 3)",
-    "receive_message": "select message_id from howdah.receive_message('q', (select max(message_id) from howdah.poison_details))",
+    "receive_message": (
+        "select message_id from howdah.receive_message('q', (select max(message_id) from howdah.poison_details))"
+    ),
     "receive_correlated": "select message_id from howdah.receive_correlated('q', 'c')",
 }
 

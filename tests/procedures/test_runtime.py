@@ -180,8 +180,8 @@ def test_the_journal_has_a_partition_for_each_week_of_the_coming_year(db: Db) ->
     assert one(db, "select count(*) from pg_description where objoid = any (%s::regclass[]) and objsubid = 0",
                (partitions,)) == 55  # fmt: skip
     # Compressing the numbers of a batch of 10,000 takes longer than reading their messages.
-    assert column(db, "select distinct attstorage from pg_attribute where attrelid = any (%s::regclass[]) and attname = 'message_ids'",
-                  (["howdah.journal", *partitions],)) == ["e"]  # fmt: skip
+    assert column(db, "select distinct attstorage from pg_attribute where attrelid = any (%s::regclass[])"
+                  " and attname = 'message_ids'", (["howdah.journal", *partitions],)) == ["e"]  # fmt: skip
 
 
 def test_a_week_is_dropped_when_its_retention_is_over_and_its_rows_stay_counted(db: Db, clock: Clock) -> None:

@@ -1,4 +1,7 @@
-"""Whatever sessions do to each other, each committed message is consumed once: random schedules, direct and behind a pooler."""
+"""Whatever sessions do to each other, each committed message is consumed once.
+
+Random schedules, direct and behind a pooler.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ def test_random_schedules_lose_and_double_nothing(dsn: str) -> None:
 
 @pytest.fixture
 def pooler(dsn: str, tmp_path: Path) -> Iterator[str]:
-    """PgBouncer in transaction mode before the test's database: its DSN. A client's next transaction may get another connection."""
+    """PgBouncer in transaction mode before the test's database: its DSN.
+
+    A client's next transaction may get another connection.
+    """
     program = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin:/usr/local/sbin")
     if program is None:
         pytest.skip("no pgbouncer installed")

@@ -130,7 +130,10 @@ def test_a_compiled_selector_is_kept_for_its_queue_and_forgotten_when_nobody_use
 
 @pytest.fixture
 def many(db: Db) -> None:
-    """70,000 messages, one in three thousand of which is worth something; and the selector has gone through them once."""
+    """70,000 messages, one in three thousand of which is worth something.
+
+    The selector has gone through them once.
+    """
     one(
         db,
         "select cardinality(howdah.send_batch('q', array_agg(i::text order by i),"
@@ -154,7 +157,10 @@ def test_what_comes_late_behind_where_a_selective_consumer_looks_is_found(db: Db
     send(late, 999)
     one(
         db,
-        "select cardinality(howdah.send_batch('q', array_agg('x'::text), headers => array_agg('{\"price\": 1}'::jsonb))) from generate_series(1, 9000) i",
+        (
+            "select cardinality(howdah.send_batch('q', array_agg('x'::text), headers => array_agg('{\"price\":"
+            " 1}'::jsonb))) from generate_series(1, 9000) i"
+        ),
     )
     while take(db, "price = 999", 7):
         pass
@@ -169,10 +175,14 @@ def test_what_comes_late_behind_where_a_selective_consumer_looks_is_found(db: Db
 
 
 def test_a_selective_receive_reads_on_from_where_it_was_and_no_further_than_it_has_to(db: Db) -> None:
-    """One message in 1,000 of 60,000: what it reads is about 1,000 rows for each, and for none what a search may in 2 ms."""
+    """One message in 1,000 of 60,000.
+
+    What it reads is about 1,000 rows for each, and for none what a search may in 2 ms.
+    """
     one(
         db,
-        "select cardinality(howdah.send_batch('q', array_agg('x'::text), headers => array_agg(jsonb_build_object('n', g) order by g)))"
+        "select cardinality(howdah.send_batch('q', array_agg('x'::text),"
+        " headers => array_agg(jsonb_build_object('n', g) order by g)))"
         " from generate_series(1, 60000) g",
     )
 

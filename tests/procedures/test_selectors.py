@@ -77,7 +77,8 @@ declare
     said boolean[];
 begin
     execute 'select array_agg(' || howdah._selector_sql(selector) || ' order by m.n) from'
-        ' (select h.headers, h.n, 5::smallint as rank, h.n as message_id, howdah.now() as sent_at, null::text as correlation_id,'
+        ' (select h.headers, h.n, 5::smallint as rank, h.n as message_id, howdah.now() as sent_at,'
+        ' null::text as correlation_id,'
         ' null::text as message_type, false as nonpersistent from unnest($1) with ordinality h(headers, n)) m'
     into said using headers;
     return said;
@@ -107,7 +108,8 @@ def test_two_thousand_random_selectors_have_the_models_values(db: Db) -> None:
         messages = [random_headers(maker) for _ in range(8)]
         selectors = [maker.condition(3) for _ in range(200)]
         rows = db.execute(
-            "select pg_temp.evaluate(s.text, %s::jsonb[]) from unnest(%s::text[]) with ordinality s(text, n) order by s.n",
+            "select pg_temp.evaluate(s.text, %s::jsonb[]) from unnest(%s::text[]) with ordinality s(text, n)"
+            " order by s.n",
             ([text for text, _ in messages], [selector.text for selector in selectors]),
         ).fetchall()
         for selector, (said,) in zip(selectors, rows, strict=True):
@@ -118,20 +120,22 @@ def test_two_thousand_random_selectors_have_the_models_values(db: Db) -> None:
 
 # What no JMS message has and JSON may hold: each must leave every selector without an error.
 HOSTILE = [
-    '"10"', '""', '"NaN"', '"Infinity"', '"1e400"', '"\\u0001"', '"\\\\"', '"%_\\\\"', "true", "false", "null", "[]", "[1]",
-    '["a"]', "{}", '{"a": {"b": [1, {"c": null}]}}', "0", "-0", "0.0", "-0.0", "1e400", "-1e400", "1e-400", "1e5000", "1e131000", "1e-5000",
-    "9" * 3000, "0." + "0" * 3000 + "1", "1." + "3" * 3000, "9223372036854775807", "-9223372036854775808",
-    "9223372036854775808", "1.7976931348623157e308", "-1.7976931348623157e308", "4.9e-324", "2.3e-308", "1e308", "1e-308",
-    '"' + "%" * 3000 + '"', '"' + "a" * 100000 + '"', '"\\ud83d\\ude00"',
+    '"10"', '""', '"NaN"', '"Infinity"', '"1e400"', '"\\u0001"', '"\\\\"', '"%_\\\\"', "true", "false", "null", "[]",
+    "[1]", '["a"]', "{}", '{"a": {"b": [1, {"c": null}]}}', "0", "-0", "0.0", "-0.0", "1e400", "-1e400", "1e-400",
+    "1e5000", "1e131000", "1e-5000", "9" * 3000, "0." + "0" * 3000 + "1", "1." + "3" * 3000, "9223372036854775807",
+    "-9223372036854775808", "9223372036854775808", "1.7976931348623157e308", "-1.7976931348623157e308", "4.9e-324",
+    "2.3e-308", "1e308", "1e-308", '"' + "%" * 3000 + '"', '"' + "a" * 100000 + '"', '"\\ud83d\\ude00"',
 ]  # fmt: skip
 CALCULATED = [
-    "a + b = 0", "a - b > 0", "a * b <> 1", "a / b <= 1", "-a >= b", "+a = -b", "a * a * a * a > b", "a / b / a / b = 1",
-    "a / (b - b) > 0", "(a + 1) / (b * 0.0) = 1", "a * 1E308 * 1E308 > 1", "a / 1E-300 / 1E-300 > 1", "a * 1E-300 * 1E-300 = 0",
-    "a + 1.7976931348623E308 > 1", "-1.7976931348623E308 - a < b", "a + 9223372036854775807 > b", "9223372036854775807 * a > b",
+    "a + b = 0", "a - b > 0", "a * b <> 1", "a / b <= 1", "-a >= b", "+a = -b", "a * a * a * a > b",
+    "a / b / a / b = 1", "a / (b - b) > 0", "(a + 1) / (b * 0.0) = 1", "a * 1E308 * 1E308 > 1",
+    "a / 1E-300 / 1E-300 > 1", "a * 1E-300 * 1E-300 = 0", "a + 1.7976931348623E308 > 1",
+    "-1.7976931348623E308 - a < b", "a + 9223372036854775807 > b", "9223372036854775807 * a > b",
     "-9223372036854775808 - a < b", "a / -1 = -9223372036854775808", "a = b", "a <> b", "a < b", "a BETWEEN b AND a",
-    "a NOT BETWEEN b + 1 AND b - 1", "a LIKE '%a%'", "a LIKE '\\'", "a LIKE '!' ESCAPE '!'", "a IN ('10', 'NULL', '{', '\\')",
-    "a AND b", "NOT a OR b", "a = TRUE", "(a) = (b)", "a = 'x' OR a = 1 OR a = 1.5", "a IS NULL", "a = JMSPriority",
-    "a > JMSTimestamp", "a = JMSMessageID", "a = JMSType", "a * JMSTimestamp > JMSPriority / b",
+    "a NOT BETWEEN b + 1 AND b - 1", "a LIKE '%a%'", "a LIKE '\\'", "a LIKE '!' ESCAPE '!'",
+    "a IN ('10', 'NULL', '{', '\\')", "a AND b", "NOT a OR b", "a = TRUE", "(a) = (b)", "a = 'x' OR a = 1 OR a = 1.5",
+    "a IS NULL", "a = JMSPriority", "a > JMSTimestamp", "a = JMSMessageID", "a = JMSType",
+    "a * JMSTimestamp > JMSPriority / b",
 ]  # fmt: skip
 
 
@@ -152,8 +156,9 @@ def test_what_is_no_object_or_absent_is_unknown(db: Db) -> None:
 
 
 STRANGE = [
-    "'; drop table howdah.msgs; --", "' or true --", "\\'; select 1 --", "\\", "$$", "$1", "%s", "%1$s", "%L", "{}", '{"a"}', "a,b",
-    "NULL", "/*", "*/", "--", "\n", "E'", "U&'\\0027'", "'' ''", '"', "''", "'", "\u02bc", "\uff07", "😀", "x'::text or true", "#>>",
+    "'; drop table howdah.msgs; --", "' or true --", "\\'; select 1 --", "\\", "$$", "$1", "%s", "%1$s", "%L", "{}",
+    '{"a"}', "a,b", "NULL", "/*", "*/", "--", "\n", "E'", "U&'\\0027'", "'' ''", '"', "''", "'", "\u02bc", "\uff07",
+    "😀", "x'::text or true", "#>>",
 ]  # fmt: skip
 
 
@@ -255,7 +260,8 @@ def test_the_normal_form_is_the_same_selector(db: Db) -> None:
     )
     valid = [selector for expected, selector, _ in vectors() if expected[0] != "E"]
     rows = db.execute(
-        "select howdah.check_selector(n.form) = n.form, howdah._selector_sql(n.form) = howdah._selector_sql(n.selector), n.selector"
+        "select howdah.check_selector(n.form) = n.form,"
+        " howdah._selector_sql(n.form) = howdah._selector_sql(n.selector), n.selector"
         " from (select s as selector, howdah.check_selector(s) as form from unnest(%s::text[]) s) n",
         (valid,),
     ).fetchall()
@@ -268,10 +274,14 @@ def test_a_stored_selector_selects_stored_messages(db: Db) -> None:
         db.execute("select howdah.send('q', 'x', headers => %s::jsonb, priority => %s)", (f'{{"n": {n}}}', n))
     sql = one(
         db,
-        "select howdah._selector_sql('n * 2 > 10 AND JMSPriority < 8 AND JMSMessageID LIKE ''ID:%'' AND JMSTimestamp > 0')",
+        (
+            "select howdah._selector_sql('n * 2 > 10 AND JMSPriority < 8 AND JMSMessageID LIKE"
+            " ''ID:%'' AND JMSTimestamp > 0')"
+        ),
     )
     found = db.execute(
-        f"select m.headers ->> 'n' from (select q.*, false as nonpersistent from howdah.msgs q) m where {sql} order by 1".encode()
+        f"select m.headers ->> 'n' from (select q.*, false as nonpersistent from howdah.msgs q) m where {sql}"
+        " order by 1".encode()
     ).fetchall()
     assert found == [("6",), ("7",)]
 
@@ -304,8 +314,9 @@ def test_objects_of_the_caller_are_not_used(connect: Connect, db: Db) -> None:
 
 
 WORDS = [
-    "a", "b", "a", "1", "2.5", "0", "'x'", "'%'", "TRUE", "FALSE", "NULL", "NOT", "AND", "OR", "BETWEEN", "LIKE", "IN", "IS", "ESCAPE",
-    "=", "<>", "<", ">=", "+", "-", "*", "/", "(", ")", "(", ")", ",", "JMSType", "JMSPriority", "JMSReplyTo", "'", "?", "1e999",
+    "a", "b", "a", "1", "2.5", "0", "'x'", "'%'", "TRUE", "FALSE", "NULL", "NOT", "AND", "OR", "BETWEEN", "LIKE",
+    "IN", "IS", "ESCAPE", "=", "<>", "<", ">=", "+", "-", "*", "/", "(", ")", "(", ")", ",", "JMSType", "JMSPriority",
+    "JMSReplyTo", "'", "?", "1e999",
 ]  # fmt: skip
 STARTS = ["", "a = 1 AND ", "NOT ", "(a ", "a BETWEEN 1 ", "a IN ('x' ", "a LIKE 'x' ", "a IS ", "a + 1 "]
 

@@ -118,9 +118,10 @@ def test_persistent_and_other_messages_lie_in_tables_of_their_own_whose_size_can
     assert one(db, "select relpersistence from pg_class where oid = 'howdah.msgs_nonpersistent'::regclass") == "u"
     assert one(db, "select min(pg_total_relation_size(c)) from (values ('howdah.msgs'::regclass),"
                " ('howdah.msgs_nonpersistent')) v(c)") > 0  # fmt: skip
-    assert db.execute("select nonpersistent, count(*), sum(body_bytes) from howdah.audit_messages group by 1 order by 1").fetchall() == [
-        (False, 1, 1), (True, 1, 1)
-    ]  # fmt: skip
+    rows = db.execute(
+        "select nonpersistent, count(*), sum(body_bytes) from howdah.audit_messages group by 1 order by 1"
+    )
+    assert rows.fetchall() == [(False, 1, 1), (True, 1, 1)]
 
 
 def test_a_rolled_back_send_leaves_nothing(db: Db) -> None:

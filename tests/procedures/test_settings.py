@@ -111,12 +111,13 @@ HOSTILE = {
 HARMLESS = {
     "which plan is made, and how much of it at once: PostgreSQL gives the same rows by each": """
         commit_siblings cpu_index_tuple_cost cpu_operator_cost effective_cache_size effective_io_concurrency
-        enable_async_append enable_distinct_reordering enable_gathermerge enable_group_by_reordering enable_parallel_append
-        enable_parallel_hash enable_presorted_aggregate enable_self_join_elimination enable_tidscan force_parallel_mode
-        geqo_effort geqo_generations geqo_pool_size geqo_seed geqo_selection_bias hash_mem_multiplier io_combine_limit jit
-        jit_expressions jit_inline_above_cost jit_optimize_above_cost jit_tuple_deforming maintenance_io_concurrency
-        max_parallel_maintenance_workers max_parallel_workers max_parallel_workers_per_gather min_parallel_index_scan_size
-        parallel_leader_participation seq_page_cost synchronize_seqscans temp_buffers vacuum_cleanup_index_scale_factor""",
+        enable_async_append enable_distinct_reordering enable_gathermerge enable_group_by_reordering
+        enable_parallel_append enable_parallel_hash enable_presorted_aggregate enable_self_join_elimination
+        enable_tidscan force_parallel_mode geqo_effort geqo_generations geqo_pool_size geqo_seed geqo_selection_bias
+        hash_mem_multiplier io_combine_limit jit jit_expressions jit_inline_above_cost jit_optimize_above_cost
+        jit_tuple_deforming maintenance_io_concurrency max_parallel_maintenance_workers max_parallel_workers
+        max_parallel_workers_per_gather min_parallel_index_scan_size parallel_leader_participation seq_page_cost
+        synchronize_seqscans temp_buffers vacuum_cleanup_index_scale_factor""",
     "when and how something is written or freed, never what": """
         backend_flush_after file_copy_method gin_pending_list_limit logical_decoding_work_mem maintenance_work_mem
         vacuum_buffer_usage_limit vacuum_cost_delay vacuum_cost_limit vacuum_cost_page_dirty vacuum_cost_page_hit
@@ -127,9 +128,9 @@ HARMLESS = {
         default_transaction_isolation default_transaction_read_only transaction_deferrable transaction_isolation
         transaction_read_only""",
     "when a call or a session is given up: an error, and nothing done": """
-        client_connection_check_interval exit_on_error idle_in_transaction_session_timeout idle_session_timeout lock_timeout
-        restrict_nonsystem_relation_kind statement_timeout tcp_keepalives_count tcp_keepalives_idle tcp_keepalives_interval
-        tcp_user_timeout transaction_timeout wal_sender_timeout""",
+        client_connection_check_interval exit_on_error idle_in_transaction_session_timeout idle_session_timeout
+        lock_timeout restrict_nonsystem_relation_kind statement_timeout tcp_keepalives_count tcp_keepalives_idle
+        tcp_keepalives_interval tcp_user_timeout transaction_timeout wal_sender_timeout""",
     "what the client and the log see of a text": """
         application_name client_encoding log_parameter_max_length_on_error operator_precedence_warning trace_notify
         trace_sort""",
@@ -142,8 +143,8 @@ HARMLESS = {
 TRACING = re.compile(r"debug_|trace_|log_")
 """Those of a server built to be debugged: they write to its log, or choose another plan."""
 
-POLICY = """{"max_failed_deliveries": 2, "use_exponential_backoff": true, "backoff_multiplier": 1.7, "redelivery_delay_ms": 1000,
-    "collision_avoidance_factor": 0.15, "journal_level": "full", "notify_admin": true}"""
+POLICY = """{"max_failed_deliveries": 2, "use_exponential_backoff": true, "backoff_multiplier": 1.7,
+    "redelivery_delay_ms": 1000, "collision_avoidance_factor": 0.15, "journal_level": "full", "notify_admin": true}"""
 
 SCENARIO = [
     "create_queue('<script>')",
@@ -172,7 +173,10 @@ SCENARIO = [
     'send(\'a.q\', \'{"n": 1.5}\'::jsonb, headers => \'{"price": 2.1, "name": "a_1"}\', priority => 7)',
     "send('a.q', '\\000\\\\x'::text, headers => '{\"JMSXGroupID\": \"g\"}')",
     "send('a.q', decode('00ff5c', 'hex'), delay => '200 days')",
-    "send_batch('a.other', array['x', null, 'NULL'], headers => array['{\"JMSXGroupID\": \"g\"}', '{}', '{}']::jsonb[])",
+    (
+        "send_batch('a.other', array['x', null, 'NULL'], headers => array['{\"JMSXGroupID\":"
+        " \"g\"}', '{}', '{}']::jsonb[])"
+    ),
     "send_batch('a.other', array['x', 'NULL'], headers => array['{\"JMSXGroupID\": \"g\"}', '{}']::jsonb[])",
     "send('queue://a.q,topic://t.x', 'both', headers => '{\"price\": 2.1, \"name\": \"a_1\"}')",
     "send('VirtualTopic.T', 'virtual')",
@@ -191,7 +195,10 @@ SCENARIO = [
     "savepoint",
     "receive('a.q', 2)",
     "rollback",
-    "record_failure('a.q', 1000003, 'no such ''thing'' at 0xdeadbeef or deadbeef99 in  12.5 s', 'E', '22P02', delay => '2 days')",
+    (
+        "record_failure('a.q', 1000003, 'no such ''thing'' at 0xdeadbeef or deadbeef99 in  12.5 s', 'E',"
+        " '22P02', delay => '2 days')"
+    ),
     "record_failure('a.q', 2000003, 'late 2024-01-01', 'E', details => '{\"x\": 1e5}')",
     "record_failure('a.q', 2000003, 'late 2025-12-31', 'E')",
     "incidents('a.q')",
@@ -199,7 +206,8 @@ SCENARIO = [
     "list_poison()",
     "receive('_SYSTEM.Advisory', 5)",
     "receive('a.other', 2)",
-    # All there is, ordered: a wildcard begins at one of the busy queues, which depends on how long ago they were looked at.
+    # All there is, ordered: a wildcard begins at one of the busy queues, which depends on how long ago they were looked
+    # at.
     "receive('a.*', 20, selector => 'JMSXGroupID is null') as received",
     "receive('t.*:c1:s', 5)",
     "open_consumer('a.q', timeout => '1 hour')",
@@ -293,10 +301,14 @@ def test_a_caller_does_not_decide_where_and_how_relations_are_made(db: Db, conne
     assert one(consumer, "select howdah.maintain_journal()") > 0
     with producer.transaction():
         one(producer, "select howdah.begin_copy()")
-        placed = "select a.amname from pg_class c join pg_am a on a.oid = c.relam where c.oid = 'pg_temp.howdah_copy'::regclass"
+        placed = (
+            "select a.amname from pg_class c join pg_am a on a.oid = c.relam"
+            " where c.oid = 'pg_temp.howdah_copy'::regclass"
+        )
         assert one(producer, placed) == "heap"
     made = (
-        "select distinct c.relkind::text, c.reltablespace, a.amname from pg_class c left join pg_am a on a.oid = c.relam"
+        "select distinct c.relkind::text, c.reltablespace, a.amname from pg_class c left"
+        " join pg_am a on a.oid = c.relam"
         " where c.oid > %s and c.relnamespace = 'howdah'::regnamespace and c.relkind in ('r', 'S')"
     )
     assert {(kind, place) for kind, place, _ in db.execute(made, (before,))} == {("r", 0), ("S", 0)}
@@ -307,7 +319,8 @@ def test_a_caller_does_not_decide_where_and_how_relations_are_made(db: Db, conne
 def plain(db: Db, clock: Clock) -> dict[str, int | None]:
     """The time stands still before the hour changes in spring and autumn; where each sequence stands."""
     clock.set(datetime(2026, 3, 1, 12, 0, tzinfo=UTC))
-    # The template's totals are of later than that: once its server has made 20,000 transactions they would do for queue_stats.
+    # The template's totals are of later than that: once its server has made 20,000 transactions they would do for
+    # queue_stats.
     db.execute("update howdah.engine set totals_at = howdah.now() - interval '1 day'")
     return dict(
         db.execute(
@@ -321,7 +334,8 @@ def again(db: Db, sequences: dict[str, int | None]) -> None:
     """Put the sequences back where they stood: numbers are to be the same."""
     for name, value in sequences.items():
         db.execute(
-            "select setval(%s::regclass, coalesce(%s::bigint, s.seqstart), %s) from pg_sequence s where s.seqrelid = %s::regclass",
+            "select setval(%s::regclass, coalesce(%s::bigint, s.seqstart), %s) from pg_sequence s"
+            " where s.seqrelid = %s::regclass",
             (name, value, value is not None, name),
         )
 
@@ -347,7 +361,10 @@ def test_the_scenario_gives_what_it_should(connect: Connect, plain: dict[str, in
         "set_client_id('no such/id')": "HD003",
         "set_connection('short')": "HD005",
         "subscribe('t.x', 'bad name')": "HD003",
-        "send_batch('a.other', array['x', null, 'NULL'], headers => array['{\"JMSXGroupID\": \"g\"}', '{}', '{}']::jsonb[])": "HD005",
+        (
+            "send_batch('a.other', array['x', null, 'NULL'], headers => array['{\"JMSXGroupID\":"
+            " \"g\"}', '{}', '{}']::jsonb[])"
+        ): "HD005",
         "schedule('a.q', 'tick', cron => '* * * *')": "HD005",
         "schedule('a.q', 'tick', cron => '61 * * * *')": "HD005",
         "send('a.q', 'wrong', headers => '{\"AMQ_SCHEDULED_DELAY\": \"1x\"}')": "HD005",
@@ -435,7 +452,10 @@ def test_the_journals_weeks_begin_on_monday_by_utc_in_every_time_zone(
     db.execute("set timezone to 'UTC'; set datestyle to iso")
     bounds = column(
         db,
-        "select pg_get_expr(c.relpartbound, c.oid) from pg_class c where c.relname ~ '^journal_2026w1[3-6]$' order by c.relname",
+        (
+            "select pg_get_expr(c.relpartbound, c.oid) from pg_class c where c.relname ~ '^journal_2026w1[3-6]$'"
+            " order by c.relname"
+        ),
     )
     assert bounds == [
         f"FOR VALUES FROM ('2026-{first} 00:00:00+00') TO ('2026-{last} 00:00:00+00')"

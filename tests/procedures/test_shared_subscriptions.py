@@ -1,4 +1,7 @@
-"""Shared subscriptions: several consumers lock messages of a topic by pages, beside each other and over what is done."""
+"""Shared subscriptions.
+
+Several consumers lock messages of a topic by pages, beside each other and over what is done.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +78,8 @@ def test_a_page_gives_out_what_failed_with_its_count_and_ends_what_reached_its_l
 def test_bodies_headers_and_modes_come_through_a_page_unchanged(db: Db, clock: Clock) -> None:
     db.execute("select howdah.send('t', %s::bytea, headers => '{\"k\": [1]}', priority => 7)", (b"\x00\xff",))
     db.execute(
-        "select howdah.send('t', 'text', delivery_mode => 'non-persistent', correlation_id => 'c', time_to_live => '1 hour')"
+        "select howdah.send('t', 'text', delivery_mode => 'non-persistent', correlation_id => 'c',"
+        " time_to_live => '1 hour')"
     )
     first, second = receive(db, NAME, 9)
     assert (first.body, first.bytes, first.headers, first.priority) == (None, b"\x00\xff", {"k": [1]}, 7)
@@ -89,7 +93,8 @@ def test_bodies_headers_and_modes_come_through_a_page_unchanged(db: Db, clock: C
 
 def test_expired_messages_are_passed_over_and_the_page_is_filled_from_behind_them(db: Db, clock: Clock) -> None:
     db.execute(
-        "select howdah.send_batch('t', array(select n::text from generate_series(1, 100) n), time_to_live => '1 second')"
+        "select howdah.send_batch('t', array(select n::text from generate_series(1, 100) n),"
+        " time_to_live => '1 second')"
     )
     sent = publish(db, 3)
     clock.advance(2)

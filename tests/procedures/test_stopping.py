@@ -61,7 +61,8 @@ def test_in_strict_order_what_a_rollback_gave_back_is_first_again_though_a_gap_o
     third = send(db)
     one(
         db,
-        "select setval(d.search, (extract(epoch from clock_timestamp() + interval '1 second') * 1000)::bigint & 1048575)"
+        "select setval(d.search, (extract(epoch from clock_timestamp() + interval '1 second') *"
+        " 1000)::bigint & 1048575)"
         " from howdah.destinations d where d.name = 'q'",
     )
     assert [message.message_id for message in receive(db, n=1)] == [first]
@@ -71,7 +72,7 @@ def test_in_strict_order_what_a_rollback_gave_back_is_first_again_though_a_gap_o
 def test_in_strict_order_what_was_committed_late_is_first_again_after_a_rollback(
     db: Db, create: Create, connect: Connect
 ) -> None:
-    """Also if its transaction has looked for more in vain, and nobody searches behind the heads for some milliseconds after that."""
+    """Also if it has looked for more in vain, after which nobody searches behind the heads for some milliseconds."""
     create(strict_order=True)
     late, other = connect(), connect()
     for _ in range(5):

@@ -1,4 +1,7 @@
-"""What is seen of a subscription: its list, its backlog, its failures and ActiveMQ's views; and pausing, purging, going back."""
+"""What is seen of a subscription: its list, its backlog, its failures and ActiveMQ's views.
+
+Also pausing, purging and going back.
+"""
 
 from datetime import timedelta
 
@@ -175,7 +178,8 @@ def test_of_one_message_for_three_durable_subscribers_there_is_one_copy_and_thre
 
 
 PENDING = (
-    "SELECT M.ID FROM howdah.ACTIVEMQ_MSGS M, howdah.ACTIVEMQ_ACKS D WHERE D.CONTAINER=%s AND D.CLIENT_ID=%s AND D.SUB_NAME=%s"
+    "SELECT M.ID FROM howdah.ACTIVEMQ_MSGS M, howdah.ACTIVEMQ_ACKS D WHERE D.CONTAINER=%s AND"
+    " D.CLIENT_ID=%s AND D.SUB_NAME=%s"
     " AND M.XID IS NULL AND M.CONTAINER=D.CONTAINER AND M.ID>D.LAST_ACKED_ID AND M.ID>%s ORDER BY M.ID"
 )
 
@@ -249,19 +253,22 @@ def test_a_durable_subscription_is_a_row_of_activemq_acks_and_ten_when_prioritis
     subscribe(db, "p", client_id="c", options={"prioritized": True})
     subscribe(db, None, durable=False)
     rows = db.execute(
-        "select container, sub_dest, client_id, sub_name, selector, last_acked_id, priority, xid from howdah.activemq_acks"
+        "select container, sub_dest, client_id, sub_name, selector, last_acked_id, priority, xid"
+        " from howdah.activemq_acks"
         " order by sub_name desc, priority"
     ).fetchall()
     assert rows[0] == ("topic://t", "topic://t", "c", "s", "n = 1", -1, 0, None)
     assert [(row[3], row[6]) for row in rows[1:]] == [("p", priority) for priority in range(10)]
     key = column(
         db,
-        "select a.attname::text from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any (i.indkey)"
+        "select a.attname::text from pg_index i join pg_attribute a on a.attrelid = i.indrelid"
+        " and a.attnum = any (i.indkey)"
         " where i.indrelid = 'howdah.acks'::regclass and i.indisprimary order by a.attnum",
     )
     assert sorted(key) == ["client_id", "destination_id", "priority", "subscription_name"]
     assert db.execute(
-        "SELECT SELECTOR,SUB_NAME,CLIENT_ID,SUB_DEST FROM howdah.ACTIVEMQ_ACKS WHERE CONTAINER='topic://t' AND PRIORITY=0 ORDER BY 2"
+        "SELECT SELECTOR,SUB_NAME,CLIENT_ID,SUB_DEST FROM howdah.ACTIVEMQ_ACKS WHERE CONTAINER='topic://t'"
+        " AND PRIORITY=0 ORDER BY 2"
     ).fetchall() == [(None, "p", "c", "topic://t"), ("n = 1", "s", "c", "topic://t")]
 
 

@@ -24,7 +24,8 @@ def send(db: Db, queue: str, body: str = "x") -> int:
 def silent_for(db: Db, queue: str, seconds: float) -> None:
     """Have the queue's connection last heard of so long ago, by the clock of heartbeats."""
     db.execute(
-        "select setval(t.alive, (extract(epoch from clock_timestamp()) * 1000)::bigint - %s) from howdah.temporary_queues t"
+        "select setval(t.alive, (extract(epoch from clock_timestamp()) * 1000)::bigint - %s)"
+        " from howdah.temporary_queues t"
         " join howdah.destinations d on d.id = t.destination_id where d.name = %s",
         (round(seconds * 1000), queue),
     )

@@ -1,4 +1,7 @@
-"""What a subscription's reads leave in the journal: a gapless run of numbers is two of them, and every reader of the journal counts it whole."""
+"""What a subscription's reads leave in the journal.
+
+A gapless run of numbers is recorded as two of them, and every reader of the journal counts it whole.
+"""
 
 from __future__ import annotations
 

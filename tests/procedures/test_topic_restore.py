@@ -10,7 +10,8 @@ create function pg_temp.later(xid8) returns xid8 language sql as
 $$ select case when $1 = '3'::xid8 then $1 else ($1::text::bigint + 1000000000)::text::xid8 end $$;
 create function pg_temp.later(pg_snapshot) returns pg_snapshot language sql as
 $$ select (pg_temp.later(pg_snapshot_xmin($1))::text || ':' || pg_temp.later(pg_snapshot_xmax($1))::text || ':'
-    || coalesce((select string_agg(pg_temp.later(x)::text, ',' order by x) from pg_snapshot_xip($1) x), ''))::pg_snapshot $$;
+    || coalesce((select string_agg(pg_temp.later(x)::text, ',' order by x)
+        from pg_snapshot_xip($1) x), ''))::pg_snapshot $$;
 update howdah.topic_msgs_0 set xid = pg_temp.later(xid);
 update howdah.topic_msgs_1 set xid = pg_temp.later(xid);
 update howdah.topic_msgs_2 set xid = pg_temp.later(xid);

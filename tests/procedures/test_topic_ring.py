@@ -1,4 +1,7 @@
-"""Topics against late commits, old snapshots, prepared transactions and a turning ring of tables: nothing lost, nothing twice."""
+"""Topics against late commits, old snapshots, prepared transactions and a turning ring of tables.
+
+Nothing lost, nothing twice.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A read of 500 or more of what one transaction published: each message looked at once, and nothing passed over where numbers are missing."""
+"""A read of 500 or more of what one transaction published.
+
+Each message is looked at once, and nothing is passed over where numbers are missing.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,20 @@ from topics_support import listed, publish, rotate, subscribe, topic
 LOOKED_AT = (
     "select sum(idx_tup_fetch)::integer from pg_stat_xact_user_tables where relname like 'topic!_msgs!__' escape '!'"
 )
-JOURNAL = "select cardinality(message_ids), last_id is not null from howdah.journal where event = 'consumed' order by message_ids"
+JOURNAL = (
+    "select cardinality(message_ids), last_id is not null from howdah.journal"
+    " where event = 'consumed' order by message_ids"
+)
 UNFOLDED = "select message_id from howdah.audit_journal where event = 'consumed' order by 1"
 
 
 def batch(db: Db, number: int, mode: str = "persistent", to: str = "t", time_to_live: str | None = None) -> list[int]:
     sent: list[int] = one(
         db,
-        "select howdah.send_batch(%s, array(select n::text from generate_series(1, %s) n), delivery_mode => %s, time_to_live => %s)",
+        (
+            "select howdah.send_batch(%s, array(select n::text from generate_series(1, %s) n),"
+            " delivery_mode => %s, time_to_live => %s)"
+        ),
         (to, number, mode, time_to_live),
     )
     return sent

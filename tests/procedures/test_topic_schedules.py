@@ -1,4 +1,4 @@
-"""Whatever sessions do to each other and to the ring of tables, each subscription gets each committed message once and in order."""
+"""Whatever sessions do to each other and the ring, each subscription gets each committed message once, in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Publishers, shared and unshared consumers and a turning ring at once, each in a thread: nothing lost, nothing twice, order per producer."""
+"""Publishers, shared and unshared consumers and a turning ring at once, each in a thread.
+
+Nothing lost, nothing twice, order per producer.
+"""
 
 from __future__ import annotations
 

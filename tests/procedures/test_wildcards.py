@@ -49,7 +49,8 @@ def test_of_policies_by_wildcard_the_most_specific_one_holds(db: Db, create: Cre
         ({"exception_mode": "individual", "exception_prefix": "DLQ."}, "DLQ.{}"),
         ({"exception_mode": "individual"}, "ActiveMQ.DLQ.Queue.{}"),
         ({"exception_mode": "shared"}, "ActiveMQ.DLQ"),
-        ({"preset": "activemq", "limit_comparison": "reached", "at_limit": "quarantine", "quarantine_times": 0}, "ActiveMQ.DLQ"),
+        ({"preset": "activemq", "limit_comparison": "reached", "at_limit": "quarantine", "quarantine_times": 0},
+         "ActiveMQ.DLQ"),
     ],
 )  # fmt: skip
 def test_a_dead_letter_queue_that_the_policy_matches_keeps_what_it_has(

@@ -72,7 +72,10 @@ def test_a_header_that_schedules_is_a_whole_number(db: Db) -> None:
     refused(
         db,
         "HD005",
-        "select howdah.send('q', 'x'::text, headers => '{\"AMQ_SCHEDULED_DELAY\": 1, \"AMQ_SCHEDULED_REPEAT\": 1000000001}')",
+        (
+            "select howdah.send('q', 'x'::text, headers => '{\"AMQ_SCHEDULED_DELAY\":"
+            ' 1, "AMQ_SCHEDULED_REPEAT": 1000000001}\')'
+        ),
     )
 
 

@@ -30,7 +30,10 @@ def kill_clients(clients: list[subprocess.Popen[bytes]]) -> None:
 def drain(db: Db) -> float:
     """Receive until nothing that was sent is missing; seconds until the last message was found."""
     begun = latest = time.monotonic()
-    missing = "select count(*) from (select id from noted where what = 'sent' except select id from noted where what = 'received') m"
+    missing = (
+        "select count(*) from (select id from noted where what = 'sent' except select id from noted"
+        " where what = 'received') m"
+    )
 
     def found_all() -> bool:
         nonlocal latest
@@ -71,5 +74,6 @@ def test_killed_clients_and_server_crashes_lose_and_double_nothing(private_serve
         assert one(db, "select count(*) from howdah.msgs where destination_id <> 1") == 0
         sent = one(db, "select count(*) from noted where what = 'sent'")
     print(
-        f"{ROUNDS} rounds, {crashes} crashes of the server, {sent} messages; 0 lost, 0 doubled; latest found after {latest:.3f} s"
+        f"{ROUNDS} rounds, {crashes} crashes of the server, {sent} messages; 0 lost, 0 doubled;"
+        f" latest found after {latest:.3f} s"
     )

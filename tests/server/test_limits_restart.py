@@ -1,4 +1,7 @@
-"""Limits and deduplication keys over a stop and a crash of the server: what is counted outside transactions may be forgotten, never wrong."""
+"""Limits and deduplication keys over a stop and a crash of the server.
+
+What is counted outside transactions may be forgotten, never wrong.
+"""
 
 from __future__ import annotations
 

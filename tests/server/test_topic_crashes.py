@@ -1,4 +1,7 @@
-"""Clients and the server are killed while a topic is published to, read and turned: persistent messages come once, others at most once."""
+"""Clients and the server are killed while a topic is published to, read and turned.
+
+Persistent messages come once, others at most once.
+"""
 
 from __future__ import annotations
 

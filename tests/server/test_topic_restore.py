@@ -1,4 +1,7 @@
-"""Dump and restore of topics: in the same cluster cursors go on; in another one nothing is read before they are rebased."""
+"""Dump and restore of topics.
+
+In the same cluster cursors go on; in another one nothing is read before they are rebased.
+"""
 
 from __future__ import annotations
 
@@ -181,7 +184,8 @@ def test_after_pg_upgrade_nothing_is_read_until_topics_are_rebased(
     fill(dsn)
     with psycopg.connect(dsn, autocommit=True) as db:  # the new server may be built without lz4
         for table, name in db.execute(
-            "select attrelid::regclass::text, attname from pg_attribute where attcompression = 'l' and attrelid >= 16384"
+            "select attrelid::regclass::text, attname from pg_attribute"
+            " where attcompression = 'l' and attrelid >= 16384"
         ).fetchall():
             db.execute(f"alter table {table} alter column {name} set compression pglz".encode())
     old.stop()

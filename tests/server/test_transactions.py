@@ -1,4 +1,7 @@
-"""Transactions over restarts and crashes: uncommitted ones are undone, prepared ones wait, producers' pages are not seen."""
+"""Transactions over restarts and crashes.
+
+Uncommitted ones are undone, prepared ones wait, producers' pages are not seen.
+"""
 
 from __future__ import annotations
 

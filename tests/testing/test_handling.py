@@ -43,7 +43,8 @@ def answer(message: Message, transaction: Transaction) -> str:
 @pytest.fixture
 def shop(db: Db) -> Db:
     db.execute(
-        "create table brewed (item text check (item <> 'water'), n integer unique deferrable initially deferred default 1);"
+        "create table brewed (item text check (item <> 'water'),"
+        " n integer unique deferrable initially deferred default 1);"
         " select howdah.create_queue('served'); select howdah.send('served', 'of before'::text)"
     )
     return db

@@ -223,7 +223,10 @@ def test_a_message_at_its_limit_is_disposed_of_at_its_failure_without_another_re
         assert made.run_once(connection).failed == 1
         assert live(jobs.db) == [second]
         assert made.run_once(connection).failed == 1
-    query = "select live, parked, discarded, (select count(*) from howdah.ended_conversations) from howdah.queue_stats('work')"
+    query = (
+        "select live, parked, discarded, (select count(*) from howdah.ended_conversations)"
+        " from howdah.queue_stats('work')"
+    )
     assert jobs.db.execute(query).fetchone() == figures
     incidents = jobs.db.execute("select message, attempt, outcome from howdah.incidents() order by 1").fetchall()
     assert incidents == [(first, 1, outcome), (second, 1, outcome)]

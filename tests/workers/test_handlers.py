@@ -175,7 +175,8 @@ def test_what_the_server_lacks_is_no_messages_fault(jobs: Work, start: StartWork
     jobs.wait_empty()
     assert jobs.effects() == [first, starved, last]
     assert jobs.blamed() == set()
-    # The pauses begin at 50 ms and double: four of them are over half a second, and without any it would be some milliseconds.
+    # The pauses begin at 50 ms and double: four of them are over half a second, and without any it would be some
+    # milliseconds.
     assert retried()[6] - retried()[2] > 0.5
 
 

@@ -75,7 +75,7 @@ def test_a_handler_whose_supervisor_dies_with_it_starts_no_more_often_than_the_l
 def test_a_worker_and_its_supervisor_killed_at_every_step_start_the_handler_no_more_often_than_the_limit(
     hardened: Work, dsn: str, start: StartWorkers, step: str, starts: list[list[int]]
 ) -> None:
-    """The first time the server finds nobody there and undoes what waits, then it is let finish before it has looked."""
+    """First the server finds nobody there and undoes what waits, then it is let finish before it has looked."""
     db = hardened.db
     one(db, "select howdah.alter_queue('work', '{\"max_failed_deliveries\": 2}')")
     sent = hardened.gate_at(step)

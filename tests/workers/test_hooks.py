@@ -399,7 +399,10 @@ def test_the_program_tells_and_ends_in_order(
     file(webhook(web.url), queue="nowhere")
     refused(
         howdah(dsn, "hooks", "run", file.path),
-        "there is no queue 'nowhere' (Events have a queue as soon as a queue tells of any: howdah queue alter NAME -o notify_admin=true.)",
+        (
+            "there is no queue 'nowhere' (Events have a queue as soon as a queue tells of any:"
+            " howdah queue alter NAME -o notify_admin=true.)"
+        ),
     )
 
 

@@ -28,7 +28,10 @@ def dice() -> random.Random:
 
 
 def send_all(jobs: Work, dsn: str, disturb: Callable[[int], None]) -> list[int]:
-    """Send the messages, one in a hundred failing always, and disturb after every tenth batch; returns the good ones."""
+    """Send the messages, one in a hundred failing always, and disturb after every tenth batch.
+
+    Returns the good ones.
+    """
     good: list[int] = []
     for batch in range(MESSAGES // BATCH):
         bodies = ["fail" if n % 250 == 249 else "plain" for n in range(BATCH)]

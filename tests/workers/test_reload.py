@@ -17,7 +17,8 @@ app = App("edited")
 
 @app.handler("work")
 def work(message: Message, transaction: Transaction) -> None:
-    transaction.connection.execute("insert into work.effects (message_id, worker) values (%s, '{}')", (message.message_id,))
+    statement = "insert into work.effects (message_id, worker) values (%s, '{}')"
+    transaction.connection.execute(statement, (message.message_id,))
 """
 
 

@@ -1,4 +1,7 @@
-"""Workers on queues that tell their consumers apart: each session opens a consumer, and leaves its place when it ends."""
+"""Workers on queues that tell their consumers apart.
+
+Each session opens a consumer, and leaves its place when it ends.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Workers that subscribe: the subscription is made when they start, and worked on like a queue, whoever fails or is killed."""
+"""Workers that subscribe.
+
+The subscription is made when they start, and worked on like a queue, whoever fails or is killed.
+"""
 
 from __future__ import annotations
 

@@ -84,7 +84,10 @@ def test_maintenance_is_taken_over_from_a_killed_leader_and_from_a_stopped_one(d
         assert heir.run_once("totals") is None
         epoch = one(db, "select epoch from howdah.lock where name = 'maintenance'")
         leader.send_signal(signal.SIGKILL)
-    connected = "select count(*) from pg_stat_activity where application_name = 'howdah maintenance' and datname = current_database()"
+    connected = (
+        "select count(*) from pg_stat_activity where application_name = 'howdah maintenance'"
+        " and datname = current_database()"
+    )
     wait_until(lambda: one(db, connected) == 1)  # its last words have been heard
     clock.advance(59.9)
     assert heir.run_once("totals") is None, "its lease is not over"

@@ -167,7 +167,8 @@ def lock_time_out(transaction: Transaction) -> None:
 def need_resources(transaction: Transaction) -> None:
     """What the server refuses while the test's table says so: by the code of a full disk."""
     transaction.connection.execute(
-        "do $$ begin if exists (select from work.locked) then raise 'no space left' using errcode = '53100'; end if; end $$"
+        "do $$ begin if exists (select from work.locked) then raise 'no space left' using errcode = '53100'; end if;"
+        " end $$"
     )
 
 
@@ -176,7 +177,8 @@ def sort_too_much(transaction: Transaction) -> None:
     with transaction.connection.transaction():
         transaction.connection.execute("set local work_mem = '64kB'")
         transaction.connection.execute(
-            "select set_config('temp_file_limit', case when exists (select from work.locked) then '0' else '-1' end, true)"
+            "select set_config('temp_file_limit', case when exists (select"
+            " from work.locked) then '0' else '-1' end, true)"
         )
         transaction.connection.execute("select count(*) from (select g from generate_series(1, 20000) g order by -g) o")
 
