@@ -36,6 +36,6 @@ def dead_port() -> Iterator[int]:
 def rare(monkeypatch: pytest.MonkeyPatch) -> set[Idle]:
     """Receivers that have asked to be woken look only twice a minute, so that what comes sooner was told.
 
-    Yields those that sleep so.
+    Returns those that sleep so.
     """
     return look_rarely(monkeypatch)

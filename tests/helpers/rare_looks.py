@@ -11,7 +11,7 @@ from howdah.engine.database.waiting import Idle
 def look_rarely(monkeypatch: pytest.MonkeyPatch) -> set[Idle]:
     """Let receivers of this process that have asked to be woken sleep for half a minute.
 
-    Yields those that do, or are just about to.
+    Returns those that do, or are just about to.
 
     A wake-up that comes before their sleep ends it at once.
     """
