@@ -75,8 +75,10 @@ begin
                     v_now, v_everywhere) f;
                 v_found := coalesce(cardinality(v_positions), cardinality(v_tids), 0);
                 continue when v_found = 0;
-                if not v_locked then
+                if p_hold or not v_locked then
                     v_upto := greatest(v_upto, v_positions[v_found]);
+                end if;
+                if not v_locked then
                     if not p_hold and (pg_sequence_last_value(v_queue.failing) is null
                                        or not v_queue.together and not howdah._any_failed(v_lane, v_positions)) then
                         return query select * from howdah._take_drawn(p_id, v_lane.rank, p_name, v_positions, v_now,

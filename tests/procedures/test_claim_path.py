@@ -382,3 +382,22 @@ def test_no_message_is_held_twice_though_the_head_was_put_back_under_the_call(db
     )
     held = column(db, "select message_id from howdah.receive_locked('q', 100)")
     assert len(held) == len(set(held)) == 100
+
+
+def test_no_message_is_held_twice_though_the_head_was_put_back_behind_what_the_search_found(
+    db: Db, connect: Connect
+) -> None:
+    """Whoever puts it back at that moment is played by the search."""
+    send(db, 30)
+    with connect().transaction(force_rollback=True) as taking:
+        assert len(column(taking.connection, "select body from howdah.receive('q', 20)")) == 20
+    one(db, "select howdah._search_from(d.id, d.main_rank, 1) from howdah.destinations d where d.name = 'q'")
+    arguments = "p_lane howdah.lanes, p_head bigint, p_want integer, p_deep boolean, p_tickets bigint default 0"
+    db.execute("alter function howdah._search rename to _search_itself")
+    db.execute(
+        f"create function howdah._search({arguments}) returns bigint[] language plpgsql as $$"
+        " declare v_found bigint[] := howdah._search_itself(p_lane, p_head, p_want, p_deep, p_tickets);"
+        " begin perform setval(p_lane.head, 5); return v_found; end $$"
+    )
+    held = column(db, "select message_id from howdah.receive_locked('q', 30)")
+    assert len(held) == len(set(held)) == 30
