@@ -8709,6 +8709,7 @@ declare
     v_locked boolean;
     v_found integer;
     v_upto bigint;
+    v_failed boolean;
     v_ready boolean;
     v_one_by_one boolean := false;
     v_everywhere boolean := false;
@@ -8748,7 +8749,9 @@ begin
             continue when v_lane.rank < v_again;
             v_ready := v_lane.place = 2 and v_walk.groups is null;
             v_upto := null;
-            for v_way in case when v_ready and v_lane.rank = v_again then 2 else 1 end
+            v_taken := 0;
+            -- What came back lies before what was taken, and is for the next call.
+            for v_way in case when v_ready and (p_taken or v_lane.rank = v_again) then 2 else 1 end
                       ..case when v_ready then 6 else 1 end loop
                 select f.positions, f.tids, f.locked, f.firsts, v_disposed or f.parked
                 into v_positions, v_tids, v_locked, v_firsts, v_disposed
@@ -8761,10 +8764,11 @@ begin
                     v_upto := greatest(v_upto, v_positions[v_found]);
                 end if;
                 if not v_locked then
-                    if not p_hold and (pg_sequence_last_value(v_queue.failing) is null
-                                       or not v_queue.together and not howdah._any_failed(v_lane, v_positions)) then
+                    v_failed := pg_sequence_last_value(v_queue.failing) is not null;
+                    if not p_hold and not (v_failed and (v_queue.together
+                                                         or howdah._any_failed(v_lane, v_positions))) then
                         return query select * from howdah._take_drawn(p_id, v_lane.rank, p_name, v_positions, v_now,
-                            v_queue.journaled);
+                            v_failed, v_queue.journaled);
                         get diagnostics v_taken = row_count;
                         v_left := v_left - v_taken;
                         exit when v_left <= 0;
@@ -12234,7 +12238,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._take_body(p_message_id bigint) IS 'remove the body of a consumed message from howdah.bodies and return it.';
 
-CREATE FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_journaled boolean) RETURNS SETOF howdah.message
+CREATE FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_failed boolean, p_journaled boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
     AS $$
 begin
@@ -12244,6 +12248,7 @@ begin
         where m.destination_id = p_destination_id and m.rank = p_rank
           and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions)
           and m.xmax = 0
+          and not (p_failed and exists (select from howdah.poison_details p where p.message_id = m.message_id))
         returning m.*
     ), journaled as (
         insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
@@ -12267,7 +12272,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_journaled boolean) IS 'receive the messages at positions that the caller has drawn. None of them ever failed.';
+COMMENT ON FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_failed boolean, p_journaled boolean) IS 'receive the messages at positions that the caller has drawn.';
 
 CREATE FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -15042,6 +15047,7 @@ begin
     if v_queue.allowed and (v_queue.plain or howdah._is_plain(v_queue.id)) then
         for v_way in 0..6 loop
             if v_way > 0 then
+                continue when v_way = 1 and v_left < max_messages;  -- what came back is for the next call
                 select n.positions, n.locked into v_seqs, v_locked
                 from howdah._next_positions(v_queue.lane, v_way, v_left,
                     case when v_left < max_messages then 0 end, false) n;
@@ -16899,7 +16905,7 @@ begin
         if not found and pg_sequence_last_value(v_queue.failing) is null then
             return query select * from howdah._take_drawn(v_queue.id, v_queue.main_rank, queue,
                 array(select nextval(v_queue.head) from generate_series(1, max_messages)), howdah.now(),
-                v_queue.journaled);
+                false, v_queue.journaled);
             get diagnostics v_taken = row_count;
             if v_taken = max_messages then
                 return;
@@ -22143,7 +22149,7 @@ REVOKE ALL ON FUNCTION howdah._take_back(p_destination howdah.destinations, p_me
 
 REVOKE ALL ON FUNCTION howdah._take_body(p_message_id bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_journaled boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._take_drawn(p_destination_id integer, p_rank smallint, p_name text, p_positions bigint[], p_now timestamp with time zone, p_failed boolean, p_journaled boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_found(p_queue howdah.destinations, p_message howdah.msgs, p_due_at timestamp with time zone) FROM PUBLIC;
 

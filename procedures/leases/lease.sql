@@ -84,6 +84,7 @@ begin
     if v_queue.allowed and (v_queue.plain or howdah._is_plain(v_queue.id)) then
         for v_way in 0..6 loop
             if v_way > 0 then
+                continue when v_way = 1 and v_left < max_messages;  -- what came back is for the next call
                 select n.positions, n.locked into v_seqs, v_locked
                 from howdah._next_positions(v_queue.lane, v_way, v_left,
                     case when v_left < max_messages then 0 end, false) n;

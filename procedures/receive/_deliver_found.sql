@@ -1,5 +1,5 @@
--- howdah._deliver_found(p_lane, p_name, …): deliver messages
--- that howdah._find_in_lane has found and locked, or dispose of them.
+-- howdah._deliver_found(p_lane, p_name, …): deliver messages that howdah._find_in_lane has found and locked, or dispose
+-- of them.
 --
 -- Returns  howdah.message of each, in order; no row for those that have expired, have reached the limit, or wait behind
 --          one of their group that must wait.

@@ -27,6 +27,7 @@ declare
     v_locked boolean;
     v_found integer;
     v_upto bigint;
+    v_failed boolean;
     v_ready boolean;
     v_one_by_one boolean := false;
     v_everywhere boolean := false;
@@ -66,7 +67,9 @@ begin
             continue when v_lane.rank < v_again;
             v_ready := v_lane.place = 2 and v_walk.groups is null;
             v_upto := null;
-            for v_way in case when v_ready and v_lane.rank = v_again then 2 else 1 end
+            v_taken := 0;
+            -- What came back lies before what was taken, and is for the next call.
+            for v_way in case when v_ready and (p_taken or v_lane.rank = v_again) then 2 else 1 end
                       ..case when v_ready then 6 else 1 end loop
                 select f.positions, f.tids, f.locked, f.firsts, v_disposed or f.parked
                 into v_positions, v_tids, v_locked, v_firsts, v_disposed
@@ -79,10 +82,11 @@ begin
                     v_upto := greatest(v_upto, v_positions[v_found]);
                 end if;
                 if not v_locked then
-                    if not p_hold and (pg_sequence_last_value(v_queue.failing) is null
-                                       or not v_queue.together and not howdah._any_failed(v_lane, v_positions)) then
+                    v_failed := pg_sequence_last_value(v_queue.failing) is not null;
+                    if not p_hold and not (v_failed and (v_queue.together
+                                                         or howdah._any_failed(v_lane, v_positions))) then
                         return query select * from howdah._take_drawn(p_id, v_lane.rank, p_name, v_positions, v_now,
-                            v_queue.journaled);
+                            v_failed, v_queue.journaled);
                         get diagnostics v_taken = row_count;
                         v_left := v_left - v_taken;
                         exit when v_left <= 0;

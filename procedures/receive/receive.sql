@@ -87,7 +87,7 @@ begin
         if not found and pg_sequence_last_value(v_queue.failing) is null then
             return query select * from howdah._take_drawn(v_queue.id, v_queue.main_rank, queue,
                 array(select nextval(v_queue.head) from generate_series(1, max_messages)), howdah.now(),
-                v_queue.journaled);
+                false, v_queue.journaled);
             get diagnostics v_taken = row_count;
             if v_taken = max_messages then
                 return;

@@ -401,3 +401,41 @@ def test_no_message_is_held_twice_though_the_head_was_put_back_behind_what_the_s
     )
     held = column(db, "select message_id from howdah.receive_locked('q', 30)")
     assert len(held) == len(set(held)) == 30
+
+
+@pytest.mark.parametrize("call", ["receive('q', 100)", "lease('q', 100)"])
+def test_a_batch_is_in_order_though_a_search_comes_due_in_the_middle_of_its_call(
+    db: Db, connect: Connect, call: str
+) -> None:
+    """What had come back before is for the next call. The clock is played by a look that is due from the second on."""
+    send(db, 300)
+    with connect().transaction(force_rollback=True) as taking:
+        assert column(taking.connection, "select message_id / 1000000 from howdah.receive('q')") == [1]
+        assert len(column(db, "select body from howdah.receive('q', 40)")) == 40
+    db.execute("delete from howdah.msgs where seq between 60 and 70")
+    db.execute("create sequence looks")
+    db.execute("grant usage on sequence looks to public")
+    db.execute(
+        "create or replace function howdah._is_due(p_search bigint, p_pace bigint) returns boolean"
+        " language plpgsql as $$ begin return nextval('public.looks') > 1; end $$"
+    )
+    got = column(db, f"select message_id / 1000000 from howdah.{call}")
+    assert len(got) > 80
+    assert got == sorted(got)
+
+
+def test_a_failed_message_that_comes_back_under_a_call_is_not_taken_without_its_failures(db: Db) -> None:
+    """Whoever puts it back at that moment is played by a look that sees no failure."""
+    db.execute("select howdah.alter_queue('q', '{\"redelivery_delay_ms\": 60000}')")
+    number = send(db, 200)[4]
+    db.execute("select howdah.record_failure('q', %s)", (number,))
+    assert one(db, "select howdah.retry('q')") == 1
+    db.execute(
+        "create or replace function howdah._any_failed(p_lane howdah.lanes, p_positions bigint[]) returns boolean"
+        " language sql as 'select false'"
+    )
+    taken: dict[int, int] = {}
+    for _ in range(3):
+        taken |= dict(db.execute("select message_id, delivery_count from howdah.receive('q', 100)").fetchall())
+    assert taken[number] == 2
+    assert len(taken) == 200

@@ -101,7 +101,6 @@ HOSTILE = {
         "default_table_access_method": "another_heap",
     },
     "ours": {
-        "howdah.disposed": "yes",
         "howdah.attempting": "yes",
         "howdah.connection": "somebody-elses-token",
     },
