@@ -34,7 +34,7 @@ begin
         perform setval(p_lane.head, 1);
     elsif v_head = 1 then
         perform setval(p_lane.head, greatest(v_met.seq, 2));
-        perform howdah._remember(p_lane.search, 0, v_begun, false);
+        perform howdah._remember(p_lane.search, 0, howdah._pace(v_begun), false);
     end if;
     return v_met.tids;
 end

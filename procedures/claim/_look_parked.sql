@@ -28,7 +28,7 @@ begin
         v_after := howdah._from_microseconds(v_head);
     elsif v_head > 1 then
         -- others need not look at the same time
-        perform howdah._remember(p_lane.search, v_search >> 20, v_begun - interval '1 s', false);
+        perform howdah._remember(p_lane.search, v_search >> 20, howdah._pace(v_begun) - 1000, false);
     end if;
     loop
         v_ended := howdah._has_ended_lease(p_lane, p_now, v_after);
@@ -59,11 +59,11 @@ begin
         else interval '6 us' end) then
         perform setval(p_lane.head, case when v_head > 0 then howdah._microseconds(coalesce(v_met.due_at, p_now))
             else 1 end);
-        perform howdah._remember(p_lane.search, coalesce(v_met.seq, 0), v_begun, false);
+        perform howdah._remember(p_lane.search, coalesce(v_met.seq, 0), howdah._pace(v_begun), false);
     elsif v_head > 1 and v_met.number = p_want and v_met.due_at < howdah._from_microseconds(v_head) then
         -- This look was fast, because what came back lies before the dead rows. The next look is a step, too; others
         -- meanwhile go on from the head.
-        perform howdah._remember(p_lane.search, howdah._hint(p_lane.search) >> 20, v_begun, true);
+        perform howdah._remember(p_lane.search, howdah._hint(p_lane.search) >> 20, howdah._pace(v_begun), true);
     elsif v_head > 0 then
         perform setval(p_lane.head, 0);
     end if;

@@ -29,7 +29,7 @@ begin
     elsif v_head <= 1 and p_lane.head is not null then
         if clock_timestamp() - v_begun > interval '500 us' then
             perform setval(p_lane.head, case when v_head = 1 then howdah._microseconds(p_now) else 1 end);
-            perform howdah._remember(p_lane.search, 0, v_begun, false);
+            perform howdah._remember(p_lane.search, 0, howdah._pace(v_begun), false);
         elsif v_head = 1 then
             perform setval(p_lane.head, 0);
         end if;

@@ -22,7 +22,7 @@ returns bigint[]
 language plpgsql volatile
 as $$
 declare
-    v_begun timestamptz := clock_timestamp();
+    v_begun bigint := howdah._pace(clock_timestamp());
     v_hint bigint := howdah._hint(p_lane.search) >> 20;
     v_back bigint := v_hint >> 1;
     v_draining boolean := v_hint & 1 = 1 and v_back between 1 and p_head;

@@ -5,7 +5,7 @@ create or replace function howdah._search_from(p_destination_id integer, p_rank 
 language plpgsql volatile
 as $$
 begin
-    perform howdah._remember(l.search, 2 * greatest(p_position - 1, 0), clock_timestamp(), true)
+    perform howdah._remember(l.search, 2 * greatest(p_position - 1, 0), howdah._pace(clock_timestamp()), true)
     from (select d.search from howdah.destinations d where d.id = p_destination_id and d.main_rank = p_rank
           union all
           select o.search from howdah.lanes o

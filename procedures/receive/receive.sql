@@ -39,60 +39,61 @@ declare
     v_queue record;
     v_message howdah.msgs;
     v_seq bigint;
-    v_locked boolean;
+    v_clear boolean := true;
     v_taken integer := 0;
 begin
     select d.id, d.kind, d.receiving_paused, d.receivers, d.failing, d.head, d.main_rank, d.dispose_at as most,
         d.journal_level <> 'off' as journaled, coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) as ahead,
         pg_sequence_last_value(d.special) is null as plain, d.message_groups = 'transaction' as grouped,
-        d.search, howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
+        d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
+        howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
         case when not hold and selector is null and consumer is null and not d.receiving_paused
             and howdah._has_role(d.receivers[1]) then max_messages end as usual
     into v_queue
     from howdah.destinations d where d.name = queue and d.dropped_at is null;
-    if v_queue.usual = 1 and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
+    if v_queue.usual between 1 and 10000 and (v_queue.usual = 1 or v_queue.usual <= v_queue.ahead)
+       and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
+        -- What came back lies before what was not yet taken. Most often it was taken last.
         if v_queue.due then
-            select n."position", n.locked into v_seq, v_locked
-            from howdah._next_position(row(0, v_queue.id, v_queue.main_rank, 2, v_queue.head,
-                v_queue.search)::howdah.lanes) n;
+            v_clear := howdah._nothing_came_back(v_queue.id, v_queue.main_rank, v_queue.headed,
+                v_queue.ahead > 0, v_queue.search, v_queue.hint);
         elsif v_queue.ahead > 0 then
-            -- A message at the head that was taken before, is free and still exists was returned by a rollback. What
-            -- was taken last came back, so the search comes first.
             perform from howdah.msgs m
             where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_queue.headed
               and m.xmax <> 0
             for update skip locked;
-            if not found then
-                v_seq := nextval(v_queue.head);
+            v_clear := not found;
+        end if;
+        if not v_clear then
+            null;
+        elsif v_queue.usual > 1 then
+            if pg_sequence_last_value(v_queue.failing) is null then
+                return query select * from howdah._take_drawn(v_queue.id, v_queue.main_rank, queue,
+                    array(select nextval(v_queue.head) from generate_series(1, max_messages)), howdah.now(),
+                    false, v_queue.journaled);
+                get diagnostics v_taken = row_count;
+                if v_taken = max_messages then
+                    return;
+                end if;
             end if;
+        elsif v_queue.ahead > 0 then
+            delete from howdah.msgs m
+            where m.destination_id = v_queue.id and m.rank = v_queue.main_rank
+              and m.seq = (select nextval(v_queue.head)) and m.xmax = 0
+            returning m.* into v_message;
         else
             select m.seq into v_seq from howdah.msgs m
             where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq > v_queue.headed - 16
             order by m.seq limit 1 for update skip locked;
-            v_locked := v_seq > v_queue.headed and howdah._advance(v_queue.head, v_seq);
-        end if;
-        delete from howdah.msgs m
-        where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_seq
-          and (v_locked or m.xmax = 0)
-        returning m.* into v_message;
-    elsif v_queue.usual = 1 and v_queue.grouped and not v_queue.due then
-        v_message := howdah._take_one_of_group(v_queue.id, v_queue.main_rank, v_queue.head, v_queue.headed);
-    elsif v_queue.usual between 2 and 10000 and v_queue.usual <= v_queue.ahead and not v_queue.due
-          and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
-        perform from howdah.msgs m
-        where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_queue.headed
-          and m.xmax <> 0
-        for update skip locked;
-        if not found and pg_sequence_last_value(v_queue.failing) is null then
-            return query select * from howdah._take_drawn(v_queue.id, v_queue.main_rank, queue,
-                array(select nextval(v_queue.head) from generate_series(1, max_messages)), howdah.now(),
-                false, v_queue.journaled);
-            get diagnostics v_taken = row_count;
-            if v_taken = max_messages then
-                return;
+            if v_seq > v_queue.headed and howdah._advance(v_queue.head, v_seq) then
+                delete from howdah.msgs m
+                where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_seq
+                returning m.* into v_message;
             end if;
         end if;
+    elsif v_queue.usual = 1 and v_queue.grouped and not v_queue.due then
+        v_message := howdah._take_one_of_group(v_queue.id, v_queue.main_rank, v_queue.head, v_queue.headed);
     end if;
     if v_message.seq is not null then
         if (pg_sequence_last_value(v_queue.failing) is null

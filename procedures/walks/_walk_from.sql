@@ -45,7 +45,7 @@ begin
     v_back := howdah._hint(p_lane.search) >> 21;
     v_start := v_back;
     -- others need not look at the same time
-    perform howdah._remember(p_lane.search, v_back * 2, v_begun - interval '50 ms', false);
+    perform howdah._remember(p_lane.search, v_back * 2, howdah._pace(v_begun) - 50, false);
     p_walk.share := null;
     loop
         v_found := (select r.seq from howdah._walk_rows(p_lane, p_walk, v_low, v_head, null, 1, null) r);
@@ -67,7 +67,7 @@ begin
     if v_found is not null then
         v_head := setval(p_lane.head, v_found - 1);
     end if;
-    perform howdah._remember(p_lane.search, v_back * 2, v_begun, v_found is not null);
+    perform howdah._remember(p_lane.search, v_back * 2, howdah._pace(v_begun), v_found is not null);
     return v_head;
 end
 $$;
