@@ -30,42 +30,14 @@ declare
     v_uncounted boolean;
     v_now timestamptz;
 begin
-    begin
-        select * into v_failure from jsonb_to_record(p_failure) f(
-            message_id bigint, error_text text, error_class text, sqlstate text, traceback text, duration_ms integer,
-            worker text, failure_key uuid, details jsonb, priority integer, "position" bigint, stage smallint,
-            delay_ms numeric, conversation_id uuid, message_group text, reject boolean);
-        if v_failure.message_id is null or v_failure.delay_ms not between 0 and 3155760000000
-           or v_failure.duration_ms < 0
-           or v_failure.priority not between 0 and 9 or v_failure.stage < 0
-           or v_failure.details is not null and jsonb_typeof(v_failure.details) not in ('object', 'null') then
-            raise data_exception;
-        end if;
-    exception when data_exception then
-        raise exception using errcode = 'HD005', message = 'wrong argument for record_failure',
-            hint =
-                'message_id is needed; delay (up to 100 years) and duration_ms are not negative; priority is 0 to 9; '
-                'details is a JSON object; reject is true or false.';
-    end;
+    select * into v_failure from howdah._read_failure(p_failure);
     if p_destination.poison_handling and p_destination.disable_after > 0 then
         -- before any message's lock, so that two calls cannot deadlock
         perform howdah._await_recorders(p_destination.id, null);
     end if;
     perform howdah._await_recorders(null, v_failure.message_id);
-    if v_failure.failure_key is null and p_destination.backout_count = 'hardened' then
-        -- Reported in the session that began an attempt, the failure is most likely that attempt's.
-        select a.attempt_id into v_failure.failure_key from howdah.attempts a
-        where a.message_id = v_failure.message_id and a.destination_id = p_destination.id
-          and a.backend = pg_backend_pid()
-          and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
-        order by a.begun_at desc limit 1;
-    end if;
-    if exists (
-        select from howdah.poison_details p where p.failure_key = v_failure.failure_key
-          and (p.message_id, p.destination_id) is distinct from (v_failure.message_id, p_destination.id)
-    ) then
-        v_failure.failure_key := null;  -- this key reported another failure, which must not hide this one
-    end if;
+    v_failure.failure_key := howdah._failure_key(p_destination.id, v_failure.message_id, v_failure.failure_key,
+        p_destination.backout_count = 'hardened');
     select p.incident_id, p.attempt, p.outcome into incident_id, attempt, outcome
     from howdah.poison_details p where p.failure_key = v_failure.failure_key;
     if found then

@@ -28,6 +28,9 @@
 --
 -- Leasing and receiving from one queue do not disturb each other. In a queue of strict order a lease has one message;
 -- with message groups it has one of each group. Acknowledging some and giving back others would break the order.
+--
+-- The usual way takes messages from the main lane of a queue that has nothing else to give. Rows are deleted from msgs
+-- and written to leased, where none is ever updated. Everything else is held and then moved to parked.
 create or replace function howdah.lease(
     queue text, max_messages integer default 1, duration interval default '30 seconds', selector text default null,
     consumer bigint default null, acknowledge bigint default null
@@ -42,8 +45,6 @@ language plpgsql volatile security definer set search_path = pg_catalog, howdah,
     set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_sort = off set enable_bitmapscan = off set jit = off
 as $$
--- The usual way takes messages from the main lane of a queue that has nothing else to give. Rows are deleted from msgs
--- and written to leased, where none is ever updated. Everything else is held and then moved to parked.
 declare
     v_queue record;
     v_now timestamptz := howdah.now();
@@ -51,10 +52,7 @@ declare
     v_lease bigint;
     v_left integer := max_messages;
     v_used bigint := 0;
-    v_base bigint;
     v_seqs bigint[];
-    v_first bigint;
-    v_last bigint;
     v_shift bigint;
     v_dense boolean;
     v_locked boolean;
@@ -62,8 +60,6 @@ declare
     v_failures integer[];
     v_ended bigint[];
     v_taken integer;
-    v_held howdah.message[];
-    v_name text;
 begin
     if acknowledge is not null then
         perform howdah._ack_before(queue, acknowledge);
@@ -73,7 +69,9 @@ begin
         pg_sequence_last_value(d.special) is null as plain,
         coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) >= max_messages
-            and not howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as backlog,
+            as backlog,
+        d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
+        howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
         exists (select from howdah.lanes l where l.destination_id = d.id and l.rank = d.main_rank and l.place = 0
             and l.head is not null) as opened,
         howdah._has_role(d.receivers[1]) as allowed
@@ -91,57 +89,43 @@ begin
                 continue when coalesce(cardinality(v_seqs), 0) = 0;
             else
                 continue when v_queue.backlog is not true;
-                -- The message taken last is free and still there, so a rollback returned it, and the search comes
-                -- first.
-                perform from howdah.msgs m
-                where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq = v_queue.headed and m.xmax <> 0
-                for update skip locked;
-                continue when found;
+                -- What came back lies before what was not yet taken. Most often it was taken last.
+                if v_queue.due then
+                    continue when not howdah._nothing_came_back(v_queue.id, v_queue.rank, v_queue.headed, true,
+                        v_queue.search, v_queue.hint);
+                else
+                    perform from howdah.msgs m
+                    where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq = v_queue.headed
+                      and m.xmax <> 0
+                    for update skip locked;
+                    continue when found;
+                end if;
                 v_seqs := array(select nextval(v_queue.head) from generate_series(1, max_messages));
                 v_locked := false;
             end if;
-            v_failed := null;
-            v_ended := null;
             if pg_sequence_last_value(v_queue.failing) is not null then
-                -- Lock first: failures are counted with a snapshot taken after the lock (howdah._count_failures).
-                v_seqs := array(
-                    select m.seq from howdah.msgs m
-                    where m.destination_id = v_queue.id and m.rank = v_queue.rank
-                      and m.seq between v_seqs[1] and v_seqs[cardinality(v_seqs)] and m.seq = any (v_seqs)
-                      and (v_locked or m.xmax = 0)
-                    order by m.seq for update skip locked);
+                select c.positions, c.failed, c.failures, c.ended into v_seqs, v_failed, v_failures, v_ended
+                from howdah._lock_and_count(v_queue.id, v_queue.rank, v_seqs, v_locked, v_queue.most) c;
                 continue when cardinality(v_seqs) = 0;
                 v_locked := true;
-                select array_agg(f.message_id), array_agg(f.failures),
-                    array_agg(f.message_id) filter (where f.weight >= v_queue.most)
-                into v_failed, v_failures, v_ended
-                from (select array_agg(m.message_id) as ids, array_agg(m.stage) as stages,
-                    array_agg(m.conversation_id) as conversations,
-                                array_agg(howdah._group(m.headers, m.conversation_id)) as groups
-                      from howdah.msgs m where m.destination_id = v_queue.id and m.rank = v_queue.rank
-                      and m.seq = any (v_seqs) and m.stage = 0) a
-                cross join lateral howdah._count_failures(v_queue.id, a.ids, a.stages, a.conversations, a.groups) f
-                where f.stage = 0;
             end if;
             v_lease := coalesce(v_lease, nextval('howdah.lease_numbers'::regclass));
-            v_base := (v_lease << 20) + v_used;
-            v_first := v_seqs[1];
-            v_last := v_seqs[cardinality(v_seqs)];
-            v_dense := v_last - v_first < 4 * cardinality(v_seqs);
-            v_used := v_used + 1 + case when v_dense then v_last - v_first else cardinality(v_seqs) end;
-            v_shift := v_base - v_first;
+            v_shift := (v_lease << 20) + v_used - v_seqs[1];
+            v_dense := v_seqs[cardinality(v_seqs)] - v_seqs[1] < 4 * cardinality(v_seqs);
+            v_used := v_used + 1
+                + case when v_dense then v_seqs[cardinality(v_seqs)] - v_seqs[1] else cardinality(v_seqs) end;
             return query
             with gone as (
                 delete from howdah.msgs m
                 where m.destination_id = v_queue.id and m.rank = v_queue.rank
-                  and m.seq between v_first and v_last and m.seq = any (v_seqs) and (v_locked or m.xmax = 0)
-                  and (m.expires_at > v_now) is not false and m.stage = 0
+                  and m.seq between v_seqs[1] and v_seqs[cardinality(v_seqs)] and m.seq = any (v_seqs)
+                  and (v_locked or m.xmax = 0) and (m.expires_at > v_now) is not false and m.stage = 0
                   and m.message_id = m.seq * 1000000 + v_queue.id
                   and (m.message_id <> all (v_ended)) is not false
                 returning m.*
             )
             insert into howdah.leased as i
-            select case when v_dense then g.seq + v_shift else v_base + array_position(v_seqs, g.seq) end,
+            select case when v_dense then g.seq + v_shift else v_shift + v_seqs[1] + array_position(v_seqs, g.seq) end,
                 g.message_id, g.sent_at, g.expires_at, g.dead_at, g.destination_id, g.origin_id, g.rank, g.stage,
                 g.is_text, g.content_type, g.body, g.headers, g.correlation_id, g.reply_to, g.message_type,
                 g.conversation_id, g.dead_reason
@@ -169,32 +153,13 @@ begin
             exit when v_left <= 0;
         end loop;
         if v_left < max_messages then
-            if not v_queue.opened then
-                perform howdah._open_lane(v_queue.id, v_queue.rank, 0);
-            end if;
+            perform howdah._open_lane(v_queue.id, v_queue.rank, 0) where not v_queue.opened;
             insert into howdah.leases (lease_id, until, destination_id, rank)
             values (v_lease, v_until, v_queue.id, v_queue.rank);
             return;
         end if;
     end if;
-    if v_queue.id is null and queue ~ '[*>]' and strpos(queue, ':') = 0 and not exists (
-            select from howdah.destinations d where d.name = queue and d.dropped_at is null) then
-        foreach v_name in array howdah._matching_queues(queue, max_messages, selector) loop
-            return query select l.* from howdah.lease(v_name, max_messages, duration, selector) l;
-            if found then
-                return;
-            end if;
-        end loop;
-        return;
-    end if;
-    v_held := array(select r from howdah.receive(queue, max_messages, true, selector, consumer) r);
-    if cardinality(v_held) > 0 then
-        v_lease := nextval('howdah.lease_numbers'::regclass);
-        perform howdah._take_lease(howdah._destination(queue, 'receive'), v_held, v_lease, v_until);
-        if consumer is not null then
-            perform howdah._note_lease(consumer, v_lease);
-        end if;
-    end if;
-    return query select v_lease, v_until, h.* from unnest(v_held) h;
+    return query select * from howdah._lease_otherwise(queue, max_messages, duration, selector, consumer, v_until,
+        v_queue.id is null);
 end
 $$;
