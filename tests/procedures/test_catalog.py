@@ -257,7 +257,8 @@ def test_rights_are_decided_in_one_place() -> None:
 def test_no_function_reads_another_clock_but_to_pace_searching_waiting_and_reclaiming() -> None:
     clocks = re.compile(r"(?<!howdah\.)\bnow\(\)|clock_timestamp|current_timestamp|localtime|statement_timestamp")
     assert {name for name, body in BODIES.items() if clocks.search(re.sub(r"--[^\n]*", "", body))} == {
-        "now", "receive", "_search", "_search_around", "_may_be_due", "_look_nonpersistent", "_look_from_head",
+        "now", "receive", "_nothing_came_back", "_search", "_search_around", "_may_be_due", "_look_nonpersistent",
+        "_look_from_head",
         "_look_parked", "_remember", "_search_from", "_wake", "_ask_for_notices", "_note_alive", "_silent_ms",
         "_walk", "_walk_from", "_note_first", "_reserve_after_count", "_recount", "_make_room", "_check_system",
         "maintain_expired", "lease", "_next_positions"
