@@ -1,4 +1,4 @@
-"""The supervisor starts worker processes, replaces dead ones and records what a killed one had in its handlers."""
+"""The supervisor starts worker processes, replaces dead ones and lets record what a killed one had in its handlers."""
 
 from __future__ import annotations
 
@@ -15,17 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-import psycopg
-
-from ..engine import HowdahError
 from ..text.dsn import canonical
 from . import events
 from .app import App, load
 from .backoff import Backoff
+from .deaths import record_death
 from .emptiness import Emptiness
-from .in_hand import Hand, Hands
+from .in_hand import Hands
 from .limits import GRACE_SECONDS
-from .recorder import Recorder
 from .selection import select
 
 CHECK_SECONDS = 0.05
@@ -36,8 +33,6 @@ STEADY_SECONDS = 10.0
 KILL_SECONDS = 2.0
 """Seconds after a second signal until a process is killed: its handler holds the interpreter."""
 EXIT_NOT_STARTED = 2
-EXIT_TIME_LIMIT = 124
-"""Exit code of a process whose handler went on after its time limit. Its message counts as HandlerTimeout."""
 EXIT_ROLLED_BACK = 143
 """Exit code of a process that rolled back after a second SIGTERM. Its messages are not to blame."""
 
@@ -222,7 +217,11 @@ class Supervisor:
         if hands or (code not in (0, EXIT_ROLLED_BACK) and not (self._signals and not started)):
             events.worker_died(f"{self._app.name}:{child.process.pid}", child.process.pid, code)
         if hands:
-            thread = threading.Thread(target=self._record, args=(hands, child.process.pid, code), daemon=True)
+            thread = threading.Thread(
+                target=record_death,
+                args=(self._app, self._dsn, self._stopping, hands, child.process.pid, code),
+                daemon=True,
+            )
             thread.start()
             self._recording.append(thread)
         self._forget(child)
@@ -233,36 +232,3 @@ class Supervisor:
     def _forget(self, child: _Child) -> None:
         child.hands.close()
         child.path.unlink(missing_ok=True)
-
-    def _record(self, hands: list[Hand], pid: int, code: int) -> None:
-        """Record the messages that were in handlers when the process died. Runs beside the supervisor's watch."""
-        cause = f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
-        error_class, error_text = "WorkerDied", f"the worker process {cause}"
-        if code == EXIT_TIME_LIMIT:
-            error_class = "HandlerTimeout"
-            error_text = "the handler went on after its time limit and could not be interrupted; its process was ended"
-        worker = f"{self._app.name}:{pid}"
-        queues = list(self._app.bindings)
-        recorder = Recorder(self._dsn, worker, self._stopping, self._app.listeners)
-        for hand in hands:
-            failure = {
-                "message_id": hand.message_id,
-                "priority": hand.priority,
-                "position": hand.position,
-                "stage": hand.stage,
-                "failure_key": str(hand.failure_key),
-                "error_class": error_class,
-                "error_text": error_text,
-                "worker": worker,
-                "duration_ms": max(0, round((time.time() - hand.started) * 1000)),
-            }
-            with contextlib.suppress(HowdahError, psycopg.Error):  # said by the recorder
-                recorder.record(queues[hand.queue_index], [failure])
-        recorder.close()
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -95,7 +95,7 @@ begin
     elsif not v_found.free then
         outcome := 'held';
     else
-        outcome := howdah._settle(p_destination, v_found.message, v_found.place, v_found.nonpersistent, v_weight,
+        outcome := howdah._apply_verdict(p_destination, v_found.message, v_found.place, v_found.nonpersistent, v_weight,
             v_failure.delay_ms::bigint, v_due_at);
     end if;
     v_now := howdah.now();

@@ -48,7 +48,7 @@ begin
                 (v_found.message).conversation_id,
                 howdah._group((v_found.message).headers, (v_found.message).conversation_id), null);
             if v_standing.failures > 0 then
-                outcome := howdah._settle(v_destination, v_found.message, v_found.place, v_found.nonpersistent,
+                outcome := howdah._apply_verdict(v_destination, v_found.message, v_found.place, v_found.nonpersistent,
                     v_standing.weight, v_standing.delay_ms, v_standing.due_at);
             end if;
         end if;

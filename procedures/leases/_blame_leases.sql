@@ -11,7 +11,7 @@ declare
     v_row howdah.parked;
 begin
     for v_row in select r.* from unnest(p_rows) r order by r.lease_id, r.rank, r.seq loop
-        perform howdah._record_expiry(p_destination_id, v_row.message_id, v_row.stage, v_row.conversation_id,
+        perform howdah._record_lease_incident(p_destination_id, v_row.message_id, v_row.stage, v_row.conversation_id,
             howdah._group(v_row.headers, v_row.conversation_id), v_row.lease_id);
     end loop;
 end

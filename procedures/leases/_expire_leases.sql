@@ -21,7 +21,7 @@ begin
         )
         select g.* from gone g order by g.lease_id, g.seq
     loop
-        perform howdah._record_expiry(p_subscription_id, v_row.seq * 1000000 + a.destination_id, 0::smallint,
+        perform howdah._record_lease_incident(p_subscription_id, v_row.seq * 1000000 + a.destination_id, 0::smallint,
             l.conversation_id, howdah._group(l.headers, l.conversation_id), v_row.lease_id)
         from howdah.acks a
         join howdah.subscriptions s on s.destination_id = a.subscription_id

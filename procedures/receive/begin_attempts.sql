@@ -56,7 +56,7 @@ begin
             select r from howdah.receive(queue, least(max_messages + cardinality(v_passed), 10000), true) r
             where r.message_id <> all (v_passed));
         perform set_config('howdah.attempting', '', true);
-        v_left := v_left || howdah._settle_silent(v_destination, v_met);
+        v_left := v_left || howdah._record_silent_attempts(v_destination, v_met);
         -- This statement has a snapshot of its own, and sees the attempts that others committed before these messages
         -- were locked. It counts every attempt, also those in doubt, which receive does not. So there are never more
         -- attempts than the limit.

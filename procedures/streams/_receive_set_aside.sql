@@ -38,7 +38,7 @@ begin
         limit p_want
     loop
         if v_row.lease_id is not null then
-            perform howdah._record_expiry(p_destination.id, (v_row.message).message_id, (v_row.message).stage,
+            perform howdah._record_lease_incident(p_destination.id, (v_row.message).message_id, (v_row.message).stage,
                 (v_row.message).conversation_id, howdah._group((v_row.message).headers,
                     (v_row.message).conversation_id), v_row.lease_id);
         end if;

@@ -1,11 +1,11 @@
--- howdah._record_expiry(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group, p_lease): store the
--- incident of a lease that ran out.
+-- howdah._record_lease_incident(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group, p_lease): store
+-- the incident of a lease that ran out.
 --
 -- Role     internal
 --
 -- The key contains a secret. Whoever could guess the key could report a failure of their own queue with it; this
 -- incident would then seem recorded.
-create or replace function howdah._record_expiry(
+create or replace function howdah._record_lease_incident(
     p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text,
     p_lease bigint
 ) returns void

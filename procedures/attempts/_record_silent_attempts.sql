@@ -1,12 +1,12 @@
--- howdah._settle_silent(p_destination, p_met): apply a queue's delay and block to messages whose last attempts ended
--- unreported.
+-- howdah._record_silent_attempts(p_destination, p_met): record last attempts that ended unreported, and apply
+-- the queue's delay and block to their messages.
 --
 -- Returns  the messages that must wait now (bigint[]); the caller has them locked.
 -- Role     internal
 --
 -- Each such attempt is recorded as an incident, because the policy works on what is recorded. A queue with neither
 -- delay nor block needs no incidents: attempts begun count, and messages at the limit are disposed of.
-create or replace function howdah._settle_silent(
+create or replace function howdah._record_silent_attempts(
     p_destination howdah.destinations, p_met howdah.message[]
 ) returns bigint[]
 language plpgsql volatile

@@ -1,10 +1,10 @@
--- howdah._settle(p_destination, p_message, p_place, p_nonpersistent, p_failures, p_delay_ms, p_due_at): apply the
--- policy to a message that the caller has locked.
+-- howdah._apply_verdict(p_destination, p_message, p_place, p_nonpersistent, p_failures, p_delay_ms, p_due_at): apply
+-- the policy to a message that the caller has locked.
 --
 -- Returns  what was done, as howdah._verdict. p_due_at: when the recorded delay ends; NULL: none was recorded, and the
 --          delay begins now.
 -- Role     internal
-create or replace function howdah._settle(
+create or replace function howdah._apply_verdict(
     p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer,
     p_delay_ms bigint, p_due_at timestamptz
 ) returns text
