@@ -1,4 +1,4 @@
-"""The supervisor starts worker processes, replaces dead ones and lets record what a killed one had in its handlers."""
+"""The supervisor starts worker processes and replaces dead ones, and has their messages recorded."""
 
 from __future__ import annotations
 
