@@ -97,11 +97,11 @@ class Connection:
         self._running.set()
 
     def stop(self) -> None:
-        """Stop delivery to the sessions. Sending goes on; time-outs of waiting receives keep running."""
+        """Stop delivery to the sessions. Sending goes on; timeouts of waiting receives keep running."""
         self._running.clear()
 
     def session(self, *, transacted: bool = True) -> Session:
-        """Open a session on a pooled connection. Waits for a free one up to the pool's time-out.
+        """Open a session on a pooled connection. Waits for a free one up to the pool's timeout.
 
         Raises CannotConnect if none came free or the server does not answer.
         """
@@ -187,8 +187,8 @@ class Connection:
     def send_async(self, queue: str, body: Body, **options: Unpack[SendOptions]) -> Future[int]:
         """Send one message without waiting for the database. The future gets its number or the error.
 
-        Messages go in the order of these calls, each in a transaction of its own. ``close`` sends what is left; what a
-        process that dies has not sent is lost, so look at the future where a message must not be.
+        Messages go in the order of these calls, each in a transaction of its own. ``close`` sends what is left. If
+        the process dies, what it has not sent is lost. So look at the future where a message must not be lost.
         """
         return self._sender.submit(lambda: calls.send(queue, body, **options))
 
@@ -202,10 +202,12 @@ class Connection:
     ) -> WindowedProducer:
         """Return a producer that sends each message on its own connection, without waiting where it may.
 
-        asynchronous: None: non-persistent messages are not waited for; True: no message is (useAsyncSend);
-        False: every message is.
-        window_bytes: so much may be unconfirmed, then a send waits (producerWindowSize). on_complete is called with a
-        message and its number or error, in order, on the producer's thread. Raises BadArgument.
+        - asynchronous: None waits for all but non-persistent messages, True for no message (useAsyncSend), False for
+          every message.
+        - window_bytes: so much may be unconfirmed, then a send waits (producerWindowSize).
+        - on_complete: called with a message and its number or error, in order, on the producer's thread.
+
+        Raises BadArgument.
         """
         self._check_open()
         producer = WindowedProducer(

@@ -40,18 +40,20 @@ def connect(
 ) -> Connection:
     """Connect by DSN or by the application's own pool.
 
-    dsn: in libpq's or SQLAlchemy's form; None: HOWDAH_DSN, else the embedded server, if it runs.
+    - dsn: in libpq's or SQLAlchemy's form. None is HOWDAH_DSN, else the embedded server, if it runs.
+    - min_size, max_size: database connections kept and allowed.
+    - timeout: seconds to wait for one.
+    - role: SET ROLE on each connection.
+    - prepare: False where a pooler in transaction mode (PgBouncer before 1.21) loses prepared statements.
+    - max_redeliveries: listeners reject a message that failed after so many redeliveries, whatever its queue's limit.
+      -1 is never. In a URL: ``jms.redeliveryPolicy.maximumRedeliveries=6``.
+    - prefetch: how far sessions with an acknowledge mode receive ahead. In a URL:
+      ``jms.prefetchPolicy.queuePrefetch=100``.
+    - lease_duration: seconds after which what such a session holds comes back if this process dies.
+    - client_id: claimed while the connection is open, for all that it publishes and subscribes to. It takes one more
+      database connection. It does not work behind a pooler that shares sessions, nor with the application's own pool.
+      In a URL: ``jms.clientID=desk7``.
 
-    min_size, max_size: database connections kept and allowed; timeout: seconds to wait for one.
-    role: SET ROLE on each connection. prepare: False where a pooler in transaction mode (PgBouncer before 1.21) loses
-    prepared statements. max_redeliveries: listeners reject a message that failed after so many redeliveries, whatever
-    its queue's limit; -1: never. ActiveMQ's URL option also works:
-    postgresql://…?jms.redeliveryPolicy.maximumRedeliveries=6.
-    prefetch: how far sessions with an acknowledge mode receive ahead; in a URL: jms.prefetchPolicy.queuePrefetch=100.
-    lease_duration: seconds after which what such a session holds comes back if this process dies.
-    client_id: claimed while the connection is open, for all that it publishes and subscribes to. It takes one more
-    database connection, and does not work behind a pooler that shares sessions, nor with the application's own pool.
-    In a URL: jms.clientID=desk7.
     A DSN may name several hosts, tried in order: host=a,b target_session_attrs=read-write.
     Raises CannotConnect if the server does not answer, BadArgument for wrong sizes, NotAllowed for a role not granted,
     ClientIdInUse.

@@ -75,8 +75,11 @@ def drain(
     Each queue in turn, in the order of registration, one message a transaction. Failures are recorded and the queues'
     policies applied as by a worker. Schedules do not fire.
 
-    delays: when to receive messages that wait for a redelivery or were sent with a delay. skip: at once, the first due
-    first, which needs an administrator's rights; wait: when they are due; leave: not at all.
+    ``delays`` says when to receive messages that wait for a redelivery or were sent with a delay:
+
+    - skip: at once, the first due first. This needs an administrator's rights.
+    - wait: when they are due.
+    - leave: not at all.
 
     Raises DrainError if a delivery failed, unless ``check`` is False; after ``limit`` deliveries; or after ``timeout``
     seconds. Also raises errors that a worker would retry.

@@ -1,8 +1,8 @@
 """Build the site of the documentation in build/site: ``make docs``. ``--serve`` shows it, and builds nothing else.
 
-The site is made of the pages in docs/ and of pages that are rendered here: the reference of the SQL API, of the command
-line and of options. In the repository a link to one of those leads to the source that it is rendered from. All pages
-are laid in build/docs first, with links that hold there, and with diagrams drawn.
+The site is made of the pages in docs/ and of pages that are rendered here: the reference of the SQL API, of the Python
+API, of the command line and of options. In the repository a link to one of those leads to the source that it is
+rendered from. All pages are laid in build/docs first, with links that hold there, and with diagrams drawn.
 
 Zensical refuses links between pages that lead nowhere. The rest is checked here: pages that are in no navigation, files
 that are missing, and whatever a reader's browser would fetch from another host.
@@ -23,6 +23,7 @@ from urllib.parse import unquote, urlsplit
 
 import cli_pages
 import option_pages
+import python_pages
 
 from howdah.procedures import reference
 
@@ -42,7 +43,9 @@ def rendered() -> dict[str, tuple[str, str]]:
     cli = {f"cli/{page.name}.md": (page.source, commands[page.name]) for page in cli_pages.PAGES}
     tables = option_pages.render()
     options = {f"options/{owner.name}.md": (owner.source, tables[owner.name]) for owner in option_pages.OWNERS}
-    return {**sql, **cli, **options}
+    packages = python_pages.render()
+    python = {f"python/{page.name}.md": (page.source, packages[page.name]) for page in python_pages.PAGES}
+    return {**sql, **python, **cli, **options}
 
 
 def written(root: Path) -> dict[str, str]:

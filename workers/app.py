@@ -214,8 +214,8 @@ class App:
         ``shared``: all sessions receive at once, each message goes to one of them; False: one session at a time
         receives, in the order of publishing. ``durable`` False: it ends with the last worker that has it. ``since``:
         also receive what was sent from that time on and is still stored. ``options``: prioritized, and the poison
-        policy as in create_queue. The others are as in ``handler``: with ``listener`` the subscription is received
-        through it, by ``max_sessions`` at once, until failures stop it; the listener ends with its subscription.
+        policy as in create_queue. The others are as in ``handler``. With ``listener`` the subscription is received
+        through it, by ``max_sessions`` at once, until failures stop it. The listener ends with its subscription.
         Raises AppError for a second definition.
         """
         if no_local and shared:

@@ -75,10 +75,15 @@ class Supervisor:
         time_limit: float | None = None,
         time_limit_grace: float = GRACE_SECONDS,
     ) -> None:
-        """target: MODULE:APP. log_file: where the processes log (None: standard error). log_config: for logging.config.
-        queues: serve only these. until_empty: end once nothing is ready or in hand in any of them.
-        time_limit: seconds, for handlers without their own. time_limit_grace: seconds that they may go on after it.
-        isolate: one process for each session, so that a killed process blames only the message in its own hand.
+        """Load the application that ``target``, MODULE:APP, names.
+
+        - log_file: where the processes log. None is standard error.
+        - log_config: for logging.config.
+        - queues: serve only these.
+        - until_empty: end once nothing is ready or in hand in any of them.
+        - time_limit: seconds, for handlers without their own.
+        - time_limit_grace: seconds that they may go on after it.
+        - isolate: one process for each session, so that a killed process blames only the message in its own hand.
 
         Raises AppError at once if the target does not load.
         """

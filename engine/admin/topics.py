@@ -68,9 +68,10 @@ class Topics(PoisonAdmin):
     ) -> str:
         """Subscribe to a topic or wildcard. Returns the subscription's name, which every verb takes like a queue's.
 
-        client_id: None: the one that the connection has claimed, if any.
-        since: also receive what was sent from that time on and is still stored; datetime.min: all of it.
-        options: prioritized, and the poison policy as in create_queue.
+        - client_id: None is the one that the connection has claimed, if any.
+        - since: also receive what was sent from that time on and is still stored; datetime.min: all of it.
+        - options: prioritized, and the poison policy as in create_queue.
+
         The same definition again changes nothing; another definition starts the subscription anew.
         Raises NoSuchQueue, BadName, BadOption, BadArgument, InvalidSelector, SubscriptionInUse.
         """

@@ -74,7 +74,7 @@ class AsyncConnection:
         self._started = True
 
     def stop(self) -> None:
-        """Stop the delivery to sessions of ``session``. Sending goes on; time-outs of waiting receives keep running."""
+        """Stop the delivery to sessions of ``session``. Sending goes on; timeouts of waiting receives keep running."""
         self._started = False
 
     async def session(self, *, transacted: bool = True) -> AsyncSession:

@@ -20,11 +20,11 @@ BATCH_MAX = 1000
 class Prefetch:
     """A connection's settings for consumers; ActiveMQ's prefetch policy and its defaults.
 
-    ``queue``, ``durable_topic`` and ``topic``: messages that a consumer holds ahead, of a queue, of a durable
-    subscription, of one that ends with its session. 0: none, each receive asks the server.
-    ``optimize_acknowledge``: acknowledge at 65 % of the prefetch,
-    or ``optimize_timeout`` seconds after the first; needs a prefetch above 0 and concerns AUTO sessions, and DUPS_OK
-    on queues.
+    - queue, durable_topic and topic: messages that a consumer holds ahead, of a queue, of a durable subscription, of
+      one that ends with its session. With 0 each receive asks the server.
+    - optimize_acknowledge: acknowledge at 65 % of the prefetch, or ``optimize_timeout`` seconds after the first. It
+      needs a prefetch above 0. It concerns AUTO sessions, and DUPS_OK on queues.
+
     Raises BadArgument.
     """
 

@@ -65,10 +65,14 @@ class AckSession(KeptSession):
         """Return a consumer of a queue or subscription, with settings for how far it receives ahead.
 
         Arguments win over options behind the name (``orders?consumer.prefetchSize=100``), and those over the
-        connection's. selector: only messages for which it is true; the others stay. exclusive: while it lives, no
-        other consumer of the queue gets messages; of several, the one with the highest priority does. Raises
-        BadArgument, InvalidSelector; SubscriptionInUse: an unshared
-        subscription is somebody else's, or has leased messages.
+        connection's.
+
+        - selector: receive only messages for which it is true. The others stay.
+        - exclusive: while it lives, no other consumer of the queue gets messages. Of several, the one with the highest
+          priority does.
+
+        Raises BadArgument, InvalidSelector, and SubscriptionInUse if an unshared subscription is somebody else's or has
+        leased messages.
         """
         kind = "durable_topic" if is_subscription(destination.partition("?")[0]) else "queue"
         if selector is not None:

@@ -87,8 +87,11 @@ class Session(Transacting):
     ) -> list[Message]:
         """Receive up to max_messages, waiting up to ``wait`` seconds for the first; [] if none came or on close.
 
-        The transaction stays open: commit consumes them, rollback puts them back. selector: only what it selects;
-        consumer: a number from ``open_consumer``; queue may be a wildcard, ``JOBS.>``.
+        The transaction stays open: commit consumes them, rollback puts them back.
+
+        - queue: it may be a wildcard, ``JOBS.>``.
+        - selector: receive only what it selects.
+        - consumer: a number from ``open_consumer``.
         """
         return self.receive_until(queue, max_messages, wait, lambda: False, selector=selector, consumer=consumer)
 
@@ -212,9 +215,8 @@ class Session(Transacting):
     ) -> Consumer:
         """Subscribe to a topic or wildcard from now on; the subscription is not durable and ends with the session.
 
-        client_id: None: the connection's. What the topic's recovery policy keeps for late comers comes first.
-        Where the connection is the caller's own, the
-        subscription ends a minute after it was last received from.
+        client_id: None is the connection's. What the topic's recovery policy keeps for late subscribers comes first.
+        Where the connection is the caller's own, the subscription ends a minute after it was last received from.
         """
         idle = self._is_idle()
         client_id = (self._client_id() or "") if client_id is None else client_id

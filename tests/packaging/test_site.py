@@ -13,17 +13,20 @@ import docsite
 import option_pages
 import psycopg
 import pytest
+import python_pages
 import typer
 from markdown_it import MarkdownIt
 from pages import ROOT
 from support import one
 
-from howdah import procedures
+from howdah import engine, procedures, testing, workers
 from howdah.cli.main import app
 from howdah.procedures import reference
 
 WRITTEN = docsite.written(ROOT)
 RENDERED = docsite.rendered()
+#: Of each kind of rendered page, the page that people wrote and that leads to them.
+BEFORE = {"sql": "sql-api.md", "python": "python-api.md", "cli": "cli.md", "options": "options.md"}
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +114,7 @@ def test_every_page_is_in_the_navigation_once_or_taken_in_by_a_pattern() -> None
 
 def test_each_rendered_page_is_linked_by_the_page_before_it_through_its_source() -> None:
     for here, (source, _) in RENDERED.items():
-        before = {"sql": "sql-api.md", "cli": "cli.md", "options": "options.md"}[here.partition("/")[0]]
+        before = BEFORE[here.partition("/")[0]]
         assert f"](../{source.rstrip('/')}" in (ROOT / "docs" / before).read_text(), here
         assert (ROOT / source).exists(), source
 
@@ -178,6 +181,20 @@ def test_every_command_is_on_one_page() -> None:
             for below in getattr(commands[name], "commands", {}):
                 assert f"### `howdah {name} {below}`" in text
         assert "..." not in re.sub(r"\[ARGS\]\.\.\.|\]\.\.\.|\}\.\.\.", "", text), page.name
+
+
+def test_each_name_that_a_package_exports_is_on_one_page() -> None:
+    listed = [name for page in python_pages.PAGES for name in page.names]
+    assert len(listed) == len(set(listed))
+    exported = {f"{package.__name__}.{name}" for package in (engine, workers, testing) for name in package.__all__}
+    # What is missing is described elsewhere: errors in their table, what a package passes on where it is made.
+    assert exported - set(listed) == {
+        "howdah.engine.Body", "howdah.engine.HowdahError", "howdah.testing.DrainError", "howdah.workers.AppError",
+        "howdah.workers.Message", "howdah.workers.Reject", "howdah.workers.Retry", "howdah.workers.Rule",
+    }  # fmt: skip
+    for page in python_pages.PAGES:
+        text = RENDERED[f"python/{page.name}.md"][1]
+        assert [name for name in page.names if f"\n## {name.rpartition('.')[2]}\n" not in text] == []
 
 
 def test_the_options_are_those_of_the_database_with_its_defaults(db: psycopg.Connection) -> None:
