@@ -19,6 +19,7 @@ import hypothesis
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from recycled import Changed, Recycled
 from support import Clock, Connect, Db, Server, column, identifier, one
 
 from howdah.engine.embedded import EmbeddedServer
@@ -42,6 +43,15 @@ PREPARED = pytest.StashKey[Path]()
 
 TEMPLATE = "howdah_template"
 """The database, on those servers, that tests' databases are copied from."""
+
+CLOCK_TEMPLATE = "howdah_clock_template"
+"""The same with a clock that tests move."""
+
+RECYCLED = pytest.StashKey[Recycled]()
+"""A test's database, if other tests have it too."""
+
+FAILED = pytest.StashKey[bool]()
+"""Whether a test has failed so far."""
 
 # By default the same examples in each run; `make chaos` takes new ones and says how to repeat one.
 hypothesis.settings.register_profile("fixed", derandomize=True, database=None)
@@ -92,6 +102,8 @@ def pytest_runtest_setup() -> None:
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Say how a random test that failed is repeated."""
     report = yield
+    if report.failed:
+        item.stash[FAILED] = True
     if report.failed and (seed := chance.last_used()) is not None:
         command = f"HOWDAH_TEST_SEED={seed} .venv/bin/pytest {shlex.quote(item.nodeid)}"
         report.sections.append(("To repeat it", command))
@@ -146,6 +158,7 @@ def _copy_of(made: EmbeddedServer) -> EmbeddedServer:
 
 
 _admins: dict[str, Db] = {}
+_recycled: dict[tuple[str, str], Recycled] = {}
 
 
 @contextmanager
@@ -153,6 +166,8 @@ def _administered(server: Server) -> Iterator[Server]:
     try:
         yield server
     finally:
+        for key in [key for key in _recycled if key[0] == server.dsn]:
+            _recycled.pop(key).drop()
         if (admin := _admins.pop(server.dsn, None)) is not None:
             admin.close()
 
@@ -236,7 +251,12 @@ def template_server(pytestconfig: pytest.Config, migrated_server: EmbeddedServer
             dsn = embedded.start().dsn
             with psycopg.connect(make_conninfo(dsn, dbname="template1"), autocommit=True) as admin:
                 databases.create(admin, TEMPLATE, str(conninfo_to_dict(dsn)["dbname"]))
-            _make_template(make_conninfo(dsn, dbname=TEMPLATE))
+                # A database that many tests have one after another would be analyzed while one of them runs.
+                admin.execute("alter system set autovacuum_naptime = '1h'")
+                _make_template(make_conninfo(dsn, dbname=TEMPLATE))
+                databases.create(admin, CLOCK_TEMPLATE, TEMPLATE)
+            with psycopg.connect(make_conninfo(dsn, dbname=CLOCK_TEMPLATE), autocommit=True) as db:
+                Clock(db).install()
             embedded.stop()
     return embedded
 
@@ -297,7 +317,8 @@ def template(server: Server) -> Iterator[str]:
     if server.embedded is not None:
         # PostgreSQL keeps the first look at a database's catalog in a file, and forgets it at each start: copies have
         # it too.
-        psycopg.connect(make_conninfo(server.dsn, dbname=TEMPLATE)).close()
+        for name in (TEMPLATE, CLOCK_TEMPLATE):
+            psycopg.connect(make_conninfo(server.dsn, dbname=name)).close()
         yield TEMPLATE
         return
     with _new_database(server) as dsn:
@@ -309,20 +330,43 @@ def template(server: Server) -> Iterator[str]:
         yield str(conninfo_to_dict(dsn)["dbname"])
 
 
-@pytest.fixture
-def dsn(server: Server, template: str) -> Iterator[str]:
-    """A migrated database of the test's own."""
-    with _new_database(server, template) as dsn:
-        yield dsn
+@contextmanager
+def _recycled_database(item: pytest.Item, server: Server, template: str) -> Iterator[Recycled]:
+    """One that the test before had, as new. The next one has it too, unless the test failed or changed its catalog."""
+    key = server.dsn, template
+    database = _recycled.pop(key, None) or Recycled(_admin(server), server.dsn, template)
+    item.stash[RECYCLED] = database
+    yield database
+    try:
+        if FAILED in item.stash:
+            raise Changed("the test failed")
+        database.renew()
+    except (Changed, psycopg.Error) as changed:
+        database.drop()
+    else:
+        _recycled[key] = database
 
 
 @pytest.fixture
-def connect(dsn: str) -> Iterator[Connect]:
+def dsn(request: pytest.FixtureRequest, server: Server, template: str) -> Iterator[str]:
+    """A migrated database of the test's own: as new, or with the mark own_database really new."""
+    item = request.node
+    if server.embedded is None or item.get_closest_marker("own_database"):
+        with _new_database(server, template) as dsn:
+            yield dsn
+    else:
+        with _recycled_database(item, server, CLOCK_TEMPLATE if "clock" in item.fixturenames else template) as database:
+            yield database.dsn
+
+
+@pytest.fixture
+def connect(request: pytest.FixtureRequest, dsn: str) -> Iterator[Connect]:
     """More connections to the test's database."""
     opened: list[Db] = []
+    database = request.node.stash.get(RECYCLED, None)
 
     def open_one(role: str | None = None) -> Db:
-        connection: Db = psycopg.connect(dsn, autocommit=True)
+        connection: Db = database.connect() if database else psycopg.connect(dsn, autocommit=True)
         opened.append(connection)
         if role is not None:
             if one(connection, "select admin_role = producer_role from howdah.engine"):
@@ -332,7 +376,10 @@ def connect(dsn: str) -> Iterator[Connect]:
 
     yield open_one
     for connection in opened:
-        connection.close()
+        if database:
+            database.leave(connection)
+        else:
+            connection.close()
 
 
 @pytest.fixture
@@ -342,10 +389,13 @@ def db(connect: Connect) -> Db:
 
 
 @pytest.fixture
-def clock(connect: Connect) -> Clock:
+def clock(request: pytest.FixtureRequest, connect: Connect) -> Clock:
     """howdah.now() under the test's control, in its database."""
     made = Clock(connect())
-    made.install()
+    if RECYCLED in request.node.stash:
+        made.start()
+    else:
+        made.install()
     return made
 
 

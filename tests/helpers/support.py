@@ -47,11 +47,15 @@ class Clock:
             " create sequence howdah_test.clock minvalue -9000000000000000000;"
             " grant select on sequence howdah_test.clock to public"
         )
-        self.set(datetime.now(UTC).replace(microsecond=0))
+        self.start()
         self.db.execute(
             "create or replace function howdah.now() returns timestamptz language sql volatile parallel safe as"
             " $$ select timestamptz 'epoch' + last_value * interval '1 microsecond' from howdah_test.clock $$"
         )
+
+    def start(self) -> None:
+        """Stand where the real clock is."""
+        self.set(datetime.now(UTC).replace(microsecond=0))
 
     @property
     def now(self) -> datetime:
