@@ -7,6 +7,8 @@ BIN    := $(VENV)/bin
 SHIPPED := $(notdir $(wildcard src/howdah/*))
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# The tests start hundreds of programs: each would compile our modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all test-rest test-versions chaos check lint format sync docs docs-serve baseline schema bench bench-full bench-compare wheel clean

@@ -341,7 +341,7 @@ def _recycled_database(item: pytest.Item, server: Server, template: str) -> Iter
         if FAILED in item.stash:
             raise Changed("the test failed")
         database.renew()
-    except (Changed, psycopg.Error) as changed:
+    except (Changed, psycopg.Error):
         database.drop()
     else:
         _recycled[key] = database

@@ -87,6 +87,7 @@ def test_a_connection_is_created_stopped(dsn: str, orders: str) -> None:
         assert len(received) == 1
 
 
+@pytest.mark.own_database
 @pytest.mark.behaviour("AMQ-25")
 def test_close_frees_everything(dsn: str, db: Db) -> None:
     # No connection but this one, for all of a process share the one that listens.
@@ -116,6 +117,7 @@ def test_close_frees_everything(dsn: str, db: Db) -> None:
         connection.send_async(orders, "x")
 
 
+@pytest.mark.own_database
 @pytest.mark.behaviour("AMQ-66")
 @pytest.mark.behaviour("IMQ-11")
 def test_the_pool_honours_its_maximum_and_a_further_session_waits(dsn: str, db: Db) -> None:
@@ -216,6 +218,7 @@ def test_a_file_supplies_the_password_if_nobody_else_may_read_it(
         connect(without, timeout=3).session()
 
 
+@pytest.mark.own_database
 def test_closing_while_sessions_are_made_leaves_none_behind(dsn: str, db: Db) -> None:
     connection = connect(dsn, max_size=4, timeout=3)
 

@@ -14,16 +14,29 @@ A database with a table of over ten pages is dropped too: PostgreSQL plans a new
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import databases
 import psycopg
-from psycopg import pq, sql
+from psycopg import pq
 from psycopg.conninfo import make_conninfo
 
 Db = psycopg.Connection[tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class New:
+    """What a new database holds."""
+
+    delete: bytes
+    insert: bytes
+    setval: bytes
+    relations: list[int]
+    last: int
+    catalogs: dict[str, int]
+    contents: dict[str, str]
+
 
 SESSIONS = 3
 """How many sessions of a database are kept."""
@@ -44,29 +57,42 @@ where relnamespace = 'howdah'::regnamespace and relkind in ('r', 'p') and not re
 
 _SEQUENCES = "select oid::regclass::text from pg_class where relkind = 'S' and relnamespace = 'howdah'::regnamespace"
 
-# Creating and dropping a sequence, as queues do, leaves other rows of these catalogs as they are.
+_CATALOGS = """select oid, relname::text from pg_class
+where relnamespace = 'pg_catalog'::regnamespace and relkind = 'r' and not relisshared order by oid"""
+
+# Queues make and drop sequences, which leaves other rows of these catalogs as they are.
 _SEQUENCES_WRITE = ("pg_class", "pg_attribute", "pg_depend", "pg_sequence", "pg_init_privs")
 
-_CATALOGS = f"""select array_agg(oid order by oid) from pg_class
-where relnamespace = 'pg_catalog'::regnamespace and relkind = 'r' and not relisshared
-    and relname not in {_SEQUENCES_WRITE}"""
+# How many rows were written of each catalog, rolled back or not.
+_WRITTEN = f"""select array_agg(pg_stat_get_tuples_updated(o) + case when o::regclass::text in {_SEQUENCES_WRITE} then 0
+    else pg_stat_get_tuples_inserted(o) + pg_stat_get_tuples_deleted(o) end order by o) from unnest(%s::oid[]) o"""
 
-# All that a test may change besides rows of Howdah's tables. pg_class tells of vacuum, too.
+# pg_class tells of vacuum, too.
 _LOOKS = """select
-    (select array_agg((pg_stat_get_tuples_inserted(o), pg_stat_get_tuples_updated(o), pg_stat_get_tuples_deleted(o))::text
-                order by o) from unnest(%(catalogs)s::oid[]) o)::text,
-    pg_stat_get_tuples_updated('pg_attribute'::regclass),
-    (select array_agg(xmin order by seqrelid) from pg_sequence)::text,
     (select (count(*), sum(hashtextextended(concat(xmin, ctid, relpages, reltuples, relallvisible), oid::bigint)))::text
         from pg_class),
+    (select array_agg(xmin order by seqrelid) from pg_sequence)::text,
     (select xmin::text from pg_database where datname = current_database()),
     (select count(*) from pg_db_role_setting s join pg_database d on d.oid = s.setdatabase
         where d.datname = current_database()),
     (select count(*) from pg_prepared_xacts where database = current_database()),
     (select count(*) from pg_replication_slots where database = current_database())"""
 
-_PAGES = """select max(pg_relation_size(oid)) / current_setting('block_size')::integer from pg_class
-where relnamespace = 'howdah'::regnamespace and relkind in ('r', 'i') and oid = any(%s)"""
+# What is made later has a higher number.
+_LAST = (
+    "select greatest((select max(oid) from pg_class), (select max(oid) from pg_proc), (select max(oid) from pg_type))"
+)
+
+_NEW_SEQUENCES = f"{_SEQUENCES} and oid > %s"
+
+_NEW = """select 'schema ' || quote_ident(nspname) from pg_namespace where oid > %(last)s and nspname !~ '^pg_'
+union all select case relkind when 'v' then 'view ' when 'm' then 'materialized view ' when 'S' then 'sequence '
+    when 'f' then 'foreign table ' else 'table ' end || oid::regclass
+from pg_class where oid > %(last)s and relnamespace <= %(last)s and relkind in ('r', 'p', 'v', 'm', 'S', 'f')
+union all select 'routine ' || oid::regprocedure from pg_proc where oid > %(last)s and pronamespace <= %(last)s"""
+
+_GROWN = """select o::regclass::text from unnest(%s::oid[]) o
+where pg_relation_size(o) > %s * current_setting('block_size')::integer"""
 
 _OTHERS = """select pid from pg_stat_activity
 where datname = current_database() and pid <> pg_backend_pid() and pid <> all(%s::integer[])
@@ -89,7 +115,11 @@ class Recycled:
         self._used = 0
         # Its statements are few, and each is run for every test.
         self._keeper: Db = psycopg.connect(self.dsn, autocommit=True, prepare_threshold=0)
-        self._learn()
+        if template not in _known:
+            _known[template] = _learn(self._keeper)
+        self._new = _known[template]
+        self._marks = self._written()
+        self._looks = self._look()
 
     def connect(self) -> Db:
         """A session, a kept one if there is any."""
@@ -125,18 +155,27 @@ class Recycled:
         self._wait_for_others()
         with self._keeper.transaction():
             self._keeper.execute("set local session_replication_role = replica")
-            self._keeper.execute(self._delete)
-            self._keeper.execute(self._insert)
-            self._keeper.execute(self._setval)
-        new = [name for (name,) in self._keeper.execute(f"{_SEQUENCES} and oid <> all(%s)", (self._sequences,))]
-        if new:
-            self._keeper.execute(f"drop sequence {', '.join(new)}".encode(), prepare=False)
-        looks = self._look()
-        if looks != self._looks:
-            raise Changed(", ".join(str(n) for n, (a, b) in enumerate(zip(looks, self._looks)) if a != b))
-        (pages,) = self._keeper.execute(_PAGES, (self._relations,)).fetchone() or (0,)
-        if pages > PAGES:
-            raise Changed("grown")
+            self._keeper.execute(self._new.delete)
+            self._keeper.execute(self._new.insert)
+            self._keeper.execute(self._new.setval)
+        if sequences := [name for (name,) in self._keeper.execute(_NEW_SEQUENCES, (self._new.last,))]:
+            self._run(f"drop sequence {', '.join(sequences)}")
+        self._see_catalog()
+        if grown := self._keeper.execute(_GROWN, (self._new.relations, PAGES)).fetchall():
+            raise Changed(f"grown: {grown}")
+
+    def _see_catalog(self) -> None:
+        """Have the catalog as new, without what the test made there."""
+        written = self._written()
+        if touched := [name for name, number in written.items() if number != self._marks[name]]:
+            for (thing,) in self._keeper.execute(_NEW, {"last": self._new.last}).fetchall():
+                self._run(f"drop {thing.replace(' ', ' if exists ', 1)} cascade")
+            for name, content in _contents(self._keeper, touched).items():
+                if content != self._new.contents[name]:
+                    raise Changed(name)
+            self._marks = self._written()
+        if (looks := self._look()) != self._looks:
+            raise Changed(", ".join(str(n) for n, now in enumerate(looks) if now != self._looks[n]))
 
     def drop(self) -> None:
         """Drop it, whoever is still in it."""
@@ -145,33 +184,16 @@ class Recycled:
         self._keeper.close()
         databases.drop(self._admin, self._name)
 
-    def _learn(self) -> None:
-        """Note what a new database holds."""
-        db = self._keeper
-        tables = [name for (name,) in db.execute(_TABLES)]
-        self._delete = _together([f"delete from {table}" for table in tables])
-        inserts = []
-        for table in tables:
-            ((rows,),) = db.execute(f"select array_agg(t)::text from {table} t".encode(), prepare=False).fetchall()
-            if rows is not None:
-                inserts.append(
-                    f"insert into {table} overriding system value select * from unnest({_literal(rows)}::{table}[])"
-                )
-        self._insert = _together(inserts)
-        values = []
-        for (name,) in db.execute(_SEQUENCES).fetchall():
-            ((value, called),) = db.execute(f"select last_value, is_called from {name}".encode(), prepare=False)
-            values.append(f"('{name}', {value}, {called})")
-        self._setval = f"select count(setval(s::regclass, v, c)) from (values {', '.join(values)}) x (s, v, c)".encode()
-        ((self._sequences,),) = db.execute(f"select array_agg(oid) from ({_SEQUENCES.replace('::regclass::text', '')})")
-        ((self._catalogs,),) = db.execute(_CATALOGS)
-        ((self._relations,),) = db.execute(
-            "select array_agg(oid) from pg_class where relnamespace = 'howdah'::regnamespace and relkind in ('r', 'i')"
-        )
-        self._looks = self._look()
+    def _run(self, statement: str) -> None:
+        self._keeper.execute(statement.encode(), prepare=False)
+
+    def _written(self) -> dict[str, int]:
+        """How many rows were written of each catalog, by all who have left."""
+        ((numbers,),) = self._keeper.execute(_WRITTEN, (list(self._new.catalogs.values()),)).fetchall()
+        return dict(zip(self._new.catalogs, numbers, strict=True))
 
     def _look(self) -> tuple[Any, ...]:
-        (looks,) = self._keeper.execute(_LOOKS, {"catalogs": self._catalogs}).fetchall()
+        (looks,) = self._keeper.execute(_LOOKS).fetchall()
         return looks
 
     def _wait_for_others(self) -> None:
@@ -182,6 +204,52 @@ class Recycled:
             if time.monotonic() > deadline:
                 raise Changed("a session is left")
             time.sleep(0.002)
+
+
+_known: dict[str, New] = {}
+
+
+def _learn(db: Db) -> New:
+    """Note what a new database holds; all copies of a template hold the same."""
+    inserts = []
+    tables = [name for (name,) in db.execute(_TABLES)]
+    for table in tables:
+        ((rows,),) = db.execute(f"select array_agg(t)::text from {table} t".encode(), prepare=False).fetchall()
+        if rows is not None:
+            inserts.append(
+                f"insert into {table} overriding system value select * from unnest({_literal(rows)}::{table}[])"
+            )
+    values = []
+    for (name,) in db.execute(_SEQUENCES).fetchall():
+        ((value, called),) = db.execute(f"select last_value, is_called from {name}".encode(), prepare=False)
+        values.append(f"('{name}', {value}, {called})")
+    catalogs = {name: oid for oid, name in db.execute(_CATALOGS)}
+    ((last,),) = db.execute(_LAST)
+    ((relations,),) = db.execute(
+        "select array_agg(oid) from pg_class where relnamespace = 'howdah'::regnamespace and relkind in ('r', 'i')"
+    )
+    return New(
+        delete=_together([f"delete from {table}" for table in tables]),
+        insert=_together(inserts),
+        setval=f"select count(setval(s::regclass, v, c)) from (values {', '.join(values)}) x (s, v, c)".encode(),
+        relations=relations,
+        last=last,
+        catalogs=catalogs,
+        contents=_contents(db, list(catalogs)),
+    )
+
+
+def _contents(db: Db, catalogs: list[str]) -> dict[str, str]:
+    """The rows of catalogs, each by the transaction that wrote it and by its place.
+
+    But for the schema that a session's temporary tables were in: it stays, empty.
+    """
+    parts = [
+        f"select '{name}', (count(*), sum(hashtextextended(concat(xmin, ctid), 0)))::text from {name}"
+        + (r" where nspname !~ '^pg_(toast_)?temp_'" if name == "pg_namespace" else "")
+        for name in catalogs
+    ]
+    return dict(db.execute(" union all ".join(parts).encode(), prepare=False).fetchall())
 
 
 def _together(statements: list[str]) -> bytes:
