@@ -19,7 +19,7 @@ import hypothesis
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from recycled import Changed, Recycled
+from recycled import SINCE, Changed, Recycled
 from support import Clock, Connect, Db, Server, column, identifier, one
 
 from howdah.engine.embedded import EmbeddedServer
@@ -351,7 +351,7 @@ def _recycled_database(item: pytest.Item, server: Server, template: str) -> Iter
 def dsn(request: pytest.FixtureRequest, server: Server, template: str) -> Iterator[str]:
     """A migrated database of the test's own: as new, or with the mark own_database really new."""
     item = request.node
-    if server.embedded is None or item.get_closest_marker("own_database"):
+    if server.embedded is None or PG_VERSION < SINCE or item.get_closest_marker("own_database"):
         with _new_database(server, template) as dsn:
             yield dsn
     else:

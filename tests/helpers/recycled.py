@@ -38,6 +38,9 @@ class New:
     contents: dict[str, str]
 
 
+SINCE = 15
+"""The first version of PostgreSQL whose counts are those of this moment."""
+
 SESSIONS = 3
 """How many sessions of a database are kept."""
 
@@ -113,8 +116,10 @@ class Recycled:
         self.dsn = make_conninfo(server, dbname=self._name)
         self._idle: list[pq.abc.PGconn] = []
         self._used = 0
-        # Its statements are few, and each is run for every test.
-        self._keeper: Db = psycopg.connect(self.dsn, autocommit=True, prepare_threshold=0)
+        # Its statements are few, and each is run for every test. It waits for nobody that was left behind.
+        self._keeper: Db = psycopg.connect(
+            self.dsn, autocommit=True, prepare_threshold=0, options="-c lock_timeout=10s"
+        )
         if template not in _known:
             _known[template] = _learn(self._keeper)
         self._new = _known[template]
