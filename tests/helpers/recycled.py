@@ -32,7 +32,7 @@ class New:
     delete: bytes
     insert: bytes
     setval: bytes
-    relations: list[int]
+    tables: list[int]
     last: int
     catalogs: dict[str, int]
     contents: dict[str, str]
@@ -60,11 +60,13 @@ where relnamespace = 'howdah'::regnamespace and relkind in ('r', 'p') and not re
 
 _SEQUENCES = "select oid::regclass::text from pg_class where relkind = 'S' and relnamespace = 'howdah'::regnamespace"
 
+# All but two, of which every row is looked at.
 _CATALOGS = """select oid, relname::text from pg_class
-where relnamespace = 'pg_catalog'::regnamespace and relkind = 'r' and not relisshared order by oid"""
+where relnamespace = 'pg_catalog'::regnamespace and relkind = 'r' and not relisshared
+    and relname not in ('pg_class', 'pg_sequence') order by oid"""
 
 # Queues make and drop sequences, which leaves other rows of these catalogs as they are.
-_SEQUENCES_WRITE = ("pg_class", "pg_attribute", "pg_depend", "pg_sequence", "pg_init_privs")
+_SEQUENCES_WRITE = ("pg_attribute", "pg_depend", "pg_init_privs")
 
 # How many rows were written of each catalog, rolled back or not.
 _WRITTEN = f"""select array_agg(pg_stat_get_tuples_updated(o) + case when o::regclass::text in {_SEQUENCES_WRITE} then 0
@@ -166,7 +168,7 @@ class Recycled:
         if sequences := [name for (name,) in self._keeper.execute(_NEW_SEQUENCES, (self._new.last,))]:
             self._run(f"drop sequence {', '.join(sequences)}")
         self._see_catalog()
-        if grown := self._keeper.execute(_GROWN, (self._new.relations, PAGES)).fetchall():
+        if grown := self._keeper.execute(_GROWN, (self._new.tables, PAGES)).fetchall():
             raise Changed(f"grown: {grown}")
 
     def _see_catalog(self) -> None:
@@ -230,14 +232,14 @@ def _learn(db: Db) -> New:
         values.append(f"('{name}', {value}, {called})")
     catalogs = {name: oid for oid, name in db.execute(_CATALOGS)}
     ((last,),) = db.execute(_LAST)
-    ((relations,),) = db.execute(
-        "select array_agg(oid) from pg_class where relnamespace = 'howdah'::regnamespace and relkind in ('r', 'i')"
+    ((oids,),) = db.execute(
+        "select array_agg(oid) from pg_class where relnamespace = 'howdah'::regnamespace and relkind = 'r'"
     )
     return New(
         delete=_together([f"delete from {table}" for table in tables]),
         insert=_together(inserts),
         setval=f"select count(setval(s::regclass, v, c)) from (values {', '.join(values)}) x (s, v, c)".encode(),
-        relations=relations,
+        tables=oids,
         last=last,
         catalogs=catalogs,
         contents=_contents(db, list(catalogs)),
