@@ -2,7 +2,7 @@
 -- lock it, and find where it continues.
 --
 -- Returns  the subscription and where to read. A subscription is usual if it reads one topic alone, takes all its
---          messages, and has nothing failed or set aside. Then the result is: slot, the number of the ring's tables
+--          messages, and has nothing failed or set aside; if it is shared, something may be done out of order. Then the result is: slot, the number of the ring's tables
 --          that hold what it has not passed (NULL: several, or it is not usual); whether these hold only non-persistent
 --          or only persistent messages; ack_cursor, where it starts; done, what it has passed, as a snapshot; late, the
 --          first transaction that committed late; and upto, the snapshot to read up to.
@@ -36,8 +36,8 @@ begin
             hint = 'An administrator resumes it with howdah.resume(subscription).';
     end if;
     select s as subscription, s.shared, s.alive, howdah._is_wildcard(s.topic) as wild,
-        not (s.shared or s.prioritized or s.no_local or p_hold or howdah._has_old_snapshot()) and s.selector_sql is null
-            and pg_sequence_last_value(destination.failing) is null as plain,
+        not (s.prioritized or s.no_local or p_hold and not s.shared or howdah._has_old_snapshot())
+            and s.selector_sql is null and pg_sequence_last_value(destination.failing) is null as plain,
         r.truncations = howdah._truncations() and r.generation = howdah._generation() as settled,
         pg_sequence_last_value('howdah.topic_checked'::regclass) = howdah._boot_ms() as checked,
         howdah._silent_ms(s.alive) < 1000 as noted
@@ -79,7 +79,9 @@ begin
             limit 1) c
         where a.subscription_id = destination.id and (not v_look.wild or howdah._has_right(a.destination_id, 'receive'))
           and not exists (select from howdah.acks o where o.subscription_id = destination.id and o.id <> a.id)
-          and not exists (select from howdah.acked o where o.ack_id = a.id)
+          and not exists (select from howdah.acked o where o.ack_id = a.id and not v_look.shared)
+          and not exists (select from howdah.acked o where o.ack_id = a.id and v_look.shared
+              and o.lease_id is not null and o.leased_until <= moment)
           and not exists (select from howdah.msgs o where o.destination_id = destination.id)
           and not exists (select from howdah.msgs_nonpersistent o where o.destination_id = destination.id)
           and not exists (select from howdah.parked o where o.destination_id = destination.id and o.due_at <= moment);

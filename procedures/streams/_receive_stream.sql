@@ -6,7 +6,8 @@
 -- Role     internal
 --
 -- Where one reader alone reads one topic, the rows go straight from the tables into the result, because the result of a
--- function is copied into its caller's. howdah._receive_published serves the other subscriptions.
+-- function is copied into its caller's. howdah._receive_shared
+-- serves usual subscriptions with several readers, and howdah._receive_published all others.
 --
 -- The rest of a transaction that was read in part comes first, then what is new. Late commits are among the new rows:
 -- their ids are lower than those of all transactions begun since the cursor's snapshot. A long run of one transaction
@@ -42,6 +43,10 @@ begin
     if v_stream.slot is null then
         return query select * from howdah._receive_published(v_stream.destination, v_stream.subscription, p_name,
             p_want, p_hold);
+        return;
+    end if;
+    if (v_stream.subscription).shared then
+        return query select * from howdah._receive_shared(v_stream, p_name, p_want, p_hold, p_consumer, p_plain);
         return;
     end if;
     v_topic := v_stream.topic;
