@@ -4,8 +4,8 @@
 -- Returns  the positions that are not done: the caller has these messages now. NULL if there is none.
 -- Role     internal
 --
--- It is a statement of its own, with a snapshot taken after the locks: whoever held one before has committed by then.
--- What it did is still in acked, unless the cursor has passed it.
+-- Each statement has a snapshot taken after the locks: whoever held one before has committed by then. What it did is
+-- still in acked, unless the cursor has passed it. So the cursor is read after acked.
 create or replace function howdah._keep_claimed(
     p_stream record, p_xids xid8[], p_seqs bigint[], p_hold boolean
 ) returns bigint[]
@@ -13,19 +13,36 @@ language plpgsql volatile
 as $$
 declare
     v_ack_id integer := (p_stream.ack_cursor).ack_id;
-    v_n bigint := (p_stream.ack_cursor).n;
+    v_cursor howdah.ack_cursors;
     v_kept bigint[];
+    v_gone bigint[];
 begin
-    with cursor as materialized (
-        select c.n, c.snapshot, c.xid, c.seq from howdah.ack_cursors c where c.ack_id = v_ack_id order by c.n desc limit 1
-    ), kept as materialized (
-        select u.xid, u.seq from cursor c cross join unnest(p_xids, p_seqs) u(xid, seq)
-        where (select true from howdah.acked a where a.ack_id = v_ack_id and a.seq = u.seq limit 1) is null
-          and (c.n = v_n or not (pg_visible_in_snapshot(u.xid, c.snapshot) or u.xid = c.xid and u.seq <= c.seq))
-    ), noted as (
-        insert into howdah.acked (ack_id, seq, xid) select v_ack_id, k.seq, k.xid from kept k where not p_hold
-    )
-    select array_agg(k.seq) into v_kept from kept k;
-    return v_kept;
+    if p_hold then
+        v_kept := array(select u.seq from unnest(p_seqs) u(seq)
+            where (select true from howdah.acked a where a.ack_id = v_ack_id and a.seq = u.seq limit 1) is null);
+    elsif cardinality(p_seqs) = 1 then
+        insert into howdah.acked (ack_id, seq, xid)
+        select v_ack_id, p_seqs[1], p_xids[1]
+        where (select true from howdah.acked a where a.ack_id = v_ack_id and a.seq = p_seqs[1] limit 1) is null;
+        v_kept := case when found then p_seqs end;
+    else
+        with noted as (
+            insert into howdah.acked (ack_id, seq, xid)
+            select v_ack_id, u.seq, u.xid from unnest(p_xids, p_seqs) u(xid, seq)
+            where (select true from howdah.acked a where a.ack_id = v_ack_id and a.seq = u.seq limit 1) is null
+            returning seq
+        )
+        select array_agg(n.seq) into v_kept from noted n;
+    end if;
+    v_cursor := howdah._cursor(v_ack_id);
+    if v_cursor.n <> (p_stream.ack_cursor).n and cardinality(v_kept) > 0 then
+        select array_agg(u.seq) into v_gone from unnest(p_xids, p_seqs) u(xid, seq)
+        where u.seq = any (v_kept) and howdah._is_passed(v_cursor, u.xid, u.seq);
+        if v_gone is not null then
+            delete from howdah.acked a where not p_hold and a.ack_id = v_ack_id and a.seq = any (v_gone);
+            v_kept := array(select u.seq from unnest(v_kept) u(seq) where u.seq <> all (v_gone));
+        end if;
+    end if;
+    return nullif(v_kept, '{}');
 end
 $$;
