@@ -2,10 +2,14 @@
 -- lock it, and find where it continues.
 --
 -- Returns  the subscription and where to read. A subscription is usual if it reads one topic alone, takes all its
---          messages, and has nothing failed or set aside; if it is shared, something may be done out of order. Then the result is: slot, the number of the ring's tables
+--          messages, and has nothing failed or set aside. Then the result is: slot, the number of the ring's tables
 --          that hold what it has not passed (NULL: several, or it is not usual); whether these hold only non-persistent
 --          or only persistent messages; ack_cursor, where it starts; done, what it has passed, as a snapshot; late, the
 --          first transaction that committed late; and upto, the snapshot to read up to.
+--
+--          Of a shared subscription howdah._receive_shared finds the place. It gets: usual; closed, the first
+--          transaction whose messages are in the ring's open tables only, if generation is still the ring's (NULL: not
+--          known); and ring, the number of truncations.
 -- Raises   HD005 it is a topic; HD009, HD016 as howdah.receive; HD024 an unshared subscription is being read or leased
 --          by somebody else, or has an open consumer; HD025 a restored database; HD032 the consumer is not open.
 -- Role     internal
@@ -15,7 +19,8 @@ create or replace function howdah._begin_stream(
     p_name text, p_hold boolean, p_plain boolean, p_consumer bigint,
     out destination howdah.destinations, out subscription howdah.subscriptions, out slot integer,
     out nonpersistent boolean, out topic_id integer, out topic text, out ack_cursor howdah.ack_cursors,
-    out done pg_snapshot, out late xid8, out upto pg_snapshot, out ring bigint, out moment timestamptz
+    out done pg_snapshot, out late xid8, out upto pg_snapshot, out ring bigint, out moment timestamptz,
+    out shared boolean, out usual boolean, out closed xid8, out generation bigint
 ) returns record
 language plpgsql volatile
 as $$
@@ -29,15 +34,19 @@ begin
         not (s.prioritized or s.no_local or p_hold and not s.shared or howdah._has_old_snapshot())
             and s.selector_sql is null and pg_sequence_last_value(d.failing) is null as plain,
         r.truncations = howdah._truncations() and r.generation = howdah._generation() as settled,
-        r.generation, r.closing, r.closed,
+        r.truncations, r.generation, r.closed,
         pg_sequence_last_value('howdah.topic_checked'::regclass) = howdah._boot_ms() as checked,
         howdah._silent_ms(s.alive) < 1000 as noted
     into v_look
     from howdah.destinations d
     join howdah.subscriptions s on s.destination_id = d.id
-    cross join (select max(g.truncations) as truncations, max(g.generation) filter (where g.state = 'open') as generation,
-        bool_or(g.state = 'closing') as closing, max(g.closed_xid) as closed from howdah.topic_ring g) r
-    where d.name = p_name and d.dropped_at is null and not d.receiving_paused and howdah._has_right(d.id, 'receive');
+    cross join (select max(g.truncations) as truncations,
+        max(g.generation) filter (where g.state = 'open') as generation,
+        max(case when g.state = 'closing' then '9223372036854775807' else coalesce(g.closed_xid, '0') end) as closed
+        from howdah.topic_ring g) r
+    where d.name = p_name and d.dropped_at is null and not d.receiving_paused
+      and exists (select from howdah.destination_grants g
+          where g.destination_id = d.id and g.verb = 'receive' and howdah._has_role(g.role_name));
     if not found then
         perform howdah._refuse_stream(p_name);
     end if;
@@ -53,11 +62,38 @@ begin
         perform howdah._note_alive(v_look.alive);
     end if;
     if v_look.shared then
-        -- a reader blocks whoever wants to change the subscription
-        perform pg_advisory_xact_lock_shared(howdah._lock_key('subscription', destination.id::text));
+        -- A reader blocks whoever wants to change the subscription. If somebody is doing that, look again afterwards.
+        if not pg_try_advisory_xact_lock_shared(howdah._lock_key('subscription', destination.id::text)) then
+            perform pg_advisory_xact_lock_shared(howdah._lock_key('subscription', destination.id::text));
+            v_look := howdah._begin_stream(p_name, p_hold, p_plain, p_consumer);
+            destination := v_look.destination;
+            subscription := v_look.subscription;
+            slot := v_look.slot;
+            nonpersistent := v_look.nonpersistent;
+            topic_id := v_look.topic_id;
+            topic := v_look.topic;
+            ack_cursor := v_look.ack_cursor;
+            done := v_look.done;
+            late := v_look.late;
+            upto := v_look.upto;
+            ring := v_look.ring;
+            moment := v_look.moment;
+            shared := v_look.shared;
+            usual := v_look.usual;
+            closed := v_look.closed;
+            generation := v_look.generation;
+            return;
+        end if;
         if p_consumer is not null then
             perform howdah._check_reader(destination, p_consumer);
         end if;
+        subscription := v_look.subscription;
+        shared := true;
+        usual := v_look.plain and not v_look.wild;
+        ring := v_look.truncations;
+        generation := v_look.generation;
+        closed := case when v_look.settled then v_look.closed end;
+        return;
     elsif not pg_try_advisory_xact_lock(howdah._lock_key('subscription', destination.id::text)) then
         raise exception using errcode = 'HD024', message = format('subscription %s is being read by another consumer',
             quote_literal(p_name)),
@@ -76,11 +112,7 @@ begin
             limit 1) c
         where a.subscription_id = destination.id and (not v_look.wild or howdah._has_right(a.destination_id, 'receive'))
           and not exists (select from howdah.acks o where o.subscription_id = destination.id and o.id <> a.id)
-          and case
-              when v_look.shared then (select true from howdah.acked o
-                  where o.ack_id = a.id and o.lease_id is not null and o.leased_until <= moment
-                  order by o.leased_until limit 1)
-              else exists (select from howdah.acked o where o.ack_id = a.id) end is not true
+          and not exists (select from howdah.acked o where o.ack_id = a.id)
           and not exists (select from howdah.msgs o where o.destination_id = destination.id)
           and not exists (select from howdah.msgs_nonpersistent o where o.destination_id = destination.id)
           and not exists (select from howdah.parked o where o.destination_id = destination.id and o.due_at <= moment);
@@ -97,13 +129,7 @@ begin
                 order by x.xid limit 1;
             end if;
             v_from := least(case when ack_cursor.seq >= 0 then ack_cursor.xid end, late, pg_snapshot_xmax(done));
-            -- Where nothing else is closed since, the open tables have it all. This is asked after the snapshot.
-            if v_look.settled and not v_look.closing and (v_look.closed <= v_from) is not false
-               and howdah._generation() = v_look.generation then
-                v_slots := array[v_look.generation % 3];
-            else
-                v_slots := howdah._slots_from(v_from);
-            end if;
+            v_slots := howdah._slots_from(v_from);
             -- If a very old transaction has ended, the way from its id on may be long.
             if cardinality(v_slots) = 1
                and (pg_snapshot_xmax(done)::text::bigint - late::text::bigint > 100000) is not true then
@@ -113,7 +139,7 @@ begin
         end if;
     end if;
     subscription := v_look.subscription;
-    if slot is null and p_plain and p_consumer is null and not v_look.shared
+    if slot is null and p_plain and p_consumer is null
        and pg_sequence_last_value(destination.special) is not null then
         perform howdah._check_reader(destination, null);  -- the first lease or consumer came before the lock
     end if;

@@ -1,58 +1,92 @@
--- howdah._claim_free(p_stream, p_part, p_want): lock the next messages of a shared subscription that are not done and
--- that nobody else has.
+-- howdah._claim_free(p_slot, p_nonpersistent, p_topic_id, p_cursor, p_n, p_after, …): take the next messages of a shared
+-- subscription that are not done and that nobody else has.
 --
--- Returns  one row: the transactions and positions of up to p_want messages, in reading order. Both are NULL if there
---          is none.
+-- Returns  one row. xids and seqs: the transactions and positions of messages, in reading order, that the caller has
+--          now. last_xid and last_seq: the last one that was locked, whether somebody had finished with it or not.
+--          locked: how many were locked, up to p_want. moved: the cursor is no longer where it was.
 -- Raises   40001 a table was emptied meanwhile.
 -- Role     internal
 --
--- p_stream comes from howdah._begin_stream, and p_part from howdah._part.
+-- p_cursor and p_n: the cursor and its step, from which the part to read was found; p_after to p_want as in
+-- howdah._persistent_N. With p_hold, nothing is recorded as done.
 --
 -- Whether a message is done is asked by its key, so that dead rows of others are not met. Only what is not done is
--- locked. The caller looks again (howdah._keep_claimed): a former holder may have finished with a message meanwhile.
+-- locked. Two messages may share a lock. The second is then skipped until the first one's transaction ends.
 --
--- Two messages may share a lock. The second is then skipped until the first one's transaction ends.
+-- Then acked is asked once more, with a snapshot taken after the locks: whoever held one before has committed by then.
+-- What it did is still in acked, unless the cursor has passed it. So the cursor is read last.
 create or replace function howdah._claim_free(
-    p_stream record, p_part record, p_want integer, out xids xid8[], out seqs bigint[]
+    p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8,
+    p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamptz, p_want integer,
+    p_hold boolean,
+    out xids xid8[], out seqs bigint[], out last_xid xid8, out last_seq bigint, out locked integer, out moved boolean
 ) returns record
 language plpgsql volatile
 as $$
 declare
-    -- These are read for each row. A variable is cheaper than a record's field, and a snapshot out of a record is
-    -- packed.
-    v_topic_id integer := p_stream.topic_id;
-    v_ack_id integer := (p_stream.ack_cursor).ack_id;
-    v_upto pg_snapshot := p_stream.upto::text::pg_snapshot;
-    v_done pg_snapshot := p_part.done::text::pg_snapshot;
-    v_moment timestamptz := p_stream.moment;
-    v_secret bigint := howdah._lock_key('published', v_ack_id::text);
+    v_secret bigint := howdah._lock_key('published', p_cursor::text);
+    v_kept bigint[];
+    v_now howdah.ack_cursors;
 begin
     case
         -- for N in 0, 1, 2:
-        when p_stream.slot = N and not p_stream.nonpersistent then
+        when p_slot = N and not p_nonpersistent then
             select array_agg(k.xid), array_agg(k.seq) into xids, seqs
             from (
                 select t.xid, t.seq
-                from howdah._persistent_N(v_topic_id, p_part.after, p_part.after_seq, p_part.to_xid, v_done, v_upto,
-                    v_moment, null) t
+                from howdah._persistent_N(p_topic_id, p_after, p_after_seq, p_to, p_done, p_upto, p_now, null) t
                 where case
-                    when (select true from howdah.acked a where a.ack_id = v_ack_id and a.seq = t.seq limit 1)
+                    when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1)
                         then false
                     else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
                 limit p_want) k;
-        when p_stream.slot = N and p_stream.nonpersistent then
+        when p_slot = N then
             select array_agg(k.xid), array_agg(k.seq) into xids, seqs
             from (
                 select t.xid, t.seq
-                from howdah._nonpersistent_N(v_topic_id, p_part.after, p_part.after_seq, p_part.to_xid, v_done, v_upto,
-                    v_moment, null) t
+                from howdah._nonpersistent_N(p_topic_id, p_after, p_after_seq, p_to, p_done, p_upto, p_now, null) t
                 where case
-                    when (select true from howdah.acked a where a.ack_id = v_ack_id and a.seq = t.seq limit 1)
+                    when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1)
                         then false
                     else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
                 limit p_want) k;
         -- end for
-        else null;
     end case;
+    locked := coalesce(cardinality(seqs), 0);
+    if locked = 0 then
+        return;
+    end if;
+    last_xid := xids[locked];
+    last_seq := seqs[locked];
+    if p_hold then
+        v_kept := array(select u.seq from unnest(seqs) u(seq)
+            where (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = u.seq limit 1) is null);
+    elsif locked = 1 then
+        insert into howdah.acked (ack_id, seq, xid)
+        select p_cursor, last_seq, last_xid
+        where (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = last_seq limit 1) is null;
+        v_kept := case when found then seqs end;
+    else
+        with noted as (
+            insert into howdah.acked (ack_id, seq, xid)
+            select p_cursor, u.seq, u.xid from unnest(xids, seqs) u(xid, seq)
+            where (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = u.seq limit 1) is null
+            returning seq
+        )
+        select array_agg(n.seq) into v_kept from noted n;
+    end if;
+    select c.* into v_now from howdah.ack_cursors c where c.ack_id = p_cursor order by c.n desc limit 1;
+    if v_now.n is distinct from p_n then
+        moved := true;
+        delete from howdah.acked a
+        where a.ack_id = p_cursor and a.seq = any (v_kept) and not p_hold
+          and (v_now.n is null or howdah._is_passed(v_now, a.xid, a.seq));
+        v_kept := array(select u.seq from unnest(xids, seqs) u(xid, seq)
+            where u.seq = any (v_kept) and not howdah._is_passed(v_now, u.xid, u.seq));
+    end if;
+    if cardinality(v_kept) is distinct from locked then
+        select array_agg(u.xid), array_agg(u.seq) into xids, seqs
+        from unnest(xids, seqs) u(xid, seq) where u.seq = any (v_kept);
+    end if;
 end
 $$;

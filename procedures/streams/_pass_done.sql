@@ -1,61 +1,66 @@
--- howdah._pass_done(p_stream): move the cursor of a shared subscription over what is done, up to the first message that
+-- howdah._pass_done(p_place, p_ring, p_now): move the cursor of a shared subscription over what is done, up to the first message that
 -- is not, or that is leased.
 --
 -- Raises   40001 a table was emptied meanwhile.
 -- Role     internal
 --
--- p_stream comes from howdah._begin_stream. It does what howdah._advance_cursor does, for at most 10,000 messages of a
+-- p_place comes from howdah._place_shared, for which the ring had p_ring truncations. It does what howdah._advance_cursor does, for at most 10,000 messages of a
 -- usual subscription. If somebody else is doing it, or has done it since, it does nothing.
-create or replace function howdah._pass_done(p_stream record) returns void
+create or replace function howdah._pass_done(p_place record, p_ring bigint, p_now timestamptz) returns void
 language plpgsql volatile
 as $$
 declare
-    v_topic_id integer := p_stream.topic_id;
-    v_cursor howdah.ack_cursors := p_stream.ack_cursor;
-    v_ack_id integer := v_cursor.ack_id;
-    v_upto pg_snapshot := p_stream.upto::text::pg_snapshot;
-    v_moment timestamptz := p_stream.moment;
+    v_slot integer := p_place.slot;
+    v_topic_id integer := p_place.topic_id;
+    v_ack_id integer := p_place.ack_id;
+    v_cursor howdah.ack_cursors;
+    v_upto pg_snapshot := p_place.upto::text::pg_snapshot;  -- a snapshot out of a record is packed
+    v_after xid8;
+    v_after_seq bigint;
+    v_to xid8;
     v_done pg_snapshot;
-    v_part record;
     v_number bigint;
     v_keys record;
     v_xid xid8;
     v_seqs bigint[] := '{}';
 begin
-    if not pg_try_advisory_xact_lock(howdah._lock_key('cursor', v_ack_id::text))
-       or (howdah._cursor(v_ack_id)).n <> v_cursor.n or howdah._truncations() <> p_stream.ring then
+    if not pg_try_advisory_xact_lock(howdah._lock_key('cursor', v_ack_id::text)) then
         return;
     end if;
-    for v_way in 1..2 loop
-        v_part := howdah._part(p_stream, v_way);
-        continue when v_part.after is null;
-        v_done := v_part.done::text::pg_snapshot;
+    select c.* into v_cursor from howdah.ack_cursors c where c.ack_id = v_ack_id order by c.n desc limit 1;
+    if v_cursor.n is distinct from p_place.n or howdah._truncations() <> p_ring then
+        return;
+    end if;
+    for v_way in case when p_place.rest_xid is null then 2 else 1 end..2 loop
+        v_after := case when v_way = 1 then p_place.rest_xid else p_place.after end;
+        v_after_seq := case when v_way = 1 then p_place.rest_seq else p_place.after_seq end;
+        v_to := case when v_way = 1 then v_after else pg_snapshot_xmax(v_upto) end;
+        v_done := case when v_way = 2 then p_place.done::text::pg_snapshot end;
         case
             -- for N in 0, 1, 2:
-            when p_stream.slot = N and not p_stream.nonpersistent then
+            when v_slot = N and not p_place.nonpersistent then
                 select k.number into v_number
                 from (select t.seq, row_number() over () as number
-                      from howdah._persistent_N(v_topic_id, v_part.after, v_part.after_seq, v_part.to_xid, v_done,
-                          v_upto, v_moment, 10000) t) k
+                      from howdah._persistent_N(v_topic_id, v_after, v_after_seq, v_to, v_done,
+                          v_upto, p_now, 10000) t) k
                 where (select true from howdah.acked a
                     where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
-                from howdah._persistent_N(v_topic_id, v_part.after, v_part.after_seq, v_part.to_xid, v_done, v_upto,
-                    v_moment, coalesce(v_number - 1, 10000)) t;
-            when p_stream.slot = N and p_stream.nonpersistent then
+                from howdah._persistent_N(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
+                    p_now, coalesce(v_number - 1, 10000)) t;
+            when v_slot = N then
                 select k.number into v_number
                 from (select t.seq, row_number() over () as number
-                      from howdah._nonpersistent_N(v_topic_id, v_part.after, v_part.after_seq, v_part.to_xid, v_done,
-                          v_upto, v_moment, 10000) t) k
+                      from howdah._nonpersistent_N(v_topic_id, v_after, v_after_seq, v_to, v_done,
+                          v_upto, p_now, 10000) t) k
                 where (select true from howdah.acked a
                     where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
-                from howdah._nonpersistent_N(v_topic_id, v_part.after, v_part.after_seq, v_part.to_xid, v_done, v_upto,
-                    v_moment, coalesce(v_number - 1, 10000)) t;
+                from howdah._nonpersistent_N(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
+                    p_now, coalesce(v_number - 1, 10000)) t;
             -- end for
-            else null;
         end case;
         if v_keys.xid is not null then
             v_xid := v_keys.xid;

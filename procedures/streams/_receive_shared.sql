@@ -1,73 +1,71 @@
--- howdah._receive_shared(p_stream, p_name, p_want, p_hold, p_consumer, p_plain): receive from a usual subscription that
--- several consumers share.
+-- howdah._receive_shared(p_stream, p_name, p_want, p_hold, p_plain): receive from a usual subscription that several
+-- consumers share.
 --
 -- Returns  up to p_want rows of howdah.message, in reading order; at most four times max_locks_per_transaction.
--- Raises   HD005, HD009, HD016, HD024, HD025, HD032 as howdah._begin_stream; 40001 as howdah._persistent_N.
+-- Raises   40001 as howdah._persistent_N.
 -- Role     internal
 --
 -- p_stream comes from howdah._begin_stream; the other arguments are those of howdah._receive_stream.
 --
 -- It begins at the cursor. What lies there is done, in hand or free. What a rollback returned is free at once, and
--- comes first. Messages are claimed by advisory locks, looked at again, and recorded as done; then their rows are read.
+-- comes first. Messages are claimed by advisory locks and recorded as done; then their rows are read.
 --
 -- If others finished with all that was claimed and moved the cursor over it, the walk begins anew at the cursor.
 -- Otherwise it would lock each of thousands of messages on the way.
 create or replace function howdah._receive_shared(
-    p_stream record, p_name text, p_want integer, p_hold boolean, p_consumer bigint, p_plain boolean
+    p_stream record, p_name text, p_want integer, p_hold boolean, p_plain boolean
 ) returns setof howdah.message
 language plpgsql volatile
 as $$
 declare
-    v_destination howdah.destinations := p_stream.destination;
-    v_stream record := p_stream;
+    v_place record;
+    v_claimed record;
     v_want integer := least(p_want, 4 * current_setting('max_locks_per_transaction')::integer);
     v_left integer := v_want;
-    v_part record;
-    v_claimed record;
-    v_kept bigint[];
-    v_number integer;
+    v_after xid8;
+    v_after_seq bigint;
     v_last bigint;
 begin
     <<walk>>
     loop
-        for v_way in 1..2 loop
-            v_part := howdah._part(v_stream, v_way);
-            continue when v_part.after is null;
+        v_place := howdah._place_shared(p_stream, p_plain);
+        if v_place.slot is null then
+            return query select * from howdah._receive_published(p_stream.destination, p_stream.subscription, p_name,
+                v_left, p_hold);
+            return;
+        end if;
+        for v_way in case when v_place.rest_xid is null then 2 else 1 end..2 loop
+            v_after := case when v_way = 1 then v_place.rest_xid else v_place.after end;
+            v_after_seq := case when v_way = 1 then v_place.rest_seq else v_place.after_seq end;
             loop
-                v_claimed := howdah._claim_free(v_stream, v_part, v_left);
-                exit when v_claimed.seqs is null;
-                v_number := cardinality(v_claimed.seqs);
-                v_part.after := v_claimed.xids[v_number];
-                v_part.after_seq := v_claimed.seqs[v_number];
-                v_kept := howdah._keep_claimed(v_stream, v_claimed.xids, v_claimed.seqs, p_hold);
-                if v_kept is null and v_left = v_want
-                   and (howdah._cursor((v_stream.ack_cursor).ack_id)).n <> (v_stream.ack_cursor).n then
-                    v_stream := howdah._begin_stream(p_name, p_hold, p_plain, p_consumer);
-                    continue walk when v_stream.slot is not null;
-                    return query select * from howdah._receive_published(v_destination, v_stream.subscription, p_name,
-                        v_left, p_hold);
-                    return;
-                elsif v_kept is not null then
-                    if cardinality(v_kept) < v_number then
-                        select array_agg(u.xid), array_agg(u.seq) into v_claimed.xids, v_claimed.seqs
-                        from unnest(v_claimed.xids, v_claimed.seqs) u(xid, seq) where u.seq = any (v_kept);
+                v_claimed := howdah._claim_free(v_place.slot, v_place.nonpersistent, v_place.topic_id,
+                    v_place.ack_id, v_place.n, v_after, v_after_seq,
+                    case when v_way = 1 then v_after else pg_snapshot_xmax(v_place.upto) end,
+                    case when v_way = 2 then v_place.done end, v_place.upto, p_stream.moment, v_left, p_hold);
+                exit when v_claimed.locked = 0;
+                if v_claimed.seqs is not null then
+                    return query select * from howdah._read_claimed(v_place.slot, v_place.nonpersistent,
+                        v_place.topic_id, v_place.topic, p_name, v_claimed.xids, v_claimed.seqs, v_place.upto,
+                        p_stream.moment);
+                    if not p_hold and (p_stream.destination).journal_level <> 'off' then
+                        perform howdah._journal_claimed((p_stream.destination).id, v_place.topic_id,
+                            v_place.nonpersistent, v_claimed.seqs, p_stream.moment);
                     end if;
-                    return query select * from howdah._read_claimed(v_stream, p_name, v_claimed.xids, v_claimed.seqs);
-                    if not p_hold then
-                        perform howdah._journal_stream(v_stream, v_claimed.seqs);
-                    end if;
-                    v_left := v_left - cardinality(v_kept);
-                    v_last := v_part.after_seq;
+                    v_last := v_claimed.last_seq;
+                    v_left := v_left - cardinality(v_claimed.seqs);
+                    exit walk when v_left = 0;
+                elsif v_claimed.moved and v_left = v_want then
+                    continue walk;
                 end if;
-                exit walk when v_left = 0;
-                exit when v_number < v_left + coalesce(cardinality(v_kept), 0);
+                v_after := v_claimed.last_xid;
+                v_after_seq := v_claimed.last_seq;
             end loop;
         end loop;
         exit walk;
     end loop;
     -- The cursor can only pass what is done before the first message that others have in hand.
-    if not p_hold and (v_left > 0 or (v_stream.ack_cursor).seq < 0 or v_last - (v_stream.ack_cursor).seq > 16) then
-        perform howdah._pass_done(v_stream);
+    if not p_hold and (v_left > 0 or v_place.seq < 0 or v_last - v_place.seq > 16) then
+        perform howdah._pass_done(v_place, p_stream.ring, p_stream.moment);
     end if;
 end
 $$;

@@ -39,14 +39,13 @@ begin
             message = format('%s is no queue: a selector is for queues', quote_literal(p_name)),
             hint = 'A subscription has its selector from howdah.subscribe.';
     end if;
-    select * into v_stream from howdah._begin_stream(p_name, p_hold, p_plain, p_consumer);
-    if v_stream.slot is null then
+    v_stream := howdah._begin_stream(p_name, p_hold, p_plain, p_consumer);
+    if v_stream.usual then
+        return query select * from howdah._receive_shared(v_stream, p_name, p_want, p_hold, p_plain);
+        return;
+    elsif v_stream.slot is null then
         return query select * from howdah._receive_published(v_stream.destination, v_stream.subscription, p_name,
             p_want, p_hold);
-        return;
-    end if;
-    if (v_stream.subscription).shared then
-        return query select * from howdah._receive_shared(v_stream, p_name, p_want, p_hold, p_consumer, p_plain);
         return;
     end if;
     v_topic := v_stream.topic;
