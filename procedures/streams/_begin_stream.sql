@@ -1,7 +1,7 @@
 -- howdah._begin_stream(p_name, p_hold, p_plain, p_consumer): check that the caller may receive from a subscription,
 -- lock it, and find where it continues.
 --
--- Returns  the subscription and where to read. A subscription is usual if it reads one topic alone, takes all its
+-- Returns  the subscription's id, whether it is journaled, and where to read. A subscription is usual if it reads one topic alone, takes all its
 --          messages, and has nothing failed or set aside. Then the result is: slot, the number of the ring's tables
 --          that hold what it has not passed (NULL: several, or it is not usual); whether these hold only non-persistent
 --          or only persistent messages; ack_cursor, where it starts; done, what it has passed, as a snapshot; late, the
@@ -17,7 +17,7 @@
 -- p_plain: nothing was ever leased from it and no consumer opened, so there is none to ask for.
 create or replace function howdah._begin_stream(
     p_name text, p_hold boolean, p_plain boolean, p_consumer bigint,
-    out destination howdah.destinations, out subscription howdah.subscriptions, out slot integer,
+    out id integer, out journaled boolean, out slot integer,
     out nonpersistent boolean, out topic_id integer, out topic text, out ack_cursor howdah.ack_cursors,
     out done pg_snapshot, out late xid8, out upto pg_snapshot, out ring bigint, out moment timestamptz,
     out shared boolean, out usual boolean, out closed xid8, out generation bigint
@@ -30,27 +30,35 @@ declare
     v_at record;
     v_slots integer[];
 begin
-    select d as destination, s as subscription, s.shared, s.alive, howdah._is_wildcard(s.topic) as wild,
-        not (s.prioritized or s.no_local or p_hold and not s.shared or howdah._has_old_snapshot())
-            and s.selector_sql is null and pg_sequence_last_value(d.failing) is null as plain,
-        r.truncations = howdah._truncations() and r.generation = howdah._generation() as settled,
-        r.truncations, r.generation, r.closed,
-        pg_sequence_last_value('howdah.topic_checked'::regclass) = howdah._boot_ms() as checked,
-        howdah._silent_ms(s.alive) < 1000 as noted
-    into v_look
-    from howdah.destinations d
-    join howdah.subscriptions s on s.destination_id = d.id
-    cross join (select max(g.truncations) as truncations,
-        max(g.generation) filter (where g.state = 'open') as generation,
-        max(case when g.state = 'closing' then '9223372036854775807' else coalesce(g.closed_xid, '0') end) as closed
-        from howdah.topic_ring g) r
-    where d.name = p_name and d.dropped_at is null and not d.receiving_paused
-      and exists (select from howdah.destination_grants g
-          where g.destination_id = d.id and g.verb = 'receive' and howdah._has_role(g.role_name));
-    if not found then
-        perform howdah._refuse_stream(p_name);
-    end if;
-    destination := v_look.destination;
+    -- A reader of a shared subscription blocks whoever wants to change it.
+    loop
+        select d.id, d.journal_level <> 'off' as journaled, s.topic, s.shared, s.alive, howdah._is_wildcard(s.topic) as wild,
+            not (s.prioritized or s.no_local or p_hold and not s.shared or howdah._has_old_snapshot())
+                and s.selector_sql is null and pg_sequence_last_value(d.failing) is null as plain,
+            r.truncations = howdah._truncations() and r.generation = howdah._generation() as settled,
+            r.truncations, r.generation, r.closed,
+            pg_sequence_last_value('howdah.topic_checked'::regclass) = howdah._boot_ms() as checked,
+            howdah._silent_ms(s.alive) < 1000 as noted, d.special
+        into v_look
+        from howdah.destinations d
+        join howdah.subscriptions s on s.destination_id = d.id
+        cross join (select max(g.truncations) as truncations,
+            max(g.generation) filter (where g.state = 'open') as generation,
+            max(case when g.state = 'closing' then '9223372036854775807' else coalesce(g.closed_xid, '0') end) as closed
+            from howdah.topic_ring g) r
+        where d.name = p_name and d.dropped_at is null and not d.receiving_paused
+          and exists (select from howdah.destination_grants g
+              where g.destination_id = d.id and g.verb = 'receive' and howdah._has_role(g.role_name));
+        if not found then
+            perform howdah._refuse_stream(p_name);
+        end if;
+        exit when not v_look.shared
+            or pg_try_advisory_xact_lock_shared(howdah._lock_key('subscription', v_look.id::text));
+        -- Somebody is changing it. Wait for that, and look again.
+        perform pg_advisory_xact_lock_shared(howdah._lock_key('subscription', v_look.id::text));
+    end loop;
+    id := v_look.id;
+    journaled := v_look.journaled;
     moment := howdah.now();
     if v_look.checked is not true then
         perform howdah._check_cluster();
@@ -62,44 +70,22 @@ begin
         perform howdah._note_alive(v_look.alive);
     end if;
     if v_look.shared then
-        -- A reader blocks whoever wants to change the subscription. If somebody is doing that, look again afterwards.
-        if not pg_try_advisory_xact_lock_shared(howdah._lock_key('subscription', destination.id::text)) then
-            perform pg_advisory_xact_lock_shared(howdah._lock_key('subscription', destination.id::text));
-            v_look := howdah._begin_stream(p_name, p_hold, p_plain, p_consumer);
-            destination := v_look.destination;
-            subscription := v_look.subscription;
-            slot := v_look.slot;
-            nonpersistent := v_look.nonpersistent;
-            topic_id := v_look.topic_id;
-            topic := v_look.topic;
-            ack_cursor := v_look.ack_cursor;
-            done := v_look.done;
-            late := v_look.late;
-            upto := v_look.upto;
-            ring := v_look.ring;
-            moment := v_look.moment;
-            shared := v_look.shared;
-            usual := v_look.usual;
-            closed := v_look.closed;
-            generation := v_look.generation;
-            return;
-        end if;
         if p_consumer is not null then
-            perform howdah._check_reader(destination, p_consumer);
+            perform howdah._check_reader(d, p_consumer) from howdah.destinations d where d.id = v_look.id;
         end if;
-        subscription := v_look.subscription;
+        topic := v_look.topic;
         shared := true;
         usual := v_look.plain and not v_look.wild;
         ring := v_look.truncations;
         generation := v_look.generation;
         closed := case when v_look.settled then v_look.closed end;
         return;
-    elsif not pg_try_advisory_xact_lock(howdah._lock_key('subscription', destination.id::text)) then
+    elsif not pg_try_advisory_xact_lock(howdah._lock_key('subscription', v_look.id::text)) then
         raise exception using errcode = 'HD024', message = format('subscription %s is being read by another consumer',
             quote_literal(p_name)),
             hint = 'An unshared subscription has one active consumer; subscribe with shared => true for several.';
     elsif not p_plain or p_consumer is not null then
-        perform howdah._check_reader(destination, p_consumer);
+        perform howdah._check_reader(d, p_consumer) from howdah.destinations d where d.id = v_look.id;
     end if;
     if v_look.plain then
         ring := howdah._truncations();
@@ -110,12 +96,12 @@ begin
         join howdah.destinations d on d.id = a.destination_id
         cross join lateral (select s as cursor from howdah.ack_cursors s where s.ack_id = a.id order by s.n desc
             limit 1) c
-        where a.subscription_id = destination.id and (not v_look.wild or howdah._has_right(a.destination_id, 'receive'))
-          and not exists (select from howdah.acks o where o.subscription_id = destination.id and o.id <> a.id)
+        where a.subscription_id = v_look.id and (not v_look.wild or howdah._has_right(a.destination_id, 'receive'))
+          and not exists (select from howdah.acks o where o.subscription_id = v_look.id and o.id <> a.id)
           and not exists (select from howdah.acked o where o.ack_id = a.id)
-          and not exists (select from howdah.msgs o where o.destination_id = destination.id)
-          and not exists (select from howdah.msgs_nonpersistent o where o.destination_id = destination.id)
-          and not exists (select from howdah.parked o where o.destination_id = destination.id and o.due_at <= moment);
+          and not exists (select from howdah.msgs o where o.destination_id = v_look.id)
+          and not exists (select from howdah.msgs_nonpersistent o where o.destination_id = v_look.id)
+          and not exists (select from howdah.parked o where o.destination_id = v_look.id and o.due_at <= moment);
         if found then
             topic_id := v_at.destination_id;
             topic := v_at.name;
@@ -138,10 +124,9 @@ begin
             end if;
         end if;
     end if;
-    subscription := v_look.subscription;
     if slot is null and p_plain and p_consumer is null
-       and pg_sequence_last_value(destination.special) is not null then
-        perform howdah._check_reader(destination, null);  -- the first lease or consumer came before the lock
+       and pg_sequence_last_value(v_look.special) is not null then
+        perform howdah._check_reader(d, null) from howdah.destinations d where d.id = v_look.id;  -- the first lease or consumer came before the lock
     end if;
 end
 $$;

@@ -14,7 +14,7 @@ begin
     case p_slot
         -- for N in 0, 1, 2:
         when N then
-            v_nonpersistent := pg_relation_size('howdah.topic_nonpersistent_N'::regclass) > 0 and exists (select from howdah.topic_nonpersistent_N t
+            v_nonpersistent := exists (select from howdah.topic_nonpersistent_N t
                 where t.destination_id = p_topic and t.xid >= p_from);
             v_persistent := v_nonpersistent and exists (select from howdah.topic_msgs_N t
                 where t.destination_id = p_topic and t.xid >= p_from);

@@ -24,8 +24,8 @@ create or replace function howdah._pass_stream(
 language plpgsql volatile
 as $$
 declare
-    v_journaled boolean := (p_stream.destination).journal_level <> 'off';
-    v_id integer := (p_stream.destination).id;
+    v_journaled boolean := p_stream.journaled;
+    v_id integer := p_stream.id;
     -- These are read for each row. A variable is cheaper than a record's field, and a snapshot out of a record is
     -- packed.
     v_topic_id integer := p_stream.topic_id;

@@ -1,6 +1,6 @@
 -- howdah._place_shared(p_stream, p_plain): find where a usual subscription that several consumers share continues.
 --
--- Returns  one row: the cursor and the step n where it stands; the topic and its id; upto, the snapshot to read up to; slot and
+-- Returns  one row: the cursor and the step n where it stands; the topic's id; upto, the snapshot to read up to; slot and
 --          nonpersistent as in howdah._begin_stream. First comes the rest of the transaction that the cursor has passed
 --          in part (rest_xid, after rest_seq; NULL: none). Then comes what lies after the message (after, after_seq) and
 --          was not passed (done; NULL: nothing was).
@@ -8,25 +8,24 @@
 --
 -- p_stream comes from howdah._begin_stream. p_plain: nothing of it was ever set aside, but for what lies in msgs.
 create or replace function howdah._place_shared(
-    p_stream record, p_plain boolean, out slot integer, out nonpersistent boolean, out topic_id integer, out topic text,
+    p_stream record, p_plain boolean, out slot integer, out nonpersistent boolean, out topic_id integer,
     out ack_id integer, out n bigint, out seq bigint, out upto pg_snapshot, out rest_xid xid8, out rest_seq bigint,
     out after xid8, out after_seq bigint, out done pg_snapshot
 ) returns record
 language plpgsql volatile
 as $$
 declare
-    v_id integer := (p_stream.destination).id;
+    v_id integer := p_stream.id;
     v_aside boolean;
     v_xid xid8;
     v_snapshot pg_snapshot;
     v_late xid8;
     v_slots integer[];
 begin
-    select a.destination_id, d.name, a.id, c.n, c.xid, c.seq, c.snapshot, howdah._snapshot(),
+    select a.destination_id, a.id, c.n, c.xid, c.seq, c.snapshot, howdah._snapshot(),
         exists (select from howdah.msgs o where o.destination_id = v_id)
-    into topic_id, topic, ack_id, n, v_xid, seq, v_snapshot, upto, v_aside
+    into topic_id, ack_id, n, v_xid, seq, v_snapshot, upto, v_aside
     from howdah.acks a
-    join howdah.destinations d on d.id = a.destination_id
     cross join lateral (select s.n, s.xid, s.seq, s.snapshot from howdah.ack_cursors s where s.ack_id = a.id
         order by s.n desc limit 1) c
     where a.subscription_id = v_id;
@@ -73,7 +72,10 @@ begin
         v_slots := howdah._slots_from(least(after, rest_xid));
         slot := case when cardinality(v_slots) = 1 then v_slots[1] end;
     end if;
-    nonpersistent := howdah._is_nonpersistent(slot, topic_id, least(after, rest_xid));
-    slot := case when nonpersistent is not null then slot end;
+    nonpersistent := false;
+    if pg_relation_size(('howdah.topic_nonpersistent_' || slot)::regclass) > 0 then
+        nonpersistent := howdah._is_nonpersistent(slot, topic_id, least(after, rest_xid));
+        slot := case when nonpersistent is not null then slot end;
+    end if;
 end
 $$;

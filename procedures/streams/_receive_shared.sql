@@ -20,6 +20,7 @@ as $$
 declare
     v_place record;
     v_claimed record;
+    v_one record;
     v_want integer := least(p_want, 4 * current_setting('max_locks_per_transaction')::integer);
     v_left integer := v_want;
     v_after xid8;
@@ -30,14 +31,45 @@ begin
     loop
         v_place := howdah._place_shared(p_stream, p_plain);
         if v_place.slot is null then
-            return query select * from howdah._receive_published(p_stream.destination, p_stream.subscription, p_name,
-                v_left, p_hold);
+            return query
+            select m.* from howdah.destinations d
+            join howdah.subscriptions s on s.destination_id = d.id
+            cross join howdah._receive_published(d, s, p_name, v_left, p_hold) m
+            where d.id = p_stream.id;
             return;
         end if;
         for v_way in case when v_place.rest_xid is null then 2 else 1 end..2 loop
             v_after := case when v_way = 1 then v_place.rest_xid else v_place.after end;
             v_after_seq := case when v_way = 1 then v_place.rest_seq else v_place.after_seq end;
             loop
+                if v_left = 1 then
+                    v_one := howdah._claim_next(v_place.slot, v_place.nonpersistent, v_place.topic_id, v_place.ack_id,
+                        v_place.n, v_after, v_after_seq,
+                        case when v_way = 1 then v_after else pg_snapshot_xmax(v_place.upto) end,
+                        case when v_way = 2 then v_place.done end, v_place.upto, p_stream.moment, p_hold);
+                    exit when v_one.seq is null;
+                    if v_one.kept then
+                        return next row(v_one.seq * 1000000 + v_place.topic_id, p_name,
+                            case when v_one.is_text then convert_from(v_one.body, 'UTF8') end,
+                            case when not v_one.is_text then v_one.body end, v_one.content_type, v_one.headers,
+                            9 - v_one.rank, v_one.correlation_id, v_one.reply_to, v_one.message_type,
+                            v_one.conversation_id,
+                            case when v_place.nonpersistent then 'non-persistent' else 'persistent' end, v_one.sent_at,
+                            v_one.expires_at, 1, false, v_one.seq, 0, p_stream.topic, null, null)::howdah.message;
+                        if not p_hold and p_stream.journaled then
+                            insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids)
+                            values (p_stream.moment, p_stream.id, v_place.nonpersistent, 'consumed',
+                                array[v_one.seq * 1000000 + v_place.topic_id]);
+                        end if;
+                        v_last := v_one.seq;
+                        v_left := 0;
+                        exit walk;
+                    end if;
+                    continue walk when v_one.moved and v_want = 1;
+                    v_after := v_one.xid;
+                    v_after_seq := v_one.seq;
+                    continue;
+                end if;
                 v_claimed := howdah._claim_free(v_place.slot, v_place.nonpersistent, v_place.topic_id,
                     v_place.ack_id, v_place.n, v_after, v_after_seq,
                     case when v_way = 1 then v_after else pg_snapshot_xmax(v_place.upto) end,
@@ -45,10 +77,10 @@ begin
                 exit when v_claimed.locked = 0;
                 if v_claimed.seqs is not null then
                     return query select * from howdah._read_claimed(v_place.slot, v_place.nonpersistent,
-                        v_place.topic_id, v_place.topic, p_name, v_claimed.xids, v_claimed.seqs, v_place.upto,
+                        v_place.topic_id, p_stream.topic, p_name, v_claimed.xids, v_claimed.seqs, v_place.upto,
                         p_stream.moment);
-                    if not p_hold and (p_stream.destination).journal_level <> 'off' then
-                        perform howdah._journal_claimed((p_stream.destination).id, v_place.topic_id,
+                    if not p_hold and p_stream.journaled then
+                        perform howdah._journal_claimed(p_stream.id, v_place.topic_id,
                             v_place.nonpersistent, v_claimed.seqs, p_stream.moment);
                     end if;
                     v_last := v_claimed.last_seq;

@@ -44,8 +44,11 @@ begin
         return query select * from howdah._receive_shared(v_stream, p_name, p_want, p_hold, p_plain);
         return;
     elsif v_stream.slot is null then
-        return query select * from howdah._receive_published(v_stream.destination, v_stream.subscription, p_name,
-            p_want, p_hold);
+        return query
+        select m.* from howdah.destinations d
+        join howdah.subscriptions s on s.destination_id = d.id
+        cross join howdah._receive_published(d, s, p_name, p_want, p_hold) m
+        where d.id = v_stream.id;
         return;
     end if;
     v_topic := v_stream.topic;
