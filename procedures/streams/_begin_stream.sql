@@ -7,7 +7,8 @@
 --          or only persistent messages; ack_cursor, where it starts; done, what it has passed, as a snapshot; late, the
 --          first transaction that committed late; and upto, the snapshot to read up to.
 --
---          Of a shared subscription howdah._receive_shared finds the place. It gets: usual; closed, the first
+--          Of a shared subscription howdah._receive_shared finds the place. Something of it may have failed, unless
+--          failures count by conversation or group. It gets: usual; failing, something did fail; closed, the first
 --          transaction whose messages are in the ring's open tables only, if generation is still the ring's (NULL: not
 --          known); and ring, the number of truncations.
 -- Raises   HD005 it is a topic; HD009, HD016 as howdah.receive; HD024 an unshared subscription is being read or leased
@@ -20,7 +21,7 @@ create or replace function howdah._begin_stream(
     out id integer, out journaled boolean, out slot integer,
     out nonpersistent boolean, out topic_id integer, out topic text, out ack_cursor howdah.ack_cursors,
     out done pg_snapshot, out late xid8, out upto pg_snapshot, out ring bigint, out moment timestamptz,
-    out shared boolean, out usual boolean, out closed xid8, out generation bigint
+    out shared boolean, out usual boolean, out failing boolean, out closed xid8, out generation bigint
 ) returns record
 language plpgsql volatile
 as $$
@@ -34,7 +35,9 @@ begin
     loop
         select d.id, d.journal_level <> 'off' as journaled, s.topic, s.shared, s.alive, howdah._is_wildcard(s.topic) as wild,
             not (s.prioritized or s.no_local or p_hold and not s.shared or howdah._has_old_snapshot())
-                and s.selector_sql is null and pg_sequence_last_value(d.failing) is null as plain,
+                and s.selector_sql is null
+                and (pg_sequence_last_value(d.failing) is null or s.shared and d.count_by = 'message') as plain,
+            pg_sequence_last_value(d.failing) is not null as failing,
             r.truncations = howdah._truncations() and r.generation = howdah._generation() as settled,
             r.truncations, r.generation, r.closed,
             pg_sequence_last_value('howdah.topic_checked'::regclass) = howdah._boot_ms() as checked,
@@ -76,6 +79,7 @@ begin
         topic := v_look.topic;
         shared := true;
         usual := v_look.plain and not v_look.wild;
+        failing := v_look.failing;
         ring := v_look.truncations;
         generation := v_look.generation;
         closed := case when v_look.settled then v_look.closed end;

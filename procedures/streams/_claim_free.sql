@@ -3,12 +3,13 @@
 --
 -- Returns  one row. xids and seqs: the transactions and positions of messages, in reading order, that the caller has
 --          now. last_xid and last_seq: the last one that was locked, whether somebody had finished with it or not.
---          locked: how many were locked, up to p_want. moved: the cursor is no longer where it was.
+--          locked: how many were locked, up to p_want. moved: the cursor is no longer where it was. blamed: one of them
+--          failed before; all are locked, but none is recorded.
 -- Raises   40001 a table was emptied meanwhile.
 -- Role     internal
 --
 -- p_cursor and p_n: the cursor and its step, from which the part to read was found; p_after to p_want as in
--- howdah._persistent_N. With p_hold, nothing is recorded as done.
+-- howdah._persistent_N. p_failing: something of the subscription failed. With p_hold, nothing is recorded as done.
 --
 -- Whether a message is done is asked by its key, so that dead rows of others are not met. Only what is not done is
 -- locked. Two messages may share a lock. The second is then skipped until the first one's transaction ends.
@@ -18,13 +19,17 @@
 create or replace function howdah._claim_free(
     p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8,
     p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamptz, p_want integer,
-    p_hold boolean,
-    out xids xid8[], out seqs bigint[], out last_xid xid8, out last_seq bigint, out locked integer, out moved boolean
+    p_failing boolean, p_hold boolean,
+    out xids xid8[], out seqs bigint[], out last_xid xid8, out last_seq bigint, out locked integer, out moved boolean,
+    out blamed boolean
 ) returns record
 language plpgsql volatile
 as $$
 declare
     v_secret bigint := howdah._lock_key('published', p_cursor::text);
+    -- A snapshot out of a record is packed, and would be unpacked for each row.
+    v_upto pg_snapshot := p_upto::text::pg_snapshot;
+    v_done pg_snapshot := p_done::text::pg_snapshot;
     v_kept bigint[];
     v_now howdah.ack_cursors;
 begin
@@ -34,7 +39,7 @@ begin
             select array_agg(k.xid), array_agg(k.seq) into xids, seqs
             from (
                 select t.xid, t.seq
-                from howdah._persistent_N(p_topic_id, p_after, p_after_seq, p_to, p_done, p_upto, p_now, null) t
+                from howdah._persistent_N(p_topic_id, p_after, p_after_seq, p_to, v_done, v_upto, p_now, null) t
                 where case
                     when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1)
                         then false
@@ -44,7 +49,7 @@ begin
             select array_agg(k.xid), array_agg(k.seq) into xids, seqs
             from (
                 select t.xid, t.seq
-                from howdah._nonpersistent_N(p_topic_id, p_after, p_after_seq, p_to, p_done, p_upto, p_now, null) t
+                from howdah._nonpersistent_N(p_topic_id, p_after, p_after_seq, p_to, v_done, v_upto, p_now, null) t
                 where case
                     when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1)
                         then false
@@ -56,6 +61,11 @@ begin
     if locked = 0 then
         return;
     end if;
+    if p_failing and exists (select from unnest(seqs) u(seq)
+            join howdah.poison_details p on p.message_id = u.seq * 1000000 + p_topic_id) then
+        blamed := true;
+        return;
+    end if;
     last_xid := xids[locked];
     last_seq := seqs[locked];
     if p_hold then
@@ -64,13 +74,15 @@ begin
     elsif locked = 1 then
         insert into howdah.acked (ack_id, seq, xid)
         select p_cursor, last_seq, last_xid
-        where (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = last_seq limit 1) is null;
+        where (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = last_seq limit 1) is null
+        on conflict do nothing;
         v_kept := case when found then seqs end;
     else
         with noted as (
             insert into howdah.acked (ack_id, seq, xid)
             select p_cursor, u.seq, u.xid from unnest(xids, seqs) u(xid, seq)
             where (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = u.seq limit 1) is null
+            on conflict do nothing
             returning seq
         )
         select array_agg(n.seq) into v_kept from noted n;

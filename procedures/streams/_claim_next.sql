@@ -2,17 +2,19 @@
 -- subscription that is not done and that nobody else has.
 --
 -- Returns  one row: the message's columns; all are NULL if there is none. kept: the caller has it now. If not, somebody
---          had finished with it. moved: the cursor is no longer where it was.
+--          had finished with it. moved, blamed: as there.
 -- Raises   40001 a table was emptied meanwhile.
 -- Role     internal
 --
 -- It is howdah._claim_free for one message, with the same arguments. The row comes with the claim.
 create or replace function howdah._claim_next(
     p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8,
-    p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamptz, p_hold boolean,
+    p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamptz, p_failing boolean,
+    p_hold boolean,
     out xid xid8, out seq bigint, out sent_at timestamptz, out expires_at timestamptz, out rank smallint,
     out is_text boolean, out content_type text, out body bytea, out headers jsonb, out correlation_id text,
-    out reply_to text, out message_type text, out conversation_id uuid, out kept boolean, out moved boolean
+    out reply_to text, out message_type text, out conversation_id uuid, out kept boolean, out moved boolean,
+    out blamed boolean
 ) returns record
 language plpgsql volatile
 as $$
@@ -47,13 +49,19 @@ begin
     if seq is null then
         return;
     end if;
+    if p_failing and exists (select from howdah.poison_details p
+            where p.message_id = _claim_next.seq * 1000000 + p_topic_id) then
+        blamed := true;
+        return;
+    end if;
     if p_hold then
         kept := (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = _claim_next.seq limit 1) is null;
     else
         insert into howdah.acked (ack_id, seq, xid)
         select p_cursor, _claim_next.seq, _claim_next.xid
         where (select true from howdah.acked a
-            where a.ack_id = p_cursor and a.seq = _claim_next.seq limit 1) is null;
+            where a.ack_id = p_cursor and a.seq = _claim_next.seq limit 1) is null
+        on conflict do nothing;
         kept := found;
     end if;
     select c.* into v_now from howdah.ack_cursors c where c.ack_id = p_cursor order by c.n desc limit 1;

@@ -30,14 +30,7 @@ begin
     <<walk>>
     loop
         v_place := howdah._place_shared(p_stream, p_plain);
-        if v_place.slot is null then
-            return query
-            select m.* from howdah.destinations d
-            join howdah.subscriptions s on s.destination_id = d.id
-            cross join howdah._receive_published(d, s, p_name, v_left, p_hold) m
-            where d.id = p_stream.id;
-            return;
-        end if;
+        exit walk when v_place.slot is null;
         for v_way in case when v_place.rest_xid is null then 2 else 1 end..2 loop
             v_after := case when v_way = 1 then v_place.rest_xid else v_place.after end;
             v_after_seq := case when v_way = 1 then v_place.rest_seq else v_place.after_seq end;
@@ -46,8 +39,13 @@ begin
                     v_one := howdah._claim_next(v_place.slot, v_place.nonpersistent, v_place.topic_id, v_place.ack_id,
                         v_place.n, v_after, v_after_seq,
                         case when v_way = 1 then v_after else pg_snapshot_xmax(v_place.upto) end,
-                        case when v_way = 2 then v_place.done end, v_place.upto, p_stream.moment, p_hold);
+                        case when v_way = 2 then v_place.done end, v_place.upto, p_stream.moment, p_stream.failing,
+                        p_hold);
                     exit when v_one.seq is null;
+                    if v_one.blamed then
+                        v_place.slot := null;
+                        exit walk;
+                    end if;
                     if v_one.kept then
                         return next row(v_one.seq * 1000000 + v_place.topic_id, p_name,
                             case when v_one.is_text then convert_from(v_one.body, 'UTF8') end,
@@ -73,8 +71,13 @@ begin
                 v_claimed := howdah._claim_free(v_place.slot, v_place.nonpersistent, v_place.topic_id,
                     v_place.ack_id, v_place.n, v_after, v_after_seq,
                     case when v_way = 1 then v_after else pg_snapshot_xmax(v_place.upto) end,
-                    case when v_way = 2 then v_place.done end, v_place.upto, p_stream.moment, v_left, p_hold);
+                    case when v_way = 2 then v_place.done end, v_place.upto, p_stream.moment, v_left,
+                    p_stream.failing, p_hold);
                 exit when v_claimed.locked = 0;
+                if v_claimed.blamed then
+                    v_place.slot := null;
+                    exit walk;
+                end if;
                 if v_claimed.seqs is not null then
                     return query select * from howdah._read_claimed(v_place.slot, v_place.nonpersistent,
                         v_place.topic_id, p_stream.topic, p_name, v_claimed.xids, v_claimed.seqs, v_place.upto,
@@ -95,6 +98,15 @@ begin
         end loop;
         exit walk;
     end loop;
+    if v_place.slot is null then
+        -- Something in the rest is not usual.
+        return query
+        select m.* from howdah.destinations d
+        join howdah.subscriptions s on s.destination_id = d.id
+        cross join howdah._receive_published(d, s, p_name, v_left, p_hold) m
+        where d.id = p_stream.id;
+        return;
+    end if;
     -- The cursor can only pass what is done before the first message that others have in hand.
     if not p_hold and (v_left > 0 or v_place.seq < 0 or v_last - v_place.seq > 16) then
         perform howdah._pass_done(v_place, p_stream.ring, p_stream.moment);
