@@ -1045,27 +1045,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._apply_limit_policy(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) IS 'dispose of a message by its queue''s policy.';
 
-CREATE FUNCTION howdah._apply_verdict(p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer, p_delay_ms bigint, p_due_at timestamp with time zone) RETURNS text
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_verdict text := howdah._verdict(p_destination, p_failures, p_delay_ms);
-begin
-    if v_verdict = 'delayed' then
-        perform howdah._remove(p_message, p_place);
-        perform howdah._park(p_message, p_nonpersistent,
-            coalesce(p_due_at, howdah.now() + howdah._redelivery_delay(p_destination, p_failures, p_delay_ms)),
-            'redelivery');
-    elsif v_verdict <> 'returned' then
-        perform howdah._remove(p_message, p_place);
-        return howdah._apply_limit_policy(p_destination, p_message, p_nonpersistent, howdah._death_reason(p_failures));
-    end if;
-    return v_verdict;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._apply_verdict(p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer, p_delay_ms bigint, p_due_at timestamp with time zone) IS 'apply the policy to a message that the caller has locked.';
-
 CREATE FUNCTION howdah._archived_until() RETURNS pg_snapshot
     LANGUAGE sql STABLE
     AS $$
@@ -1479,7 +1458,7 @@ COMMENT ON COLUMN howdah.ack_cursors.at IS 'When the step was made.';
 
 COMMENT ON COLUMN howdah.ack_cursors.snapshot IS 'Messages of all transactions visible in it are passed.';
 
-CREATE FUNCTION howdah._begin_stream(p_name text, p_hold boolean, p_plain boolean, p_consumer bigint, OUT destination howdah.destinations, OUT subscription howdah.subscriptions, OUT slot integer, OUT nonpersistent boolean, OUT topic_id integer, OUT topic text, OUT ack_cursor howdah.ack_cursors, OUT done pg_snapshot, OUT late xid8, OUT upto pg_snapshot, OUT ring bigint, OUT moment timestamp with time zone) RETURNS record
+CREATE FUNCTION howdah._begin_stream(p_name text, p_hold boolean, p_plain boolean, p_consumer bigint, OUT id integer, OUT journaled boolean, OUT slot integer, OUT nonpersistent boolean, OUT topic_id integer, OUT topic text, OUT ack_cursor howdah.ack_cursors, OUT done pg_snapshot, OUT late xid8, OUT upto pg_snapshot, OUT ring bigint, OUT moment timestamp with time zone, OUT shared boolean, OUT usual boolean, OUT failing boolean, OUT closed xid8, OUT generation bigint) RETURNS record
     LANGUAGE plpgsql
     AS $$
 declare
@@ -1488,27 +1467,38 @@ declare
     v_at record;
     v_slots integer[];
 begin
-    destination := howdah._destination(p_name, 'receive');
+    -- A reader of a shared subscription blocks whoever wants to change it.
+    loop
+        select d.id, d.journal_level <> 'off' as journaled, s.topic, s.shared, s.alive, howdah._is_wildcard(s.topic) as wild,
+            not (s.prioritized or s.no_local or p_hold and not s.shared or howdah._has_old_snapshot())
+                and s.selector_sql is null
+                and (pg_sequence_last_value(d.failing) is null or s.shared and d.count_by = 'message') as plain,
+            pg_sequence_last_value(d.failing) is not null as failing,
+            r.truncations = howdah._truncations() and r.generation = howdah._generation() as settled,
+            r.truncations, r.generation, r.closed,
+            pg_sequence_last_value('howdah.topic_checked'::regclass) = howdah._boot_ms() as checked,
+            howdah._silent_ms(s.alive) < 1000 as noted, d.special
+        into v_look
+        from howdah.destinations d
+        join howdah.subscriptions s on s.destination_id = d.id
+        cross join (select max(g.truncations) as truncations,
+            max(g.generation) filter (where g.state = 'open') as generation,
+            max(case when g.state = 'closing' then '9223372036854775807' else coalesce(g.closed_xid, '0') end) as closed
+            from howdah.topic_ring g) r
+        where d.name = p_name and d.dropped_at is null and not d.receiving_paused
+          and exists (select from howdah.destination_grants g
+              where g.destination_id = d.id and g.verb = 'receive' and howdah._has_role(g.role_name));
+        if not found then
+            perform howdah._refuse_stream(p_name);
+        end if;
+        exit when not v_look.shared
+            or pg_try_advisory_xact_lock_shared(howdah._lock_key('subscription', v_look.id::text));
+        -- Somebody is changing it. Wait for that, and look again.
+        perform pg_advisory_xact_lock_shared(howdah._lock_key('subscription', v_look.id::text));
+    end loop;
+    id := v_look.id;
+    journaled := v_look.journaled;
     moment := howdah.now();
-    if destination.kind = 'topic' then
-        raise exception using errcode = 'HD005', message = format('%s is a topic', quote_literal(p_name)),
-            hint = 'Subscribe to it with howdah.subscribe(topic, name) and receive from the name that returns.';
-    elsif destination.receiving_paused then
-        perform howdah._check_disabled(destination.id);
-        raise exception using errcode = 'HD009', message = format('subscription %s is paused', quote_literal(p_name)),
-            hint = 'An administrator resumes it with howdah.resume(subscription).';
-    end if;
-    select s as subscription, s.shared, s.alive, howdah._is_wildcard(s.topic) as wild,
-        not (s.shared or s.prioritized or s.no_local or p_hold or howdah._has_old_snapshot()) and s.selector_sql is null
-            and pg_sequence_last_value(destination.failing) is null as plain,
-        r.truncations = howdah._truncations() and r.generation = howdah._generation() as settled,
-        pg_sequence_last_value('howdah.topic_checked'::regclass) = howdah._boot_ms() as checked,
-        howdah._silent_ms(s.alive) < 1000 as noted
-    into v_look
-    from howdah.subscriptions s
-    cross join (select max(g.truncations) as truncations,
-        max(g.generation) filter (where g.state = 'open') as generation from howdah.topic_ring g) r
-    where s.destination_id = destination.id;
     if v_look.checked is not true then
         perform howdah._check_cluster();
     end if;
@@ -1519,17 +1509,23 @@ begin
         perform howdah._note_alive(v_look.alive);
     end if;
     if v_look.shared then
-        -- a reader blocks whoever wants to change the subscription
-        perform pg_advisory_xact_lock_shared(howdah._lock_key('subscription', destination.id::text));
         if p_consumer is not null then
-            perform howdah._check_reader(destination, p_consumer);
+            perform howdah._check_reader(d, p_consumer) from howdah.destinations d where d.id = v_look.id;
         end if;
-    elsif not pg_try_advisory_xact_lock(howdah._lock_key('subscription', destination.id::text)) then
+        topic := v_look.topic;
+        shared := true;
+        usual := v_look.plain and not v_look.wild;
+        failing := v_look.failing;
+        ring := v_look.truncations;
+        generation := v_look.generation;
+        closed := case when v_look.settled then v_look.closed end;
+        return;
+    elsif not pg_try_advisory_xact_lock(howdah._lock_key('subscription', v_look.id::text)) then
         raise exception using errcode = 'HD024', message = format('subscription %s is being read by another consumer',
             quote_literal(p_name)),
             hint = 'An unshared subscription has one active consumer; subscribe with shared => true for several.';
     elsif not p_plain or p_consumer is not null then
-        perform howdah._check_reader(destination, p_consumer);
+        perform howdah._check_reader(d, p_consumer) from howdah.destinations d where d.id = v_look.id;
     end if;
     if v_look.plain then
         ring := howdah._truncations();
@@ -1540,12 +1536,12 @@ begin
         join howdah.destinations d on d.id = a.destination_id
         cross join lateral (select s as cursor from howdah.ack_cursors s where s.ack_id = a.id order by s.n desc
             limit 1) c
-        where a.subscription_id = destination.id and (not v_look.wild or howdah._has_right(a.destination_id, 'receive'))
-          and not exists (select from howdah.acks o where o.subscription_id = destination.id and o.id <> a.id)
+        where a.subscription_id = v_look.id and (not v_look.wild or howdah._has_right(a.destination_id, 'receive'))
+          and not exists (select from howdah.acks o where o.subscription_id = v_look.id and o.id <> a.id)
           and not exists (select from howdah.acked o where o.ack_id = a.id)
-          and not exists (select from howdah.msgs o where o.destination_id = destination.id)
-          and not exists (select from howdah.msgs_nonpersistent o where o.destination_id = destination.id)
-          and not exists (select from howdah.parked o where o.destination_id = destination.id and o.due_at <= moment);
+          and not exists (select from howdah.msgs o where o.destination_id = v_look.id)
+          and not exists (select from howdah.msgs_nonpersistent o where o.destination_id = v_look.id)
+          and not exists (select from howdah.parked o where o.destination_id = v_look.id and o.due_at <= moment);
         if found then
             topic_id := v_at.destination_id;
             topic := v_at.name;
@@ -1568,15 +1564,14 @@ begin
             end if;
         end if;
     end if;
-    subscription := v_look.subscription;
-    if slot is null and p_plain and p_consumer is null and not v_look.shared
-       and pg_sequence_last_value(destination.special) is not null then
-        perform howdah._check_reader(destination, null);  -- the first lease or consumer came before the lock
+    if slot is null and p_plain and p_consumer is null
+       and pg_sequence_last_value(v_look.special) is not null then
+        perform howdah._check_reader(d, null) from howdah.destinations d where d.id = v_look.id;  -- the first lease or consumer came before the lock
     end if;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._begin_stream(p_name text, p_hold boolean, p_plain boolean, p_consumer bigint, OUT destination howdah.destinations, OUT subscription howdah.subscriptions, OUT slot integer, OUT nonpersistent boolean, OUT topic_id integer, OUT topic text, OUT ack_cursor howdah.ack_cursors, OUT done pg_snapshot, OUT late xid8, OUT upto pg_snapshot, OUT ring bigint, OUT moment timestamp with time zone) IS 'check that the caller may receive from a subscription, lock it, and find where it continues.';
+COMMENT ON FUNCTION howdah._begin_stream(p_name text, p_hold boolean, p_plain boolean, p_consumer bigint, OUT id integer, OUT journaled boolean, OUT slot integer, OUT nonpersistent boolean, OUT topic_id integer, OUT topic text, OUT ack_cursor howdah.ack_cursors, OUT done pg_snapshot, OUT late xid8, OUT upto pg_snapshot, OUT ring bigint, OUT moment timestamp with time zone, OUT shared boolean, OUT usual boolean, OUT failing boolean, OUT closed xid8, OUT generation bigint) IS 'check that the caller may receive from a subscription, lock it, and find where it continues.';
 
 CREATE FUNCTION howdah._blame_leases(p_destination_id integer, p_rows howdah.parked[]) RETURNS void
     LANGUAGE plpgsql
@@ -1585,7 +1580,7 @@ declare
     v_row howdah.parked;
 begin
     for v_row in select r.* from unnest(p_rows) r order by r.lease_id, r.rank, r.seq loop
-        perform howdah._record_lease_incident(p_destination_id, v_row.message_id, v_row.stage, v_row.conversation_id,
+        perform howdah._record_expiry(p_destination_id, v_row.message_id, v_row.stage, v_row.conversation_id,
             howdah._group(v_row.headers, v_row.conversation_id), v_row.lease_id);
     end loop;
 end
@@ -2581,6 +2576,127 @@ $$;
 
 COMMENT ON FUNCTION howdah._chosen_messages(p_source howdah.destinations, p_message_ids bigint[], p_max bigint, p_origin text, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selector text) IS 'the messages that an operator''s act concerns.';
 
+CREATE FUNCTION howdah._claim_free(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_want integer, p_failing boolean, p_hold boolean, OUT xids xid8[], OUT seqs bigint[], OUT last_xid xid8, OUT last_seq bigint, OUT locked integer, OUT moved boolean, OUT blamed boolean) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_secret bigint := howdah._lock_key('published', p_cursor::text);
+    -- A snapshot out of a record is packed, and would be unpacked for each row.
+    v_upto pg_snapshot := p_upto::text::pg_snapshot;
+    v_done pg_snapshot := p_done::text::pg_snapshot;
+    v_kept bigint[];
+    v_now howdah.ack_cursors;
+begin
+    case
+        when p_slot = 0 and not p_nonpersistent then
+            select array_agg(k.xid), array_agg(k.seq) into xids, seqs
+            from (
+                select t.xid, t.seq
+                from howdah._persistent_0(p_topic_id, p_after, p_after_seq, p_to, v_done, v_upto, p_now, null) t
+                where case
+                    when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1)
+                        then false
+                    else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
+                limit p_want) k;
+        when p_slot = 0 then
+            select array_agg(k.xid), array_agg(k.seq) into xids, seqs
+            from (
+                select t.xid, t.seq
+                from howdah._nonpersistent_0(p_topic_id, p_after, p_after_seq, p_to, v_done, v_upto, p_now, null) t
+                where case
+                    when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1)
+                        then false
+                    else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
+                limit p_want) k;
+        when p_slot = 1 and not p_nonpersistent then
+            select array_agg(k.xid), array_agg(k.seq) into xids, seqs
+            from (
+                select t.xid, t.seq
+                from howdah._persistent_1(p_topic_id, p_after, p_after_seq, p_to, v_done, v_upto, p_now, null) t
+                where case
+                    when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1)
+                        then false
+                    else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
+                limit p_want) k;
+        when p_slot = 1 then
+            select array_agg(k.xid), array_agg(k.seq) into xids, seqs
+            from (
+                select t.xid, t.seq
+                from howdah._nonpersistent_1(p_topic_id, p_after, p_after_seq, p_to, v_done, v_upto, p_now, null) t
+                where case
+                    when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1)
+                        then false
+                    else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
+                limit p_want) k;
+        when p_slot = 2 and not p_nonpersistent then
+            select array_agg(k.xid), array_agg(k.seq) into xids, seqs
+            from (
+                select t.xid, t.seq
+                from howdah._persistent_2(p_topic_id, p_after, p_after_seq, p_to, v_done, v_upto, p_now, null) t
+                where case
+                    when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1)
+                        then false
+                    else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
+                limit p_want) k;
+        when p_slot = 2 then
+            select array_agg(k.xid), array_agg(k.seq) into xids, seqs
+            from (
+                select t.xid, t.seq
+                from howdah._nonpersistent_2(p_topic_id, p_after, p_after_seq, p_to, v_done, v_upto, p_now, null) t
+                where case
+                    when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1)
+                        then false
+                    else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
+                limit p_want) k;
+    end case;
+    locked := coalesce(cardinality(seqs), 0);
+    if locked = 0 then
+        return;
+    end if;
+    if p_failing and exists (select from unnest(seqs) u(seq)
+            join howdah.poison_details p on p.message_id = u.seq * 1000000 + p_topic_id) then
+        blamed := true;
+        return;
+    end if;
+    last_xid := xids[locked];
+    last_seq := seqs[locked];
+    if p_hold then
+        v_kept := array(select u.seq from unnest(seqs) u(seq)
+            where (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = u.seq limit 1) is null);
+    elsif locked = 1 then
+        insert into howdah.acked (ack_id, seq, xid)
+        select p_cursor, last_seq, last_xid
+        where (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = last_seq limit 1) is null
+        on conflict do nothing;
+        v_kept := case when found then seqs end;
+    else
+        with noted as (
+            insert into howdah.acked (ack_id, seq, xid)
+            select p_cursor, u.seq, u.xid from unnest(xids, seqs) u(xid, seq)
+            where (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = u.seq limit 1) is null
+            on conflict do nothing
+            returning seq
+        )
+        select array_agg(n.seq) into v_kept from noted n;
+    end if;
+    select c.* into v_now from howdah.ack_cursors c where c.ack_id = p_cursor order by c.n desc limit 1;
+    if v_now.n is distinct from p_n then
+        moved := true;
+        delete from howdah.acked a
+        where a.ack_id = p_cursor and a.seq = any (v_kept) and not p_hold
+          and (v_now.n is null or howdah._is_passed(v_now, a.xid, a.seq));
+        v_kept := array(select u.seq from unnest(xids, seqs) u(xid, seq)
+            where u.seq = any (v_kept) and not howdah._is_passed(v_now, u.xid, u.seq));
+    end if;
+    if cardinality(v_kept) is distinct from locked then
+        select array_agg(u.xid), array_agg(u.seq) into xids, seqs
+        from unnest(xids, seqs) u(xid, seq) where u.seq = any (v_kept);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._claim_free(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_want integer, p_failing boolean, p_hold boolean, OUT xids xid8[], OUT seqs bigint[], OUT last_xid xid8, OUT last_seq bigint, OUT locked integer, OUT moved boolean, OUT blamed boolean) IS 'take the next messages of a shared subscription that are not done and that nobody else has.';
+
 CREATE FUNCTION howdah._claim_groups(p_lane howdah.lanes, p_walk howdah.walk, p_keys bigint[], p_groups text[], p_seqs integer[], p_want integer, p_now timestamp with time zone, p_more boolean, INOUT mine text[], INOUT refused text[], OUT taken bigint[], OUT firsts bigint[], OUT full_up boolean, OUT through boolean) RETURNS record
     LANGUAGE plpgsql
     AS $$
@@ -2675,6 +2791,106 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._claim_groups(p_lane howdah.lanes, p_walk howdah.walk, p_keys bigint[], p_groups text[], p_seqs integer[], p_want integer, p_now timestamp with time zone, p_more boolean, INOUT mine text[], INOUT refused text[], OUT taken bigint[], OUT firsts bigint[], OUT full_up boolean, OUT through boolean) IS 'take what may be taken from a page of a queue with message groups.';
+
+CREATE FUNCTION howdah._claim_next(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_failing boolean, p_hold boolean, OUT xid xid8, OUT seq bigint, OUT sent_at timestamp with time zone, OUT expires_at timestamp with time zone, OUT rank smallint, OUT is_text boolean, OUT content_type text, OUT body bytea, OUT headers jsonb, OUT correlation_id text, OUT reply_to text, OUT message_type text, OUT conversation_id uuid, OUT kept boolean, OUT moved boolean, OUT blamed boolean) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_secret bigint := howdah._lock_key('published', p_cursor::text);
+    v_now howdah.ack_cursors;
+begin
+    case
+        when p_slot = 0 and not p_nonpersistent then
+            select t.xid, t.seq, t.sent_at, t.expires_at, t.rank, t.is_text, t.content_type, t.body, t.headers,
+                t.correlation_id, t.reply_to, t.message_type, t.conversation_id
+            into xid, seq, sent_at, expires_at, rank, is_text, content_type, body, headers, correlation_id, reply_to,
+                message_type, conversation_id
+            from howdah._persistent_0(p_topic_id, p_after, p_after_seq, p_to, p_done, p_upto, p_now, null) t
+            where case
+                when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1) then false
+                else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
+            limit 1;
+        when p_slot = 0 then
+            select t.xid, t.seq, t.sent_at, t.expires_at, t.rank, t.is_text, t.content_type, t.body, t.headers,
+                t.correlation_id, t.reply_to, t.message_type, t.conversation_id
+            into xid, seq, sent_at, expires_at, rank, is_text, content_type, body, headers, correlation_id, reply_to,
+                message_type, conversation_id
+            from howdah._nonpersistent_0(p_topic_id, p_after, p_after_seq, p_to, p_done, p_upto, p_now, null) t
+            where case
+                when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1) then false
+                else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
+            limit 1;
+        when p_slot = 1 and not p_nonpersistent then
+            select t.xid, t.seq, t.sent_at, t.expires_at, t.rank, t.is_text, t.content_type, t.body, t.headers,
+                t.correlation_id, t.reply_to, t.message_type, t.conversation_id
+            into xid, seq, sent_at, expires_at, rank, is_text, content_type, body, headers, correlation_id, reply_to,
+                message_type, conversation_id
+            from howdah._persistent_1(p_topic_id, p_after, p_after_seq, p_to, p_done, p_upto, p_now, null) t
+            where case
+                when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1) then false
+                else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
+            limit 1;
+        when p_slot = 1 then
+            select t.xid, t.seq, t.sent_at, t.expires_at, t.rank, t.is_text, t.content_type, t.body, t.headers,
+                t.correlation_id, t.reply_to, t.message_type, t.conversation_id
+            into xid, seq, sent_at, expires_at, rank, is_text, content_type, body, headers, correlation_id, reply_to,
+                message_type, conversation_id
+            from howdah._nonpersistent_1(p_topic_id, p_after, p_after_seq, p_to, p_done, p_upto, p_now, null) t
+            where case
+                when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1) then false
+                else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
+            limit 1;
+        when p_slot = 2 and not p_nonpersistent then
+            select t.xid, t.seq, t.sent_at, t.expires_at, t.rank, t.is_text, t.content_type, t.body, t.headers,
+                t.correlation_id, t.reply_to, t.message_type, t.conversation_id
+            into xid, seq, sent_at, expires_at, rank, is_text, content_type, body, headers, correlation_id, reply_to,
+                message_type, conversation_id
+            from howdah._persistent_2(p_topic_id, p_after, p_after_seq, p_to, p_done, p_upto, p_now, null) t
+            where case
+                when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1) then false
+                else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
+            limit 1;
+        when p_slot = 2 then
+            select t.xid, t.seq, t.sent_at, t.expires_at, t.rank, t.is_text, t.content_type, t.body, t.headers,
+                t.correlation_id, t.reply_to, t.message_type, t.conversation_id
+            into xid, seq, sent_at, expires_at, rank, is_text, content_type, body, headers, correlation_id, reply_to,
+                message_type, conversation_id
+            from howdah._nonpersistent_2(p_topic_id, p_after, p_after_seq, p_to, p_done, p_upto, p_now, null) t
+            where case
+                when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1) then false
+                else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
+            limit 1;
+    end case;
+    if seq is null then
+        return;
+    end if;
+    if p_failing and exists (select from howdah.poison_details p
+            where p.message_id = _claim_next.seq * 1000000 + p_topic_id) then
+        blamed := true;
+        return;
+    end if;
+    if p_hold then
+        kept := (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = _claim_next.seq limit 1) is null;
+    else
+        insert into howdah.acked (ack_id, seq, xid)
+        select p_cursor, _claim_next.seq, _claim_next.xid
+        where (select true from howdah.acked a
+            where a.ack_id = p_cursor and a.seq = _claim_next.seq limit 1) is null
+        on conflict do nothing;
+        kept := found;
+    end if;
+    select c.* into v_now from howdah.ack_cursors c where c.ack_id = p_cursor order by c.n desc limit 1;
+    if v_now.n is distinct from p_n then
+        moved := true;
+        if kept and howdah._is_passed(v_now, xid, seq) is not false then
+            kept := false;
+            delete from howdah.acked a where not p_hold and a.ack_id = p_cursor and a.seq = _claim_next.seq;
+        end if;
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._claim_next(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_failing boolean, p_hold boolean, OUT xid xid8, OUT seq bigint, OUT sent_at timestamp with time zone, OUT expires_at timestamp with time zone, OUT rank smallint, OUT is_text boolean, OUT content_type text, OUT body bytea, OUT headers jsonb, OUT correlation_id text, OUT reply_to text, OUT message_type text, OUT conversation_id uuid, OUT kept boolean, OUT moved boolean, OUT blamed boolean) IS 'take the next message of a shared subscription that is not done and that nobody else has.';
 
 CREATE FUNCTION howdah._claim_of_groups(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_want integer, p_all boolean) RETURNS bigint[]
     LANGUAGE plpgsql
@@ -4400,7 +4616,7 @@ begin
         )
         select g.* from gone g order by g.lease_id, g.seq
     loop
-        perform howdah._record_lease_incident(p_subscription_id, v_row.seq * 1000000 + a.destination_id, 0::smallint,
+        perform howdah._record_expiry(p_subscription_id, v_row.seq * 1000000 + a.destination_id, 0::smallint,
             l.conversation_id, howdah._group(l.headers, l.conversation_id), v_row.lease_id)
         from howdah.acks a
         join howdah.subscriptions s on s.destination_id = a.subscription_id
@@ -4412,27 +4628,6 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._expire_leases(p_subscription_id integer) IS 'make topic messages whose lease ran out unread again, and record that it did.';
-
-CREATE FUNCTION howdah._failure_key(p_destination_id integer, p_message_id bigint, p_key uuid, p_hardened boolean) RETURNS uuid
-    LANGUAGE plpgsql
-    AS $$
-begin
-    if p_key is null and p_hardened then
-        select a.attempt_id into p_key from howdah.attempts a
-        where a.message_id = p_message_id and a.destination_id = p_destination_id and a.backend = pg_backend_pid()
-          and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
-        order by a.begun_at desc limit 1;
-    end if;
-    if exists (select from howdah.poison_details p
-               where p.failure_key = p_key
-                 and (p.message_id, p.destination_id) is distinct from (p_message_id, p_destination_id)) then
-        return null;
-    end if;
-    return p_key;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._failure_key(p_destination_id integer, p_message_id bigint, p_key uuid, p_hardened boolean) IS 'the key under which a failure is stored.';
 
 CREATE FUNCTION howdah._failure_limit(p_destination howdah.destinations) RETURNS integer
     LANGUAGE sql IMMUTABLE
@@ -5832,6 +6027,28 @@ $$;
 
 COMMENT ON FUNCTION howdah._journal(p_destination howdah.destinations, p_event text, p_message_ids bigint[], p_nonpersistent boolean, p_other_id integer, p_reason text, p_oldest_sent_at timestamp with time zone, p_apart bigint[]) IS 'record what became of messages.';
 
+CREATE FUNCTION howdah._journal_claimed(p_destination_id integer, p_topic_id integer, p_nonpersistent boolean, p_seqs bigint[], p_now timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_number integer := cardinality(p_seqs);
+begin
+    if v_number > 1 and p_seqs[v_number] - p_seqs[1] = v_number - 1
+       and p_seqs = array(select s.seq from generate_series(p_seqs[1], p_seqs[v_number]) s(seq)) then
+        insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids, last_id)
+        values (p_now, p_destination_id, p_nonpersistent, 'consumed', array[p_seqs[1] * 1000000 + p_topic_id],
+            p_seqs[v_number] * 1000000 + p_topic_id);
+    else
+        insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids)
+        values (p_now, p_destination_id, p_nonpersistent, 'consumed',
+            case when v_number = 1 then array[p_seqs[1] * 1000000 + p_topic_id]
+                 else array(select s.seq * 1000000 + p_topic_id from unnest(p_seqs) s(seq)) end);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._journal_claimed(p_destination_id integer, p_topic_id integer, p_nonpersistent boolean, p_seqs bigint[], p_now timestamp with time zone) IS 'journal messages of a topic as consumed.';
+
 CREATE FUNCTION howdah._journal_one_sent(p_destination howdah.destinations, p_message howdah.msgs, p_body bytea, p_nonpersistent boolean, p_delayed boolean) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -6083,38 +6300,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._lay_down(p_destination_id integer, p_lease bigint, p_message_ids bigint[], p_until timestamp with time zone) IS 'move messages of a lease to parked, each with its own end.';
 
-CREATE FUNCTION howdah._lease_otherwise(p_queue text, p_max_messages integer, p_duration interval, p_selector text, p_consumer bigint, p_until timestamp with time zone, p_unknown boolean) RETURNS TABLE(lease bigint, leased_until timestamp with time zone, message_id bigint, queue_name text, body text, bytes bytea, content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, delivery_mode text, sent_at timestamp with time zone, expires_at timestamp with time zone, delivery_count integer, redelivered boolean, "position" bigint, stage integer, origin_queue text, dead_reason text, dead_at timestamp with time zone)
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_name text;
-    v_held howdah.message[];
-    v_lease bigint;
-begin
-    if p_unknown and p_queue ~ '[*>]' and strpos(p_queue, ':') = 0 and not exists (
-            select from howdah.destinations d where d.name = p_queue and d.dropped_at is null) then
-        foreach v_name in array howdah._matching_queues(p_queue, p_max_messages, p_selector) loop
-            return query select l.* from howdah.lease(v_name, p_max_messages, p_duration, p_selector) l;
-            if found then
-                return;
-            end if;
-        end loop;
-        return;
-    end if;
-    v_held := array(select r from howdah.receive(p_queue, p_max_messages, true, p_selector, p_consumer) r);
-    if cardinality(v_held) > 0 then
-        v_lease := nextval('howdah.lease_numbers'::regclass);
-        perform howdah._take_lease(howdah._destination(p_queue, 'receive'), v_held, v_lease, p_until);
-        if p_consumer is not null then
-            perform howdah._note_lease(p_consumer, v_lease);
-        end if;
-    end if;
-    return query select v_lease, p_until, h.* from unnest(v_held) h;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._lease_otherwise(p_queue text, p_max_messages integer, p_duration interval, p_selector text, p_consumer bigint, p_until timestamp with time zone, p_unknown boolean) IS 'lease what the usual way of howdah.lease does not.';
-
 CREATE FUNCTION howdah._lease_published(p_destination howdah.destinations, p_message_ids bigint[], p_lease bigint, p_until timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -6317,33 +6502,6 @@ CREATE FUNCTION howdah._locate(p_subscription howdah.subscriptions, p_ack howdah
 
 COMMENT ON FUNCTION howdah._locate(p_subscription howdah.subscriptions, p_ack howdah.acks, p_seqs bigint[]) IS 'find messages that a cursor has not passed, done or not.';
 
-CREATE FUNCTION howdah._lock_and_count(p_id integer, p_rank smallint, p_positions bigint[], p_locked boolean, p_limit integer, OUT positions bigint[], OUT failed bigint[], OUT failures integer[], OUT ended bigint[]) RETURNS record
-    LANGUAGE plpgsql
-    AS $$
-begin
-    positions := array(
-        select m.seq from howdah.msgs m
-        where m.destination_id = p_id and m.rank = p_rank
-          and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions)
-          and (p_locked or m.xmax = 0)
-        order by m.seq for update skip locked);
-    if cardinality(positions) = 0 then
-        return;
-    end if;
-    select array_agg(f.message_id), array_agg(f.failures), array_agg(f.message_id) filter (where f.weight >= p_limit)
-    into failed, failures, ended
-    from (select array_agg(m.message_id) as ids, array_agg(m.stage) as stages,
-              array_agg(m.conversation_id) as conversations,
-              array_agg(howdah._group(m.headers, m.conversation_id)) as groups
-          from howdah.msgs m
-          where m.destination_id = p_id and m.rank = p_rank and m.seq = any (positions) and m.stage = 0) a
-    cross join lateral howdah._count_failures(p_id, a.ids, a.stages, a.conversations, a.groups) f
-    where f.stage = 0;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._lock_and_count(p_id integer, p_rank smallint, p_positions bigint[], p_locked boolean, p_limit integer, OUT positions bigint[], OUT failed bigint[], OUT failures integer[], OUT ended bigint[]) IS 'lock messages that are to be leased, and count their failures.';
-
 CREATE FUNCTION howdah._lock_drawn(p_lane howdah.lanes, p_positions bigint[]) RETURNS bigint[]
     LANGUAGE sql
     AS $$
@@ -6488,7 +6646,7 @@ begin
         perform setval(p_lane.head, 1);
     elsif v_head = 1 then
         perform setval(p_lane.head, greatest(v_met.seq, 2));
-        perform howdah._remember(p_lane.search, 0, howdah._pace(v_begun), false);
+        perform howdah._remember(p_lane.search, 0, v_begun, false);
     end if;
     return v_met.tids;
 end
@@ -6511,7 +6669,7 @@ begin
         v_after := howdah._from_microseconds(v_head);
     elsif v_head > 1 then
         -- others need not look at the same time
-        perform howdah._remember(p_lane.search, v_search >> 20, howdah._pace(v_begun) - 1000, false);
+        perform howdah._remember(p_lane.search, v_search >> 20, v_begun - interval '1 s', false);
     end if;
     loop
         v_ended := howdah._has_ended_lease(p_lane, p_now, v_after);
@@ -6542,11 +6700,11 @@ begin
         else interval '6 us' end) then
         perform setval(p_lane.head, case when v_head > 0 then howdah._microseconds(coalesce(v_met.due_at, p_now))
             else 1 end);
-        perform howdah._remember(p_lane.search, coalesce(v_met.seq, 0), howdah._pace(v_begun), false);
+        perform howdah._remember(p_lane.search, coalesce(v_met.seq, 0), v_begun, false);
     elsif v_head > 1 and v_met.number = p_want and v_met.due_at < howdah._from_microseconds(v_head) then
         -- This look was fast, because what came back lies before the dead rows. The next look is a step, too; others
         -- meanwhile go on from the head.
-        perform howdah._remember(p_lane.search, howdah._hint(p_lane.search) >> 20, howdah._pace(v_begun), true);
+        perform howdah._remember(p_lane.search, howdah._hint(p_lane.search) >> 20, v_begun, true);
     elsif v_head > 0 then
         perform setval(p_lane.head, 0);
     end if;
@@ -6761,7 +6919,7 @@ begin
     elsif v_head <= 1 and p_lane.head is not null then
         if clock_timestamp() - v_begun > interval '500 us' then
             perform setval(p_lane.head, case when v_head = 1 then howdah._microseconds(p_now) else 1 end);
-            perform howdah._remember(p_lane.search, 0, howdah._pace(v_begun), false);
+            perform howdah._remember(p_lane.search, 0, v_begun, false);
         elsif v_head = 1 then
             perform setval(p_lane.head, 0);
         end if;
@@ -7172,6 +7330,20 @@ $$;
 
 COMMENT ON FUNCTION howdah._new_temporary() IS 'create the destination of a temporary queue, with its sequences.';
 
+CREATE FUNCTION howdah._next_position(p_lane howdah.lanes, OUT "position" bigint, OUT locked boolean) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+begin
+    for v_way in 1..6 loop
+        select n.positions[1], n.locked into "position", locked
+        from howdah._next_positions(p_lane, v_way, 1, null, false) n;
+        exit when "position" is not null;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._next_position(p_lane howdah.lanes, OUT "position" bigint, OUT locked boolean) IS 'the next position of a ready message, in the first of the ways of howdah._next_positions that has one.';
+
 CREATE FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way integer, p_want integer, p_held bigint, p_all boolean, OUT positions bigint[], OUT locked boolean) RETURNS record
     LANGUAGE plpgsql
     AS $$
@@ -7565,50 +7737,6 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._note_streak(p_destination_id integer, p_message_id bigint) IS 'disable a queue after as many failures in a row as it allows.';
-
-CREATE FUNCTION howdah._nothing_came_back(p_id integer, p_rank smallint, p_head bigint, p_backlog boolean, p_search regclass, p_hint bigint) RETURNS boolean
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_begun bigint := howdah._pace(clock_timestamp());
-    v_low bigint := p_head - 2000;
-    v_from bigint := p_hint >> 21;
-    v_back bigint := v_from;
-    v_wrapped boolean := false;
-    v_met boolean;
-begin
-    if p_hint & 1048576 > 0 then
-        return false;
-    end if;
-    perform from howdah.msgs m
-    where m.destination_id = p_id and m.rank = p_rank and m.seq > v_low and m.seq <= p_head
-      and (m.xmax <> 0 or m.seq <= p_head - 256 or not p_backlog
-           or howdah._is_overdue(p_hint, v_begun))
-    order by m.seq limit 1 for update skip locked;
-    if found then
-        return false;
-    end if;
-    while v_low > 0 loop
-        if v_back >= v_low then
-            exit when v_wrapped;
-            v_wrapped := true;
-            v_back := 0;
-        end if;
-        perform from howdah.msgs m
-        where m.destination_id = p_id and m.rank = p_rank and m.seq > v_back and m.seq <= v_back + 4096
-          and m.seq <= v_low
-        order by m.seq limit 1 for update skip locked;
-        exit when found;
-        v_back := case when v_back + 4096 < v_low then v_back + 4096 else v_low end;
-        exit when v_wrapped and v_back >= v_from or howdah._pace(clock_timestamp()) > v_begun;
-    end loop;
-    v_met := found;
-    perform howdah._remember(p_search, v_back * 2, v_begun, v_met);
-    return not v_met;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._nothing_came_back(p_id integer, p_rank smallint, p_head bigint, p_backlog boolean, p_search regclass, p_hint bigint) IS 'make the step of the search that is due in a queue''s main lane, where it finds nothing.';
 
 CREATE FUNCTION howdah._offset_snapshot(p_offset jsonb) RETURNS pg_snapshot
     LANGUAGE plpgsql IMMUTABLE
@@ -8046,12 +8174,130 @@ $_$;
 
 COMMENT ON FUNCTION howdah._parse_size(p_size text) IS 'a number of bytes from a text with the unit b, k or m.';
 
+CREATE FUNCTION howdah._pass_done(p_place record, p_ring bigint, p_now timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_slot integer := p_place.slot;
+    v_topic_id integer := p_place.topic_id;
+    v_ack_id integer := p_place.ack_id;
+    v_cursor howdah.ack_cursors;
+    v_upto pg_snapshot := p_place.upto::text::pg_snapshot;  -- a snapshot out of a record is packed
+    v_after xid8;
+    v_after_seq bigint;
+    v_to xid8;
+    v_done pg_snapshot;
+    v_number bigint;
+    v_keys record;
+    v_xid xid8;
+    v_seqs bigint[] := '{}';
+begin
+    if not pg_try_advisory_xact_lock(howdah._lock_key('cursor', v_ack_id::text)) then
+        return;
+    end if;
+    select c.* into v_cursor from howdah.ack_cursors c where c.ack_id = v_ack_id order by c.n desc limit 1;
+    if v_cursor.n is distinct from p_place.n or howdah._truncations() <> p_ring then
+        return;
+    end if;
+    for v_way in case when p_place.rest_xid is null then 2 else 1 end..2 loop
+        v_after := case when v_way = 1 then p_place.rest_xid else p_place.after end;
+        v_after_seq := case when v_way = 1 then p_place.rest_seq else p_place.after_seq end;
+        v_to := case when v_way = 1 then v_after else pg_snapshot_xmax(v_upto) end;
+        v_done := case when v_way = 2 then p_place.done::text::pg_snapshot end;
+        case
+            when v_slot = 0 and not p_place.nonpersistent then
+                select k.number into v_number
+                from (select t.seq, row_number() over () as number
+                      from howdah._persistent_0(v_topic_id, v_after, v_after_seq, v_to, v_done,
+                          v_upto, p_now, 10000) t) k
+                where (select true from howdah.acked a
+                    where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null
+                limit 1;
+                select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
+                from howdah._persistent_0(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
+                    p_now, coalesce(v_number - 1, 10000)) t;
+            when v_slot = 0 then
+                select k.number into v_number
+                from (select t.seq, row_number() over () as number
+                      from howdah._nonpersistent_0(v_topic_id, v_after, v_after_seq, v_to, v_done,
+                          v_upto, p_now, 10000) t) k
+                where (select true from howdah.acked a
+                    where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null
+                limit 1;
+                select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
+                from howdah._nonpersistent_0(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
+                    p_now, coalesce(v_number - 1, 10000)) t;
+            when v_slot = 1 and not p_place.nonpersistent then
+                select k.number into v_number
+                from (select t.seq, row_number() over () as number
+                      from howdah._persistent_1(v_topic_id, v_after, v_after_seq, v_to, v_done,
+                          v_upto, p_now, 10000) t) k
+                where (select true from howdah.acked a
+                    where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null
+                limit 1;
+                select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
+                from howdah._persistent_1(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
+                    p_now, coalesce(v_number - 1, 10000)) t;
+            when v_slot = 1 then
+                select k.number into v_number
+                from (select t.seq, row_number() over () as number
+                      from howdah._nonpersistent_1(v_topic_id, v_after, v_after_seq, v_to, v_done,
+                          v_upto, p_now, 10000) t) k
+                where (select true from howdah.acked a
+                    where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null
+                limit 1;
+                select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
+                from howdah._nonpersistent_1(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
+                    p_now, coalesce(v_number - 1, 10000)) t;
+            when v_slot = 2 and not p_place.nonpersistent then
+                select k.number into v_number
+                from (select t.seq, row_number() over () as number
+                      from howdah._persistent_2(v_topic_id, v_after, v_after_seq, v_to, v_done,
+                          v_upto, p_now, 10000) t) k
+                where (select true from howdah.acked a
+                    where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null
+                limit 1;
+                select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
+                from howdah._persistent_2(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
+                    p_now, coalesce(v_number - 1, 10000)) t;
+            when v_slot = 2 then
+                select k.number into v_number
+                from (select t.seq, row_number() over () as number
+                      from howdah._nonpersistent_2(v_topic_id, v_after, v_after_seq, v_to, v_done,
+                          v_upto, p_now, 10000) t) k
+                where (select true from howdah.acked a
+                    where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null
+                limit 1;
+                select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
+                from howdah._nonpersistent_2(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
+                    p_now, coalesce(v_number - 1, 10000)) t;
+        end case;
+        if v_keys.xid is not null then
+            v_xid := v_keys.xid;
+            v_seqs := v_seqs || v_keys.seqs;
+        end if;
+        exit when v_number is not null or cardinality(v_keys.seqs) = 10000;
+    end loop;
+    if v_number is not null or cardinality(v_keys.seqs) = 10000 then
+        if v_xid is not null then
+            perform howdah._move_cursor(v_cursor, v_xid, v_seqs[cardinality(v_seqs)], cardinality(v_seqs),
+                howdah._cursor_after(v_cursor, v_upto, v_xid));
+        end if;
+    elsif v_xid is not null or v_cursor.seq >= 0 then
+        perform howdah._move_cursor(v_cursor, '3', -1, cardinality(v_seqs), v_upto);
+    end if;
+    delete from howdah.acked a where a.ack_id = v_ack_id and a.seq = any (v_seqs);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._pass_done(p_place record, p_ring bigint, p_now timestamp with time zone) IS 'move the cursor of a shared subscription over what is done, up to the first message that is not, or that is leased.';
+
 CREATE FUNCTION howdah._pass_stream(p_stream record, p_rest boolean, p_from xid8, p_from_seq bigint, p_to xid8, p_last bigint, p_done pg_snapshot, p_taken integer, p_total bigint, p_filled boolean) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
-    v_journaled boolean := (p_stream.destination).journal_level <> 'off';
-    v_id integer := (p_stream.destination).id;
+    v_journaled boolean := p_stream.journaled;
+    v_id integer := p_stream.id;
     -- These are read for each row. A variable is cheaper than a record's field, and a snapshot out of a record is
     -- packed.
     v_topic_id integer := p_stream.topic_id;
@@ -8328,6 +8574,77 @@ CREATE FUNCTION howdah._persistent_2(p_topic integer, p_after xid8, p_after_seq 
 $$;
 
 COMMENT ON FUNCTION howdah._persistent_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) IS 'the persistent messages of a topic in reading order, from the table number 2.';
+
+CREATE FUNCTION howdah._place_shared(p_stream record, p_plain boolean, OUT slot integer, OUT nonpersistent boolean, OUT topic_id integer, OUT ack_id integer, OUT n bigint, OUT seq bigint, OUT upto pg_snapshot, OUT rest_xid xid8, OUT rest_seq bigint, OUT after xid8, OUT after_seq bigint, OUT done pg_snapshot) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_id integer := p_stream.id;
+    v_aside boolean;
+    v_xid xid8;
+    v_snapshot pg_snapshot;
+    v_late xid8;
+    v_slots integer[];
+begin
+    select a.destination_id, a.id, c.n, c.xid, c.seq, c.snapshot, howdah._snapshot(),
+        exists (select from howdah.msgs o where o.destination_id = v_id)
+    into topic_id, ack_id, n, v_xid, seq, v_snapshot, upto, v_aside
+    from howdah.acks a
+    cross join lateral (select s.n, s.xid, s.seq, s.snapshot from howdah.ack_cursors s where s.ack_id = a.id
+        order by s.n desc limit 1) c
+    where a.subscription_id = v_id;
+    if not found or v_aside then
+        return;
+    elsif not p_plain then
+        perform
+        where exists (select from howdah.msgs_nonpersistent o where o.destination_id = v_id)
+           or exists (select from howdah.parked o where o.destination_id = v_id and o.due_at <= p_stream.moment)
+           or (select true from howdah.acked o
+               where o.ack_id = _place_shared.ack_id and o.lease_id is not null and o.leased_until <= p_stream.moment
+               order by o.leased_until limit 1);
+        if found then
+            return;
+        end if;
+    end if;
+    after := pg_snapshot_xmax(v_snapshot);
+    after_seq := -1;
+    if seq >= 0 and v_xid >= after and pg_snapshot_xmin(v_snapshot) = after then
+        after := v_xid;
+        after_seq := seq;
+    elsif seq >= 0 or pg_snapshot_xmin(v_snapshot) < after then
+        done := howdah._whole_snapshot(row(ack_id, n, v_xid, seq, 0, null, v_snapshot)::howdah.ack_cursors);
+        after := pg_snapshot_xmax(done);
+        select x.xid into v_late from pg_snapshot_xip(done) x(xid) where pg_visible_in_snapshot(x.xid, upto)
+        order by x.xid limit 1;
+        if seq >= 0 then
+            rest_xid := v_xid;
+            rest_seq := seq;
+        end if;
+        if v_late is null then
+            done := null;
+        -- If a very old transaction has ended, the way from its id on may be long.
+        elsif after::text::bigint - v_late::text::bigint > 100000 then
+            return;
+        else
+            after := v_late;
+        end if;
+    end if;
+    -- This is asked after the snapshot. What it shows is in the open tables then, or in those of before.
+    if p_stream.closed <= least(after, rest_xid) and p_stream.generation = howdah._generation() then
+        slot := p_stream.generation % 3;
+    else
+        v_slots := howdah._slots_from(least(after, rest_xid));
+        slot := case when cardinality(v_slots) = 1 then v_slots[1] end;
+    end if;
+    nonpersistent := false;
+    if pg_relation_size(('howdah.topic_nonpersistent_' || slot)::regclass) > 0 then
+        nonpersistent := howdah._is_nonpersistent(slot, topic_id, least(after, rest_xid));
+        slot := case when nonpersistent is not null then slot end;
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._place_shared(p_stream record, p_plain boolean, OUT slot integer, OUT nonpersistent boolean, OUT topic_id integer, OUT ack_id integer, OUT n bigint, OUT seq bigint, OUT upto pg_snapshot, OUT rest_xid xid8, OUT rest_seq bigint, OUT after xid8, OUT after_seq bigint, OUT done pg_snapshot) IS 'find where a usual subscription that several consumers share continues.';
 
 CREATE FUNCTION howdah._poison_incidents(p_destination_id integer, p_message howdah.msgs) RETURNS jsonb
     LANGUAGE sql
@@ -8700,29 +9017,71 @@ $$;
 
 COMMENT ON FUNCTION howdah._queue_for_look_up(p_queue text) IS 'a queue whose messages the caller may take out of order.';
 
-CREATE FUNCTION howdah._read_failure(p_failure jsonb, OUT message_id bigint, OUT error_text text, OUT error_class text, OUT sqlstate text, OUT traceback text, OUT duration_ms integer, OUT worker text, OUT failure_key uuid, OUT details jsonb, OUT priority integer, OUT "position" bigint, OUT stage smallint, OUT delay_ms numeric, OUT conversation_id uuid, OUT message_group text, OUT reject boolean) RETURNS record
-    LANGUAGE plpgsql STABLE
+CREATE FUNCTION howdah._read_claimed(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_topic text, p_name text, p_xids xid8[], p_seqs bigint[], p_upto pg_snapshot, p_now timestamp with time zone) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
     AS $$
+declare
+    v_number integer := cardinality(p_seqs);
+    v_first bigint := p_seqs[1] - 1;
+    v_last bigint := p_seqs[v_number];
+    v_from xid8 := p_xids[1];
+    v_to xid8 := p_xids[v_number];
+    v_run boolean := v_from = v_to and v_last - v_first = v_number;
 begin
-    select f.* into message_id, error_text, error_class, sqlstate, traceback, duration_ms, worker, failure_key, details,
-        priority, "position", stage, delay_ms, conversation_id, message_group, reject
-    from jsonb_to_record(p_failure) f(
-        message_id bigint, error_text text, error_class text, sqlstate text, traceback text, duration_ms integer,
-        worker text, failure_key uuid, details jsonb, priority integer, "position" bigint, stage smallint,
-        delay_ms numeric, conversation_id uuid, message_group text, reject boolean);
-    if message_id is null or delay_ms not between 0 and 3155760000000 or duration_ms < 0 or priority not between 0 and 9
-       or stage < 0 or details is not null and jsonb_typeof(details) not in ('object', 'null') then
-        raise data_exception;
-    end if;
-exception when data_exception then
-    raise exception using errcode = 'HD005', message = 'wrong argument for record_failure',
-        hint =
-            'message_id is needed; delay (up to 100 years) and duration_ms are not negative; priority is 0 to 9; '
-            'details is a JSON object; reject is true or false.';
+    case
+        when p_slot = 0 and not p_nonpersistent and v_run then
+            return query
+            select * from howdah._run_persistent_0(p_name, p_topic, p_topic_id, v_from, v_first, v_last, p_now);
+        when p_slot = 0 and not p_nonpersistent then
+            return query
+            select m.* from howdah._stream_persistent_0(p_name, p_topic, p_topic_id, v_from, v_first, v_to, null, p_upto,
+                p_now, null) m
+            where m."position" = any (p_seqs) limit v_number;
+        when p_slot = 0 and v_run then
+            return query
+            select * from howdah._run_nonpersistent_0(p_name, p_topic, p_topic_id, v_from, v_first, v_last, p_now);
+        when p_slot = 0 then
+            return query
+            select m.* from howdah._stream_nonpersistent_0(p_name, p_topic, p_topic_id, v_from, v_first, v_to, null,
+                p_upto, p_now, null) m
+            where m."position" = any (p_seqs) limit v_number;
+        when p_slot = 1 and not p_nonpersistent and v_run then
+            return query
+            select * from howdah._run_persistent_1(p_name, p_topic, p_topic_id, v_from, v_first, v_last, p_now);
+        when p_slot = 1 and not p_nonpersistent then
+            return query
+            select m.* from howdah._stream_persistent_1(p_name, p_topic, p_topic_id, v_from, v_first, v_to, null, p_upto,
+                p_now, null) m
+            where m."position" = any (p_seqs) limit v_number;
+        when p_slot = 1 and v_run then
+            return query
+            select * from howdah._run_nonpersistent_1(p_name, p_topic, p_topic_id, v_from, v_first, v_last, p_now);
+        when p_slot = 1 then
+            return query
+            select m.* from howdah._stream_nonpersistent_1(p_name, p_topic, p_topic_id, v_from, v_first, v_to, null,
+                p_upto, p_now, null) m
+            where m."position" = any (p_seqs) limit v_number;
+        when p_slot = 2 and not p_nonpersistent and v_run then
+            return query
+            select * from howdah._run_persistent_2(p_name, p_topic, p_topic_id, v_from, v_first, v_last, p_now);
+        when p_slot = 2 and not p_nonpersistent then
+            return query
+            select m.* from howdah._stream_persistent_2(p_name, p_topic, p_topic_id, v_from, v_first, v_to, null, p_upto,
+                p_now, null) m
+            where m."position" = any (p_seqs) limit v_number;
+        when p_slot = 2 and v_run then
+            return query
+            select * from howdah._run_nonpersistent_2(p_name, p_topic, p_topic_id, v_from, v_first, v_last, p_now);
+        when p_slot = 2 then
+            return query
+            select m.* from howdah._stream_nonpersistent_2(p_name, p_topic, p_topic_id, v_from, v_first, v_to, null,
+                p_upto, p_now, null) m
+            where m."position" = any (p_seqs) limit v_number;
+    end case;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._read_failure(p_failure jsonb, OUT message_id bigint, OUT error_text text, OUT error_class text, OUT sqlstate text, OUT traceback text, OUT duration_ms integer, OUT worker text, OUT failure_key uuid, OUT details jsonb, OUT priority integer, OUT "position" bigint, OUT stage smallint, OUT delay_ms numeric, OUT conversation_id uuid, OUT message_group text, OUT reject boolean) IS 'read the arguments of howdah.record_failure and check them.';
+COMMENT ON FUNCTION howdah._read_claimed(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_topic text, p_name text, p_xids xid8[], p_seqs bigint[], p_upto pg_snapshot, p_now timestamp with time zone) IS 'the messages at positions that the caller has claimed.';
 
 CREATE FUNCTION howdah._read_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_name text, p_want integer) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -9080,7 +9439,7 @@ begin
         limit p_want
     loop
         if v_row.lease_id is not null then
-            perform howdah._record_lease_incident(p_destination.id, (v_row.message).message_id, (v_row.message).stage,
+            perform howdah._record_expiry(p_destination.id, (v_row.message).message_id, (v_row.message).stage,
                 (v_row.message).conversation_id, howdah._group((v_row.message).headers,
                     (v_row.message).conversation_id), v_row.lease_id);
         end if;
@@ -9104,6 +9463,108 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._receive_set_aside(p_destination howdah.destinations, p_name text, p_want integer, p_hold boolean) IS 'receive messages that were set aside for a subscription and are due again.';
+
+CREATE FUNCTION howdah._receive_shared(p_stream record, p_name text, p_want integer, p_hold boolean, p_plain boolean) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_place record;
+    v_claimed record;
+    v_one record;
+    v_want integer := least(p_want, 4 * current_setting('max_locks_per_transaction')::integer);
+    v_left integer := v_want;
+    v_after xid8;
+    v_after_seq bigint;
+    v_last bigint;
+begin
+    <<walk>>
+    loop
+        v_place := howdah._place_shared(p_stream, p_plain);
+        exit walk when v_place.slot is null;
+        for v_way in case when v_place.rest_xid is null then 2 else 1 end..2 loop
+            v_after := case when v_way = 1 then v_place.rest_xid else v_place.after end;
+            v_after_seq := case when v_way = 1 then v_place.rest_seq else v_place.after_seq end;
+            loop
+                if v_left = 1 then
+                    v_one := howdah._claim_next(v_place.slot, v_place.nonpersistent, v_place.topic_id, v_place.ack_id,
+                        v_place.n, v_after, v_after_seq,
+                        case when v_way = 1 then v_after else pg_snapshot_xmax(v_place.upto) end,
+                        case when v_way = 2 then v_place.done end, v_place.upto, p_stream.moment, p_stream.failing,
+                        p_hold);
+                    exit when v_one.seq is null;
+                    if v_one.blamed then
+                        v_place.slot := null;
+                        exit walk;
+                    end if;
+                    if v_one.kept then
+                        return next row(v_one.seq * 1000000 + v_place.topic_id, p_name,
+                            case when v_one.is_text then convert_from(v_one.body, 'UTF8') end,
+                            case when not v_one.is_text then v_one.body end, v_one.content_type, v_one.headers,
+                            9 - v_one.rank, v_one.correlation_id, v_one.reply_to, v_one.message_type,
+                            v_one.conversation_id,
+                            case when v_place.nonpersistent then 'non-persistent' else 'persistent' end, v_one.sent_at,
+                            v_one.expires_at, 1, false, v_one.seq, 0, p_stream.topic, null, null)::howdah.message;
+                        if not p_hold and p_stream.journaled then
+                            insert into howdah.journal (at, destination_id, nonpersistent, event, message_ids)
+                            values (p_stream.moment, p_stream.id, v_place.nonpersistent, 'consumed',
+                                array[v_one.seq * 1000000 + v_place.topic_id]);
+                        end if;
+                        v_last := v_one.seq;
+                        v_left := 0;
+                        exit walk;
+                    end if;
+                    continue walk when v_one.moved and v_want = 1;
+                    v_after := v_one.xid;
+                    v_after_seq := v_one.seq;
+                    continue;
+                end if;
+                v_claimed := howdah._claim_free(v_place.slot, v_place.nonpersistent, v_place.topic_id,
+                    v_place.ack_id, v_place.n, v_after, v_after_seq,
+                    case when v_way = 1 then v_after else pg_snapshot_xmax(v_place.upto) end,
+                    case when v_way = 2 then v_place.done end, v_place.upto, p_stream.moment, v_left,
+                    p_stream.failing, p_hold);
+                exit when v_claimed.locked = 0;
+                if v_claimed.blamed then
+                    v_place.slot := null;
+                    exit walk;
+                end if;
+                if v_claimed.seqs is not null then
+                    return query select * from howdah._read_claimed(v_place.slot, v_place.nonpersistent,
+                        v_place.topic_id, p_stream.topic, p_name, v_claimed.xids, v_claimed.seqs, v_place.upto,
+                        p_stream.moment);
+                    if not p_hold and p_stream.journaled then
+                        perform howdah._journal_claimed(p_stream.id, v_place.topic_id,
+                            v_place.nonpersistent, v_claimed.seqs, p_stream.moment);
+                    end if;
+                    v_last := v_claimed.last_seq;
+                    v_left := v_left - cardinality(v_claimed.seqs);
+                    exit walk when v_left = 0;
+                elsif v_claimed.moved and v_left = v_want then
+                    continue walk;
+                end if;
+                v_after := v_claimed.last_xid;
+                v_after_seq := v_claimed.last_seq;
+            end loop;
+        end loop;
+        exit walk;
+    end loop;
+    if v_place.slot is null then
+        -- Something in the rest is not usual.
+        return query
+        select m.* from howdah.destinations d
+        join howdah.subscriptions s on s.destination_id = d.id
+        cross join howdah._receive_published(d, s, p_name, v_left, p_hold) m
+        where d.id = p_stream.id;
+        return;
+    end if;
+    -- The cursor can only pass what is done before the first message that others have in hand.
+    if not p_hold and (v_left > 0 or v_place.seq < 0 or v_last - v_place.seq > 16) then
+        perform howdah._pass_done(v_place, p_stream.ring, p_stream.moment);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._receive_shared(p_stream record, p_name text, p_want integer, p_hold boolean, p_plain boolean) IS 'receive from a usual subscription that several consumers share.';
 
 CREATE FUNCTION howdah._receive_stream(p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_plain boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -9130,10 +9591,16 @@ begin
             message = format('%s is no queue: a selector is for queues', quote_literal(p_name)),
             hint = 'A subscription has its selector from howdah.subscribe.';
     end if;
-    select * into v_stream from howdah._begin_stream(p_name, p_hold, p_plain, p_consumer);
-    if v_stream.slot is null then
-        return query select * from howdah._receive_published(v_stream.destination, v_stream.subscription, p_name,
-            p_want, p_hold);
+    v_stream := howdah._begin_stream(p_name, p_hold, p_plain, p_consumer);
+    if v_stream.usual then
+        return query select * from howdah._receive_shared(v_stream, p_name, p_want, p_hold, p_plain);
+        return;
+    elsif v_stream.slot is null then
+        return query
+        select m.* from howdah.destinations d
+        join howdah.subscriptions s on s.destination_id = d.id
+        cross join howdah._receive_published(d, s, p_name, p_want, p_hold) m
+        where d.id = v_stream.id;
         return;
     end if;
     v_topic := v_stream.topic;
@@ -9301,6 +9768,36 @@ $$;
 
 COMMENT ON FUNCTION howdah._record_act(p_act text, p_destination_id integer, p_message_ids bigint[], p_other_id integer, p_reason text) IS 'record what an operator did, and who it was.';
 
+CREATE FUNCTION howdah._record_expiry(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_lease bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_key uuid := md5(format('%s lease %s of %s', (select e.digest_secret from howdah.engine e), p_lease,
+        p_message_id))::uuid;
+    v_suspect boolean;
+    v_text text := format('lease %s ended and was neither acknowledged nor extended', p_lease);
+    v_now timestamptz;
+begin
+    if exists (select from howdah.poison_details p where p.failure_key = v_key)
+       or not howdah._is_blamed(p_lease, p_message_id) then
+        return;
+    end if;
+    perform nextval(d.failing) from howdah.destinations d where d.id = p_destination_id;
+    v_suspect := howdah._is_suspect(p_lease);
+    v_now := howdah.now();
+    insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome,
+        conversation_id, message_group, failure_key, error_class, error_text, recorded_by, rejected, uncounted, details,
+        fingerprint, digest)
+    values (p_message_id, v_now, p_destination_id,
+        1 + howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group), p_stage, 'returned',
+        p_conversation_id, p_group, v_key, 'LeaseExpired', v_text, howdah._caller(), false, not v_suspect,
+        case when not v_suspect then jsonb '{"uncounted": true}' end, howdah._fingerprint('LeaseExpired', v_text, null),
+        howdah._seal((select e.digest_secret from howdah.engine e), p_message_id, v_now, 'LeaseExpired', v_text, null));
+end
+$$;
+
+COMMENT ON FUNCTION howdah._record_expiry(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_lease bigint) IS 'store the incident of a lease that ran out.';
+
 CREATE FUNCTION howdah._record_failure(p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean, p_proved boolean DEFAULT false) RETURNS TABLE(incident_id bigint, attempt integer, outcome text)
     LANGUAGE plpgsql
     AS $$
@@ -9316,14 +9813,42 @@ declare
     v_uncounted boolean;
     v_now timestamptz;
 begin
-    select * into v_failure from howdah._read_failure(p_failure);
+    begin
+        select * into v_failure from jsonb_to_record(p_failure) f(
+            message_id bigint, error_text text, error_class text, sqlstate text, traceback text, duration_ms integer,
+            worker text, failure_key uuid, details jsonb, priority integer, "position" bigint, stage smallint,
+            delay_ms numeric, conversation_id uuid, message_group text, reject boolean);
+        if v_failure.message_id is null or v_failure.delay_ms not between 0 and 3155760000000
+           or v_failure.duration_ms < 0
+           or v_failure.priority not between 0 and 9 or v_failure.stage < 0
+           or v_failure.details is not null and jsonb_typeof(v_failure.details) not in ('object', 'null') then
+            raise data_exception;
+        end if;
+    exception when data_exception then
+        raise exception using errcode = 'HD005', message = 'wrong argument for record_failure',
+            hint =
+                'message_id is needed; delay (up to 100 years) and duration_ms are not negative; priority is 0 to 9; '
+                'details is a JSON object; reject is true or false.';
+    end;
     if p_destination.poison_handling and p_destination.disable_after > 0 then
         -- before any message's lock, so that two calls cannot deadlock
         perform howdah._await_recorders(p_destination.id, null);
     end if;
     perform howdah._await_recorders(null, v_failure.message_id);
-    v_failure.failure_key := howdah._failure_key(p_destination.id, v_failure.message_id, v_failure.failure_key,
-        p_destination.backout_count = 'hardened');
+    if v_failure.failure_key is null and p_destination.backout_count = 'hardened' then
+        -- Reported in the session that began an attempt, the failure is most likely that attempt's.
+        select a.attempt_id into v_failure.failure_key from howdah.attempts a
+        where a.message_id = v_failure.message_id and a.destination_id = p_destination.id
+          and a.backend = pg_backend_pid()
+          and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
+        order by a.begun_at desc limit 1;
+    end if;
+    if exists (
+        select from howdah.poison_details p where p.failure_key = v_failure.failure_key
+          and (p.message_id, p.destination_id) is distinct from (v_failure.message_id, p_destination.id)
+    ) then
+        v_failure.failure_key := null;  -- this key reported another failure, which must not hide this one
+    end if;
     select p.incident_id, p.attempt, p.outcome into incident_id, attempt, outcome
     from howdah.poison_details p where p.failure_key = v_failure.failure_key;
     if found then
@@ -9381,7 +9906,7 @@ begin
     elsif not v_found.free then
         outcome := 'held';
     else
-        outcome := howdah._apply_verdict(p_destination, v_found.message, v_found.place, v_found.nonpersistent, v_weight,
+        outcome := howdah._settle(p_destination, v_found.message, v_found.place, v_found.nonpersistent, v_weight,
             v_failure.delay_ms::bigint, v_due_at);
     end if;
     v_now := howdah.now();
@@ -9415,72 +9940,6 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._record_failure(p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean, p_proved boolean) IS 'store one incident, and apply the queue''s policy if the message is free.';
-
-CREATE FUNCTION howdah._record_lease_incident(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_lease bigint) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_key uuid := md5(format('%s lease %s of %s', (select e.digest_secret from howdah.engine e), p_lease,
-        p_message_id))::uuid;
-    v_suspect boolean;
-    v_text text := format('lease %s ended and was neither acknowledged nor extended', p_lease);
-    v_now timestamptz;
-begin
-    if exists (select from howdah.poison_details p where p.failure_key = v_key)
-       or not howdah._is_blamed(p_lease, p_message_id) then
-        return;
-    end if;
-    perform nextval(d.failing) from howdah.destinations d where d.id = p_destination_id;
-    v_suspect := howdah._is_suspect(p_lease);
-    v_now := howdah.now();
-    insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome,
-        conversation_id, message_group, failure_key, error_class, error_text, recorded_by, rejected, uncounted, details,
-        fingerprint, digest)
-    values (p_message_id, v_now, p_destination_id,
-        1 + howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group), p_stage, 'returned',
-        p_conversation_id, p_group, v_key, 'LeaseExpired', v_text, howdah._caller(), false, not v_suspect,
-        case when not v_suspect then jsonb '{"uncounted": true}' end, howdah._fingerprint('LeaseExpired', v_text, null),
-        howdah._seal((select e.digest_secret from howdah.engine e), p_message_id, v_now, 'LeaseExpired', v_text, null));
-end
-$$;
-
-COMMENT ON FUNCTION howdah._record_lease_incident(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_lease bigint) IS 'store the incident of a lease that ran out.';
-
-CREATE FUNCTION howdah._record_silent_attempts(p_destination howdah.destinations, p_met howdah.message[]) RETURNS bigint[]
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_silent record;
-    v_waiting bigint[] := '{}';
-begin
-    if cardinality(p_met) = 0 or not (p_destination.at_limit = 'move' and p_destination.exception_mode = 'none'
-            or p_destination.redelivery_delay_ms > 0 or p_destination.initial_redelivery_delay_ms > 0) then
-        return v_waiting;
-    end if;
-    for v_silent in
-        select a.attempt_id, m.message_id, m.priority, m."position", m.stage
-        from unnest(p_met) m
-        join howdah.attempts a on a.message_id = m.message_id and a.stage = m.stage
-            and a.destination_id = p_destination.id
-        where not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
-          and a.attempt_id not in (select d.attempt_id from howdah._in_doubt(p_destination.id, 10) d)
-          and howdah._verdict(p_destination, howdah._failures(p_destination.id, m.message_id, m.stage::smallint, null,
-              null), null)
-              in ('delayed', 'blocked')
-        order by a.begun_at
-    loop
-        perform howdah._record_failure(p_destination,
-            jsonb_build_object('message_id', v_silent.message_id, 'failure_key', v_silent.attempt_id,
-            'priority', v_silent.priority, 'position', v_silent."position", 'stage', v_silent.stage, 'error_class',
-            'ConsumerEnded',
-            'error_text', 'the consumer ended, or rolled back, without a word'), false);
-        v_waiting := v_waiting || v_silent.message_id;
-    end loop;
-    return v_waiting;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._record_silent_attempts(p_destination howdah.destinations, p_met howdah.message[]) IS 'record last attempts that ended unreported, and apply the queue''s delay and block to their messages.';
 
 CREATE FUNCTION howdah._recount(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) RETURNS record
     LANGUAGE plpgsql
@@ -9653,6 +10112,27 @@ $$;
 
 COMMENT ON FUNCTION howdah._refuse_paused(p_destination_id integer) IS 'refuse to receive from a queue from which receiving is paused.';
 
+CREATE FUNCTION howdah._refuse_stream(p_name text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_destination howdah.destinations := howdah._destination(p_name, 'receive');
+begin
+    if v_destination.kind = 'topic' then
+        raise exception using errcode = 'HD005', message = format('%s is a topic', quote_literal(p_name)),
+            hint = 'Subscribe to it with howdah.subscribe(topic, name) and receive from the name that returns.';
+    elsif v_destination.receiving_paused then
+        perform howdah._check_disabled(v_destination.id);
+        raise exception using errcode = 'HD009', message = format('subscription %s is paused', quote_literal(p_name)),
+            hint = 'An administrator resumes it with howdah.resume(subscription).';
+    end if;
+    raise exception using errcode = '40001', message = format('%s was changed meanwhile', quote_literal(p_name)),
+        hint = 'Retry the transaction.';
+end
+$$;
+
+COMMENT ON FUNCTION howdah._refuse_stream(p_name text) IS 'say why nobody receives from a subscription now, or why the caller may not.';
+
 CREATE FUNCTION howdah._release_audit(p_epoch bigint) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -9665,14 +10145,19 @@ $$;
 
 COMMENT ON FUNCTION howdah._release_audit(p_epoch bigint) IS 'end the right to audit, for the role that holds it.';
 
-CREATE FUNCTION howdah._remember(p_search regclass, p_back bigint, p_begun bigint, p_found boolean) RETURNS bigint
-    LANGUAGE sql
+CREATE FUNCTION howdah._remember(p_search regclass, p_back bigint, p_begun timestamp with time zone, p_found boolean) RETURNS void
+    LANGUAGE plpgsql
     AS $$
-    select setval(p_search, (p_back << 20) | ((howdah._pace(clock_timestamp()) + case when p_found then 0
-        else least(greatest(20 * (howdah._pace(clock_timestamp()) - p_begun), 5), 2000) end) & 1048575))
+declare
+    v_now timestamptz := clock_timestamp();
+    v_pause interval := case when p_found then '0'
+        else least(greatest('5 ms', 20 * (v_now - p_begun)), '2 s'::interval) end;
+begin
+    perform setval(p_search, (p_back << 20) | (howdah._pace(v_now + v_pause) & 1048575));
+end
 $$;
 
-COMMENT ON FUNCTION howdah._remember(p_search regclass, p_back bigint, p_begun bigint, p_found boolean) IS 'record how far a search came, and when its next step is due.';
+COMMENT ON FUNCTION howdah._remember(p_search regclass, p_back bigint, p_begun timestamp with time zone, p_found boolean) IS 'record how far a search came, and when its next step is due.';
 
 CREATE FUNCTION howdah._remove(p_message howdah.msgs, p_place text) RETURNS void
     LANGUAGE plpgsql
@@ -10331,7 +10816,7 @@ CREATE FUNCTION howdah._search(p_lane howdah.lanes, p_head bigint, p_want intege
     LANGUAGE plpgsql
     AS $$
 declare
-    v_begun bigint := howdah._pace(clock_timestamp());
+    v_begun timestamptz := clock_timestamp();
     v_hint bigint := howdah._hint(p_lane.search) >> 20;
     v_back bigint := v_hint >> 1;
     v_draining boolean := v_hint & 1 = 1 and v_back between 1 and p_head;
@@ -10422,7 +10907,7 @@ CREATE FUNCTION howdah._search_from(p_destination_id integer, p_rank integer, p_
     LANGUAGE plpgsql
     AS $$
 begin
-    perform howdah._remember(l.search, 2 * greatest(p_position - 1, 0), howdah._pace(clock_timestamp()), true)
+    perform howdah._remember(l.search, 2 * greatest(p_position - 1, 0), clock_timestamp(), true)
     from (select d.search from howdah.destinations d where d.id = p_destination_id and d.main_rank = p_rank
           union all
           select o.search from howdah.lanes o
@@ -11753,6 +12238,27 @@ $$;
 
 COMMENT ON FUNCTION howdah._set_room(p_destination_id integer) IS 'make sends look at the limits that now hold for a destination.';
 
+CREATE FUNCTION howdah._settle(p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer, p_delay_ms bigint, p_due_at timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_verdict text := howdah._verdict(p_destination, p_failures, p_delay_ms);
+begin
+    if v_verdict = 'delayed' then
+        perform howdah._remove(p_message, p_place);
+        perform howdah._park(p_message, p_nonpersistent,
+            coalesce(p_due_at, howdah.now() + howdah._redelivery_delay(p_destination, p_failures, p_delay_ms)),
+            'redelivery');
+    elsif v_verdict <> 'returned' then
+        perform howdah._remove(p_message, p_place);
+        return howdah._apply_limit_policy(p_destination, p_message, p_nonpersistent, howdah._death_reason(p_failures));
+    end if;
+    return v_verdict;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._settle(p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer, p_delay_ms bigint, p_due_at timestamp with time zone) IS 'apply the policy to a message that the caller has locked.';
+
 CREATE FUNCTION howdah._settle_ring() RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -11785,6 +12291,42 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._settle_ring() IS 'fit the counts of turns and truncations to the table again, after a transaction that changed both was rolled back.';
+
+CREATE FUNCTION howdah._settle_silent(p_destination howdah.destinations, p_met howdah.message[]) RETURNS bigint[]
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_silent record;
+    v_waiting bigint[] := '{}';
+begin
+    if cardinality(p_met) = 0 or not (p_destination.at_limit = 'move' and p_destination.exception_mode = 'none'
+            or p_destination.redelivery_delay_ms > 0 or p_destination.initial_redelivery_delay_ms > 0) then
+        return v_waiting;
+    end if;
+    for v_silent in
+        select a.attempt_id, m.message_id, m.priority, m."position", m.stage
+        from unnest(p_met) m
+        join howdah.attempts a on a.message_id = m.message_id and a.stage = m.stage
+            and a.destination_id = p_destination.id
+        where not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
+          and a.attempt_id not in (select d.attempt_id from howdah._in_doubt(p_destination.id, 10) d)
+          and howdah._verdict(p_destination, howdah._failures(p_destination.id, m.message_id, m.stage::smallint, null,
+              null), null)
+              in ('delayed', 'blocked')
+        order by a.begun_at
+    loop
+        perform howdah._record_failure(p_destination,
+            jsonb_build_object('message_id', v_silent.message_id, 'failure_key', v_silent.attempt_id,
+            'priority', v_silent.priority, 'position', v_silent."position", 'stage', v_silent.stage, 'error_class',
+            'ConsumerEnded',
+            'error_text', 'the consumer ended, or rolled back, without a word'), false);
+        v_waiting := v_waiting || v_silent.message_id;
+    end loop;
+    return v_waiting;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._settle_silent(p_destination howdah.destinations, p_met howdah.message[]) IS 'apply a queue''s delay and block to messages whose last attempts ended unreported.';
 
 CREATE FUNCTION howdah._setup(p_engine text, p_roles jsonb, p_checksum text) RETURNS void
     LANGUAGE plpgsql
@@ -12996,7 +13538,7 @@ begin
     v_back := howdah._hint(p_lane.search) >> 21;
     v_start := v_back;
     -- others need not look at the same time
-    perform howdah._remember(p_lane.search, v_back * 2, howdah._pace(v_begun) - 50, false);
+    perform howdah._remember(p_lane.search, v_back * 2, v_begun - interval '50 ms', false);
     p_walk.share := null;
     loop
         v_found := (select r.seq from howdah._walk_rows(p_lane, p_walk, v_low, v_head, null, 1, null) r);
@@ -13018,7 +13560,7 @@ begin
     if v_found is not null then
         v_head := setval(p_lane.head, v_found - 1);
     end if;
-    perform howdah._remember(p_lane.search, v_back * 2, howdah._pace(v_begun), v_found is not null);
+    perform howdah._remember(p_lane.search, v_back * 2, v_begun, v_found is not null);
     return v_head;
 end
 $$;
@@ -13145,15 +13687,24 @@ $$;
 COMMENT ON FUNCTION howdah._walked_lane(p_lane howdah.lanes, p_walk howdah.walk) IS 'a lane with the hints that a walk uses: its own, or the selector''s.';
 
 CREATE FUNCTION howdah._whole_snapshot(p_cursor howdah.ack_cursors) RETURNS pg_snapshot
-    LANGUAGE sql IMMUTABLE
+    LANGUAGE plpgsql IMMUTABLE
     AS $$
-    select case when (p_cursor).seq < 0 then (p_cursor).snapshot else (
-        select (coalesce(min(s.xid::text::bigint), b.bound) || ':' || b.bound || ':'
+declare
+    v_xmax xid8 := pg_snapshot_xmax(p_cursor.snapshot);
+    v_bound text;
+begin
+    if p_cursor.seq < 0 then
+        return p_cursor.snapshot;
+    end if;
+    v_bound := greatest(v_xmax::text::bigint, p_cursor.xid::text::bigint + 1)::text;
+    if v_xmax = pg_snapshot_xmin(p_cursor.snapshot) then
+        return (v_bound || ':' || v_bound || ':')::pg_snapshot;
+    end if;
+    return (
+        select (coalesce(min(s.xid::text::bigint)::text, v_bound) || ':' || v_bound || ':'
             || coalesce(string_agg(s.xid::text, ',' order by s.xid), ''))::pg_snapshot
-        from (select greatest(pg_snapshot_xmax((p_cursor).snapshot)::text::bigint,
-            (p_cursor).xid::text::bigint + 1) as bound) b
-        left join pg_snapshot_xip((p_cursor).snapshot) s(xid) on s.xid <> (p_cursor).xid
-        group by b.bound) end
+        from pg_snapshot_xip(p_cursor.snapshot) s(xid) where s.xid <> p_cursor.xid);
+end
 $$;
 
 COMMENT ON FUNCTION howdah._whole_snapshot(p_cursor howdah.ack_cursors) IS 'a cursor''s snapshot in which the transaction that it has passed in part is passed as a whole.';
@@ -13678,7 +14229,7 @@ begin
             select r from howdah.receive(queue, least(max_messages + cardinality(v_passed), 10000), true) r
             where r.message_id <> all (v_passed));
         perform set_config('howdah.attempting', '', true);
-        v_left := v_left || howdah._record_silent_attempts(v_destination, v_met);
+        v_left := v_left || howdah._settle_silent(v_destination, v_met);
         -- This statement has a snapshot of its own, and sees the attempts that others committed before these messages
         -- were locked. It counts every attempt, also those in doubt, which receive does not. So there are never more
         -- attempts than the limit.
@@ -15106,6 +15657,8 @@ CREATE FUNCTION howdah.lease(queue text, max_messages integer DEFAULT 1, duratio
     SET enable_bitmapscan TO 'off'
     SET jit TO 'off'
     AS $$
+-- The usual way takes messages from the main lane of a queue that has nothing else to give. Rows are deleted from msgs
+-- and written to leased, where none is ever updated. Everything else is held and then moved to parked.
 declare
     v_queue record;
     v_now timestamptz := howdah.now();
@@ -15113,7 +15666,10 @@ declare
     v_lease bigint;
     v_left integer := max_messages;
     v_used bigint := 0;
+    v_base bigint;
     v_seqs bigint[];
+    v_first bigint;
+    v_last bigint;
     v_shift bigint;
     v_dense boolean;
     v_locked boolean;
@@ -15121,6 +15677,8 @@ declare
     v_failures integer[];
     v_ended bigint[];
     v_taken integer;
+    v_held howdah.message[];
+    v_name text;
 begin
     if acknowledge is not null then
         perform howdah._ack_before(queue, acknowledge);
@@ -15130,9 +15688,7 @@ begin
         pg_sequence_last_value(d.special) is null as plain,
         coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) >= max_messages
-            as backlog,
-        d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
-        howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
+            and not howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as backlog,
         exists (select from howdah.lanes l where l.destination_id = d.id and l.rank = d.main_rank and l.place = 0
             and l.head is not null) as opened,
         howdah._has_role(d.receivers[1]) as allowed
@@ -15150,43 +15706,57 @@ begin
                 continue when coalesce(cardinality(v_seqs), 0) = 0;
             else
                 continue when v_queue.backlog is not true;
-                -- What came back lies before what was not yet taken. Most often it was taken last.
-                if v_queue.due then
-                    continue when not howdah._nothing_came_back(v_queue.id, v_queue.rank, v_queue.headed, true,
-                        v_queue.search, v_queue.hint);
-                else
-                    perform from howdah.msgs m
-                    where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq = v_queue.headed
-                      and m.xmax <> 0
-                    for update skip locked;
-                    continue when found;
-                end if;
+                -- The message taken last is free and still there, so a rollback returned it, and the search comes
+                -- first.
+                perform from howdah.msgs m
+                where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq = v_queue.headed and m.xmax <> 0
+                for update skip locked;
+                continue when found;
                 v_seqs := array(select nextval(v_queue.head) from generate_series(1, max_messages));
                 v_locked := false;
             end if;
+            v_failed := null;
+            v_ended := null;
             if pg_sequence_last_value(v_queue.failing) is not null then
-                select c.positions, c.failed, c.failures, c.ended into v_seqs, v_failed, v_failures, v_ended
-                from howdah._lock_and_count(v_queue.id, v_queue.rank, v_seqs, v_locked, v_queue.most) c;
+                -- Lock first: failures are counted with a snapshot taken after the lock (howdah._count_failures).
+                v_seqs := array(
+                    select m.seq from howdah.msgs m
+                    where m.destination_id = v_queue.id and m.rank = v_queue.rank
+                      and m.seq between v_seqs[1] and v_seqs[cardinality(v_seqs)] and m.seq = any (v_seqs)
+                      and (v_locked or m.xmax = 0)
+                    order by m.seq for update skip locked);
                 continue when cardinality(v_seqs) = 0;
                 v_locked := true;
+                select array_agg(f.message_id), array_agg(f.failures),
+                    array_agg(f.message_id) filter (where f.weight >= v_queue.most)
+                into v_failed, v_failures, v_ended
+                from (select array_agg(m.message_id) as ids, array_agg(m.stage) as stages,
+                    array_agg(m.conversation_id) as conversations,
+                                array_agg(howdah._group(m.headers, m.conversation_id)) as groups
+                      from howdah.msgs m where m.destination_id = v_queue.id and m.rank = v_queue.rank
+                      and m.seq = any (v_seqs) and m.stage = 0) a
+                cross join lateral howdah._count_failures(v_queue.id, a.ids, a.stages, a.conversations, a.groups) f
+                where f.stage = 0;
             end if;
             v_lease := coalesce(v_lease, nextval('howdah.lease_numbers'::regclass));
-            v_shift := (v_lease << 20) + v_used - v_seqs[1];
-            v_dense := v_seqs[cardinality(v_seqs)] - v_seqs[1] < 4 * cardinality(v_seqs);
-            v_used := v_used + 1
-                + case when v_dense then v_seqs[cardinality(v_seqs)] - v_seqs[1] else cardinality(v_seqs) end;
+            v_base := (v_lease << 20) + v_used;
+            v_first := v_seqs[1];
+            v_last := v_seqs[cardinality(v_seqs)];
+            v_dense := v_last - v_first < 4 * cardinality(v_seqs);
+            v_used := v_used + 1 + case when v_dense then v_last - v_first else cardinality(v_seqs) end;
+            v_shift := v_base - v_first;
             return query
             with gone as (
                 delete from howdah.msgs m
                 where m.destination_id = v_queue.id and m.rank = v_queue.rank
-                  and m.seq between v_seqs[1] and v_seqs[cardinality(v_seqs)] and m.seq = any (v_seqs)
-                  and (v_locked or m.xmax = 0) and (m.expires_at > v_now) is not false and m.stage = 0
+                  and m.seq between v_first and v_last and m.seq = any (v_seqs) and (v_locked or m.xmax = 0)
+                  and (m.expires_at > v_now) is not false and m.stage = 0
                   and m.message_id = m.seq * 1000000 + v_queue.id
                   and (m.message_id <> all (v_ended)) is not false
                 returning m.*
             )
             insert into howdah.leased as i
-            select case when v_dense then g.seq + v_shift else v_shift + v_seqs[1] + array_position(v_seqs, g.seq) end,
+            select case when v_dense then g.seq + v_shift else v_base + array_position(v_seqs, g.seq) end,
                 g.message_id, g.sent_at, g.expires_at, g.dead_at, g.destination_id, g.origin_id, g.rank, g.stage,
                 g.is_text, g.content_type, g.body, g.headers, g.correlation_id, g.reply_to, g.message_type,
                 g.conversation_id, g.dead_reason
@@ -15214,14 +15784,33 @@ begin
             exit when v_left <= 0;
         end loop;
         if v_left < max_messages then
-            perform howdah._open_lane(v_queue.id, v_queue.rank, 0) where not v_queue.opened;
+            if not v_queue.opened then
+                perform howdah._open_lane(v_queue.id, v_queue.rank, 0);
+            end if;
             insert into howdah.leases (lease_id, until, destination_id, rank)
             values (v_lease, v_until, v_queue.id, v_queue.rank);
             return;
         end if;
     end if;
-    return query select * from howdah._lease_otherwise(queue, max_messages, duration, selector, consumer, v_until,
-        v_queue.id is null);
+    if v_queue.id is null and queue ~ '[*>]' and strpos(queue, ':') = 0 and not exists (
+            select from howdah.destinations d where d.name = queue and d.dropped_at is null) then
+        foreach v_name in array howdah._matching_queues(queue, max_messages, selector) loop
+            return query select l.* from howdah.lease(v_name, max_messages, duration, selector) l;
+            if found then
+                return;
+            end if;
+        end loop;
+        return;
+    end if;
+    v_held := array(select r from howdah.receive(queue, max_messages, true, selector, consumer) r);
+    if cardinality(v_held) > 0 then
+        v_lease := nextval('howdah.lease_numbers'::regclass);
+        perform howdah._take_lease(howdah._destination(queue, 'receive'), v_held, v_lease, v_until);
+        if consumer is not null then
+            perform howdah._note_lease(consumer, v_lease);
+        end if;
+    end if;
+    return query select v_lease, v_until, h.* from unnest(v_held) h;
 end
 $$;
 
@@ -16920,61 +17509,60 @@ declare
     v_queue record;
     v_message howdah.msgs;
     v_seq bigint;
-    v_clear boolean := true;
+    v_locked boolean;
     v_taken integer := 0;
 begin
     select d.id, d.kind, d.receiving_paused, d.receivers, d.failing, d.head, d.main_rank, d.dispose_at as most,
         d.journal_level <> 'off' as journaled, coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) as ahead,
         pg_sequence_last_value(d.special) is null as plain, d.message_groups = 'transaction' as grouped,
-        d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
-        howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
+        d.search, howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
         case when not hold and selector is null and consumer is null and not d.receiving_paused
             and howdah._has_role(d.receivers[1]) then max_messages end as usual
     into v_queue
     from howdah.destinations d where d.name = queue and d.dropped_at is null;
-    if v_queue.usual between 1 and 10000 and (v_queue.usual = 1 or v_queue.usual <= v_queue.ahead)
-       and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
-        -- What came back lies before what was not yet taken. Most often it was taken last.
+    if v_queue.usual = 1 and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
         if v_queue.due then
-            v_clear := howdah._nothing_came_back(v_queue.id, v_queue.main_rank, v_queue.headed,
-                v_queue.ahead > 0, v_queue.search, v_queue.hint);
+            select n."position", n.locked into v_seq, v_locked
+            from howdah._next_position(row(0, v_queue.id, v_queue.main_rank, 2, v_queue.head,
+                v_queue.search)::howdah.lanes) n;
         elsif v_queue.ahead > 0 then
+            -- A message at the head that was taken before, is free and still exists was returned by a rollback. What
+            -- was taken last came back, so the search comes first.
             perform from howdah.msgs m
             where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_queue.headed
               and m.xmax <> 0
             for update skip locked;
-            v_clear := not found;
-        end if;
-        if not v_clear then
-            null;
-        elsif v_queue.usual > 1 then
-            if pg_sequence_last_value(v_queue.failing) is null then
-                return query select * from howdah._take_drawn(v_queue.id, v_queue.main_rank, queue,
-                    array(select nextval(v_queue.head) from generate_series(1, max_messages)), howdah.now(),
-                    false, v_queue.journaled);
-                get diagnostics v_taken = row_count;
-                if v_taken = max_messages then
-                    return;
-                end if;
+            if not found then
+                v_seq := nextval(v_queue.head);
             end if;
-        elsif v_queue.ahead > 0 then
-            delete from howdah.msgs m
-            where m.destination_id = v_queue.id and m.rank = v_queue.main_rank
-              and m.seq = (select nextval(v_queue.head)) and m.xmax = 0
-            returning m.* into v_message;
         else
             select m.seq into v_seq from howdah.msgs m
             where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq > v_queue.headed - 16
             order by m.seq limit 1 for update skip locked;
-            if v_seq > v_queue.headed and howdah._advance(v_queue.head, v_seq) then
-                delete from howdah.msgs m
-                where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_seq
-                returning m.* into v_message;
-            end if;
+            v_locked := v_seq > v_queue.headed and howdah._advance(v_queue.head, v_seq);
         end if;
+        delete from howdah.msgs m
+        where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_seq
+          and (v_locked or m.xmax = 0)
+        returning m.* into v_message;
     elsif v_queue.usual = 1 and v_queue.grouped and not v_queue.due then
         v_message := howdah._take_one_of_group(v_queue.id, v_queue.main_rank, v_queue.head, v_queue.headed);
+    elsif v_queue.usual between 2 and 10000 and v_queue.usual <= v_queue.ahead and not v_queue.due
+          and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
+        perform from howdah.msgs m
+        where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_queue.headed
+          and m.xmax <> 0
+        for update skip locked;
+        if not found and pg_sequence_last_value(v_queue.failing) is null then
+            return query select * from howdah._take_drawn(v_queue.id, v_queue.main_rank, queue,
+                array(select nextval(v_queue.head) from generate_series(1, max_messages)), howdah.now(),
+                false, v_queue.journaled);
+            get diagnostics v_taken = row_count;
+            if v_taken = max_messages then
+                return;
+            end if;
+        end if;
     end if;
     if v_message.seq is not null then
         if (pg_sequence_last_value(v_queue.failing) is null
@@ -18531,7 +19119,7 @@ begin
                 (v_found.message).conversation_id,
                 howdah._group((v_found.message).headers, (v_found.message).conversation_id), null);
             if v_standing.failures > 0 then
-                outcome := howdah._apply_verdict(v_destination, v_found.message, v_found.place, v_found.nonpersistent,
+                outcome := howdah._settle(v_destination, v_found.message, v_found.place, v_found.nonpersistent,
                     v_standing.weight, v_standing.delay_ms, v_standing.due_at);
             end if;
         end if;
@@ -21389,8 +21977,6 @@ REVOKE ALL ON FUNCTION howdah._any_failed(p_lane howdah.lanes, p_positions bigin
 
 REVOKE ALL ON FUNCTION howdah._apply_limit_policy(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._apply_verdict(p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer, p_delay_ms bigint, p_due_at timestamp with time zone) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._archived_until() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._are_over(p_positions regclass, p_mark bigint, p_ask boolean) FROM PUBLIC;
@@ -21413,7 +21999,7 @@ REVOKE ALL ON FUNCTION howdah._backlog_share(p_topic howdah.topics, p_behind big
 
 REVOKE ALL ON FUNCTION howdah._begin_since(p_subscription howdah.subscriptions, p_since timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._begin_stream(p_name text, p_hold boolean, p_plain boolean, p_consumer bigint, OUT destination howdah.destinations, OUT subscription howdah.subscriptions, OUT slot integer, OUT nonpersistent boolean, OUT topic_id integer, OUT topic text, OUT ack_cursor howdah.ack_cursors, OUT done pg_snapshot, OUT late xid8, OUT upto pg_snapshot, OUT ring bigint, OUT moment timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._begin_stream(p_name text, p_hold boolean, p_plain boolean, p_consumer bigint, OUT id integer, OUT journaled boolean, OUT slot integer, OUT nonpersistent boolean, OUT topic_id integer, OUT topic text, OUT ack_cursor howdah.ack_cursors, OUT done pg_snapshot, OUT late xid8, OUT upto pg_snapshot, OUT ring bigint, OUT moment timestamp with time zone, OUT shared boolean, OUT usual boolean, OUT failing boolean, OUT closed xid8, OUT generation bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._blame_leases(p_destination_id integer, p_rows howdah.parked[]) FROM PUBLIC;
 
@@ -21503,7 +22089,11 @@ REVOKE ALL ON FUNCTION howdah._check_wildcard(p_pattern text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._chosen_messages(p_source howdah.destinations, p_message_ids bigint[], p_max bigint, p_origin text, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selector text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._claim_free(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_want integer, p_failing boolean, p_hold boolean, OUT xids xid8[], OUT seqs bigint[], OUT last_xid xid8, OUT last_seq bigint, OUT locked integer, OUT moved boolean, OUT blamed boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._claim_groups(p_lane howdah.lanes, p_walk howdah.walk, p_keys bigint[], p_groups text[], p_seqs integer[], p_want integer, p_now timestamp with time zone, p_more boolean, INOUT mine text[], INOUT refused text[], OUT taken bigint[], OUT firsts bigint[], OUT full_up boolean, OUT through boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._claim_next(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_failing boolean, p_hold boolean, OUT xid xid8, OUT seq bigint, OUT sent_at timestamp with time zone, OUT expires_at timestamp with time zone, OUT rank smallint, OUT is_text boolean, OUT content_type text, OUT body bytea, OUT headers jsonb, OUT correlation_id text, OUT reply_to text, OUT message_type text, OUT conversation_id uuid, OUT kept boolean, OUT moved boolean, OUT blamed boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._claim_of_groups(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_want integer, p_all boolean) FROM PUBLIC;
 
@@ -21626,8 +22216,6 @@ REVOKE ALL ON FUNCTION howdah._exception_queue(p_name text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._expire(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._expire_leases(p_subscription_id integer) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._failure_key(p_destination_id integer, p_message_id bigint, p_key uuid, p_hardened boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._failure_limit(p_destination howdah.destinations) FROM PUBLIC;
 
@@ -21775,6 +22363,8 @@ REVOKE ALL ON FUNCTION howdah._join_virtual_topic(p_queue_id integer, p_queue te
 
 REVOKE ALL ON FUNCTION howdah._journal(p_destination howdah.destinations, p_event text, p_message_ids bigint[], p_nonpersistent boolean, p_other_id integer, p_reason text, p_oldest_sent_at timestamp with time zone, p_apart bigint[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._journal_claimed(p_destination_id integer, p_topic_id integer, p_nonpersistent boolean, p_seqs bigint[], p_now timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._journal_one_sent(p_destination howdah.destinations, p_message howdah.msgs, p_body bytea, p_nonpersistent boolean, p_delayed boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._journal_sent(p_destination howdah.destinations, p_message_ids bigint[], p_nonpersistent boolean, p_sent_at timestamp with time zone, p_expires_at timestamp with time zone, p_headers jsonb[], p_conversation_ids uuid[], p_priorities integer[], p_delayed boolean, p_digests bytea[]) FROM PUBLIC;
@@ -21796,8 +22386,6 @@ REVOKE ALL ON FUNCTION howdah._lags(p_topic_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._latch(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lay_down(p_destination_id integer, p_lease bigint, p_message_ids bigint[], p_until timestamp with time zone) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._lease_otherwise(p_queue text, p_max_messages integer, p_duration interval, p_selector text, p_consumer bigint, p_until timestamp with time zone, p_unknown boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lease_published(p_destination howdah.destinations, p_message_ids bigint[], p_lease bigint, p_until timestamp with time zone) FROM PUBLIC;
 
@@ -21822,8 +22410,6 @@ REVOKE ALL ON FUNCTION howdah._listener_session(p_listener_id integer, p_max_ses
 REVOKE ALL ON FUNCTION howdah._listener_warning(p_listener howdah.listeners) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._locate(p_subscription howdah.subscriptions, p_ack howdah.acks, p_seqs bigint[]) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._lock_and_count(p_id integer, p_rank smallint, p_positions bigint[], p_locked boolean, p_limit integer, OUT positions bigint[], OUT failed bigint[], OUT failures integer[], OUT ended bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lock_drawn(p_lane howdah.lanes, p_positions bigint[]) FROM PUBLIC;
 
@@ -21891,6 +22477,8 @@ REVOKE ALL ON FUNCTION howdah._new_positions(p_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._new_temporary() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._next_position(p_lane howdah.lanes, OUT "position" bigint, OUT locked boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way integer, p_want integer, p_held bigint, p_all boolean, OUT positions bigint[], OUT locked boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._nonpersistent_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
@@ -21912,8 +22500,6 @@ REVOKE ALL ON FUNCTION howdah._note_readers(p_topic_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._note_special(p_destination howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._note_streak(p_destination_id integer, p_message_id bigint) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._nothing_came_back(p_id integer, p_rank smallint, p_head bigint, p_backlog boolean, p_search regclass, p_hint bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._offset_snapshot(p_offset jsonb) FROM PUBLIC;
 
@@ -21949,6 +22535,8 @@ REVOKE ALL ON FUNCTION howdah._parks_waiting(p_queue howdah.destinations, p_now 
 
 REVOKE ALL ON FUNCTION howdah._parse_size(p_size text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._pass_done(p_place record, p_ring bigint, p_now timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._pass_stream(p_stream record, p_rest boolean, p_from xid8, p_from_seq bigint, p_to xid8, p_last bigint, p_done pg_snapshot, p_taken integer, p_total bigint, p_filled boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._persistent_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
@@ -21956,6 +22544,8 @@ REVOKE ALL ON FUNCTION howdah._persistent_0(p_topic integer, p_after xid8, p_aft
 REVOKE ALL ON FUNCTION howdah._persistent_1(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._persistent_2(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._place_shared(p_stream record, p_plain boolean, OUT slot integer, OUT nonpersistent boolean, OUT topic_id integer, OUT ack_id integer, OUT n bigint, OUT seq bigint, OUT upto pg_snapshot, OUT rest_xid xid8, OUT rest_seq bigint, OUT after xid8, OUT after_seq bigint, OUT done pg_snapshot) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._poison_incidents(p_destination_id integer, p_message howdah.msgs) FROM PUBLIC;
 
@@ -21985,7 +22575,7 @@ REVOKE ALL ON FUNCTION howdah._queue(p_name text, p_verb text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._queue_for_look_up(p_queue text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._read_failure(p_failure jsonb, OUT message_id bigint, OUT error_text text, OUT error_class text, OUT sqlstate text, OUT traceback text, OUT duration_ms integer, OUT worker text, OUT failure_key uuid, OUT details jsonb, OUT priority integer, OUT "position" bigint, OUT stage smallint, OUT delay_ms numeric, OUT conversation_id uuid, OUT message_group text, OUT reject boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._read_claimed(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_topic text, p_name text, p_xids xid8[], p_seqs bigint[], p_upto pg_snapshot, p_now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._read_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_name text, p_want integer) FROM PUBLIC;
 
@@ -21999,6 +22589,8 @@ REVOKE ALL ON FUNCTION howdah._receive_published(p_destination howdah.destinatio
 
 REVOKE ALL ON FUNCTION howdah._receive_set_aside(p_destination howdah.destinations, p_name text, p_want integer, p_hold boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._receive_shared(p_stream record, p_name text, p_want integer, p_hold boolean, p_plain boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._receive_stream(p_name text, p_want integer, p_hold boolean, p_selector text, p_consumer bigint, p_plain boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._reclaim(p_place integer, p_from tid, p_until tid, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
@@ -22007,11 +22599,9 @@ REVOKE ALL ON FUNCTION howdah._reclaim_expired() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._record_act(p_act text, p_destination_id integer, p_message_ids bigint[], p_other_id integer, p_reason text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._record_expiry(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_lease bigint) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._record_failure(p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean, p_proved boolean) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._record_lease_incident(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_lease bigint) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._record_silent_attempts(p_destination howdah.destinations, p_met howdah.message[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._recount(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) FROM PUBLIC;
 
@@ -22023,9 +22613,11 @@ REVOKE ALL ON FUNCTION howdah._refuse_maintenance() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._refuse_paused(p_destination_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._refuse_stream(p_name text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._release_audit(p_epoch bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._remember(p_search regclass, p_back bigint, p_begun bigint, p_found boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._remember(p_search regclass, p_back bigint, p_begun timestamp with time zone, p_found boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._remove(p_message howdah.msgs, p_place text) FROM PUBLIC;
 
@@ -22163,7 +22755,11 @@ REVOKE ALL ON FUNCTION howdah._set_persistent() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._set_room(p_destination_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._settle(p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer, p_delay_ms bigint, p_due_at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._settle_ring() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._settle_silent(p_destination howdah.destinations, p_met howdah.message[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._setup(p_engine text, p_roles jsonb, p_checksum text) FROM PUBLIC;
 

@@ -1,11 +1,12 @@
 -- howdah._begin_stream(p_name, p_hold, p_plain, p_consumer): check that the caller may receive from a subscription,
 -- lock it, and find where it continues.
 --
--- Returns  the subscription's id, whether it is journaled, and where to read. A subscription is usual if it reads one topic alone, takes all its
---          messages, and has nothing failed or set aside. Then the result is: slot, the number of the ring's tables
---          that hold what it has not passed (NULL: several, or it is not usual); whether these hold only non-persistent
---          or only persistent messages; ack_cursor, where it starts; done, what it has passed, as a snapshot; late, the
---          first transaction that committed late; and upto, the snapshot to read up to.
+-- Returns  the subscription's id, whether it is journaled, and where to read. A subscription is usual if it reads one
+--          topic alone, takes all its messages, and has nothing failed or set aside. Then the result is: slot, the
+--          number of the ring's tables that hold what it has not passed (NULL: several, or it is not usual); whether
+--          these hold only non-persistent or only persistent messages; ack_cursor, where it starts; done, what it has
+--          passed, as a snapshot; late, the first transaction that committed late; and upto, the snapshot to read up
+--          to.
 --
 --          Of a shared subscription howdah._receive_shared finds the place. Something of it may have failed, unless
 --          failures count by conversation or group. It gets: usual; failing, something did fail; closed, the first
@@ -33,7 +34,8 @@ declare
 begin
     -- A reader of a shared subscription blocks whoever wants to change it.
     loop
-        select d.id, d.journal_level <> 'off' as journaled, s.topic, s.shared, s.alive, howdah._is_wildcard(s.topic) as wild,
+        select d.id, d.journal_level <> 'off' as journaled, d.special, s.topic, s.shared, s.alive,
+            howdah._is_wildcard(s.topic) as wild,
             not (s.prioritized or s.no_local or p_hold and not s.shared or howdah._has_old_snapshot())
                 and s.selector_sql is null
                 and (pg_sequence_last_value(d.failing) is null or s.shared and d.count_by = 'message') as plain,
@@ -41,7 +43,7 @@ begin
             r.truncations = howdah._truncations() and r.generation = howdah._generation() as settled,
             r.truncations, r.generation, r.closed,
             pg_sequence_last_value('howdah.topic_checked'::regclass) = howdah._boot_ms() as checked,
-            howdah._silent_ms(s.alive) < 1000 as noted, d.special
+            howdah._silent_ms(s.alive) < 1000 as noted
         into v_look
         from howdah.destinations d
         join howdah.subscriptions s on s.destination_id = d.id
@@ -130,7 +132,8 @@ begin
     end if;
     if slot is null and p_plain and p_consumer is null
        and pg_sequence_last_value(v_look.special) is not null then
-        perform howdah._check_reader(d, null) from howdah.destinations d where d.id = v_look.id;  -- the first lease or consumer came before the lock
+        -- the first lease or consumer came before the lock
+        perform howdah._check_reader(d, null) from howdah.destinations d where d.id = v_look.id;
     end if;
 end
 $$;

@@ -1,5 +1,5 @@
--- howdah._claim_free(p_slot, p_nonpersistent, p_topic_id, p_cursor, p_n, p_after, …): take the next messages of a shared
--- subscription that are not done and that nobody else has.
+-- howdah._claim_free(p_slot, p_nonpersistent, p_topic_id, p_cursor, p_n, p_after, …): take the next messages of a
+-- shared subscription that are not done and that nobody else has.
 --
 -- Returns  one row. xids and seqs: the transactions and positions of messages, in reading order, that the caller has
 --          now. last_xid and last_seq: the last one that was locked, whether somebody had finished with it or not.

@@ -1,11 +1,12 @@
--- howdah._pass_done(p_place, p_ring, p_now): move the cursor of a shared subscription over what is done, up to the first message that
--- is not, or that is leased.
+-- howdah._pass_done(p_place, p_ring, p_now): move the cursor of a shared subscription over what is done, up to the
+-- first message that is not, or that is leased.
 --
 -- Raises   40001 a table was emptied meanwhile.
 -- Role     internal
 --
--- p_place comes from howdah._place_shared, for which the ring had p_ring truncations. It does what howdah._advance_cursor does, for at most 10,000 messages of a
--- usual subscription. If somebody else is doing it, or has done it since, it does nothing.
+-- p_place comes from howdah._place_shared, for which the ring had p_ring truncations. It does what
+-- howdah._advance_cursor does, for at most 10,000 messages of a usual subscription. If somebody else is doing it, or
+-- has done it since, it does nothing.
 create or replace function howdah._pass_done(p_place record, p_ring bigint, p_now timestamptz) returns void
 language plpgsql volatile
 as $$

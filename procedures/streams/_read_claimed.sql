@@ -28,8 +28,8 @@ begin
             select * from howdah._run_persistent_N(p_name, p_topic, p_topic_id, v_from, v_first, v_last, p_now);
         when p_slot = N and not p_nonpersistent then
             return query
-            select m.* from howdah._stream_persistent_N(p_name, p_topic, p_topic_id, v_from, v_first, v_to, null, p_upto,
-                p_now, null) m
+            select m.* from howdah._stream_persistent_N(p_name, p_topic, p_topic_id, v_from, v_first, v_to, null,
+                p_upto, p_now, null) m
             where m."position" = any (p_seqs) limit v_number;
         when p_slot = N and v_run then
             return query
