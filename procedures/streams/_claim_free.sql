@@ -11,8 +11,9 @@
 -- p_cursor and p_n: the cursor and its step, from which the part to read was found; p_after to p_want as in
 -- howdah._persistent_N. p_failing: something of the subscription failed. With p_hold, nothing is recorded as done.
 --
--- Whether a message is done is asked by its key, so that dead rows of others are not met. Only what is not done is
--- locked. Two messages may share a lock. The second is then skipped until the first one's transaction ends.
+-- Whether a message is done is asked by its key, or for some positions together, so that few dead rows are met. Only
+-- what is not done is locked. Two messages may share a lock. The second is then skipped until the first one's
+-- transaction ends.
 --
 -- Then acked is asked once more, with a snapshot taken after the locks: whoever held one before has committed by then.
 -- What it did is still in acked, unless the cursor has passed it. So the cursor is read last.
@@ -30,6 +31,11 @@ declare
     -- A snapshot out of a record is packed, and would be unpacked for each row.
     v_upto pg_snapshot := p_upto::text::pg_snapshot;
     v_done pg_snapshot := p_done::text::pg_snapshot;
+    -- Near the beginning all is asked for at once.
+    v_near bigint := case when p_after_seq >= 0 then p_after_seq + 4 * p_want + 512 else -1 end;
+    v_least bigint;
+    v_greatest bigint;
+    v_dense boolean;
     v_kept bigint[];
     v_now howdah.ack_cursors;
 begin
@@ -41,7 +47,11 @@ begin
                 select t.xid, t.seq
                 from howdah._persistent_N(p_topic_id, p_after, p_after_seq, p_to, v_done, v_upto, p_now, null) t
                 where case
-                    when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1)
+                    when case when t.seq between p_after_seq and v_near
+                        then t.seq in (select a.seq from howdah.acked a
+                            where a.ack_id = p_cursor and a.seq between p_after_seq and v_near)
+                        else (select true from howdah.acked a
+                            where a.ack_id = p_cursor and a.seq = t.seq limit 1) end
                         then false
                     else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
                 limit p_want) k;
@@ -51,7 +61,11 @@ begin
                 select t.xid, t.seq
                 from howdah._nonpersistent_N(p_topic_id, p_after, p_after_seq, p_to, v_done, v_upto, p_now, null) t
                 where case
-                    when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1)
+                    when case when t.seq between p_after_seq and v_near
+                        then t.seq in (select a.seq from howdah.acked a
+                            where a.ack_id = p_cursor and a.seq between p_after_seq and v_near)
+                        else (select true from howdah.acked a
+                            where a.ack_id = p_cursor and a.seq = t.seq limit 1) end
                         then false
                     else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
                 limit p_want) k;
@@ -74,15 +88,18 @@ begin
     elsif locked = 1 then
         insert into howdah.acked (ack_id, seq, xid)
         select p_cursor, last_seq, last_xid
-        where (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = last_seq limit 1) is null
-        on conflict do nothing;
+        where (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = last_seq limit 1) is null;
         v_kept := case when found then seqs end;
     else
+        select min(u.seq), max(u.seq) into v_least, v_greatest from unnest(seqs) u(seq);
+        v_dense := v_greatest - v_least < 4 * locked;
         with noted as (
             insert into howdah.acked (ack_id, seq, xid)
             select p_cursor, u.seq, u.xid from unnest(xids, seqs) u(xid, seq)
-            where (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = u.seq limit 1) is null
-            on conflict do nothing
+            where case when v_dense
+                then u.seq not in (select a.seq from howdah.acked a
+                    where a.ack_id = p_cursor and a.seq between v_least and v_greatest)
+                else (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = u.seq limit 1) is null end
             returning seq
         )
         select array_agg(n.seq) into v_kept from noted n;

@@ -60,8 +60,7 @@ begin
         insert into howdah.acked (ack_id, seq, xid)
         select p_cursor, _claim_next.seq, _claim_next.xid
         where (select true from howdah.acked a
-            where a.ack_id = p_cursor and a.seq = _claim_next.seq limit 1) is null
-        on conflict do nothing;
+            where a.ack_id = p_cursor and a.seq = _claim_next.seq limit 1) is null;
         kept := found;
     end if;
     select c.* into v_now from howdah.ack_cursors c where c.ack_id = p_cursor order by c.n desc limit 1;

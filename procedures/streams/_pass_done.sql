@@ -1,5 +1,5 @@
--- howdah._pass_done(p_place, p_ring, p_now): move the cursor of a shared subscription over what is done, up to the
--- first message that is not, or that is leased.
+-- howdah._pass_done(p_place, p_last, p_ring, p_now): move the cursor of a shared subscription over what is done, up to
+-- the first message that is not, or that is leased.
 --
 -- Raises   40001 a table was emptied meanwhile.
 -- Role     internal
@@ -7,7 +7,8 @@
 -- p_place comes from howdah._place_shared, for which the ring had p_ring truncations. It does what
 -- howdah._advance_cursor does, for at most 10,000 messages of a usual subscription. If somebody else is doing it, or
 -- has done it since, it does nothing.
-create or replace function howdah._pass_done(p_place record, p_ring bigint, p_now timestamptz) returns void
+create or replace function howdah._pass_done(p_place record, p_last bigint, p_ring bigint, p_now timestamptz)
+returns void
 language plpgsql volatile
 as $$
 declare
@@ -16,6 +17,8 @@ declare
     v_ack_id integer := p_place.ack_id;
     v_cursor howdah.ack_cursors;
     v_upto pg_snapshot := p_place.upto::text::pg_snapshot;  -- a snapshot out of a record is packed
+    -- What the caller took last is near: ask for all up to it at once. Beyond it, nothing is passed then.
+    v_near boolean := p_place.seq >= 0 and p_last - p_place.seq between 1 and 4096;
     v_after xid8;
     v_after_seq bigint;
     v_to xid8;
@@ -44,8 +47,11 @@ begin
                 from (select t.seq, row_number() over () as number
                       from howdah._persistent_N(v_topic_id, v_after, v_after_seq, v_to, v_done,
                           v_upto, p_now, 10000) t) k
-                where (select true from howdah.acked a
-                    where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null
+                where case when v_near
+                    then k.seq not in (select a.seq from howdah.acked a where a.ack_id = v_ack_id
+                        and a.seq > p_place.seq and a.seq <= p_last and a.lease_id is null)
+                    else (select true from howdah.acked a
+                        where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null end
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
                 from howdah._persistent_N(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
@@ -55,8 +61,11 @@ begin
                 from (select t.seq, row_number() over () as number
                       from howdah._nonpersistent_N(v_topic_id, v_after, v_after_seq, v_to, v_done,
                           v_upto, p_now, 10000) t) k
-                where (select true from howdah.acked a
-                    where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null
+                where case when v_near
+                    then k.seq not in (select a.seq from howdah.acked a where a.ack_id = v_ack_id
+                        and a.seq > p_place.seq and a.seq <= p_last and a.lease_id is null)
+                    else (select true from howdah.acked a
+                        where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null end
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
                 from howdah._nonpersistent_N(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,

@@ -109,7 +109,7 @@ begin
     end if;
     -- The cursor can only pass what is done before the first message that others have in hand.
     if not p_hold and (v_left > 0 or v_place.seq < 0 or v_last - v_place.seq > 16) then
-        perform howdah._pass_done(v_place, p_stream.ring, p_stream.moment);
+        perform howdah._pass_done(v_place, v_last, p_stream.ring, p_stream.moment);
     end if;
 end
 $$;
