@@ -4,9 +4,9 @@
 -- Raises   40001 a table was emptied meanwhile.
 -- Role     internal
 --
--- p_place comes from howdah._place_shared, for which the ring had p_ring truncations. It does what
--- howdah._advance_cursor does, for at most 10,000 messages of a usual subscription. If somebody else is doing it, or
--- has done it since, it does nothing.
+-- p_place comes from howdah._place_shared, for which the ring had p_ring truncations. p_last is the position that the
+-- caller took last, or NULL. It does what howdah._advance_cursor does, for at most 10,000 messages of a usual
+-- subscription. If somebody else is doing it, or has done it since, it does nothing.
 create or replace function howdah._pass_done(p_place record, p_last bigint, p_ring bigint, p_now timestamptz)
 returns void
 language plpgsql volatile
@@ -18,7 +18,8 @@ declare
     v_cursor howdah.ack_cursors;
     v_upto pg_snapshot := p_place.upto::text::pg_snapshot;  -- a snapshot out of a record is packed
     -- What the caller took last is near: ask for all up to it at once. Beyond it, nothing is passed then.
-    v_near boolean := p_place.seq >= 0 and p_last - p_place.seq between 1 and 4096;
+    v_near boolean := p_place.seq >= 0 and p_place.done is null
+        and p_last - p_place.seq between 1 and 4096;
     v_after xid8;
     v_after_seq bigint;
     v_to xid8;
