@@ -1469,7 +1469,8 @@ declare
 begin
     -- A reader of a shared subscription blocks whoever wants to change it.
     loop
-        select d.id, d.journal_level <> 'off' as journaled, s.topic, s.shared, s.alive, howdah._is_wildcard(s.topic) as wild,
+        select d.id, d.journal_level <> 'off' as journaled, d.special, s.topic, s.shared, s.alive,
+            howdah._is_wildcard(s.topic) as wild,
             not (s.prioritized or s.no_local or p_hold and not s.shared or howdah._has_old_snapshot())
                 and s.selector_sql is null
                 and (pg_sequence_last_value(d.failing) is null or s.shared and d.count_by = 'message') as plain,
@@ -1477,7 +1478,7 @@ begin
             r.truncations = howdah._truncations() and r.generation = howdah._generation() as settled,
             r.truncations, r.generation, r.closed,
             pg_sequence_last_value('howdah.topic_checked'::regclass) = howdah._boot_ms() as checked,
-            howdah._silent_ms(s.alive) < 1000 as noted, d.special
+            howdah._silent_ms(s.alive) < 1000 as noted
         into v_look
         from howdah.destinations d
         join howdah.subscriptions s on s.destination_id = d.id
@@ -1566,7 +1567,8 @@ begin
     end if;
     if slot is null and p_plain and p_consumer is null
        and pg_sequence_last_value(v_look.special) is not null then
-        perform howdah._check_reader(d, null) from howdah.destinations d where d.id = v_look.id;  -- the first lease or consumer came before the lock
+        -- the first lease or consumer came before the lock
+        perform howdah._check_reader(d, null) from howdah.destinations d where d.id = v_look.id;
     end if;
 end
 $$;
@@ -2584,6 +2586,11 @@ declare
     -- A snapshot out of a record is packed, and would be unpacked for each row.
     v_upto pg_snapshot := p_upto::text::pg_snapshot;
     v_done pg_snapshot := p_done::text::pg_snapshot;
+    -- Near the beginning all is asked for at once.
+    v_near bigint := case when p_after_seq >= 0 then p_after_seq + 4 * p_want + 512 else -1 end;
+    v_least bigint;
+    v_greatest bigint;
+    v_dense boolean;
     v_kept bigint[];
     v_now howdah.ack_cursors;
 begin
@@ -2594,7 +2601,11 @@ begin
                 select t.xid, t.seq
                 from howdah._persistent_0(p_topic_id, p_after, p_after_seq, p_to, v_done, v_upto, p_now, null) t
                 where case
-                    when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1)
+                    when case when t.seq between p_after_seq and v_near
+                        then t.seq in (select a.seq from howdah.acked a
+                            where a.ack_id = p_cursor and a.seq between p_after_seq and v_near)
+                        else (select true from howdah.acked a
+                            where a.ack_id = p_cursor and a.seq = t.seq limit 1) end
                         then false
                     else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
                 limit p_want) k;
@@ -2604,7 +2615,11 @@ begin
                 select t.xid, t.seq
                 from howdah._nonpersistent_0(p_topic_id, p_after, p_after_seq, p_to, v_done, v_upto, p_now, null) t
                 where case
-                    when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1)
+                    when case when t.seq between p_after_seq and v_near
+                        then t.seq in (select a.seq from howdah.acked a
+                            where a.ack_id = p_cursor and a.seq between p_after_seq and v_near)
+                        else (select true from howdah.acked a
+                            where a.ack_id = p_cursor and a.seq = t.seq limit 1) end
                         then false
                     else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
                 limit p_want) k;
@@ -2614,7 +2629,11 @@ begin
                 select t.xid, t.seq
                 from howdah._persistent_1(p_topic_id, p_after, p_after_seq, p_to, v_done, v_upto, p_now, null) t
                 where case
-                    when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1)
+                    when case when t.seq between p_after_seq and v_near
+                        then t.seq in (select a.seq from howdah.acked a
+                            where a.ack_id = p_cursor and a.seq between p_after_seq and v_near)
+                        else (select true from howdah.acked a
+                            where a.ack_id = p_cursor and a.seq = t.seq limit 1) end
                         then false
                     else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
                 limit p_want) k;
@@ -2624,7 +2643,11 @@ begin
                 select t.xid, t.seq
                 from howdah._nonpersistent_1(p_topic_id, p_after, p_after_seq, p_to, v_done, v_upto, p_now, null) t
                 where case
-                    when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1)
+                    when case when t.seq between p_after_seq and v_near
+                        then t.seq in (select a.seq from howdah.acked a
+                            where a.ack_id = p_cursor and a.seq between p_after_seq and v_near)
+                        else (select true from howdah.acked a
+                            where a.ack_id = p_cursor and a.seq = t.seq limit 1) end
                         then false
                     else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
                 limit p_want) k;
@@ -2634,7 +2657,11 @@ begin
                 select t.xid, t.seq
                 from howdah._persistent_2(p_topic_id, p_after, p_after_seq, p_to, v_done, v_upto, p_now, null) t
                 where case
-                    when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1)
+                    when case when t.seq between p_after_seq and v_near
+                        then t.seq in (select a.seq from howdah.acked a
+                            where a.ack_id = p_cursor and a.seq between p_after_seq and v_near)
+                        else (select true from howdah.acked a
+                            where a.ack_id = p_cursor and a.seq = t.seq limit 1) end
                         then false
                     else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
                 limit p_want) k;
@@ -2644,7 +2671,11 @@ begin
                 select t.xid, t.seq
                 from howdah._nonpersistent_2(p_topic_id, p_after, p_after_seq, p_to, v_done, v_upto, p_now, null) t
                 where case
-                    when (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = t.seq limit 1)
+                    when case when t.seq between p_after_seq and v_near
+                        then t.seq in (select a.seq from howdah.acked a
+                            where a.ack_id = p_cursor and a.seq between p_after_seq and v_near)
+                        else (select true from howdah.acked a
+                            where a.ack_id = p_cursor and a.seq = t.seq limit 1) end
                         then false
                     else pg_try_advisory_xact_lock(hashint8extended(t.seq, v_secret)) end
                 limit p_want) k;
@@ -2666,15 +2697,18 @@ begin
     elsif locked = 1 then
         insert into howdah.acked (ack_id, seq, xid)
         select p_cursor, last_seq, last_xid
-        where (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = last_seq limit 1) is null
-        on conflict do nothing;
+        where (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = last_seq limit 1) is null;
         v_kept := case when found then seqs end;
     else
+        select min(u.seq), max(u.seq) into v_least, v_greatest from unnest(seqs) u(seq);
+        v_dense := v_greatest - v_least < 4 * locked;
         with noted as (
             insert into howdah.acked (ack_id, seq, xid)
             select p_cursor, u.seq, u.xid from unnest(xids, seqs) u(xid, seq)
-            where (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = u.seq limit 1) is null
-            on conflict do nothing
+            where case when v_dense
+                then u.seq not in (select a.seq from howdah.acked a
+                    where a.ack_id = p_cursor and a.seq between v_least and v_greatest)
+                else (select true from howdah.acked a where a.ack_id = p_cursor and a.seq = u.seq limit 1) is null end
             returning seq
         )
         select array_agg(n.seq) into v_kept from noted n;
@@ -2875,8 +2909,7 @@ begin
         insert into howdah.acked (ack_id, seq, xid)
         select p_cursor, _claim_next.seq, _claim_next.xid
         where (select true from howdah.acked a
-            where a.ack_id = p_cursor and a.seq = _claim_next.seq limit 1) is null
-        on conflict do nothing;
+            where a.ack_id = p_cursor and a.seq = _claim_next.seq limit 1) is null;
         kept := found;
     end if;
     select c.* into v_now from howdah.ack_cursors c where c.ack_id = p_cursor order by c.n desc limit 1;
@@ -8174,7 +8207,7 @@ $_$;
 
 COMMENT ON FUNCTION howdah._parse_size(p_size text) IS 'a number of bytes from a text with the unit b, k or m.';
 
-CREATE FUNCTION howdah._pass_done(p_place record, p_ring bigint, p_now timestamp with time zone) RETURNS void
+CREATE FUNCTION howdah._pass_done(p_place record, p_last bigint, p_ring bigint, p_now timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     AS $$
 declare
@@ -8183,6 +8216,9 @@ declare
     v_ack_id integer := p_place.ack_id;
     v_cursor howdah.ack_cursors;
     v_upto pg_snapshot := p_place.upto::text::pg_snapshot;  -- a snapshot out of a record is packed
+    -- What the caller took last is near: ask for all up to it at once. Beyond it, nothing is passed then.
+    v_near boolean := p_place.seq >= 0 and p_place.done is null
+        and p_last - p_place.seq between 1 and 4096;
     v_after xid8;
     v_after_seq bigint;
     v_to xid8;
@@ -8210,8 +8246,11 @@ begin
                 from (select t.seq, row_number() over () as number
                       from howdah._persistent_0(v_topic_id, v_after, v_after_seq, v_to, v_done,
                           v_upto, p_now, 10000) t) k
-                where (select true from howdah.acked a
-                    where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null
+                where case when v_near
+                    then k.seq not in (select a.seq from howdah.acked a where a.ack_id = v_ack_id
+                        and a.seq > p_place.seq and a.seq <= p_last and a.lease_id is null)
+                    else (select true from howdah.acked a
+                        where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null end
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
                 from howdah._persistent_0(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
@@ -8221,8 +8260,11 @@ begin
                 from (select t.seq, row_number() over () as number
                       from howdah._nonpersistent_0(v_topic_id, v_after, v_after_seq, v_to, v_done,
                           v_upto, p_now, 10000) t) k
-                where (select true from howdah.acked a
-                    where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null
+                where case when v_near
+                    then k.seq not in (select a.seq from howdah.acked a where a.ack_id = v_ack_id
+                        and a.seq > p_place.seq and a.seq <= p_last and a.lease_id is null)
+                    else (select true from howdah.acked a
+                        where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null end
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
                 from howdah._nonpersistent_0(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
@@ -8232,8 +8274,11 @@ begin
                 from (select t.seq, row_number() over () as number
                       from howdah._persistent_1(v_topic_id, v_after, v_after_seq, v_to, v_done,
                           v_upto, p_now, 10000) t) k
-                where (select true from howdah.acked a
-                    where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null
+                where case when v_near
+                    then k.seq not in (select a.seq from howdah.acked a where a.ack_id = v_ack_id
+                        and a.seq > p_place.seq and a.seq <= p_last and a.lease_id is null)
+                    else (select true from howdah.acked a
+                        where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null end
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
                 from howdah._persistent_1(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
@@ -8243,8 +8288,11 @@ begin
                 from (select t.seq, row_number() over () as number
                       from howdah._nonpersistent_1(v_topic_id, v_after, v_after_seq, v_to, v_done,
                           v_upto, p_now, 10000) t) k
-                where (select true from howdah.acked a
-                    where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null
+                where case when v_near
+                    then k.seq not in (select a.seq from howdah.acked a where a.ack_id = v_ack_id
+                        and a.seq > p_place.seq and a.seq <= p_last and a.lease_id is null)
+                    else (select true from howdah.acked a
+                        where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null end
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
                 from howdah._nonpersistent_1(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
@@ -8254,8 +8302,11 @@ begin
                 from (select t.seq, row_number() over () as number
                       from howdah._persistent_2(v_topic_id, v_after, v_after_seq, v_to, v_done,
                           v_upto, p_now, 10000) t) k
-                where (select true from howdah.acked a
-                    where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null
+                where case when v_near
+                    then k.seq not in (select a.seq from howdah.acked a where a.ack_id = v_ack_id
+                        and a.seq > p_place.seq and a.seq <= p_last and a.lease_id is null)
+                    else (select true from howdah.acked a
+                        where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null end
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
                 from howdah._persistent_2(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
@@ -8265,8 +8316,11 @@ begin
                 from (select t.seq, row_number() over () as number
                       from howdah._nonpersistent_2(v_topic_id, v_after, v_after_seq, v_to, v_done,
                           v_upto, p_now, 10000) t) k
-                where (select true from howdah.acked a
-                    where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null
+                where case when v_near
+                    then k.seq not in (select a.seq from howdah.acked a where a.ack_id = v_ack_id
+                        and a.seq > p_place.seq and a.seq <= p_last and a.lease_id is null)
+                    else (select true from howdah.acked a
+                        where a.ack_id = v_ack_id and a.seq = k.seq and a.lease_id is null limit 1) is null end
                 limit 1;
                 select max(t.xid) as xid, array_agg(t.seq) as seqs into v_keys
                 from howdah._nonpersistent_2(v_topic_id, v_after, v_after_seq, v_to, v_done, v_upto,
@@ -8290,7 +8344,7 @@ begin
 end
 $$;
 
-COMMENT ON FUNCTION howdah._pass_done(p_place record, p_ring bigint, p_now timestamp with time zone) IS 'move the cursor of a shared subscription over what is done, up to the first message that is not, or that is leased.';
+COMMENT ON FUNCTION howdah._pass_done(p_place record, p_last bigint, p_ring bigint, p_now timestamp with time zone) IS 'move the cursor of a shared subscription over what is done, up to the first message that is not, or that is leased.';
 
 CREATE FUNCTION howdah._pass_stream(p_stream record, p_rest boolean, p_from xid8, p_from_seq bigint, p_to xid8, p_last bigint, p_done pg_snapshot, p_taken integer, p_total bigint, p_filled boolean) RETURNS void
     LANGUAGE plpgsql
@@ -9034,8 +9088,8 @@ begin
             select * from howdah._run_persistent_0(p_name, p_topic, p_topic_id, v_from, v_first, v_last, p_now);
         when p_slot = 0 and not p_nonpersistent then
             return query
-            select m.* from howdah._stream_persistent_0(p_name, p_topic, p_topic_id, v_from, v_first, v_to, null, p_upto,
-                p_now, null) m
+            select m.* from howdah._stream_persistent_0(p_name, p_topic, p_topic_id, v_from, v_first, v_to, null,
+                p_upto, p_now, null) m
             where m."position" = any (p_seqs) limit v_number;
         when p_slot = 0 and v_run then
             return query
@@ -9050,8 +9104,8 @@ begin
             select * from howdah._run_persistent_1(p_name, p_topic, p_topic_id, v_from, v_first, v_last, p_now);
         when p_slot = 1 and not p_nonpersistent then
             return query
-            select m.* from howdah._stream_persistent_1(p_name, p_topic, p_topic_id, v_from, v_first, v_to, null, p_upto,
-                p_now, null) m
+            select m.* from howdah._stream_persistent_1(p_name, p_topic, p_topic_id, v_from, v_first, v_to, null,
+                p_upto, p_now, null) m
             where m."position" = any (p_seqs) limit v_number;
         when p_slot = 1 and v_run then
             return query
@@ -9066,8 +9120,8 @@ begin
             select * from howdah._run_persistent_2(p_name, p_topic, p_topic_id, v_from, v_first, v_last, p_now);
         when p_slot = 2 and not p_nonpersistent then
             return query
-            select m.* from howdah._stream_persistent_2(p_name, p_topic, p_topic_id, v_from, v_first, v_to, null, p_upto,
-                p_now, null) m
+            select m.* from howdah._stream_persistent_2(p_name, p_topic, p_topic_id, v_from, v_first, v_to, null,
+                p_upto, p_now, null) m
             where m."position" = any (p_seqs) limit v_number;
         when p_slot = 2 and v_run then
             return query
@@ -9559,7 +9613,7 @@ begin
     end if;
     -- The cursor can only pass what is done before the first message that others have in hand.
     if not p_hold and (v_left > 0 or v_place.seq < 0 or v_last - v_place.seq > 16) then
-        perform howdah._pass_done(v_place, p_stream.ring, p_stream.moment);
+        perform howdah._pass_done(v_place, v_last, p_stream.ring, p_stream.moment);
     end if;
 end
 $$;
@@ -22535,7 +22589,7 @@ REVOKE ALL ON FUNCTION howdah._parks_waiting(p_queue howdah.destinations, p_now 
 
 REVOKE ALL ON FUNCTION howdah._parse_size(p_size text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._pass_done(p_place record, p_ring bigint, p_now timestamp with time zone) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._pass_done(p_place record, p_last bigint, p_ring bigint, p_now timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._pass_stream(p_stream record, p_rest boolean, p_from xid8, p_from_seq bigint, p_to xid8, p_last bigint, p_done pg_snapshot, p_taken integer, p_total bigint, p_filled boolean) FROM PUBLIC;
 
