@@ -130,3 +130,57 @@ def test_a_consumer_gets_no_more_at_once_than_the_servers_lock_table_has_room_fo
         assert taken(transaction.connection, 10_000) == sent[:most]
         assert taken(db, 10_000) == sent[most : 2 * most]
     assert taken(db, 10_000) == sent[2 * most :]
+
+
+@pytest.mark.parametrize("want", [1, 5])
+def test_a_failed_message_comes_again_first_with_its_count_and_the_others_come_after_it(
+    db: Db, connect: Connect, want: int
+) -> None:
+    one(db, "select howdah.alter_queue(%s, '{\"redelivery_delay_ms\": 0}')", (NAME,))
+    sent = publish(db, 20)
+    with connect().transaction(force_rollback=True) as transaction:
+        assert taken(transaction.connection, 2) == sent[:2]
+    fail(db, sent[1], NAME)
+    got = []
+    while messages := receive(db, NAME, want):
+        got += [(message.message_id, message.delivery_count) for message in messages]
+    assert sorted(got) == [(number, 2 if number == sent[1] else 1) for number in sent]
+    assert one(db, "select count(*) from howdah.journal where event = 'consumed'") >= 1
+
+
+def test_a_consumer_that_waited_for_a_new_definition_reads_by_the_new_one(db: Db, connect: Connect) -> None:
+    changer, consumer = connect(), connect()
+    pid = consumer.info.backend_pid
+    with ThreadPoolExecutor(1) as pool:
+        with changer.transaction():
+            one(changer, "select howdah.subscribe('t', 's', selector => 'k = 1', shared => true)")
+            changer.execute("select howdah.send('t', 'not wanted', headers => '{\"k\": 0}')")
+            found = pool.submit(taken, consumer, 9)
+            wait_until(lambda: column(db, "select pid from pg_locks where not granted and pid = %s", (pid,)))
+        assert found.result() == []
+    wanted = one(db, "select howdah.send('t', 'yes', headers => '{\"k\": 1}')")
+    assert taken(consumer, 9) == [wanted]
+
+
+def test_consumers_beside_each_other_note_each_message_once_and_leave_nothing_noted(db: Db, connect: Connect) -> None:
+    sent = publish(db, 3000)
+    consumers = [connect() for _ in range(4)]
+
+    def drain(number: int) -> list[int]:
+        got: list[int] = []
+        while more := taken(consumers[number], 1 if number == 0 else 40):
+            got += more
+        return got
+
+    with ThreadPoolExecutor(4) as pool:
+        got = [number for part in pool.map(drain, range(4)) for number in part]
+    assert sorted(got) == sent
+    assert taken(db, 1) == []
+    assert one(db, "select count(*) from howdah.acked") == 0
+    assert one(db, "select delivered from howdah.list_subscriptions('t')") == 3000
+    journaled = one(
+        db,
+        "select sum(case when last_id is null then cardinality(message_ids)"
+        " else (last_id - message_ids[1]) / 1000000 + 1 end)::bigint from howdah.journal where event = 'consumed'",
+    )
+    assert journaled == 3000
