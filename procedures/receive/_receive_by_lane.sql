@@ -49,6 +49,13 @@ begin
             if found then
                 return;
             end if;
+        elsif p_selector is not null and p_consumer is null and not p_hold
+              and pg_sequence_last_value(v_queue.failing) is null then
+            return query select * from howdah._receive_selected(v_queue.lane, p_name, p_selector, p_want, v_now,
+                v_queue.journaled);
+            if found then
+                return;
+            end if;
         end if;
         v_walk := howdah._admit(p_id, v_queue.main_rank, p_selector, p_consumer, p_hold);
         if not v_walk.admitted then
