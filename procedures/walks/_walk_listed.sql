@@ -27,7 +27,7 @@ begin
             greatest(howdah._hint(p_lane.head), (select max(c.upto) from howdah.candidates c
                 where c.destination_id = p_lane.destination_id and c.digest = md5(p_walk.selector)::uuid
                   and c.rank = p_lane.rank and c.selector = p_walk.selector and c.upto <= p_tail)),
-            p_want, p_all);
+            p_tail, p_want, p_all);
     end if;
     select * into v_taken from howdah._take_listed(p_lane, p_walk, p_want - coalesce(cardinality(v_back), 0),
         v_note);
