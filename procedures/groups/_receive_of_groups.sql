@@ -1,8 +1,8 @@
 -- howdah._receive_of_groups(p_lane, p_name, p_now, p_want, p_journaled): receive several messages of a queue with
 -- transaction groups in the short way.
 --
--- Returns  p_want rows of howdah.message; no row where howdah._take_one_of_group gives none, or if fewer can be taken
---          so. Nothing has ever failed in the queue.
+-- Returns  rows of howdah.message, as many as howdah._claim_of_groups chooses; no row where howdah._take_one_of_group
+--          gives none. Nothing has ever failed in the queue.
 -- Role     internal
 create or replace function howdah._receive_of_groups(
     p_lane howdah.lanes, p_name text, p_now timestamptz, p_want integer, p_journaled boolean
@@ -10,15 +10,21 @@ create or replace function howdah._receive_of_groups(
 language plpgsql volatile
 as $$
 declare
-    v_seqs bigint[];
+    v_from bigint;
+    v_back boolean := random() >= 0.97;
+    v_chosen record;
 begin
     if not howdah._is_plain(p_lane.destination_id, 'transaction') then
         return;
     end if;
-    v_seqs := howdah._claim_of_groups(p_lane, null, howdah._walk_from(p_lane, null, false), p_want, random() >= 0.97);
-    if v_seqs is null then
-        return;
+    v_from := howdah._walk_from(p_lane, null, false);
+    if v_back then
+        perform howdah._note_first(p_lane, null, v_from);
     end if;
-    return query select * from howdah._deliver_locked(p_lane, p_name, v_seqs, p_now, null, p_journaled);
+    v_chosen := howdah._claim_of_groups(p_lane, v_from, p_want, v_back);
+    if v_chosen.seqs is not null then
+        return query select * from howdah._deliver_walked(p_lane, p_name, v_chosen.seqs, v_chosen.groups, v_chosen.mine,
+            v_from, v_chosen.locked, p_now, null, p_journaled);
+    end if;
 end
 $$;
