@@ -11,6 +11,7 @@ GROUPS, SELECTOR = "groups", "selector"
 UNGROUPED, EVERYTHING = "no groups", "everything, without a selector"
 NUMBER_OF_GROUPS = 10_000
 WIDTHS = (1, 32)
+BATCHES = (1, 10, 100)
 #: One message in so many is selected.
 ONE_IN = 1000
 
@@ -28,7 +29,7 @@ def fill(connection: Db, messages: int) -> None:
 def groups(bench: Bench) -> None:
     """One message a transaction, ten, and a hundred, of the same queue with groups and without, in turn."""
     for width in WIDTHS:
-        for batch in (1, 10, 100):
+        for batch in BATCHES:
             each = max(bench.size.messages // width, bench.size.each) // min(batch, 10)
             for _ in range(bench.size.rounds):
                 for who, option in ((OURS, "transaction"), (UNGROUPED, "none")):

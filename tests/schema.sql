@@ -2666,7 +2666,10 @@ begin
     seqs := '{}';
     groups := '{}';
     mine := '{}';
-    locked := p_back;
+    locked := p_back or (select m.xmax = 0 and howdah._lock_group(p_lane.destination_id,
+            howdah._group(m.headers, m.conversation_id)) from howdah.msgs m
+        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
+        order by m.seq limit 1) is not true;
     while cardinality(seqs) < p_want and v_number < v_most loop
         v_page := howdah._next_of_groups(p_lane, coalesce(seqs[cardinality(seqs)], p_from), 9223372036854775807,
             least(v_most - v_number, p_want - cardinality(seqs)), null, p_back, locked);

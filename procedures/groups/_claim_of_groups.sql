@@ -9,7 +9,8 @@
 -- message before (howdah._deliver_walked). What other transactions hold, or held and returned (xmax), is not chosen
 -- here, and its groups are not tried. With p_back it is.
 --
--- A group's lock keeps receivers from its messages. Messages without a group are locked, and with them all others.
+-- A group's lock keeps receivers from its messages. Messages without a group are locked, and with them all others. They
+-- are locked too where others are at work, so that these skip them by their xmax instead of trying their groups.
 --
 -- A statement chooses as many messages as there may be new groups. When there may be no more, a last one chooses what
 -- these groups have among the next positions, unless each of them had one message so far.
@@ -27,7 +28,10 @@ begin
     seqs := '{}';
     groups := '{}';
     mine := '{}';
-    locked := p_back;
+    locked := p_back or (select m.xmax = 0 and howdah._lock_group(p_lane.destination_id,
+            howdah._group(m.headers, m.conversation_id)) from howdah.msgs m
+        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
+        order by m.seq limit 1) is not true;
     while cardinality(seqs) < p_want and v_number < v_most loop
         v_page := howdah._next_of_groups(p_lane, coalesce(seqs[cardinality(seqs)], p_from), 9223372036854775807,
             least(v_most - v_number, p_want - cardinality(seqs)), null, p_back, locked);
