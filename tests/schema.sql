@@ -5040,13 +5040,16 @@ begin
         end if;
         v_count := v_count + 1;
     end loop;
+    delete from howdah.candidates c
+    where not exists (select from howdah.selections s
+                      where s.destination_id = c.destination_id and s.digest = c.digest and s.rank = c.rank);
     return v_count;
 exception when lock_not_available then
     return 0;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._forget_selections() IS 'delete selectors that nobody used for a day, with their hints.';
+COMMENT ON FUNCTION howdah._forget_selections() IS 'delete selectors that nobody used for a day, with their hints and what their looks found ahead.';
 
 CREATE FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_nonpersistent boolean, p_notify boolean, p_user text) RETURNS void
     LANGUAGE plpgsql
