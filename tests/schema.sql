@@ -2537,6 +2537,49 @@ $_$;
 
 COMMENT ON FUNCTION howdah._check_wildcard(p_pattern text) IS 'refuse a pattern that is no wildcard.';
 
+CREATE FUNCTION howdah._choose_of_groups(p_lane howdah.lanes, p_from bigint, p_want integer, p_back boolean, OUT seqs bigint[], OUT groups text[], OUT mine jsonb, OUT locked boolean) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_most constant integer := howdah._most_groups();
+    v_number integer := 0;
+    v_page record;
+begin
+    seqs := '{}';
+    groups := '{}';
+    mine := '{}';
+    locked := p_back or (select m.xmax = 0 and howdah._lock_group(p_lane.destination_id,
+            howdah._group(m.headers, m.conversation_id)) from howdah.msgs m
+        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
+        order by m.seq limit 1) is not true;
+    while cardinality(seqs) < p_want and v_number < v_most loop
+        v_page := howdah._next_of_groups(p_lane, coalesce(seqs[cardinality(seqs)], p_from), 9223372036854775807,
+            least(v_most - v_number, p_want - cardinality(seqs)), null, p_back, locked);
+        if v_page.seqs is null then
+            seqs := null;
+            return;
+        elsif not locked and array_position(v_page.groups, null) is not null then
+            locked := true;
+            seqs := '{}';
+            groups := '{}';
+            continue;
+        end if;
+        seqs := seqs || v_page.seqs;
+        groups := groups || v_page.groups;
+        mine := mine || jsonb_object(array_remove(v_page.groups, null), array_remove(v_page.groups, null));
+        v_number := (select count(*) from jsonb_object_keys(mine));
+    end loop;
+    if cardinality(seqs) < p_want and cardinality(seqs) > v_number then
+        v_page := howdah._next_of_groups(p_lane, seqs[cardinality(seqs)], seqs[cardinality(seqs)] + 2 * p_want,
+            p_want - cardinality(seqs), mine, p_back, locked);
+        seqs := seqs || v_page.seqs;
+        groups := groups || v_page.groups;
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._choose_of_groups(p_lane howdah.lanes, p_from bigint, p_want integer, p_back boolean, OUT seqs bigint[], OUT groups text[], OUT mine jsonb, OUT locked boolean) IS 'choose the first ready messages behind a position whose groups are free, and lock the groups.';
+
 CREATE FUNCTION howdah._chosen_messages(p_source howdah.destinations, p_message_ids bigint[], p_max bigint, p_origin text, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selector text) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
@@ -2655,48 +2698,40 @@ $$;
 
 COMMENT ON FUNCTION howdah._claim_groups(p_lane howdah.lanes, p_walk howdah.walk, p_keys bigint[], p_groups text[], p_seqs integer[], p_want integer, p_now timestamp with time zone, p_more boolean, INOUT mine text[], INOUT refused text[], OUT taken bigint[], OUT firsts bigint[], OUT full_up boolean, OUT through boolean) IS 'take what may be taken from a page of a queue with message groups.';
 
-CREATE FUNCTION howdah._claim_of_groups(p_lane howdah.lanes, p_from bigint, p_want integer, p_back boolean, OUT seqs bigint[], OUT groups text[], OUT mine jsonb, OUT locked boolean) RETURNS record
+CREATE FUNCTION howdah._claim_of_groups(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_want integer, p_all boolean) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
 declare
-    v_most constant integer := howdah._most_groups();
-    v_number integer := 0;
-    v_page record;
+    v_seqs bigint[];
+    v_groups text[];
 begin
-    seqs := '{}';
-    groups := '{}';
-    mine := '{}';
-    locked := p_back or (select m.xmax = 0 and howdah._lock_group(p_lane.destination_id,
-            howdah._group(m.headers, m.conversation_id)) from howdah.msgs m
-        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
-        order by m.seq limit 1) is not true;
-    while cardinality(seqs) < p_want and v_number < v_most loop
-        v_page := howdah._next_of_groups(p_lane, coalesce(seqs[cardinality(seqs)], p_from), 9223372036854775807,
-            least(v_most - v_number, p_want - cardinality(seqs)), null, p_back, locked);
-        if v_page.seqs is null then
-            seqs := null;
-            return;
-        elsif not locked and array_position(v_page.groups, null) is not null then
-            locked := true;
-            seqs := '{}';
-            groups := '{}';
-            continue;
-        end if;
-        seqs := seqs || v_page.seqs;
-        groups := groups || v_page.groups;
-        mine := mine || jsonb_object(array_remove(v_page.groups, null), array_remove(v_page.groups, null));
-        v_number := (select count(*) from jsonb_object_keys(mine));
-    end loop;
-    if cardinality(seqs) < p_want and cardinality(seqs) > v_number then
-        v_page := howdah._next_of_groups(p_lane, seqs[cardinality(seqs)], seqs[cardinality(seqs)] + 2 * p_want,
-            p_want - cardinality(seqs), mine, p_back, locked);
-        seqs := seqs || v_page.seqs;
-        groups := groups || v_page.groups;
+    if p_all then
+        perform howdah._note_first(p_lane, p_walk, p_from);
     end if;
+    select array_agg(c.seq order by c.seq), array_agg(c.group_id order by c.seq) into v_seqs, v_groups
+    from (select m.seq, howdah._group(m.headers, m.conversation_id) as group_id from howdah.msgs m
+          where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
+            and (m.xmax = 0 or p_all)
+            and howdah._lock_group(p_lane.destination_id, howdah._group(m.headers, m.conversation_id)) is not false
+          order by m.seq limit p_want for update skip locked) c;
+    if cardinality(v_seqs) = p_want
+       and not exists (
+           select from (select m.seq, howdah._group(m.headers, m.conversation_id) as group_id from howdah.msgs m
+                        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
+                          and m.seq < v_seqs[p_want]
+                        offset 0) b
+           where b.group_id = any (v_groups) and b.seq <> all (v_seqs)
+             and b.seq < (select max(c.seq) from unnest(v_seqs, v_groups) c(seq, group_id)
+                 where c.group_id = b.group_id))
+       and not exists (select from howdah.parked p
+           where p.destination_id = p_lane.destination_id and p.group_id = any (v_groups)) then
+        return v_seqs;
+    end if;
+    return null;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._claim_of_groups(p_lane howdah.lanes, p_from bigint, p_want integer, p_back boolean, OUT seqs bigint[], OUT groups text[], OUT mine jsonb, OUT locked boolean) IS 'choose the first ready messages behind a position whose groups are free, and lock the groups.';
+COMMENT ON FUNCTION howdah._claim_of_groups(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_want integer, p_all boolean) IS 'the first ready messages behind a position whose groups are free.';
 
 CREATE FUNCTION howdah._claim_one_of_group(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_all boolean) RETURNS bigint
     LANGUAGE plpgsql
@@ -3514,6 +3549,66 @@ $$;
 
 COMMENT ON FUNCTION howdah._deliver(p_destination_id integer, p_message howdah.msgs, p_now timestamp with time zone, p_limit integer, p_journaled boolean) IS 'deliver a message just taken, or dispose of it.';
 
+CREATE FUNCTION howdah._deliver_chosen(p_lane howdah.lanes, p_name text, p_seqs bigint[], p_groups text[], p_mine jsonb, p_from bigint, p_locked boolean, p_now timestamp with time zone, p_journaled boolean) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
+    AS $$
+begin
+    return query
+    with taken as materialized (
+        delete from howdah.msgs m
+        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
+          and m.seq between p_seqs[1] and p_seqs[cardinality(p_seqs)] and m.seq = any (p_seqs)
+          and (p_locked or m.xmax = 0)
+          and (select count(*) from (
+                   select from howdah.msgs b
+                   where b.destination_id = p_lane.destination_id and b.rank = p_lane.rank and b.seq > p_from
+                     and b.seq <= p_seqs[cardinality(p_seqs)]
+                     and p_mine ? howdah._group(b.headers, b.conversation_id)
+                   limit cardinality(p_seqs) + 1) o) = cardinality(array_remove(p_groups, null))
+          and not (exists (select from howdah.parked p
+                           where p.destination_id = p_lane.destination_id and p.group_id is not null)
+                   and exists (select from howdah.parked p
+                               where p.destination_id = p_lane.destination_id and p.group_id = any (p_groups)))
+        returning m.*
+    ), missing as materialized (
+        select u.group_id, min(u.seq) as seq from unnest(p_seqs, p_groups) u(seq, group_id)
+        where not exists (select from taken t where t.seq = u.seq)
+        group by u.group_id
+    ), journaled as (
+        insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
+        select howdah.now(), p_lane.destination_id, 'consumed', array_agg(c.message_id), min(c.sent_at)
+        from taken c
+        where (c.expires_at > p_now) is not false and p_journaled
+          and case when (select count(*) from taken) < cardinality(p_seqs) then not exists (
+              select from missing n
+              where n.group_id = howdah._group(c.headers, c.conversation_id) and n.seq < c.seq) else true end
+        having count(*) > 0
+    )
+    select c.message_id, p_name, case when c.is_text
+        then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
+        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end, c.content_type, c.headers,
+        9 - c.rank, c.correlation_id, c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at,
+        c.expires_at, 1, false, c.seq, c.stage::integer,
+        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
+        c.dead_reason, c.dead_at
+    from taken c
+    where case when (select count(*) from taken) < cardinality(p_seqs) then not exists (
+            select from missing n where n.group_id = howdah._group(c.headers, c.conversation_id) and n.seq < c.seq)
+            or howdah._put_back(
+            row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at, c.destination_id, c.origin_id,
+            c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type,
+            c.conversation_id, c.dead_reason)::howdah.msgs, false, false) else true end
+      and ((c.expires_at > p_now) is not false
+           or howdah._dispose(p_lane.destination_id,
+            row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at, c.destination_id, c.origin_id,
+            c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type,
+            c.conversation_id, c.dead_reason)::howdah.msgs, false, null, p_now))
+    order by c.seq;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._deliver_chosen(p_lane howdah.lanes, p_name text, p_seqs bigint[], p_groups text[], p_mine jsonb, p_from bigint, p_locked boolean, p_now timestamp with time zone, p_journaled boolean) IS 'deliver what howdah._choose_of_groups has chosen.';
+
 CREATE FUNCTION howdah._deliver_found(p_lane howdah.lanes, p_name text, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_walk howdah.walk, p_hold boolean, p_limit integer, p_failing regclass, p_journaled boolean, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
     AS $$
@@ -3566,7 +3661,7 @@ $$;
 
 COMMENT ON FUNCTION howdah._deliver_found(p_lane howdah.lanes, p_name text, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_walk howdah.walk, p_hold boolean, p_limit integer, p_failing regclass, p_journaled boolean, p_now timestamp with time zone) IS 'deliver messages that howdah._find_in_lane has found and locked, or dispose of them.';
 
-CREATE FUNCTION howdah._deliver_walked(p_lane howdah.lanes, p_name text, p_seqs bigint[], p_groups text[], p_mine jsonb, p_from bigint, p_locked boolean, p_now timestamp with time zone, p_reason text, p_journaled boolean) RETURNS SETOF howdah.message
+CREATE FUNCTION howdah._deliver_locked(p_lane howdah.lanes, p_name text, p_positions bigint[], p_now timestamp with time zone, p_reason text, p_journaled boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
     AS $$
 begin
@@ -3574,33 +3669,12 @@ begin
     with taken as materialized (
         delete from howdah.msgs m
         where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
-          and m.seq between p_seqs[1] and p_seqs[cardinality(p_seqs)] and m.seq = any (p_seqs)
-          and (p_locked or m.xmax = 0)
-          and (p_mine is null
-               or (select count(*) from (
-                       select from howdah.msgs b
-                       where b.destination_id = p_lane.destination_id and b.rank = p_lane.rank and b.seq > p_from
-                         and b.seq <= p_seqs[cardinality(p_seqs)]
-                         and p_mine ? howdah._group(b.headers, b.conversation_id)
-                       limit cardinality(p_seqs) + 1) o) = cardinality(array_remove(p_groups, null))
-                  and not (exists (select from howdah.parked p
-                                   where p.destination_id = p_lane.destination_id and p.group_id is not null)
-                           and exists (select from howdah.parked p
-                                       where p.destination_id = p_lane.destination_id
-                                         and p.group_id = any (p_groups))))
+          and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions)
         returning m.*
-    ), missing as materialized (
-        select u.group_id, min(u.seq) as seq from unnest(p_seqs, p_groups) u(seq, group_id)
-        where not exists (select from taken t where t.seq = u.seq)
-        group by u.group_id
     ), journaled as (
         insert into howdah.journal (at, destination_id, event, reason, message_ids, oldest_sent_at)
         select howdah.now(), p_lane.destination_id, 'consumed', p_reason, array_agg(c.message_id), min(c.sent_at)
-        from taken c
-        where (c.expires_at > p_now) is not false and p_journaled
-          and case when (select count(*) from taken) < cardinality(p_seqs) then not exists (
-              select from missing n
-              where n.group_id = howdah._group(c.headers, c.conversation_id) and n.seq < c.seq) else true end
+        from taken c where (c.expires_at > p_now) is not false and p_journaled
         having count(*) > 0
     )
     select c.message_id, p_name, case when c.is_text
@@ -3611,22 +3685,16 @@ begin
         case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
         c.dead_reason, c.dead_at
     from taken c
-    where case when (select count(*) from taken) < cardinality(p_seqs) then not exists (
-            select from missing n where n.group_id = howdah._group(c.headers, c.conversation_id) and n.seq < c.seq)
-            or howdah._put_back(
-            row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at, c.destination_id, c.origin_id,
-            c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type,
-            c.conversation_id, c.dead_reason)::howdah.msgs, false, false) else true end
-      and ((c.expires_at > p_now) is not false
-           or howdah._dispose(p_lane.destination_id,
-            row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at, c.destination_id, c.origin_id,
-            c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type,
-            c.conversation_id, c.dead_reason)::howdah.msgs, false, null, p_now))
+    where (c.expires_at > p_now) is not false or howdah._dispose(p_lane.destination_id,
+        row(c.seq, c.message_id, c.sent_at, c.expires_at,
+        c.dead_at, c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
+        c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason)::howdah.msgs, false, null,
+        p_now)
     order by c.seq;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._deliver_walked(p_lane howdah.lanes, p_name text, p_seqs bigint[], p_groups text[], p_mine jsonb, p_from bigint, p_locked boolean, p_now timestamp with time zone, p_reason text, p_journaled boolean) IS 'deliver messages that a walk has chosen in a queue in which nothing ever failed.';
+COMMENT ON FUNCTION howdah._deliver_locked(p_lane howdah.lanes, p_name text, p_positions bigint[], p_now timestamp with time zone, p_reason text, p_journaled boolean) IS 'deliver locked messages of a queue in which nothing ever failed.';
 
 CREATE FUNCTION howdah._destination(p_name text, p_verb text) RETURNS howdah.destinations
     LANGUAGE plpgsql STABLE
@@ -9032,24 +9100,31 @@ CREATE FUNCTION howdah._receive_of_groups(p_lane howdah.lanes, p_name text, p_no
 declare
     v_from bigint;
     v_back boolean := random() >= 0.97;
+    v_seqs bigint[];
     v_chosen record;
 begin
     if not howdah._is_plain(p_lane.destination_id, 'transaction') then
         return;
     end if;
     v_from := howdah._walk_from(p_lane, null, false);
-    if v_back then
+    if p_want <= 32 then
+        v_seqs := howdah._claim_of_groups(p_lane, null, v_from, p_want, v_back);
+        if v_seqs is not null then
+            return query select * from howdah._deliver_locked(p_lane, p_name, v_seqs, p_now, null, p_journaled);
+        end if;
+        return;
+    elsif v_back then
         perform howdah._note_first(p_lane, null, v_from);
     end if;
-    v_chosen := howdah._claim_of_groups(p_lane, v_from, p_want, v_back);
+    v_chosen := howdah._choose_of_groups(p_lane, v_from, p_want, v_back);
     if v_chosen.seqs is not null then
-        return query select * from howdah._deliver_walked(p_lane, p_name, v_chosen.seqs, v_chosen.groups, v_chosen.mine,
-            v_from, v_chosen.locked, p_now, null, p_journaled);
+        return query select * from howdah._deliver_chosen(p_lane, p_name, v_chosen.seqs, v_chosen.groups, v_chosen.mine,
+            v_from, v_chosen.locked, p_now, p_journaled);
     end if;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._receive_of_groups(p_lane howdah.lanes, p_name text, p_now timestamp with time zone, p_want integer, p_journaled boolean) IS 'receive several messages of a queue with transaction groups in the short way.';
+COMMENT ON FUNCTION howdah._receive_of_groups(p_lane howdah.lanes, p_name text, p_now timestamp with time zone, p_want integer, p_journaled boolean) IS 'receive several messages of a queue with transaction groups in a short way.';
 
 CREATE FUNCTION howdah._receive_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_name text, p_want integer, p_hold boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -9114,8 +9189,7 @@ begin
     end if;
     v_keys := (select t.keys from howdah._take_listed(p_lane, v_walk, p_want, howdah._hides_nothing()) t);
     if cardinality(v_keys) = p_want then
-        return query select * from howdah._deliver_walked(p_lane, p_name, v_keys, null, null, null, true,
-            p_now, 'selected', p_journaled);
+        return query select * from howdah._deliver_locked(p_lane, p_name, v_keys, p_now, 'selected', p_journaled);
     end if;
 end
 $$;
@@ -21876,11 +21950,13 @@ REVOKE ALL ON FUNCTION howdah._check_verb(p_verb text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_wildcard(p_pattern text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._choose_of_groups(p_lane howdah.lanes, p_from bigint, p_want integer, p_back boolean, OUT seqs bigint[], OUT groups text[], OUT mine jsonb, OUT locked boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._chosen_messages(p_source howdah.destinations, p_message_ids bigint[], p_max bigint, p_origin text, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selector text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._claim_groups(p_lane howdah.lanes, p_walk howdah.walk, p_keys bigint[], p_groups text[], p_seqs integer[], p_want integer, p_now timestamp with time zone, p_more boolean, INOUT mine text[], INOUT refused text[], OUT taken bigint[], OUT firsts bigint[], OUT full_up boolean, OUT through boolean) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._claim_of_groups(p_lane howdah.lanes, p_from bigint, p_want integer, p_back boolean, OUT seqs bigint[], OUT groups text[], OUT mine jsonb, OUT locked boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._claim_of_groups(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_want integer, p_all boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._claim_one_of_group(p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_all boolean) FROM PUBLIC;
 
@@ -21940,9 +22016,11 @@ REVOKE ALL ON FUNCTION howdah._deduplicate(p_destination howdah.destinations, p_
 
 REVOKE ALL ON FUNCTION howdah._deliver(p_destination_id integer, p_message howdah.msgs, p_now timestamp with time zone, p_limit integer, p_journaled boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._deliver_chosen(p_lane howdah.lanes, p_name text, p_seqs bigint[], p_groups text[], p_mine jsonb, p_from bigint, p_locked boolean, p_now timestamp with time zone, p_journaled boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._deliver_found(p_lane howdah.lanes, p_name text, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_walk howdah.walk, p_hold boolean, p_limit integer, p_failing regclass, p_journaled boolean, p_now timestamp with time zone) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._deliver_walked(p_lane howdah.lanes, p_name text, p_seqs bigint[], p_groups text[], p_mine jsonb, p_from bigint, p_locked boolean, p_now timestamp with time zone, p_reason text, p_journaled boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._deliver_locked(p_lane howdah.lanes, p_name text, p_positions bigint[], p_now timestamp with time zone, p_reason text, p_journaled boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._destination(p_name text, p_verb text) FROM PUBLIC;
 

@@ -1,59 +1,41 @@
--- howdah._claim_of_groups(p_lane, p_from, p_want, p_back): choose the first ready messages behind a position whose
--- groups are free, and lock the groups.
+-- howdah._claim_of_groups(p_lane, p_walk, p_from, p_want, p_all): the first ready messages behind a position whose
+-- groups are free.
 --
--- Returns  positions in order, with their groups: p_want, or fewer if they are of as many groups as a transaction may
---          lock. NULL if there are not so many. mine: these groups, as keys. locked: the messages are locked too.
+-- Returns  p_want positions in order, locked; NULL if there are fewer, or howdah._claim_groups must look.
 -- Role     internal
 --
--- The caller asks in a later statement, which sees what the groups' last holders did, whether the groups have no other
--- message before (howdah._deliver_walked). What other transactions hold, or held and returned (xmax), is not chosen
--- here, and its groups are not tried. With p_back it is.
---
--- A group's lock keeps receivers from its messages. Messages without a group are locked, and with them all others. They
--- are locked too where others are at work, so that these skip them by their xmax instead of trying their groups.
---
--- A statement chooses as many messages as there may be new groups. When there may be no more, a last one chooses what
--- these groups have among the next positions, unless each of them had one message so far.
+-- It works like howdah._claim_one_of_group, so that no message is taken before an earlier one of its group.
 create or replace function howdah._claim_of_groups(
-    p_lane howdah.lanes, p_from bigint, p_want integer, p_back boolean, out seqs bigint[], out groups text[],
-    out mine jsonb, out locked boolean
-) returns record
+    p_lane howdah.lanes, p_walk howdah.walk, p_from bigint, p_want integer, p_all boolean
+) returns bigint[]
 language plpgsql volatile
 as $$
 declare
-    v_most constant integer := howdah._most_groups();
-    v_number integer := 0;
-    v_page record;
+    v_seqs bigint[];
+    v_groups text[];
 begin
-    seqs := '{}';
-    groups := '{}';
-    mine := '{}';
-    locked := p_back or (select m.xmax = 0 and howdah._lock_group(p_lane.destination_id,
-            howdah._group(m.headers, m.conversation_id)) from howdah.msgs m
-        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
-        order by m.seq limit 1) is not true;
-    while cardinality(seqs) < p_want and v_number < v_most loop
-        v_page := howdah._next_of_groups(p_lane, coalesce(seqs[cardinality(seqs)], p_from), 9223372036854775807,
-            least(v_most - v_number, p_want - cardinality(seqs)), null, p_back, locked);
-        if v_page.seqs is null then
-            seqs := null;
-            return;
-        elsif not locked and array_position(v_page.groups, null) is not null then
-            locked := true;
-            seqs := '{}';
-            groups := '{}';
-            continue;
-        end if;
-        seqs := seqs || v_page.seqs;
-        groups := groups || v_page.groups;
-        mine := mine || jsonb_object(array_remove(v_page.groups, null), array_remove(v_page.groups, null));
-        v_number := (select count(*) from jsonb_object_keys(mine));
-    end loop;
-    if cardinality(seqs) < p_want and cardinality(seqs) > v_number then
-        v_page := howdah._next_of_groups(p_lane, seqs[cardinality(seqs)], seqs[cardinality(seqs)] + 2 * p_want,
-            p_want - cardinality(seqs), mine, p_back, locked);
-        seqs := seqs || v_page.seqs;
-        groups := groups || v_page.groups;
+    if p_all then
+        perform howdah._note_first(p_lane, p_walk, p_from);
     end if;
+    select array_agg(c.seq order by c.seq), array_agg(c.group_id order by c.seq) into v_seqs, v_groups
+    from (select m.seq, howdah._group(m.headers, m.conversation_id) as group_id from howdah.msgs m
+          where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
+            and (m.xmax = 0 or p_all)
+            and howdah._lock_group(p_lane.destination_id, howdah._group(m.headers, m.conversation_id)) is not false
+          order by m.seq limit p_want for update skip locked) c;
+    if cardinality(v_seqs) = p_want
+       and not exists (
+           select from (select m.seq, howdah._group(m.headers, m.conversation_id) as group_id from howdah.msgs m
+                        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
+                          and m.seq < v_seqs[p_want]
+                        offset 0) b
+           where b.group_id = any (v_groups) and b.seq <> all (v_seqs)
+             and b.seq < (select max(c.seq) from unnest(v_seqs, v_groups) c(seq, group_id)
+                 where c.group_id = b.group_id))
+       and not exists (select from howdah.parked p
+           where p.destination_id = p_lane.destination_id and p.group_id = any (v_groups)) then
+        return v_seqs;
+    end if;
+    return null;
 end
 $$;

@@ -26,8 +26,7 @@ begin
     end if;
     v_keys := (select t.keys from howdah._take_listed(p_lane, v_walk, p_want, howdah._hides_nothing()) t);
     if cardinality(v_keys) = p_want then
-        return query select * from howdah._deliver_walked(p_lane, p_name, v_keys, null, null, null, true,
-            p_now, 'selected', p_journaled);
+        return query select * from howdah._deliver_locked(p_lane, p_name, v_keys, p_now, 'selected', p_journaled);
     end if;
 end
 $$;

@@ -42,9 +42,9 @@ def ahead(db: Db) -> None:
     """60,000 messages, of which the last 40,000 have one in a hundred that is selected; some are known."""
     fill(db, 20_000, every=1_000_000)
     fill(db, 40_000)
-    for _ in range(4):
+    assert len(take(db, 3)) == 3
+    while one(db, CANDIDATES) <= 10:  # the first looks are short
         assert len(take(db)) == 1
-    assert one(db, CANDIDATES) > 10
 
 
 @pytest.mark.usefixtures("ahead")

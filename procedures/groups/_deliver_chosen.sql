@@ -1,18 +1,18 @@
--- howdah._deliver_walked(p_lane, p_name, p_seqs, p_groups, p_mine, p_from, p_locked, p_now, p_reason, p_journaled):
--- deliver messages that a walk has chosen in a queue in which nothing ever failed.
+-- howdah._deliver_chosen(p_lane, p_name, p_seqs, p_groups, p_mine, p_from, p_locked, p_now, p_journaled): deliver what
+-- howdah._choose_of_groups has chosen.
 --
 -- Returns  howdah.message of each, in order; expired messages are disposed of instead. No row at all if a group has
 --          another message behind p_from and before the last of them, or waits in parked.
 -- Role     internal
 --
--- p_groups: the group of each message, and p_mine all of them, which the caller has locked; NULL: groups do not matter.
--- What is not locked (p_locked) is taken under xmax = 0. Then somebody who holds a message without its group, such as
--- an administrator, may be met in the last microsecond. What comes behind it in its group is put back.
+-- Nothing has ever failed in the queue. What is not locked (p_locked) is taken under xmax = 0. Then somebody who holds
+-- a message without its group, such as an administrator, may be met in the last microsecond. What comes behind it in
+-- its group is put back.
 --
--- p_reason: what the journal says. The lower and the upper end are for PostgreSQL up to 16, as in howdah._take_drawn.
-create or replace function howdah._deliver_walked(
+-- The lower and the upper end are for PostgreSQL up to 16, as in howdah._take_drawn.
+create or replace function howdah._deliver_chosen(
     p_lane howdah.lanes, p_name text, p_seqs bigint[], p_groups text[], p_mine jsonb, p_from bigint, p_locked boolean,
-    p_now timestamptz, p_reason text, p_journaled boolean
+    p_now timestamptz, p_journaled boolean
 ) returns setof howdah.message
 language plpgsql volatile
 as $$
@@ -23,26 +23,24 @@ begin
         where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
           and m.seq between p_seqs[1] and p_seqs[cardinality(p_seqs)] and m.seq = any (p_seqs)
           and (p_locked or m.xmax = 0)
-          and (p_mine is null
-               or (select count(*) from (
-                       select from howdah.msgs b
-                       where b.destination_id = p_lane.destination_id and b.rank = p_lane.rank and b.seq > p_from
-                         and b.seq <= p_seqs[cardinality(p_seqs)]
-                         and p_mine ? howdah._group(b.headers, b.conversation_id)
-                       limit cardinality(p_seqs) + 1) o) = cardinality(array_remove(p_groups, null))
-                  and not (exists (select from howdah.parked p
-                                   where p.destination_id = p_lane.destination_id and p.group_id is not null)
-                           and exists (select from howdah.parked p
-                                       where p.destination_id = p_lane.destination_id
-                                         and p.group_id = any (p_groups))))
+          and (select count(*) from (
+                   select from howdah.msgs b
+                   where b.destination_id = p_lane.destination_id and b.rank = p_lane.rank and b.seq > p_from
+                     and b.seq <= p_seqs[cardinality(p_seqs)]
+                     and p_mine ? howdah._group(b.headers, b.conversation_id)
+                   limit cardinality(p_seqs) + 1) o) = cardinality(array_remove(p_groups, null))
+          and not (exists (select from howdah.parked p
+                           where p.destination_id = p_lane.destination_id and p.group_id is not null)
+                   and exists (select from howdah.parked p
+                               where p.destination_id = p_lane.destination_id and p.group_id = any (p_groups)))
         returning m.*
     ), missing as materialized (
         select u.group_id, min(u.seq) as seq from unnest(p_seqs, p_groups) u(seq, group_id)
         where not exists (select from taken t where t.seq = u.seq)
         group by u.group_id
     ), journaled as (
-        insert into howdah.journal (at, destination_id, event, reason, message_ids, oldest_sent_at)
-        select howdah.now(), p_lane.destination_id, 'consumed', p_reason, array_agg(c.message_id), min(c.sent_at)
+        insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
+        select howdah.now(), p_lane.destination_id, 'consumed', array_agg(c.message_id), min(c.sent_at)
         from taken c
         where (c.expires_at > p_now) is not false and p_journaled
           and case when (select count(*) from taken) < cardinality(p_seqs) then not exists (
