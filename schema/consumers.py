@@ -149,12 +149,12 @@ candidates = Table(
         "message_ids",
         ARRAY(BigInteger),
         nullable=False,
-        comment="The messages that lay there. Only these are taken, because what a selector sees of them never changes.",
+        comment="The messages that lay there. Only these are taken: what a selector sees of them never changes.",
     ),
     Column(
         "took_ms", Integer, nullable=False, comment="How long the look took, in milliseconds; the next may take twice."
     ),
     PrimaryKeyConstraint("destination_id", "digest", "rank", "upto"),
     prefixes=["UNLOGGED"],
-    comment="Where selectors select the next messages, found ahead by one look of a receive: hints, of which any may be lost.",
+    comment="The next messages that selectors select, found ahead by one look of a receive: hints, any may be lost.",
 )

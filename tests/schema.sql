@@ -20653,7 +20653,7 @@ CREATE UNLOGGED TABLE howdah.candidates (
     took_ms integer NOT NULL
 );
 
-COMMENT ON TABLE howdah.candidates IS 'Where selectors select the next messages, found ahead by one look of a receive: hints, of which any may be lost.';
+COMMENT ON TABLE howdah.candidates IS 'The next messages that selectors select, found ahead by one look of a receive: hints, any may be lost.';
 
 COMMENT ON COLUMN howdah.candidates.destination_id IS 'The queue.';
 
@@ -20669,7 +20669,7 @@ COMMENT ON COLUMN howdah.candidates.selector IS 'The selector.';
 
 COMMENT ON COLUMN howdah.candidates.seqs IS 'Positions there that it selects, ascending.';
 
-COMMENT ON COLUMN howdah.candidates.message_ids IS 'The messages that lay there. Only these are taken, because what a selector sees of them never changes.';
+COMMENT ON COLUMN howdah.candidates.message_ids IS 'The messages that lay there. Only these are taken: what a selector sees of them never changes.';
 
 COMMENT ON COLUMN howdah.candidates.took_ms IS 'How long the look took, in milliseconds; the next may take twice.';
 

@@ -342,7 +342,7 @@ CREATE UNLOGGED TABLE howdah.candidates (
     took_ms INTEGER NOT NULL,
     CONSTRAINT pk_candidates PRIMARY KEY (destination_id, digest, rank, upto)
 );
-COMMENT ON TABLE howdah.candidates IS 'Where selectors select the next messages, found ahead by one look of a receive: hints, of which any may be lost.';
+COMMENT ON TABLE howdah.candidates IS 'The next messages that selectors select, found ahead by one look of a receive: hints, any may be lost.';
 COMMENT ON COLUMN howdah.candidates.destination_id IS 'The queue.';
 COMMENT ON COLUMN howdah.candidates.digest IS 'MD5 of the selector.';
 COMMENT ON COLUMN howdah.candidates.rank IS 'The lane, as lanes.rank.';
@@ -350,7 +350,7 @@ COMMENT ON COLUMN howdah.candidates.upto IS 'Up to this position was looked, and
 COMMENT ON COLUMN howdah.candidates.after IS 'from behind this one.';
 COMMENT ON COLUMN howdah.candidates.selector IS 'The selector.';
 COMMENT ON COLUMN howdah.candidates.seqs IS 'Positions there that it selects, ascending.';
-COMMENT ON COLUMN howdah.candidates.message_ids IS 'The messages that lay there. Only these are taken, because what a selector sees of them never changes.';
+COMMENT ON COLUMN howdah.candidates.message_ids IS 'The messages that lay there. Only these are taken: what a selector sees of them never changes.';
 COMMENT ON COLUMN howdah.candidates.took_ms IS 'How long the look took, in milliseconds; the next may take twice.';
 
 CREATE TABLE howdah.destination_policies (
