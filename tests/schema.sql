@@ -1045,6 +1045,27 @@ $$;
 
 COMMENT ON FUNCTION howdah._apply_limit_policy(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) IS 'dispose of a message by its queue''s policy.';
 
+CREATE FUNCTION howdah._apply_verdict(p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer, p_delay_ms bigint, p_due_at timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_verdict text := howdah._verdict(p_destination, p_failures, p_delay_ms);
+begin
+    if v_verdict = 'delayed' then
+        perform howdah._remove(p_message, p_place);
+        perform howdah._park(p_message, p_nonpersistent,
+            coalesce(p_due_at, howdah.now() + howdah._redelivery_delay(p_destination, p_failures, p_delay_ms)),
+            'redelivery');
+    elsif v_verdict <> 'returned' then
+        perform howdah._remove(p_message, p_place);
+        return howdah._apply_limit_policy(p_destination, p_message, p_nonpersistent, howdah._death_reason(p_failures));
+    end if;
+    return v_verdict;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._apply_verdict(p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer, p_delay_ms bigint, p_due_at timestamp with time zone) IS 'apply the policy to a message that the caller has locked.';
+
 CREATE FUNCTION howdah._archived_until() RETURNS pg_snapshot
     LANGUAGE sql STABLE
     AS $$
@@ -1564,7 +1585,7 @@ declare
     v_row howdah.parked;
 begin
     for v_row in select r.* from unnest(p_rows) r order by r.lease_id, r.rank, r.seq loop
-        perform howdah._record_expiry(p_destination_id, v_row.message_id, v_row.stage, v_row.conversation_id,
+        perform howdah._record_lease_incident(p_destination_id, v_row.message_id, v_row.stage, v_row.conversation_id,
             howdah._group(v_row.headers, v_row.conversation_id), v_row.lease_id);
     end loop;
 end
@@ -4517,7 +4538,7 @@ begin
         )
         select g.* from gone g order by g.lease_id, g.seq
     loop
-        perform howdah._record_expiry(p_subscription_id, v_row.seq * 1000000 + a.destination_id, 0::smallint,
+        perform howdah._record_lease_incident(p_subscription_id, v_row.seq * 1000000 + a.destination_id, 0::smallint,
             l.conversation_id, howdah._group(l.headers, l.conversation_id), v_row.lease_id)
         from howdah.acks a
         join howdah.subscriptions s on s.destination_id = a.subscription_id
@@ -4529,6 +4550,27 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._expire_leases(p_subscription_id integer) IS 'make topic messages whose lease ran out unread again, and record that it did.';
+
+CREATE FUNCTION howdah._failure_key(p_destination_id integer, p_message_id bigint, p_key uuid, p_hardened boolean) RETURNS uuid
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if p_key is null and p_hardened then
+        select a.attempt_id into p_key from howdah.attempts a
+        where a.message_id = p_message_id and a.destination_id = p_destination_id and a.backend = pg_backend_pid()
+          and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
+        order by a.begun_at desc limit 1;
+    end if;
+    if exists (select from howdah.poison_details p
+               where p.failure_key = p_key
+                 and (p.message_id, p.destination_id) is distinct from (p_message_id, p_destination_id)) then
+        return null;
+    end if;
+    return p_key;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._failure_key(p_destination_id integer, p_message_id bigint, p_key uuid, p_hardened boolean) IS 'the key under which a failure is stored.';
 
 CREATE FUNCTION howdah._failure_limit(p_destination howdah.destinations) RETURNS integer
     LANGUAGE sql IMMUTABLE
@@ -6207,6 +6249,38 @@ $$;
 
 COMMENT ON FUNCTION howdah._lay_down(p_destination_id integer, p_lease bigint, p_message_ids bigint[], p_until timestamp with time zone) IS 'move messages of a lease to parked, each with its own end.';
 
+CREATE FUNCTION howdah._lease_otherwise(p_queue text, p_max_messages integer, p_duration interval, p_selector text, p_consumer bigint, p_until timestamp with time zone, p_unknown boolean) RETURNS TABLE(lease bigint, leased_until timestamp with time zone, message_id bigint, queue_name text, body text, bytes bytea, content_type text, headers jsonb, priority integer, correlation_id text, reply_to text, message_type text, conversation_id uuid, delivery_mode text, sent_at timestamp with time zone, expires_at timestamp with time zone, delivery_count integer, redelivered boolean, "position" bigint, stage integer, origin_queue text, dead_reason text, dead_at timestamp with time zone)
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_name text;
+    v_held howdah.message[];
+    v_lease bigint;
+begin
+    if p_unknown and p_queue ~ '[*>]' and strpos(p_queue, ':') = 0 and not exists (
+            select from howdah.destinations d where d.name = p_queue and d.dropped_at is null) then
+        foreach v_name in array howdah._matching_queues(p_queue, p_max_messages, p_selector) loop
+            return query select l.* from howdah.lease(v_name, p_max_messages, p_duration, p_selector) l;
+            if found then
+                return;
+            end if;
+        end loop;
+        return;
+    end if;
+    v_held := array(select r from howdah.receive(p_queue, p_max_messages, true, p_selector, p_consumer) r);
+    if cardinality(v_held) > 0 then
+        v_lease := nextval('howdah.lease_numbers'::regclass);
+        perform howdah._take_lease(howdah._destination(p_queue, 'receive'), v_held, v_lease, p_until);
+        if p_consumer is not null then
+            perform howdah._note_lease(p_consumer, v_lease);
+        end if;
+    end if;
+    return query select v_lease, p_until, h.* from unnest(v_held) h;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._lease_otherwise(p_queue text, p_max_messages integer, p_duration interval, p_selector text, p_consumer bigint, p_until timestamp with time zone, p_unknown boolean) IS 'lease what the usual way of howdah.lease does not.';
+
 CREATE FUNCTION howdah._lease_published(p_destination howdah.destinations, p_message_ids bigint[], p_lease bigint, p_until timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -6408,6 +6482,33 @@ CREATE FUNCTION howdah._locate(p_subscription howdah.subscriptions, p_ack howdah
     AS $$ select * from howdah._messages_ahead(p_subscription, p_ack, howdah._snapshot(), cardinality(p_seqs), p_seqs) $$;
 
 COMMENT ON FUNCTION howdah._locate(p_subscription howdah.subscriptions, p_ack howdah.acks, p_seqs bigint[]) IS 'find messages that a cursor has not passed, done or not.';
+
+CREATE FUNCTION howdah._lock_and_count(p_id integer, p_rank smallint, p_positions bigint[], p_locked boolean, p_limit integer, OUT positions bigint[], OUT failed bigint[], OUT failures integer[], OUT ended bigint[]) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+begin
+    positions := array(
+        select m.seq from howdah.msgs m
+        where m.destination_id = p_id and m.rank = p_rank
+          and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions)
+          and (p_locked or m.xmax = 0)
+        order by m.seq for update skip locked);
+    if cardinality(positions) = 0 then
+        return;
+    end if;
+    select array_agg(f.message_id), array_agg(f.failures), array_agg(f.message_id) filter (where f.weight >= p_limit)
+    into failed, failures, ended
+    from (select array_agg(m.message_id) as ids, array_agg(m.stage) as stages,
+              array_agg(m.conversation_id) as conversations,
+              array_agg(howdah._group(m.headers, m.conversation_id)) as groups
+          from howdah.msgs m
+          where m.destination_id = p_id and m.rank = p_rank and m.seq = any (positions) and m.stage = 0) a
+    cross join lateral howdah._count_failures(p_id, a.ids, a.stages, a.conversations, a.groups) f
+    where f.stage = 0;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._lock_and_count(p_id integer, p_rank smallint, p_positions bigint[], p_locked boolean, p_limit integer, OUT positions bigint[], OUT failed bigint[], OUT failures integer[], OUT ended bigint[]) IS 'lock messages that are to be leased, and count their failures.';
 
 CREATE FUNCTION howdah._lock_drawn(p_lane howdah.lanes, p_positions bigint[]) RETURNS bigint[]
     LANGUAGE sql
@@ -6633,7 +6734,7 @@ begin
         perform setval(p_lane.head, 1);
     elsif v_head = 1 then
         perform setval(p_lane.head, greatest(v_met.seq, 2));
-        perform howdah._remember(p_lane.search, 0, v_begun, false);
+        perform howdah._remember(p_lane.search, 0, howdah._pace(v_begun), false);
     end if;
     return v_met.tids;
 end
@@ -6656,7 +6757,7 @@ begin
         v_after := howdah._from_microseconds(v_head);
     elsif v_head > 1 then
         -- others need not look at the same time
-        perform howdah._remember(p_lane.search, v_search >> 20, v_begun - interval '1 s', false);
+        perform howdah._remember(p_lane.search, v_search >> 20, howdah._pace(v_begun) - 1000, false);
     end if;
     loop
         v_ended := howdah._has_ended_lease(p_lane, p_now, v_after);
@@ -6687,11 +6788,11 @@ begin
         else interval '6 us' end) then
         perform setval(p_lane.head, case when v_head > 0 then howdah._microseconds(coalesce(v_met.due_at, p_now))
             else 1 end);
-        perform howdah._remember(p_lane.search, coalesce(v_met.seq, 0), v_begun, false);
+        perform howdah._remember(p_lane.search, coalesce(v_met.seq, 0), howdah._pace(v_begun), false);
     elsif v_head > 1 and v_met.number = p_want and v_met.due_at < howdah._from_microseconds(v_head) then
         -- This look was fast, because what came back lies before the dead rows. The next look is a step, too; others
         -- meanwhile go on from the head.
-        perform howdah._remember(p_lane.search, howdah._hint(p_lane.search) >> 20, v_begun, true);
+        perform howdah._remember(p_lane.search, howdah._hint(p_lane.search) >> 20, howdah._pace(v_begun), true);
     elsif v_head > 0 then
         perform setval(p_lane.head, 0);
     end if;
@@ -6906,7 +7007,7 @@ begin
     elsif v_head <= 1 and p_lane.head is not null then
         if clock_timestamp() - v_begun > interval '500 us' then
             perform setval(p_lane.head, case when v_head = 1 then howdah._microseconds(p_now) else 1 end);
-            perform howdah._remember(p_lane.search, 0, v_begun, false);
+            perform howdah._remember(p_lane.search, 0, howdah._pace(v_begun), false);
         elsif v_head = 1 then
             perform setval(p_lane.head, 0);
         end if;
@@ -7351,20 +7452,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._next_of_groups(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer, p_mine jsonb, p_back boolean, p_locked boolean, OUT seqs bigint[], OUT groups text[]) IS 'the next ready messages between two positions whose groups are free.';
 
-CREATE FUNCTION howdah._next_position(p_lane howdah.lanes, OUT "position" bigint, OUT locked boolean) RETURNS record
-    LANGUAGE plpgsql
-    AS $$
-begin
-    for v_way in 1..6 loop
-        select n.positions[1], n.locked into "position", locked
-        from howdah._next_positions(p_lane, v_way, 1, null, false) n;
-        exit when "position" is not null;
-    end loop;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._next_position(p_lane howdah.lanes, OUT "position" bigint, OUT locked boolean) IS 'the next position of a ready message, in the first of the ways of howdah._next_positions that has one.';
-
 CREATE FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way integer, p_want integer, p_held bigint, p_all boolean, OUT positions bigint[], OUT locked boolean) RETURNS record
     LANGUAGE plpgsql
     AS $$
@@ -7758,6 +7845,50 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._note_streak(p_destination_id integer, p_message_id bigint) IS 'disable a queue after as many failures in a row as it allows.';
+
+CREATE FUNCTION howdah._nothing_came_back(p_id integer, p_rank smallint, p_head bigint, p_backlog boolean, p_search regclass, p_hint bigint) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_begun bigint := howdah._pace(clock_timestamp());
+    v_low bigint := p_head - 2000;
+    v_from bigint := p_hint >> 21;
+    v_back bigint := v_from;
+    v_wrapped boolean := false;
+    v_met boolean;
+begin
+    if p_hint & 1048576 > 0 then
+        return false;
+    end if;
+    perform from howdah.msgs m
+    where m.destination_id = p_id and m.rank = p_rank and m.seq > v_low and m.seq <= p_head
+      and (m.xmax <> 0 or m.seq <= p_head - 256 or not p_backlog
+           or howdah._is_overdue(p_hint, v_begun))
+    order by m.seq limit 1 for update skip locked;
+    if found then
+        return false;
+    end if;
+    while v_low > 0 loop
+        if v_back >= v_low then
+            exit when v_wrapped;
+            v_wrapped := true;
+            v_back := 0;
+        end if;
+        perform from howdah.msgs m
+        where m.destination_id = p_id and m.rank = p_rank and m.seq > v_back and m.seq <= v_back + 4096
+          and m.seq <= v_low
+        order by m.seq limit 1 for update skip locked;
+        exit when found;
+        v_back := case when v_back + 4096 < v_low then v_back + 4096 else v_low end;
+        exit when v_wrapped and v_back >= v_from or howdah._pace(clock_timestamp()) > v_begun;
+    end loop;
+    v_met := found;
+    perform howdah._remember(p_search, v_back * 2, v_begun, v_met);
+    return not v_met;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._nothing_came_back(p_id integer, p_rank smallint, p_head bigint, p_backlog boolean, p_search regclass, p_hint bigint) IS 'make the step of the search that is due in a queue''s main lane, where it finds nothing.';
 
 CREATE FUNCTION howdah._offset_snapshot(p_offset jsonb) RETURNS pg_snapshot
     LANGUAGE plpgsql IMMUTABLE
@@ -8849,6 +8980,30 @@ $$;
 
 COMMENT ON FUNCTION howdah._queue_for_look_up(p_queue text) IS 'a queue whose messages the caller may take out of order.';
 
+CREATE FUNCTION howdah._read_failure(p_failure jsonb, OUT message_id bigint, OUT error_text text, OUT error_class text, OUT sqlstate text, OUT traceback text, OUT duration_ms integer, OUT worker text, OUT failure_key uuid, OUT details jsonb, OUT priority integer, OUT "position" bigint, OUT stage smallint, OUT delay_ms numeric, OUT conversation_id uuid, OUT message_group text, OUT reject boolean) RETURNS record
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    select f.* into message_id, error_text, error_class, sqlstate, traceback, duration_ms, worker, failure_key, details,
+        priority, "position", stage, delay_ms, conversation_id, message_group, reject
+    from jsonb_to_record(p_failure) f(
+        message_id bigint, error_text text, error_class text, sqlstate text, traceback text, duration_ms integer,
+        worker text, failure_key uuid, details jsonb, priority integer, "position" bigint, stage smallint,
+        delay_ms numeric, conversation_id uuid, message_group text, reject boolean);
+    if message_id is null or delay_ms not between 0 and 3155760000000 or duration_ms < 0 or priority not between 0 and 9
+       or stage < 0 or details is not null and jsonb_typeof(details) not in ('object', 'null') then
+        raise data_exception;
+    end if;
+exception when data_exception then
+    raise exception using errcode = 'HD005', message = 'wrong argument for record_failure',
+        hint =
+            'message_id is needed; delay (up to 100 years) and duration_ms are not negative; priority is 0 to 9; '
+            'details is a JSON object; reject is true or false.';
+end
+$$;
+
+COMMENT ON FUNCTION howdah._read_failure(p_failure jsonb, OUT message_id bigint, OUT error_text text, OUT error_class text, OUT sqlstate text, OUT traceback text, OUT duration_ms integer, OUT worker text, OUT failure_key uuid, OUT details jsonb, OUT priority integer, OUT "position" bigint, OUT stage smallint, OUT delay_ms numeric, OUT conversation_id uuid, OUT message_group text, OUT reject boolean) IS 'read the arguments of howdah.record_failure and check them.';
+
 CREATE FUNCTION howdah._read_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_name text, p_want integer) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
     SET plan_cache_mode TO 'force_generic_plan'
@@ -9225,7 +9380,7 @@ begin
         limit p_want
     loop
         if v_row.lease_id is not null then
-            perform howdah._record_expiry(p_destination.id, (v_row.message).message_id, (v_row.message).stage,
+            perform howdah._record_lease_incident(p_destination.id, (v_row.message).message_id, (v_row.message).stage,
                 (v_row.message).conversation_id, howdah._group((v_row.message).headers,
                     (v_row.message).conversation_id), v_row.lease_id);
         end if;
@@ -9446,36 +9601,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._record_act(p_act text, p_destination_id integer, p_message_ids bigint[], p_other_id integer, p_reason text) IS 'record what an operator did, and who it was.';
 
-CREATE FUNCTION howdah._record_expiry(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_lease bigint) RETURNS void
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_key uuid := md5(format('%s lease %s of %s', (select e.digest_secret from howdah.engine e), p_lease,
-        p_message_id))::uuid;
-    v_suspect boolean;
-    v_text text := format('lease %s ended and was neither acknowledged nor extended', p_lease);
-    v_now timestamptz;
-begin
-    if exists (select from howdah.poison_details p where p.failure_key = v_key)
-       or not howdah._is_blamed(p_lease, p_message_id) then
-        return;
-    end if;
-    perform nextval(d.failing) from howdah.destinations d where d.id = p_destination_id;
-    v_suspect := howdah._is_suspect(p_lease);
-    v_now := howdah.now();
-    insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome,
-        conversation_id, message_group, failure_key, error_class, error_text, recorded_by, rejected, uncounted, details,
-        fingerprint, digest)
-    values (p_message_id, v_now, p_destination_id,
-        1 + howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group), p_stage, 'returned',
-        p_conversation_id, p_group, v_key, 'LeaseExpired', v_text, howdah._caller(), false, not v_suspect,
-        case when not v_suspect then jsonb '{"uncounted": true}' end, howdah._fingerprint('LeaseExpired', v_text, null),
-        howdah._seal((select e.digest_secret from howdah.engine e), p_message_id, v_now, 'LeaseExpired', v_text, null));
-end
-$$;
-
-COMMENT ON FUNCTION howdah._record_expiry(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_lease bigint) IS 'store the incident of a lease that ran out.';
-
 CREATE FUNCTION howdah._record_failure(p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean, p_proved boolean DEFAULT false) RETURNS TABLE(incident_id bigint, attempt integer, outcome text)
     LANGUAGE plpgsql
     AS $$
@@ -9491,42 +9616,14 @@ declare
     v_uncounted boolean;
     v_now timestamptz;
 begin
-    begin
-        select * into v_failure from jsonb_to_record(p_failure) f(
-            message_id bigint, error_text text, error_class text, sqlstate text, traceback text, duration_ms integer,
-            worker text, failure_key uuid, details jsonb, priority integer, "position" bigint, stage smallint,
-            delay_ms numeric, conversation_id uuid, message_group text, reject boolean);
-        if v_failure.message_id is null or v_failure.delay_ms not between 0 and 3155760000000
-           or v_failure.duration_ms < 0
-           or v_failure.priority not between 0 and 9 or v_failure.stage < 0
-           or v_failure.details is not null and jsonb_typeof(v_failure.details) not in ('object', 'null') then
-            raise data_exception;
-        end if;
-    exception when data_exception then
-        raise exception using errcode = 'HD005', message = 'wrong argument for record_failure',
-            hint =
-                'message_id is needed; delay (up to 100 years) and duration_ms are not negative; priority is 0 to 9; '
-                'details is a JSON object; reject is true or false.';
-    end;
+    select * into v_failure from howdah._read_failure(p_failure);
     if p_destination.poison_handling and p_destination.disable_after > 0 then
         -- before any message's lock, so that two calls cannot deadlock
         perform howdah._await_recorders(p_destination.id, null);
     end if;
     perform howdah._await_recorders(null, v_failure.message_id);
-    if v_failure.failure_key is null and p_destination.backout_count = 'hardened' then
-        -- Reported in the session that began an attempt, the failure is most likely that attempt's.
-        select a.attempt_id into v_failure.failure_key from howdah.attempts a
-        where a.message_id = v_failure.message_id and a.destination_id = p_destination.id
-          and a.backend = pg_backend_pid()
-          and not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
-        order by a.begun_at desc limit 1;
-    end if;
-    if exists (
-        select from howdah.poison_details p where p.failure_key = v_failure.failure_key
-          and (p.message_id, p.destination_id) is distinct from (v_failure.message_id, p_destination.id)
-    ) then
-        v_failure.failure_key := null;  -- this key reported another failure, which must not hide this one
-    end if;
+    v_failure.failure_key := howdah._failure_key(p_destination.id, v_failure.message_id, v_failure.failure_key,
+        p_destination.backout_count = 'hardened');
     select p.incident_id, p.attempt, p.outcome into incident_id, attempt, outcome
     from howdah.poison_details p where p.failure_key = v_failure.failure_key;
     if found then
@@ -9584,7 +9681,7 @@ begin
     elsif not v_found.free then
         outcome := 'held';
     else
-        outcome := howdah._settle(p_destination, v_found.message, v_found.place, v_found.nonpersistent, v_weight,
+        outcome := howdah._apply_verdict(p_destination, v_found.message, v_found.place, v_found.nonpersistent, v_weight,
             v_failure.delay_ms::bigint, v_due_at);
     end if;
     v_now := howdah.now();
@@ -9618,6 +9715,72 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._record_failure(p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean, p_proved boolean) IS 'store one incident, and apply the queue''s policy if the message is free.';
+
+CREATE FUNCTION howdah._record_lease_incident(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_lease bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_key uuid := md5(format('%s lease %s of %s', (select e.digest_secret from howdah.engine e), p_lease,
+        p_message_id))::uuid;
+    v_suspect boolean;
+    v_text text := format('lease %s ended and was neither acknowledged nor extended', p_lease);
+    v_now timestamptz;
+begin
+    if exists (select from howdah.poison_details p where p.failure_key = v_key)
+       or not howdah._is_blamed(p_lease, p_message_id) then
+        return;
+    end if;
+    perform nextval(d.failing) from howdah.destinations d where d.id = p_destination_id;
+    v_suspect := howdah._is_suspect(p_lease);
+    v_now := howdah.now();
+    insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome,
+        conversation_id, message_group, failure_key, error_class, error_text, recorded_by, rejected, uncounted, details,
+        fingerprint, digest)
+    values (p_message_id, v_now, p_destination_id,
+        1 + howdah._failures(p_destination_id, p_message_id, p_stage, p_conversation_id, p_group), p_stage, 'returned',
+        p_conversation_id, p_group, v_key, 'LeaseExpired', v_text, howdah._caller(), false, not v_suspect,
+        case when not v_suspect then jsonb '{"uncounted": true}' end, howdah._fingerprint('LeaseExpired', v_text, null),
+        howdah._seal((select e.digest_secret from howdah.engine e), p_message_id, v_now, 'LeaseExpired', v_text, null));
+end
+$$;
+
+COMMENT ON FUNCTION howdah._record_lease_incident(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_lease bigint) IS 'store the incident of a lease that ran out.';
+
+CREATE FUNCTION howdah._record_silent_attempts(p_destination howdah.destinations, p_met howdah.message[]) RETURNS bigint[]
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_silent record;
+    v_waiting bigint[] := '{}';
+begin
+    if cardinality(p_met) = 0 or not (p_destination.at_limit = 'move' and p_destination.exception_mode = 'none'
+            or p_destination.redelivery_delay_ms > 0 or p_destination.initial_redelivery_delay_ms > 0) then
+        return v_waiting;
+    end if;
+    for v_silent in
+        select a.attempt_id, m.message_id, m.priority, m."position", m.stage
+        from unnest(p_met) m
+        join howdah.attempts a on a.message_id = m.message_id and a.stage = m.stage
+            and a.destination_id = p_destination.id
+        where not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
+          and a.attempt_id not in (select d.attempt_id from howdah._in_doubt(p_destination.id, 10) d)
+          and howdah._verdict(p_destination, howdah._failures(p_destination.id, m.message_id, m.stage::smallint, null,
+              null), null)
+              in ('delayed', 'blocked')
+        order by a.begun_at
+    loop
+        perform howdah._record_failure(p_destination,
+            jsonb_build_object('message_id', v_silent.message_id, 'failure_key', v_silent.attempt_id,
+            'priority', v_silent.priority, 'position', v_silent."position", 'stage', v_silent.stage, 'error_class',
+            'ConsumerEnded',
+            'error_text', 'the consumer ended, or rolled back, without a word'), false);
+        v_waiting := v_waiting || v_silent.message_id;
+    end loop;
+    return v_waiting;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._record_silent_attempts(p_destination howdah.destinations, p_met howdah.message[]) IS 'record last attempts that ended unreported, and apply the queue''s delay and block to their messages.';
 
 CREATE FUNCTION howdah._recount(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) RETURNS record
     LANGUAGE plpgsql
@@ -9802,19 +9965,14 @@ $$;
 
 COMMENT ON FUNCTION howdah._release_audit(p_epoch bigint) IS 'end the right to audit, for the role that holds it.';
 
-CREATE FUNCTION howdah._remember(p_search regclass, p_back bigint, p_begun timestamp with time zone, p_found boolean) RETURNS void
-    LANGUAGE plpgsql
+CREATE FUNCTION howdah._remember(p_search regclass, p_back bigint, p_begun bigint, p_found boolean) RETURNS bigint
+    LANGUAGE sql
     AS $$
-declare
-    v_now timestamptz := clock_timestamp();
-    v_pause interval := case when p_found then '0'
-        else least(greatest('5 ms', 20 * (v_now - p_begun)), '2 s'::interval) end;
-begin
-    perform setval(p_search, (p_back << 20) | (howdah._pace(v_now + v_pause) & 1048575));
-end
+    select setval(p_search, (p_back << 20) | ((howdah._pace(clock_timestamp()) + case when p_found then 0
+        else least(greatest(20 * (howdah._pace(clock_timestamp()) - p_begun), 5), 2000) end) & 1048575))
 $$;
 
-COMMENT ON FUNCTION howdah._remember(p_search regclass, p_back bigint, p_begun timestamp with time zone, p_found boolean) IS 'record how far a search came, and when its next step is due.';
+COMMENT ON FUNCTION howdah._remember(p_search regclass, p_back bigint, p_begun bigint, p_found boolean) IS 'record how far a search came, and when its next step is due.';
 
 CREATE FUNCTION howdah._remove(p_message howdah.msgs, p_place text) RETURNS void
     LANGUAGE plpgsql
@@ -10473,7 +10631,7 @@ CREATE FUNCTION howdah._search(p_lane howdah.lanes, p_head bigint, p_want intege
     LANGUAGE plpgsql
     AS $$
 declare
-    v_begun timestamptz := clock_timestamp();
+    v_begun bigint := howdah._pace(clock_timestamp());
     v_hint bigint := howdah._hint(p_lane.search) >> 20;
     v_back bigint := v_hint >> 1;
     v_draining boolean := v_hint & 1 = 1 and v_back between 1 and p_head;
@@ -10564,7 +10722,7 @@ CREATE FUNCTION howdah._search_from(p_destination_id integer, p_rank integer, p_
     LANGUAGE plpgsql
     AS $$
 begin
-    perform howdah._remember(l.search, 2 * greatest(p_position - 1, 0), clock_timestamp(), true)
+    perform howdah._remember(l.search, 2 * greatest(p_position - 1, 0), howdah._pace(clock_timestamp()), true)
     from (select d.search from howdah.destinations d where d.id = p_destination_id and d.main_rank = p_rank
           union all
           select o.search from howdah.lanes o
@@ -11966,27 +12124,6 @@ $$;
 
 COMMENT ON FUNCTION howdah._set_room(p_destination_id integer) IS 'make sends look at the limits that now hold for a destination.';
 
-CREATE FUNCTION howdah._settle(p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer, p_delay_ms bigint, p_due_at timestamp with time zone) RETURNS text
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_verdict text := howdah._verdict(p_destination, p_failures, p_delay_ms);
-begin
-    if v_verdict = 'delayed' then
-        perform howdah._remove(p_message, p_place);
-        perform howdah._park(p_message, p_nonpersistent,
-            coalesce(p_due_at, howdah.now() + howdah._redelivery_delay(p_destination, p_failures, p_delay_ms)),
-            'redelivery');
-    elsif v_verdict <> 'returned' then
-        perform howdah._remove(p_message, p_place);
-        return howdah._apply_limit_policy(p_destination, p_message, p_nonpersistent, howdah._death_reason(p_failures));
-    end if;
-    return v_verdict;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._settle(p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer, p_delay_ms bigint, p_due_at timestamp with time zone) IS 'apply the policy to a message that the caller has locked.';
-
 CREATE FUNCTION howdah._settle_ring() RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -12019,42 +12156,6 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._settle_ring() IS 'fit the counts of turns and truncations to the table again, after a transaction that changed both was rolled back.';
-
-CREATE FUNCTION howdah._settle_silent(p_destination howdah.destinations, p_met howdah.message[]) RETURNS bigint[]
-    LANGUAGE plpgsql
-    AS $$
-declare
-    v_silent record;
-    v_waiting bigint[] := '{}';
-begin
-    if cardinality(p_met) = 0 or not (p_destination.at_limit = 'move' and p_destination.exception_mode = 'none'
-            or p_destination.redelivery_delay_ms > 0 or p_destination.initial_redelivery_delay_ms > 0) then
-        return v_waiting;
-    end if;
-    for v_silent in
-        select a.attempt_id, m.message_id, m.priority, m."position", m.stage
-        from unnest(p_met) m
-        join howdah.attempts a on a.message_id = m.message_id and a.stage = m.stage
-            and a.destination_id = p_destination.id
-        where not exists (select from howdah.poison_details p where p.failure_key = a.attempt_id)
-          and a.attempt_id not in (select d.attempt_id from howdah._in_doubt(p_destination.id, 10) d)
-          and howdah._verdict(p_destination, howdah._failures(p_destination.id, m.message_id, m.stage::smallint, null,
-              null), null)
-              in ('delayed', 'blocked')
-        order by a.begun_at
-    loop
-        perform howdah._record_failure(p_destination,
-            jsonb_build_object('message_id', v_silent.message_id, 'failure_key', v_silent.attempt_id,
-            'priority', v_silent.priority, 'position', v_silent."position", 'stage', v_silent.stage, 'error_class',
-            'ConsumerEnded',
-            'error_text', 'the consumer ended, or rolled back, without a word'), false);
-        v_waiting := v_waiting || v_silent.message_id;
-    end loop;
-    return v_waiting;
-end
-$$;
-
-COMMENT ON FUNCTION howdah._settle_silent(p_destination howdah.destinations, p_met howdah.message[]) IS 'apply a queue''s delay and block to messages whose last attempts ended unreported.';
 
 CREATE FUNCTION howdah._setup(p_engine text, p_roles jsonb, p_checksum text) RETURNS void
     LANGUAGE plpgsql
@@ -13329,7 +13430,7 @@ begin
     v_back := howdah._hint(p_lane.search) >> 21;
     v_start := v_back;
     -- others need not look at the same time
-    perform howdah._remember(p_lane.search, v_back * 2, v_begun - interval '50 ms', false);
+    perform howdah._remember(p_lane.search, v_back * 2, howdah._pace(v_begun) - 50, false);
     p_walk.share := null;
     loop
         v_found := (select r.seq from howdah._walk_rows(p_lane, p_walk, v_low, v_head, null, 1, null) r);
@@ -13351,7 +13452,7 @@ begin
     if v_found is not null then
         v_head := setval(p_lane.head, v_found - 1);
     end if;
-    perform howdah._remember(p_lane.search, v_back * 2, v_begun, v_found is not null);
+    perform howdah._remember(p_lane.search, v_back * 2, howdah._pace(v_begun), v_found is not null);
     return v_head;
 end
 $$;
@@ -14057,7 +14158,7 @@ begin
             select r from howdah.receive(queue, least(max_messages + cardinality(v_passed), 10000), true) r
             where r.message_id <> all (v_passed));
         perform set_config('howdah.attempting', '', true);
-        v_left := v_left || howdah._settle_silent(v_destination, v_met);
+        v_left := v_left || howdah._record_silent_attempts(v_destination, v_met);
         -- This statement has a snapshot of its own, and sees the attempts that others committed before these messages
         -- were locked. It counts every attempt, also those in doubt, which receive does not. So there are never more
         -- attempts than the limit.
@@ -15485,8 +15586,6 @@ CREATE FUNCTION howdah.lease(queue text, max_messages integer DEFAULT 1, duratio
     SET enable_bitmapscan TO 'off'
     SET jit TO 'off'
     AS $$
--- The usual way takes messages from the main lane of a queue that has nothing else to give. Rows are deleted from msgs
--- and written to leased, where none is ever updated. Everything else is held and then moved to parked.
 declare
     v_queue record;
     v_now timestamptz := howdah.now();
@@ -15494,10 +15593,7 @@ declare
     v_lease bigint;
     v_left integer := max_messages;
     v_used bigint := 0;
-    v_base bigint;
     v_seqs bigint[];
-    v_first bigint;
-    v_last bigint;
     v_shift bigint;
     v_dense boolean;
     v_locked boolean;
@@ -15505,8 +15601,6 @@ declare
     v_failures integer[];
     v_ended bigint[];
     v_taken integer;
-    v_held howdah.message[];
-    v_name text;
 begin
     if acknowledge is not null then
         perform howdah._ack_before(queue, acknowledge);
@@ -15516,7 +15610,9 @@ begin
         pg_sequence_last_value(d.special) is null as plain,
         coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) >= max_messages
-            and not howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as backlog,
+            as backlog,
+        d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
+        howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
         exists (select from howdah.lanes l where l.destination_id = d.id and l.rank = d.main_rank and l.place = 0
             and l.head is not null) as opened,
         howdah._has_role(d.receivers[1]) as allowed
@@ -15534,57 +15630,43 @@ begin
                 continue when coalesce(cardinality(v_seqs), 0) = 0;
             else
                 continue when v_queue.backlog is not true;
-                -- The message taken last is free and still there, so a rollback returned it, and the search comes
-                -- first.
-                perform from howdah.msgs m
-                where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq = v_queue.headed and m.xmax <> 0
-                for update skip locked;
-                continue when found;
+                -- What came back lies before what was not yet taken. Most often it was taken last.
+                if v_queue.due then
+                    continue when not howdah._nothing_came_back(v_queue.id, v_queue.rank, v_queue.headed, true,
+                        v_queue.search, v_queue.hint);
+                else
+                    perform from howdah.msgs m
+                    where m.destination_id = v_queue.id and m.rank = v_queue.rank and m.seq = v_queue.headed
+                      and m.xmax <> 0
+                    for update skip locked;
+                    continue when found;
+                end if;
                 v_seqs := array(select nextval(v_queue.head) from generate_series(1, max_messages));
                 v_locked := false;
             end if;
-            v_failed := null;
-            v_ended := null;
             if pg_sequence_last_value(v_queue.failing) is not null then
-                -- Lock first: failures are counted with a snapshot taken after the lock (howdah._count_failures).
-                v_seqs := array(
-                    select m.seq from howdah.msgs m
-                    where m.destination_id = v_queue.id and m.rank = v_queue.rank
-                      and m.seq between v_seqs[1] and v_seqs[cardinality(v_seqs)] and m.seq = any (v_seqs)
-                      and (v_locked or m.xmax = 0)
-                    order by m.seq for update skip locked);
+                select c.positions, c.failed, c.failures, c.ended into v_seqs, v_failed, v_failures, v_ended
+                from howdah._lock_and_count(v_queue.id, v_queue.rank, v_seqs, v_locked, v_queue.most) c;
                 continue when cardinality(v_seqs) = 0;
                 v_locked := true;
-                select array_agg(f.message_id), array_agg(f.failures),
-                    array_agg(f.message_id) filter (where f.weight >= v_queue.most)
-                into v_failed, v_failures, v_ended
-                from (select array_agg(m.message_id) as ids, array_agg(m.stage) as stages,
-                    array_agg(m.conversation_id) as conversations,
-                                array_agg(howdah._group(m.headers, m.conversation_id)) as groups
-                      from howdah.msgs m where m.destination_id = v_queue.id and m.rank = v_queue.rank
-                      and m.seq = any (v_seqs) and m.stage = 0) a
-                cross join lateral howdah._count_failures(v_queue.id, a.ids, a.stages, a.conversations, a.groups) f
-                where f.stage = 0;
             end if;
             v_lease := coalesce(v_lease, nextval('howdah.lease_numbers'::regclass));
-            v_base := (v_lease << 20) + v_used;
-            v_first := v_seqs[1];
-            v_last := v_seqs[cardinality(v_seqs)];
-            v_dense := v_last - v_first < 4 * cardinality(v_seqs);
-            v_used := v_used + 1 + case when v_dense then v_last - v_first else cardinality(v_seqs) end;
-            v_shift := v_base - v_first;
+            v_shift := (v_lease << 20) + v_used - v_seqs[1];
+            v_dense := v_seqs[cardinality(v_seqs)] - v_seqs[1] < 4 * cardinality(v_seqs);
+            v_used := v_used + 1
+                + case when v_dense then v_seqs[cardinality(v_seqs)] - v_seqs[1] else cardinality(v_seqs) end;
             return query
             with gone as (
                 delete from howdah.msgs m
                 where m.destination_id = v_queue.id and m.rank = v_queue.rank
-                  and m.seq between v_first and v_last and m.seq = any (v_seqs) and (v_locked or m.xmax = 0)
-                  and (m.expires_at > v_now) is not false and m.stage = 0
+                  and m.seq between v_seqs[1] and v_seqs[cardinality(v_seqs)] and m.seq = any (v_seqs)
+                  and (v_locked or m.xmax = 0) and (m.expires_at > v_now) is not false and m.stage = 0
                   and m.message_id = m.seq * 1000000 + v_queue.id
                   and (m.message_id <> all (v_ended)) is not false
                 returning m.*
             )
             insert into howdah.leased as i
-            select case when v_dense then g.seq + v_shift else v_base + array_position(v_seqs, g.seq) end,
+            select case when v_dense then g.seq + v_shift else v_shift + v_seqs[1] + array_position(v_seqs, g.seq) end,
                 g.message_id, g.sent_at, g.expires_at, g.dead_at, g.destination_id, g.origin_id, g.rank, g.stage,
                 g.is_text, g.content_type, g.body, g.headers, g.correlation_id, g.reply_to, g.message_type,
                 g.conversation_id, g.dead_reason
@@ -15612,33 +15694,14 @@ begin
             exit when v_left <= 0;
         end loop;
         if v_left < max_messages then
-            if not v_queue.opened then
-                perform howdah._open_lane(v_queue.id, v_queue.rank, 0);
-            end if;
+            perform howdah._open_lane(v_queue.id, v_queue.rank, 0) where not v_queue.opened;
             insert into howdah.leases (lease_id, until, destination_id, rank)
             values (v_lease, v_until, v_queue.id, v_queue.rank);
             return;
         end if;
     end if;
-    if v_queue.id is null and queue ~ '[*>]' and strpos(queue, ':') = 0 and not exists (
-            select from howdah.destinations d where d.name = queue and d.dropped_at is null) then
-        foreach v_name in array howdah._matching_queues(queue, max_messages, selector) loop
-            return query select l.* from howdah.lease(v_name, max_messages, duration, selector) l;
-            if found then
-                return;
-            end if;
-        end loop;
-        return;
-    end if;
-    v_held := array(select r from howdah.receive(queue, max_messages, true, selector, consumer) r);
-    if cardinality(v_held) > 0 then
-        v_lease := nextval('howdah.lease_numbers'::regclass);
-        perform howdah._take_lease(howdah._destination(queue, 'receive'), v_held, v_lease, v_until);
-        if consumer is not null then
-            perform howdah._note_lease(consumer, v_lease);
-        end if;
-    end if;
-    return query select v_lease, v_until, h.* from unnest(v_held) h;
+    return query select * from howdah._lease_otherwise(queue, max_messages, duration, selector, consumer, v_until,
+        v_queue.id is null);
 end
 $$;
 
@@ -17337,60 +17400,61 @@ declare
     v_queue record;
     v_message howdah.msgs;
     v_seq bigint;
-    v_locked boolean;
+    v_clear boolean := true;
     v_taken integer := 0;
 begin
     select d.id, d.kind, d.receiving_paused, d.receivers, d.failing, d.head, d.main_rank, d.dispose_at as most,
         d.journal_level <> 'off' as journaled, coalesce(pg_sequence_last_value(d.head), 0) as headed,
         pg_sequence_last_value(d.positions) - 64 - coalesce(pg_sequence_last_value(d.head), 0) as ahead,
         pg_sequence_last_value(d.special) is null as plain, d.message_groups = 'transaction' as grouped,
-        d.search, howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
+        d.search, coalesce(pg_sequence_last_value(d.search), 0) as hint,
+        howdah._is_due(pg_sequence_last_value(d.search), howdah._pace(clock_timestamp())) as due,
         case when not hold and selector is null and consumer is null and not d.receiving_paused
             and howdah._has_role(d.receivers[1]) then max_messages end as usual
     into v_queue
     from howdah.destinations d where d.name = queue and d.dropped_at is null;
-    if v_queue.usual = 1 and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
+    if v_queue.usual between 1 and 10000 and (v_queue.usual = 1 or v_queue.usual <= v_queue.ahead)
+       and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
+        -- What came back lies before what was not yet taken. Most often it was taken last.
         if v_queue.due then
-            select n."position", n.locked into v_seq, v_locked
-            from howdah._next_position(row(0, v_queue.id, v_queue.main_rank, 2, v_queue.head,
-                v_queue.search)::howdah.lanes) n;
+            v_clear := howdah._nothing_came_back(v_queue.id, v_queue.main_rank, v_queue.headed,
+                v_queue.ahead > 0, v_queue.search, v_queue.hint);
         elsif v_queue.ahead > 0 then
-            -- A message at the head that was taken before, is free and still exists was returned by a rollback. What
-            -- was taken last came back, so the search comes first.
             perform from howdah.msgs m
             where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_queue.headed
               and m.xmax <> 0
             for update skip locked;
-            if not found then
-                v_seq := nextval(v_queue.head);
+            v_clear := not found;
+        end if;
+        if not v_clear then
+            null;
+        elsif v_queue.usual > 1 then
+            if pg_sequence_last_value(v_queue.failing) is null then
+                return query select * from howdah._take_drawn(v_queue.id, v_queue.main_rank, queue,
+                    array(select nextval(v_queue.head) from generate_series(1, max_messages)), howdah.now(),
+                    false, v_queue.journaled);
+                get diagnostics v_taken = row_count;
+                if v_taken = max_messages then
+                    return;
+                end if;
             end if;
+        elsif v_queue.ahead > 0 then
+            delete from howdah.msgs m
+            where m.destination_id = v_queue.id and m.rank = v_queue.main_rank
+              and m.seq = (select nextval(v_queue.head)) and m.xmax = 0
+            returning m.* into v_message;
         else
             select m.seq into v_seq from howdah.msgs m
             where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq > v_queue.headed - 16
             order by m.seq limit 1 for update skip locked;
-            v_locked := v_seq > v_queue.headed and howdah._advance(v_queue.head, v_seq);
-        end if;
-        delete from howdah.msgs m
-        where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_seq
-          and (v_locked or m.xmax = 0)
-        returning m.* into v_message;
-    elsif v_queue.usual = 1 and v_queue.grouped and not v_queue.due then
-        v_message := howdah._take_one_of_group(v_queue.id, v_queue.main_rank, v_queue.head, v_queue.headed);
-    elsif v_queue.usual between 2 and 10000 and v_queue.usual <= v_queue.ahead and not v_queue.due
-          and (v_queue.plain or not v_queue.grouped and howdah._is_plain(v_queue.id)) then
-        perform from howdah.msgs m
-        where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_queue.headed
-          and m.xmax <> 0
-        for update skip locked;
-        if not found and pg_sequence_last_value(v_queue.failing) is null then
-            return query select * from howdah._take_drawn(v_queue.id, v_queue.main_rank, queue,
-                array(select nextval(v_queue.head) from generate_series(1, max_messages)), howdah.now(),
-                false, v_queue.journaled);
-            get diagnostics v_taken = row_count;
-            if v_taken = max_messages then
-                return;
+            if v_seq > v_queue.headed and howdah._advance(v_queue.head, v_seq) then
+                delete from howdah.msgs m
+                where m.destination_id = v_queue.id and m.rank = v_queue.main_rank and m.seq = v_seq
+                returning m.* into v_message;
             end if;
         end if;
+    elsif v_queue.usual = 1 and v_queue.grouped and not v_queue.due then
+        v_message := howdah._take_one_of_group(v_queue.id, v_queue.main_rank, v_queue.head, v_queue.headed);
     end if;
     if v_message.seq is not null then
         if (pg_sequence_last_value(v_queue.failing) is null
@@ -18947,7 +19011,7 @@ begin
                 (v_found.message).conversation_id,
                 howdah._group((v_found.message).headers, (v_found.message).conversation_id), null);
             if v_standing.failures > 0 then
-                outcome := howdah._settle(v_destination, v_found.message, v_found.place, v_found.nonpersistent,
+                outcome := howdah._apply_verdict(v_destination, v_found.message, v_found.place, v_found.nonpersistent,
                     v_standing.weight, v_standing.delay_ms, v_standing.due_at);
             end if;
         end if;
@@ -21840,6 +21904,8 @@ REVOKE ALL ON FUNCTION howdah._any_failed(p_lane howdah.lanes, p_positions bigin
 
 REVOKE ALL ON FUNCTION howdah._apply_limit_policy(p_destination howdah.destinations, p_message howdah.msgs, p_nonpersistent boolean, p_reason text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._apply_verdict(p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer, p_delay_ms bigint, p_due_at timestamp with time zone) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._archived_until() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._are_over(p_positions regclass, p_mark bigint, p_ask boolean) FROM PUBLIC;
@@ -22082,6 +22148,8 @@ REVOKE ALL ON FUNCTION howdah._expire(p_destination howdah.destinations, p_messa
 
 REVOKE ALL ON FUNCTION howdah._expire_leases(p_subscription_id integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._failure_key(p_destination_id integer, p_message_id bigint, p_key uuid, p_hardened boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._failure_limit(p_destination howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._failures(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text) FROM PUBLIC;
@@ -22254,6 +22322,8 @@ REVOKE ALL ON FUNCTION howdah._latch(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lay_down(p_destination_id integer, p_lease bigint, p_message_ids bigint[], p_until timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._lease_otherwise(p_queue text, p_max_messages integer, p_duration interval, p_selector text, p_consumer bigint, p_until timestamp with time zone, p_unknown boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._lease_published(p_destination howdah.destinations, p_message_ids bigint[], p_lease bigint, p_until timestamp with time zone) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lease_rest(p_destination_id integer, p_name text, p_rank smallint, p_lease bigint, p_until timestamp with time zone, p_seqs bigint[], p_locked boolean, p_now timestamp with time zone, p_limit integer) FROM PUBLIC;
@@ -22277,6 +22347,8 @@ REVOKE ALL ON FUNCTION howdah._listener_session(p_listener_id integer, p_max_ses
 REVOKE ALL ON FUNCTION howdah._listener_warning(p_listener howdah.listeners) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._locate(p_subscription howdah.subscriptions, p_ack howdah.acks, p_seqs bigint[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._lock_and_count(p_id integer, p_rank smallint, p_positions bigint[], p_locked boolean, p_limit integer, OUT positions bigint[], OUT failed bigint[], OUT failures integer[], OUT ended bigint[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lock_drawn(p_lane howdah.lanes, p_positions bigint[]) FROM PUBLIC;
 
@@ -22352,8 +22424,6 @@ REVOKE ALL ON FUNCTION howdah._new_temporary() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._next_of_groups(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer, p_mine jsonb, p_back boolean, p_locked boolean, OUT seqs bigint[], OUT groups text[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._next_position(p_lane howdah.lanes, OUT "position" bigint, OUT locked boolean) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way integer, p_want integer, p_held bigint, p_all boolean, OUT positions bigint[], OUT locked boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._nonpersistent_0(p_topic integer, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_limit bigint) FROM PUBLIC;
@@ -22375,6 +22445,8 @@ REVOKE ALL ON FUNCTION howdah._note_readers(p_topic_id integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._note_special(p_destination howdah.destinations) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._note_streak(p_destination_id integer, p_message_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._nothing_came_back(p_id integer, p_rank smallint, p_head bigint, p_backlog boolean, p_search regclass, p_hint bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._offset_snapshot(p_offset jsonb) FROM PUBLIC;
 
@@ -22446,6 +22518,8 @@ REVOKE ALL ON FUNCTION howdah._queue(p_name text, p_verb text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._queue_for_look_up(p_queue text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._read_failure(p_failure jsonb, OUT message_id bigint, OUT error_text text, OUT error_class text, OUT sqlstate text, OUT traceback text, OUT duration_ms integer, OUT worker text, OUT failure_key uuid, OUT details jsonb, OUT priority integer, OUT "position" bigint, OUT stage smallint, OUT delay_ms numeric, OUT conversation_id uuid, OUT message_group text, OUT reject boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._read_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_ack howdah.acks, p_name text, p_want integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._receive_any(p_pattern text, p_want integer, p_hold boolean, p_selector text) FROM PUBLIC;
@@ -22468,9 +22542,11 @@ REVOKE ALL ON FUNCTION howdah._reclaim_expired() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._record_act(p_act text, p_destination_id integer, p_message_ids bigint[], p_other_id integer, p_reason text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._record_expiry(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_lease bigint) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._record_failure(p_destination howdah.destinations, p_failure jsonb, p_in_hand boolean, p_proved boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._record_lease_incident(p_destination_id integer, p_message_id bigint, p_stage smallint, p_conversation_id uuid, p_group text, p_lease bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._record_silent_attempts(p_destination howdah.destinations, p_met howdah.message[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._recount(p_id integer, p_room regclass, p_tickets regclass, p_message_limit bigint, p_byte_limit bigint, p_shares integer[], p_messages bigint, p_bytes bigint, OUT verdict text, OUT over_messages bigint, OUT over_bytes bigint, OUT level integer) FROM PUBLIC;
 
@@ -22484,7 +22560,7 @@ REVOKE ALL ON FUNCTION howdah._refuse_paused(p_destination_id integer) FROM PUBL
 
 REVOKE ALL ON FUNCTION howdah._release_audit(p_epoch bigint) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._remember(p_search regclass, p_back bigint, p_begun timestamp with time zone, p_found boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION howdah._remember(p_search regclass, p_back bigint, p_begun bigint, p_found boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._remove(p_message howdah.msgs, p_place text) FROM PUBLIC;
 
@@ -22626,11 +22702,7 @@ REVOKE ALL ON FUNCTION howdah._set_persistent() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._set_room(p_destination_id integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION howdah._settle(p_destination howdah.destinations, p_message howdah.msgs, p_place text, p_nonpersistent boolean, p_failures integer, p_delay_ms bigint, p_due_at timestamp with time zone) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION howdah._settle_ring() FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION howdah._settle_silent(p_destination howdah.destinations, p_met howdah.message[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._setup(p_engine text, p_roles jsonb, p_checksum text) FROM PUBLIC;
 
