@@ -33,7 +33,7 @@ begin
     v_back := howdah._hint(p_lane.search) >> 21;
     v_start := v_back;
     -- others need not look at the same time
-    perform howdah._remember(p_lane.search, v_back * 2, v_begun - interval '50 ms', false);
+    perform howdah._remember(p_lane.search, v_back * 2, howdah._pace(v_begun) - 50, false);
     v_listed := array(select s.seq from howdah.candidates c cross join unnest(c.seqs) s(seq)
                       where c.destination_id = p_lane.destination_id and c.digest = md5(p_walk.selector)::uuid
                         and c.rank = p_lane.rank and c.upto > v_head and s.seq > v_head);
@@ -61,7 +61,7 @@ begin
         v_from := v_back;
         v_upto := least(v_back + 1024, v_low);
     end loop;
-    perform howdah._remember(p_lane.search, v_back * 2, v_begun, cardinality(v_found) > 0);
+    perform howdah._remember(p_lane.search, v_back * 2, howdah._pace(v_begun), cardinality(v_found) > 0);
     return v_found;
 end
 $$;
