@@ -53,15 +53,18 @@ class Timer:
         return taken[3:]  # the first ones prepare statements
 
 
-def ours(dsn: str, samples: int) -> list[float]:
-    """Session.receive with a long wait on a thread, Session.send and commit here."""
+def ours(dsn: str, samples: int, source: str = QUEUE, target: str = QUEUE) -> list[float]:
+    """Session.receive with a long wait on a thread, Session.send and commit here.
+
+    source: the queue or subscription that is received from; target: what is sent to.
+    """
     timer, ending = Timer(), threading.Event()
     with connect(dsn, max_size=4) as connection:
 
         def listen() -> None:
             with connection.session() as session:
                 while not ending.is_set():
-                    if session.receive(QUEUE, wait=1):
+                    if session.receive(source, wait=1):
                         timer.arrived()
                         session.commit()
 
@@ -70,7 +73,7 @@ def ours(dsn: str, samples: int) -> list[float]:
         with connection.session() as session:
 
             def send() -> None:
-                session.send(QUEUE, BODY)
+                session.send(target, BODY)
                 session.commit()
 
             taken = timer.run(send, samples)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from contextlib import ExitStack
 from functools import partial
@@ -16,6 +15,7 @@ from .record import OURS
 TOPIC = "bench_topic"
 READER = f"{TOPIC}::reader"
 BARE = floor.PAIRS[0].ways[1].who
+LATENCY = "topic-latency"
 TICK = 10_000
 SHARED = 4
 SUBSCRIPTIONS = 100
@@ -106,40 +106,12 @@ def held(bench: Bench) -> None:
 
 
 def idle(bench: Bench) -> None:
-    """A subscriber that waits: SQL alone, so that it is LISTEN, howdah.wait and howdah.receive and nothing else."""
+    """A subscriber that waits, as a queue's receiver does, beside a bare commit with NOTIFY in turn."""
     with bench.database() as dsn, opened(dsn) as connection:
         prepare(connection)
         for _ in range(bench.size.rounds):
-            latency.record(bench, OURS, _arrivals(dsn, bench.size.samples), "topic-latency")
-
-
-def _arrivals(dsn: str, samples: int) -> list[float]:
-    timer, ending = latency.Timer(), threading.Event()
-
-    def listen() -> None:
-        with opened(dsn) as listener:
-            listener.execute("listen howdah")
-            while not ending.is_set():
-                listener.execute("select howdah.wait(%s)", (READER,))
-                # It asked to be woken, then looked again: whoever did not see the request had committed before.
-                if listener.execute("select from howdah.receive(%s)", (READER,)).rowcount:
-                    timer.arrived()
-                    continue
-                for _ in listener.notifies(timeout=0.25, stop_after=1):
-                    pass
-
-    thread = threading.Thread(target=listen, daemon=True)
-    thread.start()
-    with connect(dsn, max_size=1) as connection, connection.session() as session:
-
-        def send() -> None:
-            session.send(TOPIC, BODY)
-            session.commit()
-
-        taken = timer.run(send, samples)
-    ending.set()
-    thread.join()
-    return taken
+            latency.record(bench, latency.BARE, latency.bare(dsn, bench.size.samples), LATENCY)
+            latency.record(bench, OURS, latency.ours(dsn, bench.size.samples, READER, TOPIC), LATENCY)
 
 
 def lag(bench: Bench) -> None:

@@ -6,7 +6,7 @@ from . import types
 from .archive import archive_restores, archive_runs, archived_messages, maintenance_waits
 from .audits import audit_runs, audit_verdicts
 from .base import SCHEMA, metadata
-from .consumers import consumer_leases, consumers, group_owners, selections
+from .consumers import candidates, consumer_leases, consumers, group_owners, selections
 from .destinations import FAILING, NAME_LENGTH_MAX, destination_grants, destinations
 from .failures import (
     attempts,
@@ -46,6 +46,7 @@ __all__ = [
     "backlog_counts",
     "backlog_figures",
     "bridges",
+    "candidates",
     "consumer_leases",
     "consumers",
     "dead_figures",

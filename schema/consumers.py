@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlalchemy import (
+    ARRAY,
     BigInteger,
     Boolean,
     Column,
@@ -132,4 +133,28 @@ selections = Table(
     Column("used_at", TIMESTAMPTZ, nullable=False, comment="When it was last used, to within an hour."),
     PrimaryKeyConstraint("destination_id", "digest", "rank"),
     comment="Selectors that receives use: the compiled condition, and where each looks next.",
+)
+
+candidates = Table(
+    "candidates",
+    metadata,
+    Column("destination_id", Integer, nullable=False, comment="The queue."),
+    Column("digest", UUID(), nullable=False, comment="MD5 of the selector."),
+    Column("rank", SmallInteger, nullable=False, comment="The lane, as lanes.rank."),
+    Column("upto", BigInteger, nullable=False, comment="Up to this position was looked, and"),
+    Column("after", BigInteger, nullable=False, comment="from behind this one."),
+    Column("selector", Text, nullable=False, comment="The selector."),
+    Column("seqs", ARRAY(BigInteger), nullable=False, comment="Positions there that it selects, ascending."),
+    Column(
+        "message_ids",
+        ARRAY(BigInteger),
+        nullable=False,
+        comment="The messages that lay there. Only these are taken: what a selector sees of them never changes.",
+    ),
+    Column(
+        "took_ms", Integer, nullable=False, comment="How long the look took, in milliseconds; the next may take twice."
+    ),
+    PrimaryKeyConstraint("destination_id", "digest", "rank", "upto"),
+    prefixes=["UNLOGGED"],
+    comment="The next messages that selectors select, found ahead by one look of a receive: hints, any may be lost.",
 )

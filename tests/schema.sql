@@ -2576,6 +2576,49 @@ $_$;
 
 COMMENT ON FUNCTION howdah._check_wildcard(p_pattern text) IS 'refuse a pattern that is no wildcard.';
 
+CREATE FUNCTION howdah._choose_of_groups(p_lane howdah.lanes, p_from bigint, p_want integer, p_back boolean, OUT seqs bigint[], OUT groups text[], OUT mine jsonb, OUT locked boolean) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_most constant integer := howdah._most_groups();
+    v_number integer := 0;
+    v_page record;
+begin
+    seqs := '{}';
+    groups := '{}';
+    mine := '{}';
+    locked := p_back or (select m.xmax = 0 and howdah._lock_group(p_lane.destination_id,
+            howdah._group(m.headers, m.conversation_id)) from howdah.msgs m
+        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_from
+        order by m.seq limit 1) is not true;
+    while cardinality(seqs) < p_want and v_number < v_most loop
+        v_page := howdah._next_of_groups(p_lane, coalesce(seqs[cardinality(seqs)], p_from), 9223372036854775807,
+            least(v_most - v_number, p_want - cardinality(seqs)), null, p_back, locked);
+        if v_page.seqs is null then
+            seqs := null;
+            return;
+        elsif not locked and array_position(v_page.groups, null) is not null then
+            locked := true;
+            seqs := '{}';
+            groups := '{}';
+            continue;
+        end if;
+        seqs := seqs || v_page.seqs;
+        groups := groups || v_page.groups;
+        mine := mine || jsonb_object(array_remove(v_page.groups, null), array_remove(v_page.groups, null));
+        v_number := (select count(*) from jsonb_object_keys(mine));
+    end loop;
+    if cardinality(seqs) < p_want and cardinality(seqs) > v_number then
+        v_page := howdah._next_of_groups(p_lane, seqs[cardinality(seqs)], seqs[cardinality(seqs)] + 2 * p_want,
+            p_want - cardinality(seqs), mine, p_back, locked);
+        seqs := seqs || v_page.seqs;
+        groups := groups || v_page.groups;
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._choose_of_groups(p_lane howdah.lanes, p_from bigint, p_want integer, p_back boolean, OUT seqs bigint[], OUT groups text[], OUT mine jsonb, OUT locked boolean) IS 'choose the first ready messages behind a position whose groups are free, and lock the groups.';
+
 CREATE FUNCTION howdah._chosen_messages(p_source howdah.destinations, p_message_ids bigint[], p_max bigint, p_origin text, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selector text) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
@@ -2756,7 +2799,7 @@ CREATE FUNCTION howdah._claim_groups(p_lane howdah.lanes, p_walk howdah.walk, p_
     LANGUAGE plpgsql
     AS $$
 declare
-    v_most integer := greatest(current_setting('max_locks_per_transaction')::integer, 16);
+    v_most integer := howdah._most_groups();
     v_group record;
     v_fresh text[] := '{}';
     v_new text[] := '{}';
@@ -3797,6 +3840,66 @@ $$;
 
 COMMENT ON FUNCTION howdah._deliver(p_destination_id integer, p_message howdah.msgs, p_now timestamp with time zone, p_limit integer, p_journaled boolean) IS 'deliver a message just taken, or dispose of it.';
 
+CREATE FUNCTION howdah._deliver_chosen(p_lane howdah.lanes, p_name text, p_seqs bigint[], p_groups text[], p_mine jsonb, p_from bigint, p_locked boolean, p_now timestamp with time zone, p_journaled boolean) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
+    AS $$
+begin
+    return query
+    with taken as materialized (
+        delete from howdah.msgs m
+        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
+          and m.seq between p_seqs[1] and p_seqs[cardinality(p_seqs)] and m.seq = any (p_seqs)
+          and (p_locked or m.xmax = 0)
+          and (select count(*) from (
+                   select from howdah.msgs b
+                   where b.destination_id = p_lane.destination_id and b.rank = p_lane.rank and b.seq > p_from
+                     and b.seq <= p_seqs[cardinality(p_seqs)]
+                     and p_mine ? howdah._group(b.headers, b.conversation_id)
+                   limit cardinality(p_seqs) + 1) o) = cardinality(array_remove(p_groups, null))
+          and not (exists (select from howdah.parked p
+                           where p.destination_id = p_lane.destination_id and p.group_id is not null)
+                   and exists (select from howdah.parked p
+                               where p.destination_id = p_lane.destination_id and p.group_id = any (p_groups)))
+        returning m.*
+    ), missing as materialized (
+        select u.group_id, min(u.seq) as seq from unnest(p_seqs, p_groups) u(seq, group_id)
+        where not exists (select from taken t where t.seq = u.seq)
+        group by u.group_id
+    ), journaled as (
+        insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
+        select howdah.now(), p_lane.destination_id, 'consumed', array_agg(c.message_id), min(c.sent_at)
+        from taken c
+        where (c.expires_at > p_now) is not false and p_journaled
+          and case when (select count(*) from taken) < cardinality(p_seqs) then not exists (
+              select from missing n
+              where n.group_id = howdah._group(c.headers, c.conversation_id) and n.seq < c.seq) else true end
+        having count(*) > 0
+    )
+    select c.message_id, p_name, case when c.is_text
+        then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
+        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end, c.content_type, c.headers,
+        9 - c.rank, c.correlation_id, c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at,
+        c.expires_at, 1, false, c.seq, c.stage::integer,
+        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
+        c.dead_reason, c.dead_at
+    from taken c
+    where case when (select count(*) from taken) < cardinality(p_seqs) then not exists (
+            select from missing n where n.group_id = howdah._group(c.headers, c.conversation_id) and n.seq < c.seq)
+            or howdah._put_back(
+            row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at, c.destination_id, c.origin_id,
+            c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type,
+            c.conversation_id, c.dead_reason)::howdah.msgs, false, false) else true end
+      and ((c.expires_at > p_now) is not false
+           or howdah._dispose(p_lane.destination_id,
+            row(c.seq, c.message_id, c.sent_at, c.expires_at, c.dead_at, c.destination_id, c.origin_id,
+            c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers, c.correlation_id, c.reply_to, c.message_type,
+            c.conversation_id, c.dead_reason)::howdah.msgs, false, null, p_now))
+    order by c.seq;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._deliver_chosen(p_lane howdah.lanes, p_name text, p_seqs bigint[], p_groups text[], p_mine jsonb, p_from bigint, p_locked boolean, p_now timestamp with time zone, p_journaled boolean) IS 'deliver what howdah._choose_of_groups has chosen.';
+
 CREATE FUNCTION howdah._deliver_found(p_lane howdah.lanes, p_name text, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_walk howdah.walk, p_hold boolean, p_limit integer, p_failing regclass, p_journaled boolean, p_now timestamp with time zone) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
     AS $$
@@ -3848,6 +3951,41 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._deliver_found(p_lane howdah.lanes, p_name text, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_walk howdah.walk, p_hold boolean, p_limit integer, p_failing regclass, p_journaled boolean, p_now timestamp with time zone) IS 'deliver messages that howdah._find_in_lane has found and locked, or dispose of them.';
+
+CREATE FUNCTION howdah._deliver_locked(p_lane howdah.lanes, p_name text, p_positions bigint[], p_now timestamp with time zone, p_reason text, p_journaled boolean) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
+    AS $$
+begin
+    return query
+    with taken as materialized (
+        delete from howdah.msgs m
+        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
+          and m.seq between p_positions[1] and p_positions[cardinality(p_positions)] and m.seq = any (p_positions)
+        returning m.*
+    ), journaled as (
+        insert into howdah.journal (at, destination_id, event, reason, message_ids, oldest_sent_at)
+        select howdah.now(), p_lane.destination_id, 'consumed', p_reason, array_agg(c.message_id), min(c.sent_at)
+        from taken c where (c.expires_at > p_now) is not false and p_journaled
+        having count(*) > 0
+    )
+    select c.message_id, p_name, case when c.is_text
+        then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
+        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end, c.content_type, c.headers,
+        9 - c.rank, c.correlation_id, c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at,
+        c.expires_at, 1, false, c.seq, c.stage::integer,
+        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
+        c.dead_reason, c.dead_at
+    from taken c
+    where (c.expires_at > p_now) is not false or howdah._dispose(p_lane.destination_id,
+        row(c.seq, c.message_id, c.sent_at, c.expires_at,
+        c.dead_at, c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
+        c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason)::howdah.msgs, false, null,
+        p_now)
+    order by c.seq;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._deliver_locked(p_lane howdah.lanes, p_name text, p_positions bigint[], p_now timestamp with time zone, p_reason text, p_journaled boolean) IS 'deliver locked messages of a queue in which nothing ever failed.';
 
 CREATE FUNCTION howdah._destination(p_name text, p_verb text) RETURNS howdah.destinations
     LANGUAGE plpgsql STABLE
@@ -5282,13 +5420,16 @@ begin
         end if;
         v_count := v_count + 1;
     end loop;
+    delete from howdah.candidates c
+    where not exists (select from howdah.selections s
+                      where s.destination_id = c.destination_id and s.digest = c.digest and s.rank = c.rank);
     return v_count;
 exception when lock_not_available then
     return 0;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._forget_selections() IS 'delete selectors that nobody used for a day, with their hints.';
+COMMENT ON FUNCTION howdah._forget_selections() IS 'delete selectors that nobody used for a day, with their hints and what their looks found ahead.';
 
 CREATE FUNCTION howdah._forward_to_bridges(p_topic howdah.destinations, p_bodies bytea[], p_is_text boolean, p_content_type text, p_headers jsonb[], p_priorities integer[], p_correlation_ids text[], p_message_types text[], p_conversation_ids uuid[], p_reply_to text, p_time_to_live interval, p_nonpersistent boolean, p_notify boolean, p_user text) RETURNS void
     LANGUAGE plpgsql
@@ -5580,6 +5721,19 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._held_messages(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) IS 'the messages that a lease still has, locked: some of them, or (NULL) all.';
+
+CREATE FUNCTION howdah._hides_nothing() RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    return current_setting('transaction_isolation') like 'read %'
+        and (pg_current_xact_id_if_assigned() is null
+            or current_setting('track_counts')::boolean
+               and pg_stat_get_xact_tuples_deleted('howdah.msgs'::regclass) = 0);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._hides_nothing() IS 'whether no message is hidden from the caller that may come back.';
 
 CREATE FUNCTION howdah._hint(p_sequence regclass) RETURNS bigint
     LANGUAGE sql
@@ -5905,6 +6059,18 @@ CREATE FUNCTION howdah._is_leased(p_destination_id integer, p_message_id bigint)
 $$;
 
 COMMENT ON FUNCTION howdah._is_leased(p_destination_id integer, p_message_id bigint) IS 'whether a message is under a lease that has not run out.';
+
+CREATE FUNCTION howdah._is_listed(p_lane howdah.lanes, p_walk howdah.walk) RETURNS boolean
+    LANGUAGE plpgsql
+    AS $$
+begin
+    return p_lane.head is not null and p_lane.place = 2 and p_walk.condition is not null and p_walk.groups = 'none'
+        and p_walk.share is null and current_setting('transaction_isolation') like 'read %'
+        and not (select howdah._is_walked(d) from howdah.destinations d where d.id = p_lane.destination_id);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._is_listed(p_lane howdah.lanes, p_walk howdah.walk) IS 'whether a walk takes what a selector''s looks found ahead.';
 
 CREATE FUNCTION howdah._is_member(p_role text, p_of text) RETURNS boolean
     LANGUAGE plpgsql STABLE COST 1
@@ -6665,6 +6831,23 @@ $$;
 
 COMMENT ON FUNCTION howdah._lock_key(p_kind text, p_of text) IS 'the key of an advisory lock, which nobody can guess.';
 
+CREATE FUNCTION howdah._lock_listed(p_lane howdah.lanes, p_seqs bigint[], p_message_ids bigint[], p_want integer) RETURNS bigint[]
+    LANGUAGE plpgsql
+    AS $$
+begin
+    return array(
+        select l.seq from unnest(p_seqs, p_message_ids) u(seq, message_id) cross join lateral (
+            select m.seq from howdah.msgs m
+            where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq = u.seq
+              and m.message_id = u.message_id
+            for update skip locked  -- which also keeps this a look by key for each, in the order given
+        ) l
+        limit p_want);
+end
+$$;
+
+COMMENT ON FUNCTION howdah._lock_listed(p_lane howdah.lanes, p_seqs bigint[], p_message_ids bigint[], p_want integer) IS 'lock the first free ones among messages that a look found ahead.';
+
 CREATE FUNCTION howdah._lock_names() RETURNS void
     LANGUAGE sql
     AS $$ select howdah._latch('names') $$;
@@ -6703,6 +6886,69 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._lock_subscription(p_subscription howdah.destinations) IS 'keep consumers from a subscription until the transaction ends.';
+
+CREATE FUNCTION howdah._look_ahead(p_lane howdah.lanes, p_walk howdah.walk, p_after bigint, p_want integer, p_tail bigint, p_note boolean, OUT seqs bigint[], OUT message_ids bigint[], OUT upto bigint) RETURNS record
+    LANGUAGE plpgsql
+    AS $_$
+declare
+    v_begun constant timestamptz := clock_timestamp();
+    v_digest constant uuid := md5(p_walk.selector)::uuid;
+    v_page record;
+    v_size integer := 256;
+    v_rows bigint := 0;
+    v_ended boolean;
+    v_limit interval;
+    v_last bigint;
+begin
+    select least(greatest(2 * max(c.took_ms), 10), 1000) * interval '1 ms' into v_limit from howdah.candidates c
+    where c.destination_id = p_lane.destination_id and c.digest = v_digest and c.rank = p_lane.rank;
+    upto := p_after;
+    seqs := '{}';
+    message_ids := '{}';
+    loop
+        execute format(
+            'select array_agg(k.seq) filter (where k.selected) as seqs,
+                array_agg(k.message_id) filter (where k.selected) as ids, max(k.seq) as last, count(*) as rows
+            from (select m.seq, m.message_id, (%s) is true as selected
+                  from (select r.*, false as nonpersistent from howdah.msgs r
+                        where r.destination_id = $1 and r.rank = $2 and r.seq > $3 order by r.seq limit $4) m
+                  offset 0) k', p_walk.condition)
+        into v_page using p_lane.destination_id, p_lane.rank, upto, v_size;
+        seqs := seqs || v_page.seqs;
+        message_ids := message_ids || v_page.ids;
+        upto := coalesce(v_page.last, upto);
+        v_rows := v_rows + v_page.rows;
+        v_ended := v_page.rows < v_size;
+        exit when v_ended;
+        v_size := least(4 * v_size, 4096);
+        continue when cardinality(seqs) < p_want;
+        exit when 64 * cardinality(v_page.seqs) > v_page.rows or cardinality(seqs) >= 1000
+            or clock_timestamp() - v_begun >= v_limit;
+    end loop;
+    if upto > p_tail - 64 or v_ended then
+        upto := greatest(p_after, p_tail - 64);
+    end if;
+    seqs := seqs[:width_bucket(upto, seqs)];
+    message_ids := message_ids[:cardinality(seqs)];
+    if cardinality(seqs) <= p_want or 64 * cardinality(seqs) > v_rows or not p_note then
+        return;
+    end if;
+    delete from howdah.candidates c
+    where c.destination_id = p_lane.destination_id and c.digest = v_digest and c.rank = p_lane.rank
+      and (c.upto <= howdah._hint(p_lane.head) or c.upto > p_after);
+    v_last := p_after;
+    for v_from in 1..cardinality(seqs) by 100 loop  -- a row of 100 is not toasted
+        v_page.last := case when v_from + 100 > cardinality(seqs) then upto else seqs[v_from + 99] end;
+        insert into howdah.candidates (destination_id, digest, rank, upto, after, selector, seqs, message_ids, took_ms)
+        values (p_lane.destination_id, v_digest, p_lane.rank, v_page.last, v_last, p_walk.selector,
+            seqs[v_from:v_from + 99], message_ids[v_from:v_from + 99],
+            extract(epoch from clock_timestamp() - v_begun) * 1000);
+        v_last := v_page.last;
+    end loop;
+end
+$_$;
+
+COMMENT ON FUNCTION howdah._look_ahead(p_lane howdah.lanes, p_walk howdah.walk, p_after bigint, p_want integer, p_tail bigint, p_note boolean, OUT seqs bigint[], OUT message_ids bigint[], OUT upto bigint) IS 'look through a long queue for what a selector selects, beyond what this receive wants, and record it for the next receives (p_note).';
 
 CREATE FUNCTION howdah._look_from_head(p_lane howdah.lanes, p_head bigint, p_want integer, p_all boolean) RETURNS tid[]
     LANGUAGE plpgsql
@@ -7166,6 +7412,12 @@ CREATE FUNCTION howdah._milliseconds(p_length interval) RETURNS bigint
 
 COMMENT ON FUNCTION howdah._milliseconds(p_length interval) IS 'an interval in milliseconds.';
 
+CREATE FUNCTION howdah._most_groups() RETURNS integer
+    LANGUAGE sql STABLE
+    AS $$ select greatest(current_setting('max_locks_per_transaction')::integer, 16) $$;
+
+COMMENT ON FUNCTION howdah._most_groups() IS 'from how many groups a receive may take, because each costs a lock in the server''s table.';
+
 CREATE FUNCTION howdah._most_specific(p_name text) RETURNS text
     LANGUAGE sql STABLE
     AS $$
@@ -7463,6 +7715,34 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._new_temporary() IS 'create the destination of a temporary queue, with its sequences.';
+
+CREATE FUNCTION howdah._next_of_groups(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer, p_mine jsonb, p_back boolean, p_locked boolean, OUT seqs bigint[], OUT groups text[]) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if p_locked then
+        select array_agg(c.seq order by c.seq), array_agg(c.group_id order by c.seq) into seqs, groups
+        from (select m.seq, howdah._group(m.headers, m.conversation_id) as group_id from howdah.msgs m
+              where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_after
+                and m.seq <= p_upto and (m.xmax = 0 or p_back)
+                and case when p_mine is null then howdah._lock_group(p_lane.destination_id,
+                        howdah._group(m.headers, m.conversation_id))
+                    else p_mine ? howdah._group(m.headers, m.conversation_id) end is not false
+              order by m.seq limit p_want for update skip locked) c;
+    else
+        select array_agg(c.seq order by c.seq), array_agg(c.group_id order by c.seq) into seqs, groups
+        from (select m.seq, howdah._group(m.headers, m.conversation_id) as group_id from howdah.msgs m
+              where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank and m.seq > p_after
+                and m.seq <= p_upto and m.xmax = 0
+                and case when p_mine is null then howdah._lock_group(p_lane.destination_id,
+                        howdah._group(m.headers, m.conversation_id))
+                    else p_mine ? howdah._group(m.headers, m.conversation_id) end is not false
+              order by m.seq limit p_want) c;
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._next_of_groups(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer, p_mine jsonb, p_back boolean, p_locked boolean, OUT seqs bigint[], OUT groups text[]) IS 'the next ready messages between two positions whose groups are free.';
 
 CREATE FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way integer, p_want integer, p_held bigint, p_all boolean, OUT positions bigint[], OUT locked boolean) RETURNS record
     LANGUAGE plpgsql
@@ -9447,9 +9727,16 @@ begin
     from howdah.destinations d where d.id = p_id;
     v_lanes := array[v_queue.lane];
     if not v_queue.plain or p_selector is not null or p_consumer is not null then
-        if v_queue.grouped and p_want <= 32 and not p_hold and p_selector is null and p_consumer is null
+        if v_queue.grouped and not p_hold and p_selector is null and p_consumer is null
            and pg_sequence_last_value(v_queue.failing) is null then
             return query select * from howdah._receive_of_groups(v_queue.lane, p_name, v_now, p_want,
+                v_queue.journaled);
+            if found then
+                return;
+            end if;
+        elsif p_selector is not null and p_consumer is null and not p_hold
+              and pg_sequence_last_value(v_queue.failing) is null then
+            return query select * from howdah._receive_selected(v_queue.lane, p_name, p_selector, p_want, v_now,
                 v_queue.journaled);
             if found then
                 return;
@@ -9534,45 +9821,33 @@ CREATE FUNCTION howdah._receive_of_groups(p_lane howdah.lanes, p_name text, p_no
     LANGUAGE plpgsql
     AS $$
 declare
+    v_from bigint;
+    v_back boolean := random() >= 0.97;
     v_seqs bigint[];
+    v_chosen record;
 begin
     if not howdah._is_plain(p_lane.destination_id, 'transaction') then
         return;
     end if;
-    v_seqs := howdah._claim_of_groups(p_lane, null, howdah._walk_from(p_lane, null, false), p_want, random() >= 0.97);
-    if v_seqs is null then
+    v_from := howdah._walk_from(p_lane, null, false);
+    if p_want <= 32 then
+        v_seqs := howdah._claim_of_groups(p_lane, null, v_from, p_want, v_back);
+        if v_seqs is not null then
+            return query select * from howdah._deliver_locked(p_lane, p_name, v_seqs, p_now, null, p_journaled);
+        end if;
         return;
+    elsif v_back then
+        perform howdah._note_first(p_lane, null, v_from);
     end if;
-    return query
-    with taken as materialized (
-        delete from howdah.msgs m
-        where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
-          and m.seq between v_seqs[1] and v_seqs[p_want] and m.seq = any (v_seqs)
-        returning m.*
-    ), journaled as (
-        insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)
-        select howdah.now(), p_lane.destination_id, 'consumed', array_agg(c.message_id), min(c.sent_at)
-        from taken c where (c.expires_at > p_now) is not false and p_journaled
-        having count(*) > 0
-    )
-    select c.message_id, p_name, case when c.is_text
-        then convert_from(coalesce(c.body, howdah._take_body(c.message_id)), 'UTF8') end,
-        case when not c.is_text then coalesce(c.body, howdah._take_body(c.message_id)) end, c.content_type, c.headers,
-        9 - c.rank, c.correlation_id, c.reply_to, c.message_type, c.conversation_id, 'persistent', c.sent_at,
-        c.expires_at, 1, false, c.seq, c.stage::integer,
-        case when c.origin_id is not null then howdah._destination_name(c.origin_id) end,
-        c.dead_reason, c.dead_at
-    from taken c
-    where (c.expires_at > p_now) is not false or howdah._dispose(p_lane.destination_id,
-        row(c.seq, c.message_id, c.sent_at, c.expires_at,
-        c.dead_at, c.destination_id, c.origin_id, c.rank, c.stage, c.is_text, c.content_type, c.body, c.headers,
-        c.correlation_id, c.reply_to, c.message_type, c.conversation_id, c.dead_reason)::howdah.msgs, false, null,
-        p_now)
-    order by c.seq;
+    v_chosen := howdah._choose_of_groups(p_lane, v_from, p_want, v_back);
+    if v_chosen.seqs is not null then
+        return query select * from howdah._deliver_chosen(p_lane, p_name, v_chosen.seqs, v_chosen.groups, v_chosen.mine,
+            v_from, v_chosen.locked, p_now, p_journaled);
+    end if;
 end
 $$;
 
-COMMENT ON FUNCTION howdah._receive_of_groups(p_lane howdah.lanes, p_name text, p_now timestamp with time zone, p_want integer, p_journaled boolean) IS 'receive several messages of a queue with transaction groups in the short way.';
+COMMENT ON FUNCTION howdah._receive_of_groups(p_lane howdah.lanes, p_name text, p_now timestamp with time zone, p_want integer, p_journaled boolean) IS 'receive several messages of a queue with transaction groups in a short way.';
 
 CREATE FUNCTION howdah._receive_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_name text, p_want integer, p_hold boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -9618,6 +9893,31 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._receive_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_name text, p_want integer, p_hold boolean) IS 'receive from a subscription of any sort.';
+
+CREATE FUNCTION howdah._receive_selected(p_lane howdah.lanes, p_name text, p_selector text, p_want integer, p_now timestamp with time zone, p_journaled boolean) RETURNS SETOF howdah.message
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_walk howdah.walk;
+    v_keys bigint[];
+begin
+    v_walk.selector := btrim(p_selector);
+    select s.head, s.search into p_lane.head, p_lane.search
+    from howdah.selections s
+    where s.destination_id = p_lane.destination_id and s.digest = md5(v_walk.selector)::uuid and s.rank = p_lane.rank
+      and s.selector = v_walk.selector and s.head is not null and s.used_at > p_now - interval '1 hour';
+    if not found or howdah._is_due(howdah._hint(p_lane.search), howdah._pace(clock_timestamp()))
+       or current_setting('transaction_isolation') not like 'read %' or not howdah._is_plain(p_lane.destination_id) then
+        return;
+    end if;
+    v_keys := (select t.keys from howdah._take_listed(p_lane, v_walk, p_want, howdah._hides_nothing()) t);
+    if cardinality(v_keys) = p_want then
+        return query select * from howdah._deliver_locked(p_lane, p_name, v_keys, p_now, 'selected', p_journaled);
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._receive_selected(p_lane howdah.lanes, p_name text, p_selector text, p_want integer, p_now timestamp with time zone, p_journaled boolean) IS 'receive by a selector in the short way, from what its looks have found ahead.';
 
 CREATE FUNCTION howdah._receive_set_aside(p_destination howdah.destinations, p_name text, p_want integer, p_hold boolean) RETURNS SETOF howdah.message
     LANGUAGE plpgsql
@@ -11129,6 +11429,65 @@ $$;
 
 COMMENT ON FUNCTION howdah._search_from(p_destination_id integer, p_rank integer, p_position bigint) IS 'make the next receive search from a position on.';
 
+CREATE FUNCTION howdah._search_unlisted(p_lane howdah.lanes, p_walk howdah.walk, p_upto bigint, p_tail bigint, p_want integer, p_all boolean) RETURNS bigint[]
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_most constant integer := 200;  -- rows a step looks at, far more than are listed among 2,000 positions
+    v_begun timestamptz := clock_timestamp();
+    v_head bigint := howdah._hint(p_lane.head);
+    v_low bigint;
+    v_from bigint;
+    v_upto bigint;
+    v_back bigint;
+    v_start bigint;
+    v_listed bigint[];
+    v_rows bigint[];
+    v_keys bigint[];
+    v_found bigint[];
+    v_wrapped boolean := false;
+begin
+    if p_upto <= 0 or not p_all and not howdah._is_due(howdah._hint(p_lane.search), howdah._pace(v_begun)) then
+        return null;
+    end if;
+    v_back := howdah._hint(p_lane.search) >> 21;
+    v_start := v_back;
+    -- others need not look at the same time
+    perform howdah._remember(p_lane.search, v_back * 2, howdah._pace(v_begun) - 50, false);
+    v_listed := array(select s.seq from howdah.candidates c cross join unnest(c.seqs) s(seq)
+                      where c.destination_id = p_lane.destination_id and c.digest = md5(p_walk.selector)::uuid
+                        and c.rank = p_lane.rank and c.upto > v_head and s.seq > v_head);
+    v_low := case when p_tail - p_upto < 4096 then greatest(p_upto - 2000, 0) else p_upto end;
+    v_from := v_low;
+    v_upto := p_upto;
+    loop
+        v_rows := case when v_upto > v_from then array(
+            select r.seq from howdah._walk_rows(p_lane, p_walk, v_from, v_upto, null, v_most, null) r) end;
+        v_keys := array(select r.seq from unnest(v_rows) r(seq) where r.seq <> all (v_listed) order by r.seq);
+        if cardinality(v_keys) > 0 then
+            v_found := howdah._walk_lock(p_lane, v_keys, p_want, null);
+        end if;
+        if v_from < v_low then
+            v_back := coalesce(v_found[1] - 1, case when cardinality(v_rows) = v_most then v_rows[v_most] else v_upto
+                end);
+        end if;
+        exit when cardinality(v_found) > 0 or v_low = 0 or v_from < v_low and (v_wrapped and v_back >= v_start
+            or clock_timestamp() - v_begun > case when p_all then interval '2 ms' else interval '500 us' end);
+        if v_back >= v_low then
+            exit when v_wrapped;
+            v_back := 0;
+            v_wrapped := true;
+        end if;
+        v_from := v_back;
+        v_upto := least(v_back + 1024, v_low);
+    end loop;
+    perform howdah._remember(p_lane.search, v_back * 2, howdah._pace(v_begun), cardinality(v_found) > 0);
+    return v_found;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._search_unlisted(p_lane howdah.lanes, p_walk howdah.walk, p_upto bigint, p_tail bigint, p_want integer, p_all boolean) IS 'search for selected messages that came back, or were committed late, up to the position that a selector''s looks have reached.';
+
 CREATE FUNCTION howdah._seen_up_to(p_destination_id integer, p_ask boolean) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
@@ -11273,14 +11632,9 @@ COMMENT ON FUNCTION howdah._selection(p_destination_id integer, p_rank smallint,
 
 CREATE FUNCTION howdah._selector_arithmetic(p_op text, p_left numeric, p_right numeric) RETURNS numeric
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET extra_float_digits TO '1'
     AS $$
 declare
     v_result numeric;
-    x float8;
-    y float8;
-    z float8;
-    v_infinity constant float8 := 'Infinity';
 begin
     if scale(p_left) = 0 and scale(p_right) = 0 then
         v_result := case p_op when '+' then p_left + p_right when '-' then p_left - p_right
@@ -11290,29 +11644,8 @@ begin
             return howdah._selector_double(v_result);
         end if;
         return v_result;
-    elsif p_left = 'NaN' or p_right = 'NaN' then
-        return 'NaN';
     end if;
-    x := p_left;
-    y := case p_op when '-' then -p_right else p_right end;
-    if p_op in ('+', '-') then
-        z := case when abs(x) = v_infinity or abs(y) = v_infinity or abs(x / 2 + y / 2) < 8.98e307 then x + y
-            else v_infinity * sign(x) end;
-    elsif p_op = '*' then
-        z := case when x = 0 or y = 0 or abs(x) = v_infinity or abs(y) = v_infinity then x * y
-            when abs(x) > 1 and abs(y) > 1.797693134862315e308 / abs(x) then v_infinity * sign(x) * sign(y)
-            when abs(x) < 1 and abs(y) < 2.3e-308 / abs(x) then 0
-            else x * y end;
-    else
-        z := case when x = 0 and y = 0 or abs(x) = v_infinity and abs(y) = v_infinity then 'NaN'
-            when y = 0 then v_infinity * sign(x) when x = 0
-                or abs(y) = v_infinity then 0 when abs(x) = v_infinity then x * sign(y)
-            when abs(y) < 1 and abs(x) > 1.797693134862315e308 * abs(y) then v_infinity * sign(x) * sign(y)
-            when abs(y) > 1 and abs(x) < 2.3e-308 * abs(y) then 0
-            else x / y end;
-    end if;
-    return case when z = 'NaN' or abs(z) = v_infinity then z::numeric when abs(z) < 2.3e-308 then 0.0
-        else z::text::numeric + 0.0 end;
+    return howdah._selector_double_arithmetic(p_op, p_left, p_right);
 end
 $$;
 
@@ -11451,6 +11784,44 @@ end
 $$;
 
 COMMENT ON FUNCTION howdah._selector_double(p_number numeric) IS 'round a number to a double, without ever raising an error.';
+
+CREATE FUNCTION howdah._selector_double_arithmetic(p_op text, p_left numeric, p_right numeric) RETURNS numeric
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET extra_float_digits TO '1'
+    AS $$
+declare
+    x float8;
+    y float8;
+    z float8;
+    v_infinity constant float8 := 'Infinity';
+begin
+    if p_left = 'NaN' or p_right = 'NaN' then
+        return 'NaN';
+    end if;
+    x := p_left;
+    y := case p_op when '-' then -p_right else p_right end;
+    if p_op in ('+', '-') then
+        z := case when abs(x) = v_infinity or abs(y) = v_infinity or abs(x / 2 + y / 2) < 8.98e307 then x + y
+            else v_infinity * sign(x) end;
+    elsif p_op = '*' then
+        z := case when x = 0 or y = 0 or abs(x) = v_infinity or abs(y) = v_infinity then x * y
+            when abs(x) > 1 and abs(y) > 1.797693134862315e308 / abs(x) then v_infinity * sign(x) * sign(y)
+            when abs(x) < 1 and abs(y) < 2.3e-308 / abs(x) then 0
+            else x * y end;
+    else
+        z := case when x = 0 and y = 0 or abs(x) = v_infinity and abs(y) = v_infinity then 'NaN'
+            when y = 0 then v_infinity * sign(x) when x = 0
+                or abs(y) = v_infinity then 0 when abs(x) = v_infinity then x * sign(y)
+            when abs(y) < 1 and abs(x) > 1.797693134862315e308 * abs(y) then v_infinity * sign(x) * sign(y)
+            when abs(y) > 1 and abs(x) < 2.3e-308 * abs(y) then 0
+            else x / y end;
+    end if;
+    return case when z = 'NaN' or abs(z) = v_infinity then z::numeric when abs(z) < 2.3e-308 then 0.0
+        else z::text::numeric + 0.0 end;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._selector_double_arithmetic(p_op text, p_left numeric, p_right numeric) IS 'compute + - * / of two numbers of which one is a double.';
 
 CREATE FUNCTION howdah._selector_form(p_kinds text[], p_values text[], p_places integer[], p_at integer, OUT op text, OUT val text, OUT next integer) RETURNS record
     LANGUAGE plpgsql IMMUTABLE
@@ -13156,6 +13527,60 @@ $$;
 
 COMMENT ON FUNCTION howdah._take_lease(p_destination howdah.destinations, p_held howdah.message[], p_lease bigint, p_until timestamp with time zone) IS 'put messages that the caller holds under a lease.';
 
+CREATE FUNCTION howdah._take_listed(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_note boolean, OUT keys bigint[], OUT upto bigint, OUT clear boolean) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_digest constant uuid := md5(p_walk.selector)::uuid;
+    v_head bigint := howdah._hint(p_lane.head);
+    v_row record;
+    v_start integer;
+    v_next integer;
+    v_size integer;
+    v_first bigint;
+begin
+    keys := '{}';
+    upto := v_head;
+    clear := true;
+    loop
+        select c.after, c.upto, c.seqs, c.message_ids into v_row from howdah.candidates c
+        where c.destination_id = p_lane.destination_id and c.digest = v_digest and c.rank = p_lane.rank
+          and c.upto > _take_listed.upto and c.selector = p_walk.selector
+        order by c.upto limit 1;
+        exit when v_row.upto is null or v_row.after > upto;
+        upto := v_row.upto;
+        v_start := width_bucket(v_head, v_row.seqs);
+        v_next := v_start;
+        while v_next < cardinality(v_row.seqs) and cardinality(keys) < p_want loop
+            v_size := p_want - cardinality(keys) + 16;
+            keys := keys || howdah._lock_listed(p_lane, v_row.seqs[v_next + 1:v_next + v_size],
+                v_row.message_ids[v_next + 1:v_next + v_size], p_want - cardinality(keys));
+            v_next := v_next + v_size;
+        end loop;
+        if clear then
+            v_next := case when cardinality(keys) = 0 then cardinality(v_row.seqs)
+                else width_bucket(keys[1], v_row.seqs) - 1 end;
+            if v_next > v_start + 16 or cardinality(keys) = 0 then
+                v_first := (select l.seq from unnest(v_row.seqs[v_start + 1:v_next]) u(seq) cross join lateral (
+                                select m.seq from howdah.msgs m
+                                where m.destination_id = p_lane.destination_id and m.rank = p_lane.rank
+                                  and m.seq = u.seq
+                                offset 0
+                            ) l limit 1);
+                if p_note then
+                    perform howdah._advance(p_lane.head, coalesce(v_first - 1, keys[1] - 1, upto));
+                end if;
+                clear := v_first is null;
+            end if;
+            clear := clear and cardinality(keys) = 0;
+        end if;
+        exit when cardinality(keys) >= p_want;
+    end loop;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._take_listed(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_note boolean, OUT keys bigint[], OUT upto bigint, OUT clear boolean) IS 'lock messages that the selector''s looks found ahead.';
+
 CREATE FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) RETURNS howdah.msgs
     LANGUAGE plpgsql
     AS $$
@@ -13600,7 +14025,16 @@ declare
     v_mine text[] := '{}';
     v_refused text[] := '{}';
 begin
-    if p_lane.place = 2 then
+    if howdah._is_listed(v_lane, p_walk) then
+        select * into v_page from howdah._walk_listed(v_lane, p_walk, p_want, v_tail, p_all);
+        v_keys := v_page.keys;
+        v_from := v_page.upto;
+        v_first := v_page.clear;
+        if cardinality(v_keys) >= p_want then
+            return query select k, false from unnest(v_keys) k;
+            return;
+        end if;
+    elsif p_lane.place = 2 then
         v_from := howdah._walk_from(v_lane, p_walk, p_all);
     end if;
     if p_lane.place = 2 and p_walk.groups = 'none' and p_walk.condition is null and p_walk.share is null then
@@ -13722,6 +14156,54 @@ $$;
 
 COMMENT ON FUNCTION howdah._walk_from(p_lane howdah.lanes, p_walk howdah.walk, p_all boolean) IS 'the position behind which a walk through ready messages begins.';
 
+CREATE FUNCTION howdah._walk_listed(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_tail bigint, p_all boolean, OUT keys bigint[], OUT upto bigint, OUT clear boolean) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_note boolean := howdah._hides_nothing();  -- before a lock gives the transaction an id
+    v_taken record;
+    v_ahead record;
+    v_back bigint[];
+begin
+    if howdah._hint(p_lane.head) > p_tail then
+        perform setval(p_lane.head, p_tail);
+    end if;
+    if p_all or howdah._is_due(howdah._hint(p_lane.search), howdah._pace(clock_timestamp())) then
+        v_back := howdah._search_unlisted(p_lane, p_walk,
+            greatest(howdah._hint(p_lane.head), (select max(c.upto) from howdah.candidates c
+                where c.destination_id = p_lane.destination_id and c.digest = md5(p_walk.selector)::uuid
+                  and c.rank = p_lane.rank and c.selector = p_walk.selector and c.upto <= p_tail)),
+            p_tail, p_want, p_all);
+    end if;
+    select * into v_taken from howdah._take_listed(p_lane, p_walk, p_want - coalesce(cardinality(v_back), 0),
+        v_note);
+    upto := v_taken.upto;
+    clear := v_taken.clear;
+    keys := v_taken.keys;
+    if cardinality(v_back) > 0 then
+        keys := array(select k from unnest(v_back || keys) k group by k order by k);
+        clear := false;
+    end if;
+    if cardinality(keys) < p_want and p_tail - upto > 4096
+       and pg_try_advisory_xact_lock(howdah._lock_key('selector', p_lane.destination_id || ':' || p_walk.selector)) then
+        select * into v_ahead from howdah._look_ahead(p_lane, p_walk, upto, p_want - cardinality(keys), p_tail,
+            v_note);
+        if clear and v_note then
+            perform howdah._advance(p_lane.head, coalesce(v_ahead.seqs[1] - 1, v_ahead.upto));
+        end if;
+        clear := clear and cardinality(v_ahead.seqs) = 0;
+        upto := v_ahead.upto;
+        for v_from in 1..cardinality(v_ahead.seqs) by 100 loop
+            exit when cardinality(keys) >= p_want;
+            keys := keys || howdah._lock_listed(p_lane, v_ahead.seqs[v_from:v_from + 99],
+                v_ahead.message_ids[v_from:v_from + 99], p_want - cardinality(keys));
+        end loop;
+    end if;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._walk_listed(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_tail bigint, p_all boolean, OUT keys bigint[], OUT upto bigint, OUT clear boolean) IS 'lock what a selector selects, as far as looks have found it ahead; look ahead if it is not enough.';
+
 CREATE FUNCTION howdah._walk_lock(p_lane howdah.lanes, p_keys bigint[], p_want integer, p_now timestamp with time zone) RETURNS bigint[]
     LANGUAGE plpgsql
     AS $$
@@ -13752,7 +14234,7 @@ CREATE FUNCTION howdah._walk_note(p_lane howdah.lanes, p_walk howdah.walk, p_fro
     LANGUAGE plpgsql
     AS $$
 declare
-    v_clean boolean := pg_current_xact_id_if_assigned() is null;
+    v_sees_all boolean := howdah._hides_nothing();
     v_dear boolean := p_cost > interval '300 us';
     v_numberless boolean;
     v_tail bigint;
@@ -13763,9 +14245,7 @@ begin
         perform howdah._add_selection(p_lane.destination_id, p_lane.rank, p_walk);
         p_lane := howdah._walked_lane(p_lane, p_walk);
     end if;
-    if p_lane.head is null or p_first <= p_from + 16 or current_setting('transaction_isolation') not like 'read %'
-       or not v_clean and (not current_setting('track_counts')::boolean
-           or pg_stat_get_xact_tuples_deleted('howdah.msgs'::regclass) > 0) then
+    if p_lane.head is null or p_first <= p_from + 16 or not v_sees_all then
         return;
     end if;
     v_numberless := pg_current_xact_id_if_assigned() is null;  -- before the last position is read
@@ -20931,6 +21411,38 @@ COMMENT ON COLUMN howdah.bridges.selector IS 'JMS selector. NULL: all messages.'
 
 COMMENT ON COLUMN howdah.bridges.selector_sql IS 'The compiled selector.';
 
+CREATE UNLOGGED TABLE howdah.candidates (
+    destination_id integer NOT NULL,
+    digest uuid NOT NULL,
+    rank smallint NOT NULL,
+    upto bigint NOT NULL,
+    after bigint NOT NULL,
+    selector text NOT NULL,
+    seqs bigint[] NOT NULL,
+    message_ids bigint[] NOT NULL,
+    took_ms integer NOT NULL
+);
+
+COMMENT ON TABLE howdah.candidates IS 'The next messages that selectors select, found ahead by one look of a receive: hints, any may be lost.';
+
+COMMENT ON COLUMN howdah.candidates.destination_id IS 'The queue.';
+
+COMMENT ON COLUMN howdah.candidates.digest IS 'MD5 of the selector.';
+
+COMMENT ON COLUMN howdah.candidates.rank IS 'The lane, as lanes.rank.';
+
+COMMENT ON COLUMN howdah.candidates.upto IS 'Up to this position was looked, and';
+
+COMMENT ON COLUMN howdah.candidates.after IS 'from behind this one.';
+
+COMMENT ON COLUMN howdah.candidates.selector IS 'The selector.';
+
+COMMENT ON COLUMN howdah.candidates.seqs IS 'Positions there that it selects, ascending.';
+
+COMMENT ON COLUMN howdah.candidates.message_ids IS 'The messages that lay there. Only these are taken: what a selector sees of them never changes.';
+
+COMMENT ON COLUMN howdah.candidates.took_ms IS 'How long the look took, in milliseconds; the next may take twice.';
+
 CREATE TABLE howdah.consumer_leases (
     lease_id bigint NOT NULL,
     consumer_id integer NOT NULL
@@ -21809,6 +22321,9 @@ ALTER TABLE ONLY howdah.bodies
 ALTER TABLE ONLY howdah.bridges
     ADD CONSTRAINT pk_bridges PRIMARY KEY (topic_id, queue_id);
 
+ALTER TABLE ONLY howdah.candidates
+    ADD CONSTRAINT pk_candidates PRIMARY KEY (destination_id, digest, rank, upto);
+
 ALTER TABLE ONLY howdah.consumer_leases
     ADD CONSTRAINT pk_consumer_leases PRIMARY KEY (lease_id);
 
@@ -22207,6 +22722,8 @@ REVOKE ALL ON FUNCTION howdah._check_verb(p_verb text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._check_wildcard(p_pattern text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._choose_of_groups(p_lane howdah.lanes, p_from bigint, p_want integer, p_back boolean, OUT seqs bigint[], OUT groups text[], OUT mine jsonb, OUT locked boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._chosen_messages(p_source howdah.destinations, p_message_ids bigint[], p_max bigint, p_origin text, p_error_class text, p_fingerprint text, p_older_than timestamp with time zone, p_newer_than timestamp with time zone, p_selector text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._claim_free(p_slot integer, p_nonpersistent boolean, p_topic_id integer, p_cursor integer, p_n bigint, p_after xid8, p_after_seq bigint, p_to xid8, p_done pg_snapshot, p_upto pg_snapshot, p_now timestamp with time zone, p_want integer, p_failing boolean, p_hold boolean, OUT xids xid8[], OUT seqs bigint[], OUT last_xid xid8, OUT last_seq bigint, OUT locked integer, OUT moved boolean, OUT blamed boolean) FROM PUBLIC;
@@ -22275,7 +22792,11 @@ REVOKE ALL ON FUNCTION howdah._deduplicate(p_destination howdah.destinations, p_
 
 REVOKE ALL ON FUNCTION howdah._deliver(p_destination_id integer, p_message howdah.msgs, p_now timestamp with time zone, p_limit integer, p_journaled boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._deliver_chosen(p_lane howdah.lanes, p_name text, p_seqs bigint[], p_groups text[], p_mine jsonb, p_from bigint, p_locked boolean, p_now timestamp with time zone, p_journaled boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._deliver_found(p_lane howdah.lanes, p_name text, p_positions bigint[], p_tids tid[], p_firsts bigint[], p_walk howdah.walk, p_hold boolean, p_limit integer, p_failing regclass, p_journaled boolean, p_now timestamp with time zone) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._deliver_locked(p_lane howdah.lanes, p_name text, p_positions bigint[], p_now timestamp with time zone, p_reason text, p_journaled boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._destination(p_name text, p_verb text) FROM PUBLIC;
 
@@ -22415,6 +22936,8 @@ REVOKE ALL ON FUNCTION howdah._has_room(p_destination howdah.destinations, p_mes
 
 REVOKE ALL ON FUNCTION howdah._held_messages(p_destination howdah.destinations, p_lease bigint, p_message_ids bigint[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._hides_nothing() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._hint(p_sequence regclass) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._history(p_topic_id integer, p_since timestamp with time zone, p_upto pg_snapshot) FROM PUBLIC;
@@ -22454,6 +22977,8 @@ REVOKE ALL ON FUNCTION howdah._is_held_up(p_destination_id integer, p_now timest
 REVOKE ALL ON FUNCTION howdah._is_large(p_bytes integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_leased(p_destination_id integer, p_message_id bigint) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._is_listed(p_lane howdah.lanes, p_walk howdah.walk) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._is_member(p_role text, p_of text) FROM PUBLIC;
 
@@ -22543,11 +23068,15 @@ REVOKE ALL ON FUNCTION howdah._lock_group(p_destination_id integer, p_group text
 
 REVOKE ALL ON FUNCTION howdah._lock_key(p_kind text, p_of text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._lock_listed(p_lane howdah.lanes, p_seqs bigint[], p_message_ids bigint[], p_want integer) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._lock_names() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lock_published(p_subscription howdah.subscriptions, p_ack howdah.acks, p_xid xid8, p_seq bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lock_subscription(p_subscription howdah.destinations) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._look_ahead(p_lane howdah.lanes, p_walk howdah.walk, p_after bigint, p_want integer, p_tail bigint, p_note boolean, OUT seqs bigint[], OUT message_ids bigint[], OUT upto bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._look_from_head(p_lane howdah.lanes, p_head bigint, p_want integer, p_all boolean) FROM PUBLIC;
 
@@ -22579,6 +23108,8 @@ REVOKE ALL ON FUNCTION howdah._microseconds(p_at timestamp with time zone) FROM 
 
 REVOKE ALL ON FUNCTION howdah._milliseconds(p_length interval) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._most_groups() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._most_specific(p_name text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._move(p_source howdah.destinations, p_target howdah.destinations, p_message_ids bigint[], p_max bigint, p_reason text) FROM PUBLIC;
@@ -22602,6 +23133,8 @@ REVOKE ALL ON FUNCTION howdah._new_number() FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._new_positions(p_id integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._new_temporary() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._next_of_groups(p_lane howdah.lanes, p_after bigint, p_upto bigint, p_want integer, p_mine jsonb, p_back boolean, p_locked boolean, OUT seqs bigint[], OUT groups text[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._next_positions(p_lane howdah.lanes, p_way integer, p_want integer, p_held bigint, p_all boolean, OUT positions bigint[], OUT locked boolean) FROM PUBLIC;
 
@@ -22715,6 +23248,8 @@ REVOKE ALL ON FUNCTION howdah._receive_of_groups(p_lane howdah.lanes, p_name tex
 
 REVOKE ALL ON FUNCTION howdah._receive_published(p_destination howdah.destinations, p_subscription howdah.subscriptions, p_name text, p_want integer, p_hold boolean) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._receive_selected(p_lane howdah.lanes, p_name text, p_selector text, p_want integer, p_now timestamp with time zone, p_journaled boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._receive_set_aside(p_destination howdah.destinations, p_name text, p_want integer, p_hold boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._receive_shared(p_stream record, p_name text, p_want integer, p_hold boolean, p_plain boolean) FROM PUBLIC;
@@ -22807,6 +23342,8 @@ REVOKE ALL ON FUNCTION howdah._search_around(p_lane howdah.lanes, p_back bigint,
 
 REVOKE ALL ON FUNCTION howdah._search_from(p_destination_id integer, p_rank integer, p_position bigint) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._search_unlisted(p_lane howdah.lanes, p_walk howdah.walk, p_upto bigint, p_tail bigint, p_want integer, p_all boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._seen_up_to(p_destination_id integer, p_ask boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._segments(p_cursor howdah.ack_cursors, p_topic integer, p_upto pg_snapshot) FROM PUBLIC;
@@ -22830,6 +23367,8 @@ REVOKE ALL ON FUNCTION howdah._selector_comparison(p_op text, p_kind text, p_sql
 REVOKE ALL ON FUNCTION howdah._selector_condition(p_kind text, p_sql text, p_position integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._selector_double(p_number numeric) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._selector_double_arithmetic(p_op text, p_left numeric, p_right numeric) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._selector_form(p_kinds text[], p_values text[], p_places integer[], p_at integer, OUT op text, OUT val text, OUT next integer) FROM PUBLIC;
 
@@ -22949,6 +23488,8 @@ REVOKE ALL ON FUNCTION howdah._take_found(p_queue howdah.destinations, p_message
 
 REVOKE ALL ON FUNCTION howdah._take_lease(p_destination howdah.destinations, p_held howdah.message[], p_lease bigint, p_until timestamp with time zone) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION howdah._take_listed(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_note boolean, OUT keys bigint[], OUT upto bigint, OUT clear boolean) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION howdah._take_one_of_group(p_id integer, p_rank smallint, p_head regclass, p_headed bigint) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._take_these(p_destination howdah.destinations, p_message_ids bigint[], p_act text) FROM PUBLIC;
@@ -22998,6 +23539,8 @@ REVOKE ALL ON FUNCTION howdah._wake(p_destination_id integer, p_waiting regclass
 REVOKE ALL ON FUNCTION howdah._walk(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_now timestamp with time zone, p_all boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._walk_from(p_lane howdah.lanes, p_walk howdah.walk, p_all boolean) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._walk_listed(p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_tail bigint, p_all boolean, OUT keys bigint[], OUT upto bigint, OUT clear boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._walk_lock(p_lane howdah.lanes, p_keys bigint[], p_want integer, p_now timestamp with time zone) FROM PUBLIC;
 

@@ -330,6 +330,29 @@ COMMENT ON COLUMN howdah.selections.head IS 'A sequence, a hint: no message that
 COMMENT ON COLUMN howdah.selections.search IS 'A sequence, a hint: as lanes.search.';
 COMMENT ON COLUMN howdah.selections.used_at IS 'When it was last used, to within an hour.';
 
+CREATE UNLOGGED TABLE howdah.candidates (
+    destination_id INTEGER NOT NULL,
+    digest UUID NOT NULL,
+    rank SMALLINT NOT NULL,
+    upto BIGINT NOT NULL,
+    after BIGINT NOT NULL,
+    selector TEXT NOT NULL,
+    seqs BIGINT[] NOT NULL,
+    message_ids BIGINT[] NOT NULL,
+    took_ms INTEGER NOT NULL,
+    CONSTRAINT pk_candidates PRIMARY KEY (destination_id, digest, rank, upto)
+);
+COMMENT ON TABLE howdah.candidates IS 'The next messages that selectors select, found ahead by one look of a receive: hints, any may be lost.';
+COMMENT ON COLUMN howdah.candidates.destination_id IS 'The queue.';
+COMMENT ON COLUMN howdah.candidates.digest IS 'MD5 of the selector.';
+COMMENT ON COLUMN howdah.candidates.rank IS 'The lane, as lanes.rank.';
+COMMENT ON COLUMN howdah.candidates.upto IS 'Up to this position was looked, and';
+COMMENT ON COLUMN howdah.candidates.after IS 'from behind this one.';
+COMMENT ON COLUMN howdah.candidates.selector IS 'The selector.';
+COMMENT ON COLUMN howdah.candidates.seqs IS 'Positions there that it selects, ascending.';
+COMMENT ON COLUMN howdah.candidates.message_ids IS 'The messages that lay there. Only these are taken: what a selector sees of them never changes.';
+COMMENT ON COLUMN howdah.candidates.took_ms IS 'How long the look took, in milliseconds; the next may take twice.';
+
 CREATE TABLE howdah.destination_policies (
     pattern TEXT COLLATE "C" NOT NULL,
     options JSONB NOT NULL,

@@ -23,7 +23,7 @@ create or replace function howdah._claim_groups(
 language plpgsql volatile
 as $$
 declare
-    v_most integer := greatest(current_setting('max_locks_per_transaction')::integer, 16);
+    v_most integer := howdah._most_groups();
     v_group record;
     v_fresh text[] := '{}';
     v_new text[] := '{}';

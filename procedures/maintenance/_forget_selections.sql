@@ -1,4 +1,5 @@
--- howdah._forget_selections(): delete selectors that nobody used for a day, with their hints.
+-- howdah._forget_selections(): delete selectors that nobody used for a day, with their hints and what their
+-- looks found ahead.
 --
 -- Returns  how many were deleted (bigint).
 -- Role     internal
@@ -22,6 +23,9 @@ begin
         end if;
         v_count := v_count + 1;
     end loop;
+    delete from howdah.candidates c
+    where not exists (select from howdah.selections s
+                      where s.destination_id = c.destination_id and s.digest = c.digest and s.rank = c.rank);
     return v_count;
 exception when lock_not_available then
     return 0;

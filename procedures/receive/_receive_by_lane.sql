@@ -42,9 +42,16 @@ begin
     from howdah.destinations d where d.id = p_id;
     v_lanes := array[v_queue.lane];
     if not v_queue.plain or p_selector is not null or p_consumer is not null then
-        if v_queue.grouped and p_want <= 32 and not p_hold and p_selector is null and p_consumer is null
+        if v_queue.grouped and not p_hold and p_selector is null and p_consumer is null
            and pg_sequence_last_value(v_queue.failing) is null then
             return query select * from howdah._receive_of_groups(v_queue.lane, p_name, v_now, p_want,
+                v_queue.journaled);
+            if found then
+                return;
+            end if;
+        elsif p_selector is not null and p_consumer is null and not p_hold
+              and pg_sequence_last_value(v_queue.failing) is null then
+            return query select * from howdah._receive_selected(v_queue.lane, p_name, p_selector, p_want, v_now,
                 v_queue.journaled);
             if found then
                 return;

@@ -9,7 +9,8 @@
 -- are locked. howdah._walk_from says where to begin.
 --
 -- Pages grow, so that a long backlog of other consumers' groups is passed in a few steps. With a selector alone, the
--- first page has the wanted size: each further message may mean looking at thousands that are not selected.
+-- first page has the wanted size: each further message may mean looking at thousands that are not selected. There, what
+-- looks of others found ahead comes first (howdah._walk_listed).
 create or replace function howdah._walk(
     p_lane howdah.lanes, p_walk howdah.walk, p_want integer, p_now timestamptz, p_all boolean
 )
@@ -36,7 +37,16 @@ declare
     v_mine text[] := '{}';
     v_refused text[] := '{}';
 begin
-    if p_lane.place = 2 then
+    if howdah._is_listed(v_lane, p_walk) then
+        select * into v_page from howdah._walk_listed(v_lane, p_walk, p_want, v_tail, p_all);
+        v_keys := v_page.keys;
+        v_from := v_page.upto;
+        v_first := v_page.clear;
+        if cardinality(v_keys) >= p_want then
+            return query select k, false from unnest(v_keys) k;
+            return;
+        end if;
+    elsif p_lane.place = 2 then
         v_from := howdah._walk_from(v_lane, p_walk, p_all);
     end if;
     if p_lane.place = 2 and p_walk.groups = 'none' and p_walk.condition is null and p_walk.share is null then

@@ -5,9 +5,7 @@
 -- p_first: the first message found; NULL: none. p_tail: the last position given out before that look. What is recorded
 -- lies before what was settled (howdah._seen_up_to) when the look is repeated.
 --
--- A transaction that deleted messages records nothing: they are hidden from it and may come back. Nor does one that
--- wrote something else while its session's statistics know of deleted messages, even of earlier transactions. A busy
--- session passes its statistics on once a second.
+-- A transaction from which messages are hidden records nothing (howdah._hides_nothing).
 --
 -- In a queue in which a selector promises no order, the last 64 positions may belong to transactions about to commit. A
 -- selector gets hints of its own once a look has cost more than 2 ms; that look records how far it came.
@@ -17,7 +15,7 @@ create or replace function howdah._walk_note(
 language plpgsql volatile
 as $$
 declare
-    v_clean boolean := pg_current_xact_id_if_assigned() is null;
+    v_sees_all boolean := howdah._hides_nothing();
     v_dear boolean := p_cost > interval '300 us';
     v_numberless boolean;
     v_tail bigint;
@@ -28,9 +26,7 @@ begin
         perform howdah._add_selection(p_lane.destination_id, p_lane.rank, p_walk);
         p_lane := howdah._walked_lane(p_lane, p_walk);
     end if;
-    if p_lane.head is null or p_first <= p_from + 16 or current_setting('transaction_isolation') not like 'read %'
-       or not v_clean and (not current_setting('track_counts')::boolean
-           or pg_stat_get_xact_tuples_deleted('howdah.msgs'::regclass) > 0) then
+    if p_lane.head is null or p_first <= p_from + 16 or not v_sees_all then
         return;
     end if;
     v_numberless := pg_current_xact_id_if_assigned() is null;  -- before the last position is read

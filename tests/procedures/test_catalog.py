@@ -235,7 +235,7 @@ def test_dynamic_sql_is_run_for_partitions_sequences_storage_selectors_and_poiso
         "maintain_journal", "_has_invisible_rows", "_greatest_xid", "_new_hint", "_new_positions", "_drop_sequences",
         "selector_matches", "_page", "_forward_to_bridges", "_select_history", "_selected_messages",
         "maintain_topics", "_still_needed", "_empty_slot", "rebase_topics", "_walk_rows", "_forget_selections",
-        "set_storage", "_browse_selected", "_call_poison_procedure", "_drop_prepared"
+        "_look_ahead", "set_storage", "_browse_selected", "_call_poison_procedure", "_drop_prepared"
     }  # fmt: skip
 
 
@@ -261,5 +261,6 @@ def test_no_function_reads_another_clock_but_to_pace_searching_waiting_and_recla
         "_look_from_head",
         "_look_parked", "_remember", "_search_from", "_wake", "_ask_for_notices", "_note_alive", "_silent_ms",
         "_walk", "_walk_from", "_note_first", "_reserve_after_count", "_recount", "_make_room", "_check_system",
-        "maintain_expired", "lease", "_next_positions"
+        "maintain_expired", "lease", "_next_positions", "_look_ahead", "_search_unlisted", "_walk_listed",
+        "_receive_selected"
     }  # fmt: skip

@@ -418,6 +418,9 @@ class Groups:
         ("sticky", 15, 20, 5, 600),
         pytest.param("transaction", 16, 10_000, 32, 20_000, marks=pytest.mark.slow),
         ("sticky", 17, 1_000, 16, 2_000),
+        # by 40 to 200, and without a recorded failure, after which no receive goes the short way
+        ("transaction", 18, 20, 5, 6_000),
+        ("transaction", 19, 1_000, 8, 20_000),
     ],
 )
 def test_order_and_exclusion_hold_under_rollbacks_failures_and_kills(
@@ -432,6 +435,7 @@ def test_order_and_exclusion_hold_under_rollbacks_failures_and_kills(
         {"groups": number_of_groups, "last": total - 1},
     )
     groups = Groups()
+    many = seed >= 18
     connections = [connect() for _ in range(sessions)]
     killer = connect()
 
@@ -456,7 +460,7 @@ def test_order_and_exclusion_hold_under_rollbacks_failures_and_kills(
         connection.execute("begin")
         rows = connection.execute(
             "select message_id, headers ->> 'JMSXGroupID', body::integer from howdah.receive('q', %s, consumer => %s)",
-            (chance.choice([1, 1, 3, 10]), consumer),
+            (chance.choice([40, 100, 200] if many else [1, 1, 3, 10]), consumer),
         ).fetchall()
         names = [(group, n) for _, group, n in rows]
         held = groups.begin(names)
@@ -465,7 +469,7 @@ def test_order_and_exclusion_hold_under_rollbacks_failures_and_kills(
         groups.end(names, held, committing=fate < 0.7)
         if fate < 0.7:
             connection.execute("commit")
-        elif fate < 0.85 or not rows:
+        elif fate < (0.95 if many else 0.85) or not rows:
             connection.execute("rollback")
         elif fate < 0.95:
             connection.execute("rollback")
