@@ -29,8 +29,8 @@ VERDICTS = {
     EXIT_NO_AUDIT: "All holds so far, but nothing was audited.",
 }
 INTRODUCTION = """\
-[bold]Howdah demo[/]: every flight that left New York in 2013 becomes a message in a queue. Worker processes take the
-messages, and write down how late each flight was. Real work goes wrong, and so does this:
+[bold]Howdah demo[/]: each flight out of New York in 2013 is a message in a queue. Worker processes take the messages,
+and write down how late each flight was. Real work goes wrong, and so does this:
  • a worker process is killed in the middle of its work;
  • some flights are unusable: they were cancelled, or have no time of arrival. Handling them fails.
 In the end the demo proves that nothing was lost, nothing was done twice, and no failure was forgotten.
@@ -41,18 +41,24 @@ def demo(
     dsn: Dsn = None,
     processes: Annotated[int, typer.Option(min=1, max=16, help="Number of worker processes.")] = 2,
     sessions: Annotated[int, typer.Option(min=1, max=32, help="Number of sessions in each process.")] = 2,
+    year: Annotated[
+        bool, typer.Option("--all", help="Send the 336,776 flights of the year, not the 80,789 of January to March.")
+    ] = False,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Send only this many flights, the first of the file.")
+        int | None, typer.Option(min=1, help="Send only this many of them, the first of the file.")
     ] = None,
     audit: Annotated[bool, typer.Option(help="Audit with Spark afterwards.")] = True,
     jdbc_jar: Annotated[
         Path | None, typer.Option(envvar="HOWDAH_JDBC_JAR", help="PostgreSQL JDBC driver for Spark.")
     ] = None,
 ) -> None:
-    """Send 336,776 flights through a queue, kill a worker on the way, and prove that every one is accounted for."""
+    """Send 80,789 real flights through a queue, kill a worker, and prove that every one is accounted for."""
     from rich.console import Console
 
+    from .flights import QUARTER, YEAR
+
     console = Console()
+    flights = min(limit or YEAR, YEAR if year else QUARTER)
     started = time.monotonic()
     console.print(INTRODUCTION, highlight=False)
     _step(console, 1, "Start PostgreSQL, and install Howdah's tables and functions in a new database")
@@ -70,7 +76,7 @@ def demo(
         look = f"howdah server {'psql' if server is None else 'start; howdah server psql'} {DATABASE}"
         console.print(f"   PostgreSQL {info.version}, embedded, on port {info.port}, data in {info.data}")
     try:
-        code = course(console, resolve_dsn(dsn), processes, sessions, limit, audit, jdbc_jar)
+        code = course(console, resolve_dsn(dsn), processes, sessions, flights, year, audit, jdbc_jar)
         console.print(f"[bold]{VERDICTS[code]}[/] {time.monotonic() - started:.0f} s in all. Look around: {look}")
         raise typer.Exit(code)
     finally:
@@ -83,21 +89,22 @@ def course(
     dsn: str,
     processes: int,
     sessions: int,
-    limit: int | None,
+    flights: int,
+    year: bool,
     audit: bool,
     jdbc_jar: Path | None,
 ) -> int:
     """Run the demo and return the exit code."""
     from ...workers import logs
     from . import report, run, stage
-    from .flights import FLIGHTS, LATE_MINUTES
+    from .flights import LATE_MINUTES
     from .spark import Spark
 
     demo_dsn = stage.prepare(dsn)
     handle, log = tempfile.mkstemp(prefix="howdah-demo-", suffix=".log")
     os.close(handle)
     logs.configure(as_json=False, level="WARNING", path=Path(log))
-    _step(console, 2, f"Send {limit or FLIGHTS:,} flights, and handle them in {processes} worker processes")
+    _step(console, 2, f"Send {flights:,} flights, and handle them in {processes} worker processes")
     console.print(
         "   Taking a message and writing its delay is one transaction: both happen, or neither. A flight that is"
         f" {LATE_MINUTES} minutes late is published to two subscribers, too.\n   Workers' log: {log}",
@@ -109,7 +116,8 @@ def course(
             console,
             processes=processes,
             sessions=sessions,
-            limit=limit,
+            flights=flights,
+            year=year,
             log=Path(log),
             nearly_done=spark.start if audit else lambda: None,
         )

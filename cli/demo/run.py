@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Self
 
@@ -19,7 +20,7 @@ from ...engine import Session, connect
 from ...engine.calls.topics import subscription_name
 from ...workers import Supervisor
 from . import stage
-from .flights import FLIGHTS, QUEUE, SUBSCRIPTIONS, TELL, TOPIC, Expected, read
+from .flights import QUEUE, SUBSCRIPTIONS, TELL, TOPIC, Expected, read
 
 BATCH = 1000
 SUBSCRIBER_BATCH = 5000
@@ -45,38 +46,38 @@ class Run:
 
 
 class Sender(threading.Thread):
-    """Sends every flight of the file, a thousand a transaction, and records what the file says."""
+    """Sends every flight, a thousand a transaction, and records what the file says."""
 
-    def __init__(self, dsn: str, limit: int | None) -> None:
+    def __init__(self, dsn: str, flights: int, year: bool) -> None:
         super().__init__(name="sender", daemon=True)
         self.expected = Expected()
         self.sent = 0
         self.error: BaseException | None = None
         self._dsn = dsn
-        self._limit = limit
+        self._flights = flights
+        self._year = year
 
     def run(self) -> None:
         """Read and send. Keeps an error for the main thread."""
         try:
             with connect(self._dsn, max_size=2) as connection, connection.session() as session:
+                rows: list[str] = []
                 bodies: list[dict[str, str]] = []
-                for row, flight in enumerate(read()):
-                    if row == self._limit:
-                        break
+                for row, flight in islice(read(self._year), self._flights):
                     self.expected.add(row, flight)
+                    rows.append(str(row))
                     bodies.append(flight)
                     if len(bodies) == BATCH:
-                        self._send(session, bodies, row + 1)
-                        bodies = []
-                self._send(session, bodies, self.expected.flights)
+                        self._send(session, rows, bodies)
+                        rows, bodies = [], []
+                self._send(session, rows, bodies)
         except BaseException as error:  # noqa: BLE001 - reported by the main thread
             self.error = error
 
-    def _send(self, session: Session, bodies: list[dict[str, str]], end: int) -> None:
-        rows = [str(row) for row in range(end - len(bodies), end)]
+    def _send(self, session: Session, rows: list[str], bodies: list[dict[str, str]]) -> None:
         with session.transaction():
             session.send_many(QUEUE, bodies, correlation_ids=rows, message_types=["flight"] * len(bodies))
-        self.sent = end
+        self.sent += len(bodies)
 
 
 class Subscriber(threading.Thread):
@@ -152,21 +153,24 @@ def handle_all(
     *,
     processes: int,
     sessions: int,
-    limit: int | None,
+    flights: int,
+    year: bool,
     log: Path,
     nearly_done: Callable[[], None] = lambda: None,
 ) -> Run:
-    """Send and handle every flight. Returns when the queue is empty; ``nearly_done`` is called once, before that."""
+    """Send and handle so many flights, of the year or of its first quarter. Returns when the queue is empty.
+
+    ``nearly_done`` is called once, shortly before.
+    """
     supervisor = Supervisor(
         "howdah.cli.demo.flights:app", dsn, processes=processes, sessions=sessions, log_level="ERROR", log_file=log
     )
-    total = limit or FLIGHTS
     killed: int | None = None
     told = False
-    sender = Sender(dsn, limit)
+    sender = Sender(dsn, flights, year)
     subscribers = [Subscriber(dsn, name) for name in SUBSCRIPTIONS]
     started = time.monotonic()
-    with psycopg.connect(dsn, autocommit=True) as connection, Shown(console, total) as shown:
+    with psycopg.connect(dsn, autocommit=True) as connection, Shown(console, flights) as shown:
         supervisor.start()
         sender.start()
         for subscriber in subscribers:
@@ -176,14 +180,14 @@ def handle_all(
                 supervisor.check_once()
                 done = stage.progress(connection)
                 shown.update(sender.sent, done.handled + done.dead)
-                if killed is None and done.handled > KILL_AT * total and supervisor.pids:
+                if killed is None and done.handled > KILL_AT * flights and supervisor.pids:
                     killed = supervisor.pids[0]
                     os.kill(killed, signal.SIGKILL)
                     shown.say(
                         f"[yellow]worker process {killed} is killed (SIGKILL): PostgreSQL puts back what it had in"
                         " hand, and a new process goes on[/]"
                     )
-                if not told and done.handled + done.dead > NEARLY_ALL * total:
+                if not told and done.handled + done.dead > NEARLY_ALL * flights:
                     told = True
                     nearly_done()
                 errors = [sender.error, *(subscriber.error for subscriber in subscribers)]
