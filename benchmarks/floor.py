@@ -144,12 +144,14 @@ def measure(
             "select howdah.alter_queue(%s, jsonb_build_object('journal_level', %s::text))", (QUEUE, pair.journal_level)
         )
         for width in widths:
-            each = max(messages // width // max(1, pair.takes), 10 if pair.takes > 1 else size.each)
+            each = max(messages // width // max(1, pair.takes), size.each)
             for turn in range(size.rounds):
                 ways = pair.ways if turn % 2 == 0 else pair.ways[::-1]
                 for way in ways:
                     # Before every way: what one leaves must not be what the next one has to clean.
-                    refill(connection, each * width * pair.takes)
-                    rate = bench.pgbench(dsn, way.statement, width, each) * max(1, pair.takes)
-                    bench.record.add(pair.row, f"{width} connection{'s' * (width > 1)}", way.who, "/s", rate)
+                    refill(connection, bench.called(each) * width * pair.takes)
+                    ran = bench.pgbench(dsn, way.statement, width, each)
+                    ran.note(
+                        bench.record, pair.row, f"{width} connection{'s' * (width > 1)}", way.who, max(1, pair.takes)
+                    )
                 beside(turn)

@@ -37,11 +37,12 @@ def groups(bench: Bench) -> None:
                             "select howdah.alter_queue(%s, jsonb_build_object('message_groups', %s::text))",
                             (QUEUE, option),
                         )
-                        fill(connection, each * width * batch)
+                        fill(connection, bench.called(each) * width * batch)
                         settle(connection)
-                        rate = bench.pgbench(dsn, f"select howdah.receive('{QUEUE}', {batch});", width, each)
+                        ran = bench.pgbench(dsn, f"select howdah.receive('{QUEUE}', {batch});", width, each)
                     case = f"{width} connection{'s' * (width > 1)}, by {batch}"
-                    bench.record.add(GROUPS, case, who, "/s", rate * batch)
+                    few = "as many messages as one by one" if batch > 1 else ""
+                    ran.note(bench.record, GROUPS, case, who, batch, few)
 
 
 def selector(bench: Bench) -> None:
