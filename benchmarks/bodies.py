@@ -68,7 +68,11 @@ WAYS: dict[str, tuple[Callable[[Db, bytes], None], Callable[[Db], None]]] = {
 
 def count(bench: Bench, length: int) -> int:
     """Messages of one run: fewer of the large ones."""
-    return max(bench.size.messages // 4, bench.size.each) if length <= 4096 else max(3, bench.size.messages // 100)
+    return (
+        max(bench.size.messages // 4, bench.size.each)
+        if length <= 4096
+        else max(3, bench.size.messages // 100, bench.size.each // 30)
+    )
 
 
 def measure(bench: Bench) -> None:
