@@ -36,9 +36,6 @@ _LOCAL_SETTINGS = {"spark.driver.host": "localhost", "spark.driver.bindAddress":
 # messages on two cores). Java gives that compiler 48 MB, which the code that Spark makes for an audit and its reports
 # fills; then nothing more is compiled at all.
 _LOCAL_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
-# Java itself chooses this collector on one core only. On two, an audit of 780,000 rows took 54 s of CPU instead of 65.
-_SERIAL_OPTION = "-XX:+UseSerialGC"
-_SERIAL_CORES = 2
 
 
 _SUBMITTED = "PYSPARK_GATEWAY_PORT"
@@ -83,8 +80,6 @@ def _started(master: str, settings: dict[str, str], driver: Driver) -> SparkSess
     if master.startswith("local"):
         settings |= _LOCAL_SETTINGS
         java_options += f" {_LOCAL_JAVA_OPTIONS}"
-        if len(os.sched_getaffinity(0)) <= _SERIAL_CORES:
-            java_options += f" {_SERIAL_OPTION}"
         # Spark starts what the path finds first as python3, which need not be the one that has Howdah.
         pythons["PYSPARK_PYTHON"] = os.environ.get("PYSPARK_PYTHON", sys.executable)
     settings["spark.driver.extraJavaOptions"] = java_options
