@@ -63,8 +63,8 @@ def test_rows_are_measured_kept_and_drawn_and_nothing_is_left(server: Server, ds
     assert record.about["server"]["fsync"] == "on"
     assert {"date", "machine", "versions", "size"} <= record.about.keys()
 
-    for row in ("send-one", "receive-100", "send-1000", "load"):
-        for result in (result for result in record.results if result.row == row):
+    for key in ("send-one", "receive-100", "send-1000", "load"):
+        for result in (result for result in record.results if result.row == key):
             assert len(result.server_cpu) == len(result.client_cpu) == len(result.values), result
             assert min(*result.server_cpu, *result.client_cpu) >= 0
     for call in firstcall.CALLS:
