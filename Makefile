@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.demo ## Run 336,776 real flights through the queue and audit the result
+demo: $(VENV)/.demo ## Run 80,789 real flights through the queue, kill a worker, and prove that nothing is lost
 	$(BIN)/howdah demo
 
 # Worksteal leaves a folder's tests with one process, so that Spark starts once.
@@ -134,6 +134,7 @@ clean: ## Remove what was built, .venv included
 
 # One environment for all targets; a stamp tells which extra it holds, and since when.
 $(VENV)/.dev $(VENV)/.demo: $(VENV)/.%: pyproject.toml | $(BIN)/pip
+	@echo 'Installing Howdah and what it needs into $(VENV): once, some minutes with a slow network.'
 	$(BIN)/pip install --quiet --editable '.[$*]'
 	@touch $@
 

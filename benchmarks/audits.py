@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ..engine import HowdahError
 from ..text.extras import how_to_install
-from .bench import BODY, QUEUE, Bench, Db, opened, settle
+from .bench import BODY, QUEUE, Bench, Db, Ran, opened, settle
 from .record import OURS
 
 if TYPE_CHECKING:
@@ -72,13 +72,15 @@ def live(bench: Bench) -> None:
                     filled = fill(connection, bench.size.audited // 10) // 2
                     settle(connection)
                     run = partial(bench.pgbench, dsn, script, CONNECTIONS, each)
-                    rate = _beside_an_audit(dsn, spark, connection, run, filled) if who == OURS else run()
-                bench.record.add(LIVE, f"{CONNECTIONS} connections", who, "/s", rate)
+                    ran = [run()] if who == ALONE else _beside_an_audit(dsn, spark, connection, run, filled)
+                rate = harmonic_mean([one.rate for one in ran])
+                case = f"{CONNECTIONS} connections"
+                bench.record.add(LIVE, case, who, "/s", rate, cost=ran[0].cost, transactions=ran[0].transactions)
 
 
-def _beside_an_audit(dsn: str, spark: SparkSession, connection: Db, run: Callable[[], float], filled: int) -> float:
-    """The rate of runs, the first begun before an audit takes its snapshot, the last ended before the audit has."""
-    rates: list[float] = []
+def _beside_an_audit(dsn: str, spark: SparkSession, connection: Db, run: Callable[[], Ran], filled: int) -> list[Ran]:
+    """Runs, the first begun before an audit takes its snapshot, the last ended before the audit has."""
+    rates: list[Ran] = []
     over = threading.Event()
 
     def load() -> None:
@@ -100,7 +102,7 @@ def _beside_an_audit(dsn: str, spark: SparkSession, connection: Db, run: Callabl
         loading.result()
     if sent <= filled:
         raise HowdahError("the audit did not see the queue at work")
-    return harmonic_mean(rates)
+    return rates
 
 
 def fill(connection: Db, rows: int) -> int:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -18,6 +19,7 @@ from rich.console import Console
 
 from ..engine import HowdahError
 from .place import SCHEMA, Place
+from .processor import Cost, Meter, postmaster
 from .record import Record
 from .size import Size
 
@@ -45,32 +47,73 @@ class Bench:
                     connection.execute("select howdah.create_queue(%s)", (QUEUE,))
             yield dsn
 
-    def pgbench(self, dsn: str, script: str, connections: int, transactions: int) -> float:
-        """Transactions a second of one run, prepared statements, without connection time; transactions are of each.
+    @cached_property
+    def postmaster(self) -> int | None:
+        """The measured server's first process; None if it is not on this machine."""
+        return postmaster(self.place.dsn)
 
-        The variable lease is 0 in the first transaction of a connection.
+    def meter(self, dsn: str | None = None) -> Meter:
+        """Note for a block what the measured server and its clients use; dsn: of a server that is not the measured."""
+        return Meter(self.postmaster if dsn is None else postmaster(dsn))
+
+    def called(self, each: int) -> int:
+        """So many transactions and those of the warm-up, for whoever fills a queue for them."""
+        return each + self.size.warm
+
+    def pgbench(self, dsn: str, script: str, connections: int, transactions: int) -> Ran:
+        """Run prepared statements; transactions are of each connection, without those of its warm-up.
+
+        What is measured begins once as many transactions are over as all warm-ups have. The variable lease is 0 in the
+        first transaction of a connection.
         """
-        with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
-            file.write(script + "\n")
-            file.flush()
-            command = [str(self.place.program("pgbench")), "-n", "-M", "prepared", "-D", "lease=0", "-f", file.name]
-            sizes = ["-c", str(connections), "-j", str(min(connections, 2)), "-t", str(transactions)]
+        with tempfile.TemporaryDirectory(prefix="howdah-bench-") as folder:
+            file, log = Path(folder) / "script.sql", Path(folder) / "log"
+            file.write_text(script + "\n")
+            command = [str(self.place.program("pgbench")), "-n", "-M", "prepared", "-D", "lease=0", "-f", str(file)]
+            sizes = ["-c", str(connections), "-j", str(min(connections, 2)), "-t", str(self.called(transactions))]
             # The password not on the command line, which everybody on the machine can read.
             given = conninfo_to_dict(dsn)
             variables = os.environ | (
                 {"PGPASSWORD": str(password)} if (password := given.pop("password", None)) else {}
             )
-            done = subprocess.run(
-                [*command, *sizes, "-d", make_conninfo("", **given)],
-                env=variables,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-        found = re.search(r"tps = ([\d.]+) \(without", done.stdout)
-        if done.returncode or not found:
+            with self.meter(dsn) as meter:
+                done = subprocess.run(
+                    [*command, *sizes, "-l", "--log-prefix", str(log), "-d", make_conninfo("", **given)],
+                    env=variables,
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                )
+            ends = sorted(_ends(Path(folder)))
+        warm = self.size.warm * connections
+        if done.returncode or len(ends) <= warm:
             raise HowdahError(f"pgbench failed: {(done.stderr or done.stdout).strip()[-500:]}")
-        return float(found[1])
+        begin, end = ends[warm - 1], ends[-1]
+        measured = len(ends) - warm
+        return Ran(measured / max(end - begin, 1e-6), meter.cost(measured, begin, end), transactions)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A run of pgbench: transactions a second, what each cost, and how many each connection made."""
+
+    rate: float
+    cost: Cost
+    transactions: int
+
+    def note(self, record: Record, row: str, case: str, who: str, takes: float = 1, few: str = "") -> None:
+        """Add the rate of messages, of which each transaction takes so many, to the record."""
+        server = None if self.cost.server is None else self.cost.server / takes
+        cost = Cost(server, self.cost.client / takes)
+        record.add(row, case, who, "/s", self.rate * takes, cost=cost, transactions=self.transactions, few=few)
+
+
+def _ends(folder: Path) -> Iterator[float]:
+    """When each transaction was over, from pgbench's logs: client, number, time taken, script, second, microsecond."""
+    for path in folder.glob("log.*"):
+        for line in path.read_text().splitlines():
+            _, _, _, _, second, microsecond = line.split()[:6]
+            yield int(second) + int(microsecond) / 1e6
 
 
 def opened(dsn: str) -> Db:

@@ -68,7 +68,11 @@ WAYS: dict[str, tuple[Callable[[Db, bytes], None], Callable[[Db], None]]] = {
 
 def count(bench: Bench, length: int) -> int:
     """Messages of one run: fewer of the large ones."""
-    return max(3, bench.size.messages // (4 if length <= 4096 else 100))
+    return (
+        max(bench.size.messages // 4, bench.size.each)
+        if length <= 4096
+        else max(3, bench.size.messages // 100, bench.size.each // 30)
+    )
 
 
 def measure(bench: Bench) -> None:
@@ -80,10 +84,17 @@ def measure(bench: Bench) -> None:
             number = count(bench, length)
             for turn in range(bench.size.rounds):
                 for who, (send, receive) in list(WAYS.items())[:: 1 if turn % 2 == 0 else -1]:
-                    sending = timed(partial(send, connection, body), number)
-                    taking = timed(partial(receive, connection), number)
-                    bench.record.add("bodies", f"send, {name}", who, "/s", number / sending)
-                    bench.record.add("bodies", f"receive, {name}", who, "/s", number / taking)
+                    for what, do in (
+                        ("send", partial(send, connection, body)),
+                        ("receive", partial(receive, connection)),
+                    ):
+                        timed(do, bench.size.warm if length <= 4096 else 1)
+                        with bench.meter() as meter:
+                            seconds = timed(do, number)
+                        cost, few = meter.cost(number), "" if length <= 4096 else "so large that fewer tell as much"
+                        rate = number / seconds
+                        case = f"{what}, {name}"
+                        bench.record.add("bodies", case, who, "/s", rate, cost=cost, transactions=number, few=few)
 
 
 def toast(bench: Bench) -> None:

@@ -128,13 +128,29 @@ def refill(connection: Db, messages: int) -> None:
 def crowd(bench: Bench) -> None:
     """Very many receivers of one queue."""
     pair = next(pair for pair in PAIRS if pair.row == "receive-one")
-    measure(bench, replace(pair, row="crowd"), (bench.size.receivers,))
+    few = bench.size.crowd < bench.size.each
+    measure(
+        bench,
+        replace(pair, row="crowd"),
+        (bench.size.receivers,),
+        each=bench.size.crowd,
+        few="so many connections make enough of them together" if few else "",
+    )
 
 
 def measure(
-    bench: Bench, pair: Pair, widths: tuple[int, ...] = (), beside: Callable[[int], None] = lambda turn: None
+    bench: Bench,
+    pair: Pair,
+    widths: tuple[int, ...] = (),
+    beside: Callable[[int], None] = lambda turn: None,
+    *,
+    each: int = 0,
+    few: str = "",
 ) -> None:
-    """Run the ways in turn from the same state, ``rounds`` times at each width. Call ``beside`` after each turn."""
+    """Run the ways in turn from the same state, ``rounds`` times at each width. Call ``beside`` after each turn.
+
+    each: transactions of a connection, where they are not as many as the size says; few: why they are fewer.
+    """
     size = bench.size
     widths = widths or ((1,) if pair.takes > 1 else size.connections)
     messages = size.messages * (10 if pair.takes > 1 else 1)
@@ -144,12 +160,19 @@ def measure(
             "select howdah.alter_queue(%s, jsonb_build_object('journal_level', %s::text))", (QUEUE, pair.journal_level)
         )
         for width in widths:
-            each = max(messages // width // max(1, pair.takes), 10 if pair.takes > 1 else size.each)
+            number = each or max(messages // width // max(1, pair.takes), size.each)
             for turn in range(size.rounds):
                 ways = pair.ways if turn % 2 == 0 else pair.ways[::-1]
                 for way in ways:
                     # Before every way: what one leaves must not be what the next one has to clean.
-                    refill(connection, each * width * pair.takes)
-                    rate = bench.pgbench(dsn, way.statement, width, each) * max(1, pair.takes)
-                    bench.record.add(pair.row, f"{width} connection{'s' * (width > 1)}", way.who, "/s", rate)
+                    refill(connection, bench.called(number) * width * pair.takes)
+                    ran = bench.pgbench(dsn, way.statement, width, number)
+                    ran.note(
+                        bench.record,
+                        pair.row,
+                        f"{width} connection{'s' * (width > 1)}",
+                        way.who,
+                        max(1, pair.takes),
+                        few,
+                    )
                 beside(turn)

@@ -44,16 +44,17 @@ def measure(bench: Bench) -> None:
         small, big = (stack.enter_context(bench.database()) for _ in range(2))
         on_small, on_big = (stack.enter_context(opened(dsn)) for dsn in (small, big))
         build(on_big, size.queues, size.live)
-        number = max(1, min(size.messages, size.live // 4) // (2 * size.rounds))
+        number = max(1, min(max(size.messages // (2 * size.rounds), size.each), size.live // 4 // size.rounds))
         for turn in range(size.rounds):
             sides = [(small, on_small, "an empty system"), (big, on_big, _case(bench))]
             for dsn, connection, case in sides if turn % 2 == 0 else sides[::-1]:
                 if dsn == small:
-                    fill(connection, QUEUE, number)
+                    fill(connection, QUEUE, bench.called(number))
                 settle(connection)
-                # The first ones load catalogue and pages.
-                bench.pgbench(dsn, statement, 1, max(1, number // 10))
-                bench.record.add(ROW, f"receive, {case}", OURS, "ms", 1000 / bench.pgbench(dsn, statement, 1, number))
+                ran = bench.pgbench(dsn, statement, 1, number)
+                bench.record.add(
+                    ROW, f"receive, {case}", OURS, "ms", 1000 / ran.rate, cost=ran.cost, transactions=ran.transactions
+                )
         clean = bench.record.find(ROW, "receive, an empty system", OURS)
         full = bench.record.find(ROW, f"receive, {_case(bench)}", OURS)
         if clean is not None and full is not None:

@@ -68,8 +68,8 @@ best = application(BEST["batch"])
 default = application(None)
 
 
-def drained(dsn: str, messages: int, processes: int, at_best: bool) -> float:
-    """Messages a second, from the first handler's call to the last."""
+def drained(dsn: str, messages: int, processes: int, at_best: bool) -> tuple[float, float]:
+    """When the first handler was called, and when the last."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="howdah-bench-")))
         os.environ[FOLDER] = str(folder)
@@ -93,7 +93,7 @@ def drained(dsn: str, messages: int, processes: int, at_best: bool) -> float:
         while supervisor.check_once():
             time.sleep(0.05)
         tallies = [tally for tally in _tallies(folder) if tally[0]]
-    return messages / (max(last for _, _, last in tallies) - min(first for _, first, _ in tallies))
+    return min(first for _, first, _ in tallies), max(last for _, _, last in tallies)
 
 
 def _tallies(folder: Path) -> list[tuple[int, float, float]]:
@@ -109,7 +109,10 @@ def run(bench: Bench, case: str) -> None:
         with opened(dsn) as connection:
             fill(connection, QUEUE, number)
             settle(connection)
-        bench.record.add("listener", case, OURS, "/s", drained(dsn, number, processes, at_best))
+        with bench.meter() as meter:
+            begin, end = drained(dsn, number, processes, at_best)
+        cost = meter.cost(number, begin, end)
+        bench.record.add("listener", case, OURS, "/s", number / (end - begin), cost=cost)
 
 
 def messages(bench: Bench, case: str) -> int:

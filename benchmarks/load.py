@@ -40,11 +40,17 @@ def measure(bench: Bench) -> None:
     case = f"{messages:,} messages, one transaction"
     for _ in range(bench.size.rounds):
         for who, way in WAYS.items():
-            with bench.database() as dsn, connect(dsn, max_size=1) as connection, connection.session() as session:
+            with (
+                bench.database() as dsn,
+                connect(dsn, max_size=1) as connection,
+                connection.session() as session,
+                bench.meter() as meter,
+            ):
                 seconds = timed(partial(way, session, messages))
-            bench.record.add(ROW, case, who, "/s", messages / seconds)
-        with bench.database() as dsn:
-            bench.record.add(ROW, case, BARE, "/s", messages / _bare(dsn, messages))
+            bench.record.add(ROW, case, who, "/s", messages / seconds, cost=meter.cost(messages))
+        with bench.database() as dsn, bench.meter() as meter:
+            seconds = _bare(dsn, messages)
+        bench.record.add(ROW, case, BARE, "/s", messages / seconds, cost=meter.cost(messages))
 
 
 def _bare(dsn: str, messages: int) -> float:

@@ -19,7 +19,7 @@ INSTALLED = (
 
 def measure(bench: Bench, dsn: str) -> None:
     """One repetition beside ours, in a queue made for it and dropped; nothing where pgmq is not installed."""
-    each = max(bench.size.messages * 10 // TAKES, 10)
+    each = max(bench.size.messages * 10 // TAKES, bench.size.each)
     with opened(dsn) as connection:
         if connection.execute(INSTALLED).fetchone() != (True,):
             return
@@ -28,10 +28,10 @@ def measure(bench: Bench, dsn: str) -> None:
             connection.execute(
                 "select count(*) from (select array_agg(%s::jsonb) as b from generate_series(1, %s) g"
                 " group by g / 10000) x, lateral pgmq.send_batch(%s, b)",
-                (json.dumps(BODY), (each + 1) * TAKES, QUEUE),
+                (json.dumps(BODY), (bench.called(each) + 1) * TAKES, QUEUE),
             )
             settle(connection, f"pgmq.q_{QUEUE}")
-            rate = bench.pgbench(dsn, STATEMENT, 1, each) * TAKES
+            ran = bench.pgbench(dsn, STATEMENT, 1, each)
         finally:
             connection.execute("select pgmq.drop_queue(%s)", (QUEUE,))
-    bench.record.add(ROW, "1 connection", WHO, "/s", rate)
+    ran.note(bench.record, ROW, "1 connection", WHO, TAKES)

@@ -18,11 +18,12 @@ def measure(bench: Bench) -> None:
         for _ in range(bench.size.rounds):
             for who, part in WAYS.items():
                 with bench.database() as dsn, opened(dsn) as connection:
-                    high = int(each * width * part)
+                    messages = bench.called(each) * width
+                    high = int(messages * part)
                     if high:
                         fill(connection, QUEUE, high, options=", priorities => array_fill(8, array[cardinality(b)])")
-                    fill(connection, QUEUE, each * width - high)
+                    fill(connection, QUEUE, messages - high)
                     settle(connection)
-                    rate = bench.pgbench(dsn, f"select howdah.receive('{QUEUE}');", width, each)
+                    ran = bench.pgbench(dsn, f"select howdah.receive('{QUEUE}');", width, each)
                 case = f"{width} connection{'s' * (width > 1)}, one priority"
-                bench.record.add(ROW, case, who, "/s", rate)
+                ran.note(bench.record, ROW, case, who)

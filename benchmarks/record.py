@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from .processor import Cost
 
 OURS = "Howdah"
 FORMAT = 1
@@ -26,6 +29,13 @@ class Result:
     values: list[float] = field(default_factory=list)
     #: A curve, such as the rate of each round of a long drain; of the last repetition.
     series: list[float] = field(default_factory=list)
+    #: Microseconds of CPU a message, of each repetition; empty where it was not measured or cannot be.
+    server_cpu: list[float] = field(default_factory=list)
+    client_cpu: list[float] = field(default_factory=list)
+    #: Transactions of each connection that were measured after its warm-up; 0: it does not go by transactions.
+    transactions: int = 0
+    #: Why there were fewer than others have.
+    few: str = ""
 
     @property
     def median(self) -> float:
@@ -57,8 +67,20 @@ class Record:
     settings: dict[str, str] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
 
-    def add(self, row: str, case: str, who: str, unit: Unit, value: float, series: list[float] | None = None) -> None:
-        """One more value of a result."""
+    def add(
+        self,
+        row: str,
+        case: str,
+        who: str,
+        unit: Unit,
+        value: float,
+        series: list[float] | None = None,
+        *,
+        cost: Cost | None = None,
+        transactions: int = 0,
+        few: str = "",
+    ) -> None:
+        """One more value of a result; few: why there were fewer transactions of a connection than elsewhere."""
         found = self.find(row, case, who, unit)
         if found is None:
             found = Result(row, case, who, unit)
@@ -66,6 +88,13 @@ class Record:
         found.values.append(value)
         if series is not None:
             found.series = series
+        if cost is not None:
+            found.client_cpu.append(cost.client)
+            if cost.server is not None:
+                found.server_cpu.append(cost.server)
+        if transactions:
+            found.transactions = min(found.transactions or transactions, transactions)
+            found.few = few
 
     def renew(self, about: dict[str, Any]) -> None:
         """Have the head say with what the newest rows are measured; peers not measured again keep their versions."""
@@ -102,7 +131,7 @@ class Record:
         path.parent.mkdir(parents=True, exist_ok=True)
         content = {"format": FORMAT, **asdict(self)}
         for result in content["results"]:
-            for name in ("values", "series"):
+            for name in ("values", "series", "server_cpu", "client_cpu"):
                 result[name] = [float(f"{value:.6g}") for value in result[name]]
         path.write_text(json.dumps(content, indent=1) + "\n")
 

@@ -9,8 +9,8 @@ from typing import Any
 from ..plots import Curve, draw
 from .record import OURS, Record, Result
 from .row import Row
-from .rows import ROWS, lines
-from .show import figure, reached, verdict
+from .rows import ROWS, UNSTEADY, lines
+from .show import cpu, figure, reached, remarks, verdict
 
 STYLE = """
 body { font: 16px/1.45 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
@@ -64,7 +64,9 @@ def _head(record: Record) -> str:
     rows = "".join(f"<tr><th>{html.escape(k)}<td>{html.escape(str(v))}" for k, v in pairs.items())
     return (
         "<p>Ratios say how many times better Howdah is than what stands beside it, in the same run, as the median of"
-        " repetitions in turn. Machines differ and are shared: quote ratios, not figures.</p>"
+        " repetitions in turn. Machines differ and are shared: quote ratios, not figures. A ratio is within noise if"
+        f" the middle half of its pairs includes 1, and unsteady if that half is wider than {UNSTEADY:.0%} of it."
+        " CPU is that of the server and of its clients, in microseconds a message.</p>"
         f"<table>{rows}</table>"
     )
 
@@ -77,15 +79,19 @@ def _table(record: Record, row: Row) -> str:
         cells = [
             f"<td>{html.escape(line.case)}<td>{html.escape(line.other)}",
             f'<td class="n r {COLOURS[said]}">{f"{line.ratio:.2f} {said}" if line.ratio else ""}',
+            f"<td><small>{line.doubt}</small>",
             f'<td class="n {COLOURS[alone]}">{f"{figure(line.ours, line.unit)} {alone}" if line.ours else ""}',
             f'<td class="n"><small>{f"{low}, {high}" if line.ours else ""}</small>',
+            f'<td class="n"><small>{cpu(line.cpu)}</small>',
             f'<td class="n">{figure(line.theirs, line.unit) if line.theirs else ""}',
+            f'<td class="n"><small>{cpu(line.others_cpu)}</small>',
         ]
         out.append("<tr>" + "".join(cells))
     if not out:
         return ""
-    heads = ("case", "against", "ratio", OURS, "lowest, highest", "the other")
-    return f"<table><tr>{''.join(f'<th>{name}' for name in heads)}{''.join(out)}</table>"
+    heads = ("case", "against", "ratio", "", OURS, "lowest, highest", "CPU us", "the other", "CPU us")
+    below = "".join(f"<p><small>{html.escape(remark)}</small></p>" for remark in remarks(lines(record, row)))
+    return f"<table><tr>{''.join(f'<th>{name}' for name in heads)}{''.join(out)}</table>{below}"
 
 
 def _plot(record: Record, row: Row) -> str:

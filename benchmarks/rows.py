@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import median, quantiles
 
 from . import (
     audits,
@@ -12,6 +13,7 @@ from . import (
     broker,
     clients,
     counts,
+    firstcall,
     floor,
     held,
     large,
@@ -26,7 +28,7 @@ from . import (
 )
 from .bench import Bench
 from .clients import Peers
-from .record import OURS, Record
+from .record import OURS, Record, Result
 from .row import EVERYONE, Goal, Row
 
 
@@ -89,6 +91,14 @@ ROWS = (
         "≥ 0.85 of the floor",
         JOURNALED,
         (Goal(0.85, JOURNALED),),
+    ),
+    Row(
+        firstcall.ROW,
+        "The first call of a fresh connection",
+        lambda bench, peers: firstcall.measure(bench),
+        "≤ 8 ms of the server's CPU",
+        firstcall.BARE,
+        (Goal(8, case=firstcall.CPU),),
     ),
     Row("send-1000", "Send batches of 1,000 from a client", clients.send, "ahead of them all", goals=AHEAD),
     Row(
@@ -277,6 +287,13 @@ class Line:
     ratio: float
     spread: tuple[float, float]
     repetitions: int
+    #: Microseconds of CPU a message, of the server and of the client; None where they are not known.
+    cpu: tuple[float | None, float] | None = None
+    others_cpu: tuple[float | None, float] | None = None
+    #: Why the ratio says little, if so.
+    doubt: str = ""
+    #: What the measured transactions of a connection were, where they were few.
+    few: str = ""
 
 
 def lines(record: Record, row: Row) -> list[Line]:
@@ -286,12 +303,35 @@ def lines(record: Record, row: Row) -> list[Line]:
         first, others = results[0], results[1:]
         others.sort(key=lambda result: (result.who != row.against, -result.median))
         spread = (min(first.values), max(first.values))
-        rest = (spread, len(first.values))
+        rest = (spread, len(first.values), _cpu(first))
+        few = f"{first.transactions:,} transactions a connection: {first.few}" if first.few else ""
         if first.who != OURS:
             out += [Line(case, 0, other.unit, other.who, other.median, 0, (0, 0), 0) for other in results]
             continue
         if not others:
-            out.append(Line(case, first.median, first.unit, "", 0, 0, *rest))
+            out.append(Line(case, first.median, first.unit, "", 0, 0, *rest, few=few))
         for other in others:
-            out.append(Line(case, first.median, first.unit, other.who, other.median, first.advantage(other), *rest))
+            ratio, doubt = first.advantage(other), doubted(first.advantages(other))
+            found = (other.who, other.median, ratio, *rest, _cpu(other), doubt, few)
+            out.append(Line(case, first.median, first.unit, *found))
     return out
+
+
+def _cpu(result: Result) -> tuple[float | None, float] | None:
+    if not result.client_cpu:
+        return None
+    return (median(result.server_cpu) if result.server_cpu else None), median(result.client_cpu)
+
+
+UNSTEADY = 0.25
+"""Distance of the quartiles of a ratio, as a part of its median, from which the ratio is called unsteady."""
+
+
+def doubted(pairs: list[float]) -> str:
+    """Why the median of these ratios says little: once measured, as good as equal, or unsteady. Else nothing."""
+    if len(pairs) < 2:
+        return "one pair"
+    low, middle, high = quantiles(pairs, n=4, method="inclusive")
+    if low <= 1 <= high:
+        return "within noise"
+    return "unsteady" if high - low > UNSTEADY * middle else ""

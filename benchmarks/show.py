@@ -36,6 +36,25 @@ def _mark(answers: list[bool | None]) -> str:
     return ("✓" if all(said) else "✗") if said else ""
 
 
+def cpu(found: tuple[float | None, float] | None) -> str:
+    """Microseconds of CPU a message, of the server and of the client, as people read them."""
+    if found is None:
+        return ""
+    server, client = (None if value is None else f"{value:,.1f}" if value < 10 else f"{value:,.0f}" for value in found)
+    return f"{server or ''} + {client}"
+
+
+NO_SERVER = "The server is not on this machine, or cannot be looked into: its CPU is not known."
+
+
+def remarks(found: list[Line]) -> list[str]:
+    """What is to be said below a row's table: cases with few transactions, and a server whose CPU is not known."""
+    said = dict.fromkeys(f"{line.case}: {line.few}" for line in found if line.few)
+    if any(line.cpu is not None and line.cpu[0] is None for line in found):
+        said[NO_SERVER] = None
+    return list(said)
+
+
 def show(console: Console, record: Record, row: Row, seconds: float) -> None:
     """Print its table, ratios first."""
     found = lines(record, row)
@@ -43,18 +62,21 @@ def show(console: Console, record: Record, row: Row, seconds: float) -> None:
         return
     reach = f" (to reach: {row.reach})" if row.reach else ""
     title = f"{row.title}{reach}, {seconds:.0f} s"
-    table = Table(
-        "case", "against", "ratio", "", OURS, "lowest, highest", "the other", title=title, title_justify="left"
-    )
+    heads = ("case", "against", "ratio", "", OURS, "lowest, highest", "CPU us", "the other", "CPU us")
+    table = Table(*heads, title=title, title_justify="left")
     for line in found:
         low, high = (figure(value, line.unit) for value in line.spread)
         table.add_row(
             line.case,
             line.other,
             f"{line.ratio:.2f}" if line.ratio else "",
-            verdict(row, line),
+            " ".join(filter(None, (verdict(row, line), line.doubt))),
             f"{figure(line.ours, line.unit)} {reached(row, line)}".strip() if line.ours else "",
             f"{low}, {high}" if line.repetitions > 1 else "",
+            cpu(line.cpu),
             figure(line.theirs, line.unit) if line.theirs else "",
+            cpu(line.others_cpu),
         )
     console.print(table)
+    for remark in remarks(found):
+        console.print(f"  {remark}", highlight=False, markup=False)

@@ -18,8 +18,13 @@ class Size:
     connections: tuple[int, ...]
     #: Messages of one run of pgbench, and of one drain by listeners.
     messages: int
-    #: At least so many of each connection: its first call, which plans, must not weigh.
+    #: At least so many transactions of each connection, after so many as a warm-up: first calls plan.
     each: int
+    warm: int
+    #: Transactions of each of very many receivers.
+    crowd: int
+    #: Connections of which the first call is measured.
+    firsts: int
     listened: int
     #: Of a drain at default settings, with which peers are slow.
     listened_by_default: int
@@ -52,6 +57,9 @@ FULL = Size(
     connections=(1, 4, 16, 64, 200),
     messages=20_000,
     each=1000,
+    warm=100,
+    crowd=1000,
+    firsts=200,
     listened=100_000,
     listened_by_default=20_000,
     held=1_000_000,
@@ -71,8 +79,9 @@ QUICK = replace(
     rounds=2,
     peer_rounds=1,
     connections=(1, 4, 16),
-    messages=3000,
-    each=200,
+    crowd=250,
+    firsts=60,
+    messages=1000,
     listened=50_000,
     listened_by_default=2000,
     held=100_000,
@@ -89,4 +98,4 @@ QUICK = replace(
     peer_processes=1,
 )
 #: For the tests: every row once, no figure worth reading.
-TINY = Size("tiny", 2, 1, (1, 2), 200, 10, 2000, 400, 2000, 500, 20, 1000, 4, 2000, 5, 2000, 10_000, 1)
+TINY = Size("tiny", 2, 1, (1, 2), 200, 10, 2, 10, 5, 2000, 400, 2000, 500, 20, 1000, 4, 2000, 5, 2000, 10_000, 1)

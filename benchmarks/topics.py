@@ -49,7 +49,7 @@ def _publishing(bench: Bench, row: str, case: str, width: int, subscriptions: in
         for turn in range(bench.size.rounds):
             for way in ways if turn % 2 == 0 else ways[::-1]:
                 settle(connection, "floor")
-                bench.record.add(row, case, way.who, "/s", bench.pgbench(dsn, way.statement, width, each))
+                bench.pgbench(dsn, way.statement, width, each).note(bench.record, row, case, way.who)
 
 
 def publishing(bench: Bench) -> None:
@@ -72,7 +72,7 @@ def spread(bench: Bench) -> None:
                 prepare(connection, count)
         for turn in range(max(2, 2 * bench.size.rounds)):
             rates = {
-                count: bench.pgbench(dsns[count], statement, 1, each)
+                count: bench.pgbench(dsns[count], statement, 1, each).rate
                 for count in (sorted(dsns) if turn % 2 == 0 else sorted(dsns, reverse=True))
             }
             case = f"speed kept: {SUBSCRIPTIONS} subscriptions against one beside it"
@@ -82,13 +82,13 @@ def spread(bench: Bench) -> None:
 def shared(bench: Bench) -> None:
     """Consumers of one shared subscription, 1 and 100 messages a transaction."""
     for want in (1, 100):
-        each = max(10, bench.size.messages * (1 if want == 1 else 5) // SHARED // want)
+        each = max(bench.size.each, bench.size.messages * (1 if want == 1 else 5) // SHARED // want)
         for _ in range(bench.size.rounds):
             with bench.database() as dsn, opened(dsn) as connection:
                 prepare(connection, shared=True)
-                publish(connection, each * SHARED * want)
-                rate = bench.pgbench(dsn, f"select count(*) from howdah.receive('{READER}', {want});", SHARED, each)
-            bench.record.add("topic-shared", f"{SHARED} consumers, by {want}", OURS, "/s", rate * want)
+                publish(connection, bench.called(each) * SHARED * want)
+                ran = bench.pgbench(dsn, f"select count(*) from howdah.receive('{READER}', {want});", SHARED, each)
+            ran.note(bench.record, "topic-shared", f"{SHARED} consumers, by {want}", OURS, want)
 
 
 def held(bench: Bench) -> None:

@@ -38,13 +38,14 @@ def groups(bench: Bench) -> None:
                             "select howdah.alter_queue(%s, jsonb_build_object('message_groups', %s::text))",
                             (QUEUE, option),
                         )
-                        fill(connection, each * width * batch)
+                        fill(connection, bench.called(each) * width * batch)
                         settle(connection)
-                        rate = bench.pgbench(dsn, f"select howdah.receive('{QUEUE}', {batch});", width, each)
-                        # a transaction has at most 64 groups, so by 100 it gets fewer
-                        rate *= batch - left(connection) / (each * width)
+                        ran = bench.pgbench(dsn, f"select howdah.receive('{QUEUE}', {batch});", width, each)
+                        # A transaction has at most 64 groups, so by 100 it gets fewer.
+                        takes = batch - left(connection) / (bench.called(each) * width)
                     case = f"{width} connection{'s' * (width > 1)}, by {batch}"
-                    bench.record.add(GROUPS, case, who, "/s", rate)
+                    few = "as many messages as one by one" if batch > 1 else ""
+                    ran.note(bench.record, GROUPS, case, who, takes, few)
 
 
 def left(connection: Db) -> int:

@@ -32,6 +32,11 @@ def console(*, stderr: bool = False) -> Console:
     return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
 
 
+def counted(number: int, thing: str) -> str:
+    """Return "1 message", "2 messages"."""
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
 def to_json(value: Any) -> str:
     """Return one JSON document on one line. Times are ISO 8601, durations seconds, bytes base64."""
     return controls.json_printable(json.dumps(value, default=_plain, ensure_ascii=False))

@@ -166,7 +166,7 @@ def drop(
     with connected(dsn, role) as connection:
         confirm(f"Drop {output.printable(queue)}{' and all its messages' if force else ''} for good?", yes=yes)
         discarded = connection.admin.drop_queue(queue, force=force)
-    text = f"queue {queue} dropped" + (f", {discarded} messages discarded" if discarded else "")
+    text = f"queue {queue} dropped" + (f", {output.counted(discarded, 'message')} discarded" if discarded else "")
     output.said(text, as_json=as_json, queue=queue, discarded=discarded)
 
 

@@ -33,7 +33,12 @@ def purge(queue: Queue, yes: Yes = False, dsn: Dsn = None, role: Role = None, as
     with connected(dsn, role) as connection:
         confirm(f"Discard all messages of {output.printable(queue)} for good?", yes=yes)
         discarded = connection.admin.purge_queue(queue)
-    output.said(f"{discarded} messages of {queue} discarded", as_json=as_json, queue=queue, discarded=discarded)
+    output.said(
+        f"{output.counted(discarded, 'message')} of {queue} discarded",
+        as_json=as_json,
+        queue=queue,
+        discarded=discarded,
+    )
 
 
 def move(
@@ -51,7 +56,7 @@ def move(
     """Move all messages except those in hand to another queue. They keep the name of their origin."""
     with connected(dsn, role) as connection:
         moved = connection.admin.move_all(queue, target, max_messages=number, reason=reason, dry_run=dry_run)
-    text = f"{moved} messages {'would be ' if dry_run else ''}moved to {target}"
+    text = f"{output.counted(moved, 'message')} {'would be ' if dry_run else ''}moved to {target}"
     key = "would_be_moved" if dry_run else "moved"
     output.said(text, as_json=as_json, queue=queue, target=target, **{key: moved})
 

@@ -108,7 +108,7 @@ def send(
             file, queue, message, common, raw=raw_lines, start=from_line, batch=batch, dsn=dsn, role=role
         )
         result = {"queue": queue, "sent": outcome.sent, "last_line": outcome.last_line}
-        output.said(f"{outcome.sent} messages sent to {queue}", as_json=as_json, **result)
+        output.said(f"{output.counted(outcome.sent, 'message')} sent to {queue}", as_json=as_json, **result)
         return
     assert body is not None
     from .lines import check_text, is_json_document

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import time
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -10,6 +12,9 @@ import typer
 
 from . import times
 from .common import Dsn, connected, resolve_dsn
+
+WAIT_SECONDS = 0.5, 15.0
+"""The first pause and the longest one between looks for a database that is down."""
 
 
 def worker(
@@ -39,6 +44,10 @@ def worker(
         float | None,
         times.length("--time-limit", positive=True, help="Time limit of handlers that set none: 90 (seconds), 5m, …"),
     ] = None,
+    wait: Annotated[
+        bool,
+        typer.Option("--wait/--no-wait", help="Wait for a database that is down at the start, or exit with code 3."),
+    ] = True,
     reload: Annotated[
         bool, typer.Option("--reload", help="Restart when Python files below this folder change; for development.")
     ] = False,
@@ -94,6 +103,29 @@ def worker(
         )
     except UnknownQueue as error:
         raise typer.BadParameter(str(error), param_hint="--queue") from error
-    with connected(target_dsn, None) as connection:  # a database that is not there or not migrated is said at once
-        connection.admin.list_workers()
-    raise typer.Exit(supervisor.run())
+    with closing(supervisor):
+        _look(target_dsn, wait)
+        code = supervisor.run()
+    raise typer.Exit(code)
+
+
+def _look(dsn: str, wait: bool) -> None:
+    """Return once the database answers and is migrated. What waiting cannot cure is raised at once."""
+    from psycopg.pq import PGconn, Ping
+
+    from ..engine.errors import CannotConnect
+    from ..workers import events
+    from ..workers.backoff import Backoff
+
+    retry = Backoff(*WAIT_SECONDS)
+    while True:
+        try:
+            with connected(dsn, None) as connection:
+                connection.admin.list_workers()
+            return
+        except CannotConnect as error:
+            if not wait or PGconn.ping(dsn.encode()) not in (Ping.NO_RESPONSE, Ping.REJECT):
+                raise  # it answers, and refuses: a wrong password, say
+            pause = retry.pause()
+            events.database_awaited(error, pause)
+            time.sleep(pause)

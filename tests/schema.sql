@@ -16739,10 +16739,15 @@ CREATE FUNCTION howdah.list_storage() RETURNS TABLE(table_name text, bytes bigin
     from pg_class c
     where c.relnamespace = 'howdah'::regnamespace and c.relname in ('msgs', 'msgs_nonpersistent', 'parked', 'leased',
         'bodies')
-    order by c.relname
+    union all
+    select 'journal', sum(pg_total_relation_size(t.relid))::bigint, sum(pg_stat_get_live_tuples(t.relid))::bigint,
+        sum(pg_stat_get_dead_tuples(t.relid))::bigint, max(greatest(pg_stat_get_last_vacuum_time(t.relid),
+            pg_stat_get_last_autovacuum_time(t.relid))), '{}'
+    from pg_partition_tree('howdah.journal') t where t.isleaf
+    order by 1
 $$;
 
-COMMENT ON FUNCTION howdah.list_storage() IS 'list the sizes and storage parameters of the tables that hold messages.';
+COMMENT ON FUNCTION howdah.list_storage() IS 'list the sizes and storage parameters of the tables that hold messages, and of the journal.';
 
 CREATE FUNCTION howdah.list_subscriptions(topic text DEFAULT NULL::text) RETURNS TABLE(subscription text, topic_name text, client_id text, name text, durable boolean, shared boolean, no_local boolean, prioritized boolean, selector text, paused boolean, behind bigint, behind_for interval, delivered bigint, set_aside bigint, silent_for interval, created_at timestamp with time zone, created_by text)
     LANGUAGE plpgsql SECURITY DEFINER

@@ -9,6 +9,7 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from howdah.benchmarks.record import OURS, Record
@@ -20,6 +21,7 @@ _HEAD = """\
 #
 # A line is a case of a row. Figures are medians of all rounds. A figure that is not ours stands beside how many times
 # better Howdah was: the median over the rounds that both ran in turn. Below 1, Howdah was worse.
+# `cpu` is what a message of ours took of the server's CPU and of its clients', in microseconds.
 # `again` says which rows were measured after the others, when, and at which load of the machine.
 """
 
@@ -44,6 +46,9 @@ def _lines(record: Record) -> Iterator[str]:
                 if ours is not None and result is not ours:
                     figure = f"[{figure}, {ours.advantage(result):.3g}]"
                 cells.append(f"{_key(result.who)} = {figure}")
+            if ours is not None and ours.server_cpu:
+                spent = (f"{median(values):.3g}" for values in (ours.server_cpu, ours.client_cpu))
+                cells.append(f"cpu = [{', '.join(spent)}]")
             yield f"{_key(row)}.{_key(case)} = {{ {', '.join(cells)} }}"
 
 

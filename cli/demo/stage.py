@@ -12,17 +12,17 @@ from ...engine import Admin, Session
 from ...engine.errors import cannot_connect
 from ...migrations import migrate
 from ...text.dsn import canonical
-from .flights import QUEUE, SUBSCRIPTIONS, TABLE, TOLD, TOPIC, TOTALS
+from .flights import HANDLED, QUEUE, SUBSCRIPTIONS, TABLE, TOLD, TOPIC, TOTALS
 
 DATABASE = "howdah_demo"
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of the messages."""
+    """Progress of the flights: in the queue or waiting for their next try, handled, set aside as failed."""
 
     waiting: int
-    consumed: int
+    handled: int
     dead: int
 
 
@@ -30,7 +30,10 @@ class Progress:
 class Outcome:
     """The database's figures at the end."""
 
+    #: By carrier: flights, minutes late at departure and at arrival.
     totals: dict[str, tuple[int, int, int]]
+    #: Different flights among those.
+    different: int
     #: Row numbers of the flights in the exception destination.
     dead: set[int]
     #: Number of incidents of each dead flight, by row number.
@@ -71,9 +74,9 @@ def prepare(dsn: str) -> str:
 
 
 def progress(connection: psycopg.Connection[Any]) -> Progress:
-    """Return where the messages are now."""
+    """Return where the flights are now. Handled are those whose row is committed: queue_stats may be behind."""
     row = connection.execute(
-        "select live + parked, consumed, dead from howdah.queue_stats(%s::text)", (QUEUE,)
+        f"select live + parked, ({HANDLED}), dead from howdah.queue_stats(%s::text)".encode(), (QUEUE,)
     ).fetchone()
     assert row is not None
     return Progress(*row)
@@ -81,6 +84,9 @@ def progress(connection: psycopg.Connection[Any]) -> Progress:
 
 def outcome(connection: psycopg.Connection[Any]) -> Outcome:
     """Return the figures that the report compares with the file."""
+
+    # No autovacuum has come by yet, and without statistics some of these take seconds.
+    connection.execute("analyze howdah.msgs, howdah.journal, howdah.poison_details")
 
     def rows(query: str) -> list[tuple[Any, ...]]:
         return connection.execute(query.encode(), (QUEUE,) if "%s" in query else None).fetchall()
@@ -98,9 +104,11 @@ def outcome(connection: psycopg.Connection[Any]) -> Outcome:
             " where queue = %s group by event"
         )
     }
+    totals = rows(TOTALS)
     left = rows("select count(*) from howdah.audit_messages where queue = %s")
     return Outcome(
-        totals={carrier: (flights, departure, arrival) for carrier, flights, departure, arrival in rows(TOTALS)},
+        totals={carrier: (flights, departure, arrival) for carrier, flights, _, departure, arrival in totals},
+        different=sum(different for _, _, different, _, _ in totals),
         dead={int(row) for row, _, _ in incidents},
         incidents={int(row): count for row, count, _ in incidents},
         killed_in_handler=killed[0][0],

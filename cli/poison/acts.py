@@ -111,7 +111,7 @@ def park(
     ids = _named(id_)
     with _place(queue, dsn, role) as (admin, source):
         parked = admin.park_messages(source, ids, delay=length, reason=reason)
-    output.said(f"{parked} messages parked", as_json=as_json, queue=source, parked=parked)
+    output.said(f"{output.counted(parked, 'message')} parked", as_json=as_json, queue=source, parked=parked)
 
 
 def retry(
@@ -127,7 +127,7 @@ def retry(
     ids = _either(id_, everything, "give either --id or --all")
     with _place(queue, dsn, role) as (admin, source):
         released = admin.retry(source, ids, reason)
-    output.said(f"{released} messages released", as_json=as_json, queue=source, released=released)
+    output.said(f"{output.counted(released, 'message')} released", as_json=as_json, queue=source, released=released)
 
 
 @with_filters
@@ -154,7 +154,7 @@ def discard(
         which = _every_dead(which) if everything else which
         if ids is None and not dry_run and not yes:
             found = admin.discard(source, max_messages=number, dry_run=True, **which)
-            confirm(f"Discard {found} dead messages of {output.printable(source)} for good?", yes=yes)
+            confirm(f"Discard {output.counted(found, 'dead message')} of {output.printable(source)} for good?", yes=yes)
         discarded = admin.discard(source, ids, reason, max_messages=number, dry_run=dry_run, **which)
     _said("discarded", discarded, dry_run, as_json=as_json, queue=source)
 
@@ -169,7 +169,7 @@ def _place(queue: str | None, dsn: str | None, role: str | None) -> Iterator[tup
 
 def _said(act: str, count: int, dry_run: bool, more: str = "", *, as_json: bool, **result: Any) -> None:
     """Say how many messages an act concerned or would concern."""
-    text = f"{count} messages {'would be ' if dry_run else ''}{act}{more}"
+    text = f"{output.counted(count, 'message')} {'would be ' if dry_run else ''}{act}{more}"
     output.said(text, as_json=as_json, **result, **{f"would_be_{act}" if dry_run else act: count})
 
 

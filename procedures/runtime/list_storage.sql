@@ -1,7 +1,7 @@
--- howdah.list_storage(): list the sizes and storage parameters of the tables that hold messages.
+-- howdah.list_storage(): list the sizes and storage parameters of the tables that hold messages, and of the journal.
 --
 -- Returns  one row per table: bytes with indexes, live and dead rows, when it was last vacuumed, and the parameters
---          that are set.
+--          that are set. The journal has one row for all its partitions.
 -- Role     howdah_admin howdah_auditor
 create or replace function howdah.list_storage() returns table (
     table_name text, bytes bigint, live_rows bigint, dead_rows bigint, vacuumed_at timestamptz, options jsonb
@@ -16,5 +16,10 @@ as $$
     from pg_class c
     where c.relnamespace = 'howdah'::regnamespace and c.relname in ('msgs', 'msgs_nonpersistent', 'parked', 'leased',
         'bodies')
-    order by c.relname
+    union all
+    select 'journal', sum(pg_total_relation_size(t.relid))::bigint, sum(pg_stat_get_live_tuples(t.relid))::bigint,
+        sum(pg_stat_get_dead_tuples(t.relid))::bigint, max(greatest(pg_stat_get_last_vacuum_time(t.relid),
+            pg_stat_get_last_autovacuum_time(t.relid))), '{}'
+    from pg_partition_tree('howdah.journal') t where t.isleaf
+    order by 1
 $$;

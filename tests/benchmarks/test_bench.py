@@ -17,7 +17,7 @@ from command import howdah, refused
 from rich.console import Console
 from support import Db, Server, column, one
 
-from howdah.benchmarks import audits, broker, floor, held, pgmq, stream, topics
+from howdah.benchmarks import audits, broker, firstcall, floor, held, pgmq, processor, stream, topics
 from howdah.benchmarks.bench import Bench
 from howdah.benchmarks.compare import compare
 from howdah.benchmarks.peers.catalogue import PEERS, missing
@@ -29,13 +29,13 @@ from howdah.benchmarks.report import write
 from howdah.benchmarks.row import Row
 from howdah.benchmarks.rows import KEYS, ROWS, Line, lines
 from howdah.benchmarks.servers import redis
-from howdah.benchmarks.show import reached, verdict
-from howdah.benchmarks.size import TINY
+from howdah.benchmarks.show import NO_SERVER, cpu, reached, remarks, verdict
+from howdah.benchmarks.size import FULL, QUICK, TINY
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-QUICK_ROWS = ("send-one", "receive-100", "send-1000", "load", "latency", "held", "backlog")
+QUICK_ROWS = ("send-one", "receive-100", "first-call", "send-1000", "load", "latency", "held", "backlog")
 
 
 def bench(dsn: str, folder: Path, *rows: str) -> Record:
@@ -62,6 +62,16 @@ def test_rows_are_measured_kept_and_drawn_and_nothing_is_left(server: Server, ds
         assert min(result.values) > 0, result
     assert record.about["server"]["fsync"] == "on"
     assert {"date", "machine", "versions", "size"} <= record.about.keys()
+
+    for key in ("send-one", "receive-100", "send-1000", "load"):
+        for result in (result for result in record.results if result.row == key):
+            assert len(result.server_cpu) == len(result.client_cpu) == len(result.values), result
+            assert min(*result.server_cpu, *result.client_cpu) >= 0
+    for call in firstcall.CALLS:
+        first = record.find(firstcall.ROW, f"{call}, {firstcall.CPU}", OURS)
+        assert first is not None
+        assert len(first.values) == TINY.firsts
+        assert record.find(firstcall.ROW, f"{call}, {firstcall.TIME}", firstcall.BARE) is not None
 
     sent = record.find("send-one", "1 connection", OURS)
     floor = record.find("send-one", "1 connection", "bare INSERT")
@@ -224,6 +234,81 @@ def measured(server: Server, template: str) -> Iterator[Bench]:
             yield Bench(Place(server.dsn, server.embedded), TINY, Record(), Console(quiet=True))
         finally:
             admin.execute("drop database howdah_bench_template")
+
+
+def test_a_run_of_pgbench_has_a_warm_up_that_is_not_measured_and_says_what_a_transaction_cost(measured: Bench) -> None:
+    measured.size = replace(TINY, warm=40)
+    with measured.database() as dsn:
+        with psycopg.connect(dsn) as connection:
+            connection.execute("create sequence howdah_bench.calls")
+        script = "select nextval('howdah_bench.calls'), count(sqrt(i)) from generate_series(1, 20000) i;"
+        ran = measured.pgbench(dsn, script, 2, 60)
+        with psycopg.connect(dsn) as connection:
+            assert one(connection, "select last_value from howdah_bench.calls") == 2 * (40 + 60)
+    assert ran.transactions == 60
+    assert ran.cost.server is not None
+    # Each counts to 20,000, which takes some milliseconds; the client only waits.
+    assert ran.cost.server > 300
+    assert ran.cost.server > ran.cost.client
+    ran.note(measured.record, "send-one", "1 connection", OURS, few="they are slow")
+    (line,) = lines(measured.record, row("send-one"))
+    assert remarks([line]) == ["1 connection: 60 transactions a connection: they are slow"]
+    assert cpu(line.cpu) == cpu((ran.cost.server, ran.cost.client))
+
+
+def test_processes_that_ended_are_counted_too(server: Server) -> None:
+    pid = processor.postmaster(server.dsn)
+    assert pid is not None
+    before = processor.server_seconds(pid)
+    with processor.Meter(pid) as meter, psycopg.connect(server.dsn) as connection:
+        connection.execute("select count(sqrt(i)) from generate_series(1, 2000000) i")
+    assert processor.server_seconds(pid) - before > 0.05
+    cost = meter.cost(1)
+    assert cost.server is not None
+    assert cost.server > 50_000
+
+
+def test_a_server_elsewhere_has_no_cpu_and_the_row_says_so(server: Server) -> None:
+    with processor.Meter(None) as meter:
+        sum(range(100_000))
+    cost = meter.cost(10)
+    assert cost.server is None
+    record = Record()
+    record.add("send-one", "1 connection", OURS, "/s", 100, cost=cost)
+    (line,) = lines(record, row("send-one"))
+    assert remarks([line]) == [NO_SERVER]
+    assert cpu(line.cpu).startswith(" + ")
+    # A process here that has the number of a server's process at a tunnel's other end, and is no child of a postmaster.
+    with patch.object(processor, "_fields", return_value=["S", "1", *["0"] * 20]):
+        assert processor.postmaster(server.dsn) is None
+
+
+@pytest.mark.parametrize(
+    ("pairs", "says"),
+    [
+        ([0.8], "one pair"),
+        ([0.8, 0.81, 0.82, 0.83], ""),
+        ([0.9, 0.97, 1.02, 1.1], "within noise"),
+        ([0.2, 0.4, 0.6, 0.8], "unsteady"),
+        ([1.3, 1.4, 1.45, 3.0], "unsteady"),
+    ],
+)
+def test_a_ratio_that_says_little_is_marked(pairs: list[float], says: str, tmp_path: Path) -> None:
+    record = Record({"machine": {}, "versions": {}, "server": {}, "date": "now", "load before": 1.0, "size": "full"})
+    record.about |= {"rounds": 4, "body": "64 bytes", "journal_level": "exits"}
+    for ratio in pairs:
+        record.add("send-one", "1 connection", OURS, "/s", 1000 * ratio)
+        record.add("send-one", "1 connection", "bare INSERT", "/s", 1000)
+    (line,) = lines(record, row("send-one"))
+    assert line.doubt == says
+    write(record, tmp_path / "page.html")
+    assert f"<small>{says}</small>" in (tmp_path / "page.html").read_text()
+
+
+def test_every_row_of_pgbench_runs_a_thousand_transactions_a_connection() -> None:
+    for size in (QUICK, FULL):
+        assert size.each >= 1000
+        assert size.warm > 0
 
 
 def test_publishing_to_a_hundred_subscriptions_is_measured_beside_one_and_has_a_goal_of_its_own(

@@ -78,19 +78,19 @@ def test_acts_are_on_the_systems_exception_destination_whatever_other_queues_the
 ) -> None:
     howdah(dsn, "queue", "create", "mq", "-o", "preset=websphere_mq", "-o", "notify_admin=true")
     assert one(db, "select count(*) from howdah.list_queues() where is_system") == 3
-    assert howdah(dsn, "poison", "park", "--id", dead[0]).out == "1 messages parked\n"
-    assert howdah(dsn, "poison", "retry", "--all").out == "1 messages released\n"
-    assert howdah(dsn, "poison", "discard", "--id", dead[0]).out == "1 messages discarded\n"
+    assert howdah(dsn, "poison", "park", "--id", dead[0]).out == "1 message parked\n"
+    assert howdah(dsn, "poison", "retry", "--all").out == "1 message released\n"
+    assert howdah(dsn, "poison", "discard", "--id", dead[0]).out == "1 message discarded\n"
     assert howdah(dsn, "poison", "replay", "--all").out == "2 messages replayed\n"
 
 
 def test_replay_one_some_all(dsn: str, dead: list[int], db: Db) -> None:
-    assert howdah(dsn, "poison", "replay", "--id", dead[0]).out == "1 messages replayed\n"
+    assert howdah(dsn, "poison", "replay", "--id", dead[0]).out == "1 message replayed\n"
     assert [m["body"] for m in howdah(dsn, "receive", "a", "-n", 9, "--json").json_lines] == ["first"]
     assert howdah(dsn, "poison", "replay", "--all", "--origin", "b", "--json").json["replayed"] == 1
     assert one(db, "select live from howdah.queue_stats('b')") == 1
     assert howdah(dsn, "poison", "replay", "--all", "--origin", "b", "--json").json["replayed"] == 0
-    assert howdah(dsn, "poison", "replay", "--all", "--to", "b").out == "1 messages replayed\n"
+    assert howdah(dsn, "poison", "replay", "--all", "--to", "b").out == "1 message replayed\n"
     assert one(db, "select live from howdah.queue_stats('b')") == 2
     assert howdah(dsn, "poison", "list", "--json").json == []
 
@@ -316,7 +316,7 @@ def test_move_park_and_retry(dsn: str, dead: list[int], db: Db) -> None:
 
     park = ("poison", "park", "--id", dead[0], "--queue", "b")
     assert howdah(dsn, *park, "--for", "90m", "--json").json["parked"] == 1
-    assert howdah(dsn, *park).out == "1 messages parked\n"
+    assert howdah(dsn, *park).out == "1 message parked\n"
     shown = howdah(dsn, "poison", "show", dead[0], "--json").json
     assert (shown["state"], shown["parked_reason"], shown["due_at"][:4]) == ("parked", "operator", "9999")
     assert "parked" in howdah(dsn, "poison", "show", dead[0]).out
@@ -364,10 +364,10 @@ def test_move_and_discard_take_the_filters_of_replay_and_a_dry_run_changes_nothi
     poison = ("poison",)
     for act, more in (("replay", ()), ("move", ("--to", "b")), ("discard", ())):
         assert howdah(dsn, *poison, act, "--origin", "a", *more, "--dry-run").out.startswith("2 messages would be ")
-        assert howdah(dsn, *poison, act, "--id", dead[2], *more, "--dry-run").out.startswith("1 messages would be ")
+        assert howdah(dsn, *poison, act, "--id", dead[2], *more, "--dry-run").out.startswith("1 message would be ")
     assert howdah(dsn, "poison", "discard", "--all", "--dry-run", "--json").json["would_be_discarded"] == 3
     assert left() == dead
-    assert howdah(dsn, "poison", "move", "--origin", "a", "-n", 1, "--to", "b").out == "1 messages moved to b\n"
+    assert howdah(dsn, "poison", "move", "--origin", "a", "-n", 1, "--to", "b").out == "1 message moved to b\n"
     assert left() == dead[1:]
     refused(howdah(dsn, "poison", "discard", "--error-class", "ValueError"), "needs confirmation")
     assert left() == dead[1:]

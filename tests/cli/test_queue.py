@@ -124,7 +124,7 @@ def test_purge_and_drop_ask_first(dsn: str) -> None:
     assert howdah(dsn, "queue", "stats", "q", "--json").json[0]["live"] == 1
 
     refused(howdah(dsn, "queue", "drop", "q", "--yes"), "holds messages")
-    assert howdah(dsn, "queue", "purge", "q", "--yes").out == "1 messages of q discarded\n"
+    assert howdah(dsn, "queue", "purge", "q", "--yes").out == "1 message of q discarded\n"
     howdah(dsn, "send", "q", "x")
     assert howdah(dsn, "queue", "drop", "q", "--force", "-y", "--json").json == {"queue": "q", "discarded": 1}
     refused(howdah(dsn, "queue", "show", "q"), "there is no queue")
@@ -223,7 +223,7 @@ def test_move_empties_a_queue_into_another_and_delayed_shows_what_waits(dsn: str
     assert howdah(dsn, "queue", "delayed", "b").out == "no message of b waits for its time\n"
 
     assert howdah(dsn, "queue", "move", "a", "b", "--dry-run").out == "4 messages would be moved to b\n"
-    assert howdah(dsn, "queue", "move", "a", "b", "-n", 1).out == "1 messages moved to b\n"
+    assert howdah(dsn, "queue", "move", "a", "b", "-n", 1).out == "1 message moved to b\n"
     assert howdah(dsn, "queue", "move", "a", "b", "--json").json["moved"] == 3
     assert howdah(dsn, "queue", "stats", "b", "--json").json[0]["live"] == 4
     refused(howdah(dsn, "queue", "move", "a", "a"), "are in queue 'a' already")

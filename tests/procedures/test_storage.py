@@ -18,7 +18,8 @@ def options(db: Db) -> dict[str, Any]:
 def test_settings_of_the_hot_tables_are_applied_and_taken_back(db: Db, connect: Connect) -> None:
     admin = connect("howdah_admin")
     in_the_row = {"toast_tuple_target": "8160"}
-    assert options(admin) == {"msgs": {}, "msgs_nonpersistent": {}, "parked": {}, "leased": {}, "bodies": in_the_row}
+    hot = {"msgs": {}, "msgs_nonpersistent": {}, "parked": {}, "leased": {}, "bodies": in_the_row}
+    assert options(admin) == {**hot, "journal": {}}
     admin.execute("""select howdah.set_storage('{"fillfactor": 90, "autovacuum_vacuum_scale_factor": 0.05}')""")
     set_so = {"fillfactor": "90", "autovacuum_vacuum_scale_factor": "0.05"}
     assert options(admin) == {
@@ -27,6 +28,7 @@ def test_settings_of_the_hot_tables_are_applied_and_taken_back(db: Db, connect: 
         "parked": set_so,
         "leased": set_so,
         "bodies": set_so | in_the_row,
+        "journal": {},
     }
     assert one(db, "select reloptions from pg_class where oid = 'howdah.msgs'::regclass") == [
         "fillfactor=90", "autovacuum_vacuum_scale_factor=0.05",
@@ -34,6 +36,19 @@ def test_settings_of_the_hot_tables_are_applied_and_taken_back(db: Db, connect: 
     admin.execute("""select howdah.set_storage('{"fillfactor": null}', array['parked'])""")
     assert options(admin)["parked"] == {"autovacuum_vacuum_scale_factor": "0.05"}
     assert options(admin)["msgs"] == set_so
+
+
+def test_the_journal_is_listed_as_one_table_with_the_size_of_all_its_partitions(db: Db) -> None:
+    parts = "select sum(pg_total_relation_size(relid)) from pg_partition_tree('howdah.journal') where isleaf"
+    listed = "select bytes from howdah.list_storage() where table_name = 'journal'"
+    before = one(db, listed)
+    assert before == one(db, parts) > 0
+    db.execute("select howdah.create_queue('q', '{\"journal_level\": \"full\"}')")
+    db.execute("select count(howdah.send('q', 'x'::text)) from generate_series(1, 500)")
+    assert one(db, listed) == one(db, parts) > before
+    # Its parameters are not the hot tables'.
+    with pytest.raises(psycopg.Error, match="no storage parameters"):
+        db.execute("select howdah.set_storage('{}', array['journal'])")
 
 
 @pytest.mark.behaviour("AMQ-58")
