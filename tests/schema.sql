@@ -3061,8 +3061,6 @@ CREATE FUNCTION howdah._claim_published(p_destination howdah.destinations, p_sub
 declare
     v_cursor howdah.ack_cursors := howdah._cursor(p_ack.id);
     v_upto pg_snapshot := howdah._snapshot();
-    v_secret constant bigint := howdah._lock_key('published', p_ack.id::text);
-    v_topic text := howdah._destination_name(p_ack.destination_id);
     v_failing boolean := pg_sequence_last_value(p_destination.failing) is not null;
     v_now timestamptz := howdah.now();
     v_size integer := greatest(p_want * 2, 32);
@@ -3085,38 +3083,9 @@ begin
         <<segments>>
         for v_segment in select * from howdah._segments(v_cursor, p_ack.destination_id, v_upto) loop
             loop
-                with page as materialized (
-                    select p.*, row_number() over () as n
-                    from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid, v_segment.from_seq,
-                        v_segment.to_xid, v_upto, v_size) p
-                ), taken as materialized (
-                    select p.* from page p
-                    where p.wanted and not p.done
-                      and (not p_subscription.shared
-                           or pg_try_advisory_xact_lock(hashint8extended(p.seq, v_secret)))
-                    limit v_left
-                ), others as materialized (
-                    select min(p.n) as n from page p
-                    where p.wanted and not p.done and p.n not in (select u.n from taken u)
-                )
-                select t.taken, t.taken = v_left as filled, t.seqs, t.xids, t.modes, t.messages,
-                    (select count(*) from page) as seen, (select p.xid from page p where p.n = v_size) as last_xid,
-                    (select p.seq from page p where p.n = v_size) as last_seq,
-                    (select count(*) from page p where (p.done or not p.wanted)
-                        and (p.n < (select o.n from others o)) is not false) as passed,
-                    (select o.n is not null from others o) as blocked
-                into v_page
-                from (
-                    select count(*) as taken, array_agg(u.seq) as seqs, array_agg(u.xid) as xids,
-                    array_agg(u.nonpersistent) as modes,
-                        array_agg(row(u.message_id, p_name, case when u.is_text then convert_from(u.body, 'UTF8') end,
-                            case when not u.is_text then u.body end, u.content_type, u.headers, 9 - u.rank,
-                            u.correlation_id, u.reply_to, u.message_type, u.conversation_id,
-                            case when u.nonpersistent then 'non-persistent' else 'persistent' end,
-                            u.sent_at, u.expires_at, 1, false, u.seq, 0, v_topic, null,
-                            null)::howdah.message) as messages
-                    from taken u
-                ) t;
+                select l.* into v_page
+                from howdah._lock_page(p_subscription, p_ack, p_name, v_segment.slots, v_segment.from_xid,
+                    v_segment.from_seq, v_segment.to_xid, v_upto, v_size, v_left) l;
                 if not v_blocked then
                     v_passed := v_passed + v_page.passed;
                     v_blocked := v_page.blocked;
@@ -6853,6 +6822,47 @@ CREATE FUNCTION howdah._lock_names() RETURNS void
     AS $$ select howdah._latch('names') $$;
 
 COMMENT ON FUNCTION howdah._lock_names() IS 'take the lock under which topics are created, and found by their names, one after the other.';
+
+CREATE FUNCTION howdah._lock_page(p_subscription howdah.subscriptions, p_ack howdah.acks, p_name text, p_slots integer[], p_after xid8, p_after_seq bigint, p_to xid8, p_upto pg_snapshot, p_size integer, p_want integer, OUT taken bigint, OUT filled boolean, OUT seqs bigint[], OUT xids xid8[], OUT modes boolean[], OUT messages howdah.message[], OUT seen bigint, OUT last_xid xid8, OUT last_seq bigint, OUT passed bigint, OUT blocked boolean) RETURNS record
+    LANGUAGE plpgsql
+    AS $$
+declare
+    v_secret constant bigint := howdah._lock_key('published', p_ack.id::text);
+    v_topic text := howdah._destination_name(p_ack.destination_id);
+begin
+    with page as materialized (
+        select p.*, row_number() over () as n
+        from howdah._page(p_subscription, p_ack, p_slots, p_after, p_after_seq, p_to, p_upto, p_size) p
+    ), chosen as materialized (
+        select p.* from page p
+        where p.wanted and not p.done
+          and (not p_subscription.shared or pg_try_advisory_xact_lock(hashint8extended(p.seq, v_secret)))
+        limit p_want
+    ), others as materialized (
+        select min(p.n) as n from page p
+        where p.wanted and not p.done and p.n not in (select u.n from chosen u)
+    )
+    select t.taken, t.taken = p_want, t.seqs, t.xids, t.modes, t.messages,
+        (select count(*) from page), (select p.xid from page p where p.n = p_size),
+        (select p.seq from page p where p.n = p_size),
+        (select count(*) from page p where (p.done or not p.wanted)
+            and (p.n < (select o.n from others o)) is not false),
+        (select o.n is not null from others o)
+    into taken, filled, seqs, xids, modes, messages, seen, last_xid, last_seq, passed, blocked
+    from (
+        select count(*) as taken, array_agg(u.seq) as seqs, array_agg(u.xid) as xids,
+            array_agg(u.nonpersistent) as modes,
+            array_agg(row(u.message_id, p_name, case when u.is_text then convert_from(u.body, 'UTF8') end,
+                case when not u.is_text then u.body end, u.content_type, u.headers, 9 - u.rank, u.correlation_id,
+                u.reply_to, u.message_type, u.conversation_id,
+                case when u.nonpersistent then 'non-persistent' else 'persistent' end, u.sent_at, u.expires_at, 1,
+                false, u.seq, 0, v_topic, null, null)::howdah.message) as messages
+        from chosen u
+    ) t;
+end
+$$;
+
+COMMENT ON FUNCTION howdah._lock_page(p_subscription howdah.subscriptions, p_ack howdah.acks, p_name text, p_slots integer[], p_after xid8, p_after_seq bigint, p_to xid8, p_upto pg_snapshot, p_size integer, p_want integer, OUT taken bigint, OUT filled boolean, OUT seqs bigint[], OUT xids xid8[], OUT modes boolean[], OUT messages howdah.message[], OUT seen bigint, OUT last_xid xid8, OUT last_seq bigint, OUT passed bigint, OUT blocked boolean) IS 'lock messages of one page of a topic.';
 
 CREATE FUNCTION howdah._lock_published(p_subscription howdah.subscriptions, p_ack howdah.acks, p_xid xid8, p_seq bigint) RETURNS boolean
     LANGUAGE plpgsql
@@ -23076,6 +23086,8 @@ REVOKE ALL ON FUNCTION howdah._lock_key(p_kind text, p_of text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION howdah._lock_listed(p_lane howdah.lanes, p_seqs bigint[], p_message_ids bigint[], p_want integer) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lock_names() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION howdah._lock_page(p_subscription howdah.subscriptions, p_ack howdah.acks, p_name text, p_slots integer[], p_after xid8, p_after_seq bigint, p_to xid8, p_upto pg_snapshot, p_size integer, p_want integer, OUT taken bigint, OUT filled boolean, OUT seqs bigint[], OUT xids xid8[], OUT modes boolean[], OUT messages howdah.message[], OUT seen bigint, OUT last_xid xid8, OUT last_seq bigint, OUT passed bigint, OUT blocked boolean) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION howdah._lock_published(p_subscription howdah.subscriptions, p_ack howdah.acks, p_xid xid8, p_seq bigint) FROM PUBLIC;
 

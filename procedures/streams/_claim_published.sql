@@ -4,10 +4,8 @@
 -- Returns  up to p_want rows of howdah.message, in reading order.
 -- Role     internal
 --
--- It works page by page. One statement takes advisory locks on as many messages as are wanted, until the transaction
--- ends. Another statement looks at them again, because a former holder may have finished with a message meanwhile.
---
--- Two messages may share a lock. The second is then skipped until the first one's transaction ends.
+-- It works page by page. howdah._lock_page locks as many messages as are wanted. Another statement looks at them again,
+-- because a former holder may have finished with a message meanwhile.
 --
 -- If others finished with a whole page and moved the cursor over it, the walk continues from the new cursor. Otherwise
 -- it would lock each of thousands of messages on the way.
@@ -20,8 +18,6 @@ as $$
 declare
     v_cursor howdah.ack_cursors := howdah._cursor(p_ack.id);
     v_upto pg_snapshot := howdah._snapshot();
-    v_secret constant bigint := howdah._lock_key('published', p_ack.id::text);
-    v_topic text := howdah._destination_name(p_ack.destination_id);
     v_failing boolean := pg_sequence_last_value(p_destination.failing) is not null;
     v_now timestamptz := howdah.now();
     v_size integer := greatest(p_want * 2, 32);
@@ -44,38 +40,9 @@ begin
         <<segments>>
         for v_segment in select * from howdah._segments(v_cursor, p_ack.destination_id, v_upto) loop
             loop
-                with page as materialized (
-                    select p.*, row_number() over () as n
-                    from howdah._page(p_subscription, p_ack, v_segment.slots, v_segment.from_xid, v_segment.from_seq,
-                        v_segment.to_xid, v_upto, v_size) p
-                ), taken as materialized (
-                    select p.* from page p
-                    where p.wanted and not p.done
-                      and (not p_subscription.shared
-                           or pg_try_advisory_xact_lock(hashint8extended(p.seq, v_secret)))
-                    limit v_left
-                ), others as materialized (
-                    select min(p.n) as n from page p
-                    where p.wanted and not p.done and p.n not in (select u.n from taken u)
-                )
-                select t.taken, t.taken = v_left as filled, t.seqs, t.xids, t.modes, t.messages,
-                    (select count(*) from page) as seen, (select p.xid from page p where p.n = v_size) as last_xid,
-                    (select p.seq from page p where p.n = v_size) as last_seq,
-                    (select count(*) from page p where (p.done or not p.wanted)
-                        and (p.n < (select o.n from others o)) is not false) as passed,
-                    (select o.n is not null from others o) as blocked
-                into v_page
-                from (
-                    select count(*) as taken, array_agg(u.seq) as seqs, array_agg(u.xid) as xids,
-                    array_agg(u.nonpersistent) as modes,
-                        array_agg(row(u.message_id, p_name, case when u.is_text then convert_from(u.body, 'UTF8') end,
-                            case when not u.is_text then u.body end, u.content_type, u.headers, 9 - u.rank,
-                            u.correlation_id, u.reply_to, u.message_type, u.conversation_id,
-                            case when u.nonpersistent then 'non-persistent' else 'persistent' end,
-                            u.sent_at, u.expires_at, 1, false, u.seq, 0, v_topic, null,
-                            null)::howdah.message) as messages
-                    from taken u
-                ) t;
+                select l.* into v_page
+                from howdah._lock_page(p_subscription, p_ack, p_name, v_segment.slots, v_segment.from_xid,
+                    v_segment.from_seq, v_segment.to_xid, v_upto, v_size, v_left) l;
                 if not v_blocked then
                     v_passed := v_passed + v_page.passed;
                     v_blocked := v_page.blocked;
