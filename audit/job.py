@@ -25,6 +25,7 @@ from .identity import IDENTITY_COLUMNS, identity
 from .ledger import count_rows, judge_rows, occurrences, queue_policies
 from .origin import read_origin
 from .page import environment, write_page
+from .ranges import Ranges, read_ranges
 from .read import COLUMNS, read_view
 from .reports import make_reports
 from .reports.shown import shown
@@ -58,6 +59,7 @@ class AuditOptions(TypedDict, total=False):
     page: Path | None
     bucket_seconds: int | None
     archive: Path | None
+    rows: bool | None
     on_stage: Callable[[str], None]
 
 
@@ -72,6 +74,7 @@ def run_audit(
     page: Path | None = None,
     bucket_seconds: int | None = None,
     archive: Path | None = None,
+    rows: bool | None = None,
     previous: Previous | None = None,
     notes: tuple[str, ...] = (),
     on_stage: Callable[[str], None] = lambda stage: None,
@@ -83,7 +86,9 @@ def run_audit(
     the page. Without either there are no reports. bucket_seconds: what reports count in; None: as the record's length
     asks for. partitions: connections that read at once, and partitions of a shuffle. spark: a session of the caller's,
     left running; it needs the JDBC driver, and master, jdbc_jar are not used. archive: the folder of the database's
-    archive; then journal and incidents are those it has and the live ones beyond. previous: an audit to count on from
+    archive; then journal and incidents are those it has and the live ones beyond. rows: whether every row of the journal is read, and
+    not only what its digests do not prove (ranges.read_ranges); None: if there are reports or an archive, which need
+    them. previous: an audit to count on from
     (rule since_last_audit). notes: what the result is to say beside its findings. on_stage: is told what begins, in
     words for people. Findings are in the result. Raises AuditError if there could be no audit.
     """
@@ -103,10 +108,11 @@ def run_audit(
             session = spark or stack.enter_context(spark_session(master, partitions, jdbc_jar))
             _reachable(session, output)
             on_stage("reading the snapshot")
-            taken = _keep_views(session, dsn, folder, partitions, archive)
+            by_row = bool(pages or archive) if rows is None else rows
+            taken = _keep_views(session, dsn, folder, partitions, archive, previous, by_row)
             read_seconds = round(time.monotonic() - started, 3)
             on_stage("following every message")
-            queues, periods, rules = _prove(taken.views, folder, previous)
+            queues, periods, rules = _prove(taken.views, folder, previous, taken.ranges)
             result = AuditResult(
                 queues=queues,
                 rules=rules,
@@ -120,6 +126,8 @@ def run_audit(
                 snapshot=taken.snapshot,
                 origin=origin,
                 notes=notes,
+                coverage=taken.ranges.coverage if taken.ranges else (),
+                spans=taken.ranges.spans if taken.ranges else (),
             )
             if not pages:
                 return result
@@ -145,22 +153,42 @@ def run_audit(
 
 @dataclass(frozen=True)
 class _Taken:
-    """The kept part of a snapshot: its time, whether tables were locked, rows and DataFrame of each view."""
+    """The kept part of a snapshot: its time, whether tables were locked, rows and DataFrame of each view.
+
+    ranges: what of the journal was proved by digest; None: every row was read.
+    """
 
     at: str
     snapshot: str
     locked: bool
     rows: dict[str, int]
     views: dict[str, DataFrame]
+    ranges: Ranges | None
 
 
-def _keep_views(spark: SparkSession, dsn: str, folder: Path, partitions: int, archive: Path | None) -> _Taken:
+def _keep_views(
+    spark: SparkSession,
+    dsn: str,
+    folder: Path,
+    partitions: int,
+    archive: Path | None,
+    previous: Previous | None,
+    by_row: bool,
+) -> _Taken:
     """Write every view from one snapshot to Parquet, and hold the snapshot no longer than that takes."""
-    rows, kept = {}, {}
+    rows: dict[str, int] = {}
+    kept: dict[str, DataFrame] = {}
+    ranges = None
     with exported(dsn) as snapshot:
         history = open_history(spark, dsn, snapshot, archive) if archive else None
-        for name in COLUMNS:
+        # The journal comes last: what is read of it depends on the others.
+        for name in sorted(COLUMNS, key="audit_journal".__eq__):
             live = history.live(name, partitions) if history else None
+            if name == "audit_journal" and not by_row:
+                since = previous.snapshot if previous else None
+                ranges = read_ranges(spark, snapshot, kept, folder, partitions, since)
+                rows["digests"] = ranges.digests
+                live = ranges.journal
             view = live or read_view(spark, snapshot, name, partitions)
             path = str(folder / FOLDERS[name])
             view.rows.write.parquet(path)
@@ -171,17 +199,18 @@ def _keep_views(spark: SparkSession, dsn: str, folder: Path, partitions: int, ar
         for name in COLUMNS:
             kept[name], archived = history.whole(name, kept[name])
             rows[FOLDERS[name]] += archived
-    return _Taken(snapshot.taken_at, snapshot.text, snapshot.locked, rows, kept)
+    return _Taken(snapshot.taken_at, snapshot.text, snapshot.locked, rows, kept, ranges)
 
 
 def _prove(
-    kept: dict[str, DataFrame], folder: Path, previous: Previous | None
+    kept: dict[str, DataFrame], folder: Path, previous: Previous | None, ranges: Ranges | None
 ) -> tuple[tuple[Queue, ...], tuple[Hour, ...], tuple[RuleResult, ...]]:
     """Check what was kept. Writes and returns each queue's identity and hours and each rule's outcome."""
     policies = _at_hand(queue_policies(kept["audit_destinations"]))
+    totals = ranges.totals if ranges else None
     occurred = occurrences(kept["audit_journal"], kept["audit_messages"])
     ledger = judge_rows(count_rows(occurred), policies).persist()
-    by_hour = _hours(hours(kept["audit_journal"], ledger, policies), folder / "hours")
+    by_hour = _hours(hours(kept["audit_journal"], ledger, policies, totals), folder / "hours")
     evidence = Evidence(
         facts=facts_of(policies, kept["audit_journal"], kept["audit_incidents"]),
         ledger=ledger,
@@ -194,10 +223,11 @@ def _prove(
         locks=kept["audit_locks"],
         cursors=_at_hand(kept["audit_cursors"]),
         previous=previous,
+        totals=totals,
     )
     findings = find_all(evidence).persist()
     try:
-        accounts = _written(identity(ledger, policies, findings, evidence.cursors), folder / "identity")
+        accounts = _written(identity(ledger, policies, findings, evidence.cursors, totals), folder / "identity")
         periods = told(by_hour).collect()
         broken = _written(summarise(findings, policies), folder / "rules")
     finally:

@@ -5,8 +5,9 @@
 --          blocks, in each partition, that were summed up. word: 64 message numbers of one destination. event: sent or
 --          consumed, where the message was sent to and without anything special; NULL: all else. messages: their
 --          number. numbers: which of the 64 they are, a bit each. moments: hashes of number and time of sending, XORed.
---          unlike: rows whose time does not follow that time of sending. first_at to last_xid: the least and greatest.
+--          unlike: rows whose time does not follow that time of sending. first_at, last_at: the least and greatest.
 --          newer: how many the snapshot since does not show. first_expires_at: the earliest expiry.
+--          Rows with xids have first_at and last_at of 128 transactions whose numbers follow each other, and no word.
 -- Raises   HD005 wrong argument.
 -- Role     howdah_auditor howdah_admin
 --
@@ -22,8 +23,8 @@ create or replace function howdah.audit_digests(
     rest double precision default 0
 ) returns table (
     place bigint, length bigint, word bigint, event text, nonpersistent boolean, hour timestamptz, messages bigint,
-    numbers bigint, moments bigint, unlike bigint, first_at timestamptz, last_at timestamptz, first_xid bigint,
-    last_xid bigint, newer bigint, first_expires_at timestamptz
+    numbers bigint, moments bigint, unlike bigint, first_at timestamptz, last_at timestamptz, newer bigint,
+    first_expires_at timestamptz, xids bigint
 )
 language plpgsql volatile security definer set search_path = pg_catalog, howdah, pg_temp
     set enable_seqscan = off set jit = off
@@ -62,8 +63,8 @@ begin
         v_begun := clock_timestamp();
         return query
         select place, length, g.word, case g.kind when 1 then 'sent' when 2 then 'consumed' end, g.nonpersistent,
-            g.hour, g.messages, g.numbers, g.moments, g.unlike, g.first_at, g.last_at, g.first_xid, g.last_xid,
-            g.newer, g.first_expires_at
+            g.hour, g.messages, g.numbers, g.moments, g.unlike, g.first_at, g.last_at, g.newer,
+            g.first_expires_at, null::bigint
         from (
             select i.message_id / 64000000 * 1000000 + i.message_id % 1000000 as word,
                 case when i.message_id % 1000000 <> i.destination_id or i.special or i.message_id <= 0 then 0
@@ -77,7 +78,7 @@ begin
                 count(*) filter (where case i.event
                     when 'sent' then i.at <= i.sent_at + interval '500 milliseconds'
                     else i.at >= i.sent_at - interval '500 milliseconds' end is not true) as unlike,
-                min(i.at) as first_at, max(i.at) as last_at, min(i.xid) as first_xid, max(i.xid) as last_xid,
+                min(i.at) as first_at, max(i.at) as last_at,
                 count(*) filter (where i.xid >= v_seen_below
                     and (i.xid >= v_unseen_from or i.xid = any (v_unseen))) as newer,
                 min(i.expires_at) as first_expires_at
@@ -100,6 +101,12 @@ begin
             ) i
             group by 1, 2, 3, 4
         ) g;
+        return query
+        select place, length, null::bigint, null::text, null::boolean, null::timestamptz, null::bigint, null::bigint,
+            null::bigint, null::bigint, min(j.at), max(j.at), null::bigint, null::timestamptz, j.xid / 128
+        from howdah.journal j
+        where j.ctid >= v_from and j.ctid < v_to
+        group by j.xid / 128;
         if rest > 0 then
             perform pg_sleep(rest * date_part('epoch', clock_timestamp() - v_begun));
         end if;
