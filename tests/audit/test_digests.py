@@ -1,0 +1,248 @@
+"""Digests prove what is sound, and find by row whatever an audit of every row finds."""
+
+import random
+from typing import Any
+
+import pytest
+from support import Db, one
+
+from howdah.audit import AuditResult, ranges
+from howdah.audit.digests import BY_ROW, WORD
+
+from .conftest import Audit, same
+from .traffic import receive, send
+
+MESSAGES = 100 * WORD
+FILL = (
+    "insert into howdah.journal (at, destination_id, event, message_ids, oldest_sent_at)"
+    " select %(begun)s + (n * %(pace)s + %(later)s) * interval '1 millisecond', d.id, %(event)s,"
+    " array[(n + 1000000::bigint) * 1000000 + d.id], %(begun)s + n * %(pace)s * interval '1 ms'"
+    " from generate_series(1, %(messages)s) n cross join howdah.destinations d where d.name = %(queue)s"
+)
+"""As single messages leave it: one sent every ``pace`` milliseconds, and consumed ``later``."""
+
+
+def fill(db: Db, queue: str, *, level: str = "full", messages: int = MESSAGES, pace: float = 0.1, later: int = 1) -> int:
+    """A queue that was made two hours ago, through which messages went; its number."""
+    number: int = one(
+        db, "select howdah.create_queue(%s, jsonb_build_object('journal_level', %s::text))", (queue, level)
+    )
+    db.execute("update howdah.destinations set created_at = now() - interval '2 hours', journal_level_at ="
+               " now() - interval '2 hours' where id = %s", (number,))  # fmt: skip
+    begun = one(db, "select now() - interval '30 minutes'")
+    for event in ("sent", "consumed") if level == "full" else ("consumed",):
+        values = {"queue": queue, "event": event, "messages": messages, "pace": pace, "begun": begun}
+        db.execute(FILL, values | {"later": later if event == "consumed" else 0})
+    return number
+
+
+def shares(result: AuditResult) -> dict[str | None, tuple[int, int]]:
+    """Of each queue, how many ranges were proved by digest and how many by row."""
+    return {queue.queue: (queue.by_digest, queue.by_row) for queue in result.coverage}
+
+
+def test_of_a_sound_journal_no_rows_are_read_but_the_samples(audit: Audit, db: Db, monkeypatch: Any) -> None:
+    monkeypatch.setattr(ranges, "SAMPLE", 3)
+    fill(db, "quick")
+    fill(db, "recording.exits", level="exits")
+    # Slower than the grace of a second for a range: each message is compared with its own time of sending.
+    fill(db, "slow", messages=10 * WORD, pace=1000)
+    db.execute("select howdah.create_queue('batches', '{\"journal_level\": \"full\"}')")
+    for _ in range(10):
+        send(db, "batches", 100)
+        assert len(receive(db, "batches", 100)) == 100
+    result = audit(rows=False)
+
+    assert result.ok, result.rules
+    total = sum(by_digest + by_row for by_digest, by_row in shares(result).values())
+    assert sum(by_row for _, by_row in shares(result).values()) == 3
+    assert total >= 2 * MESSAGES // WORD + 10
+    assert result.rows["journal"] <= 3 * 2 * WORD
+    assert {span.why for span in result.spans} == {(), ("sample",)}
+    assert (result.queue("quick").sent, result.queue("quick").consumed) == (MESSAGES, MESSAGES)
+    assert (result.queue("recording.exits").unrecorded_in, result.queue("batches").consumed) == (MESSAGES, 1000)
+    same(result, audit(rows=True))
+
+
+def corrupt(db: Db, number: int, other: int) -> None:
+    """Damage of each kind, each in a range of its own, much of which keeps the counts."""
+    at = iter(range(3 * WORD, MESSAGES, 2 * WORD))
+
+    def message() -> int:
+        return (next(at) + 1_000_000) * 1_000_000 + number
+
+    def change(what: str, event: str = "consumed", **values: Any) -> None:
+        words = {"one": message(), "other": number + 1, "event": event, "elsewhere": other} | values
+        where = "event = %(event)s and message_ids = array[%(one)s::bigint]"
+        done = db.execute(what.replace("THESE", where), words)
+        assert done.rowcount, what
+
+    update = "update howdah.journal set {} where THESE".format
+    copy = (
+        "insert into howdah.journal (at, xid, destination_id, event, message_ids, oldest_sent_at)"
+        " select at, xid, destination_id, event, message_ids, oldest_sent_at from howdah.journal where THESE"
+    )
+    change("delete from howdah.journal where THESE")
+    change("delete from howdah.journal where THESE", "sent")
+    change(copy)
+    both = message()
+    change(copy, "sent", one=both)
+    change(copy, "consumed", one=both)
+    # one left twice in another's place; a pair whose numbers have the same sum
+    change(update("message_ids = array[message_ids[1] + 1000000]"))
+    first = message()
+    change(update("message_ids = array[message_ids[1] - 1000000]"), one=first)
+    change(update("message_ids = array[message_ids[1] + 1000000]"), one=first + 5_000_000)
+    # numbers of another queue, of none, none at all, and more than were sent
+    change(update("message_ids = array[message_ids[1] - %(one)s + %(elsewhere)s + 999999000000]"))
+    change(update("message_ids = array[message_ids[1] + 500000]"))
+    change(update("message_ids = array[null::bigint]"))
+    change(update("message_ids = array[-message_ids[1]]"))
+    change(update("message_ids = message_ids || message_ids"))
+    change(update("last_id = message_ids[1] + 2000000"))
+    change(update("digests = array['\\x00', '\\x01']::bytea[]"))
+    # in another queue, in none, moved there
+    change(update("destination_id = %(elsewhere)s"))
+    change(update("destination_id = %(elsewhere)s"), "sent")
+    change(update("destination_id = 987654"))
+    change(update("event = 'moved', other_destination_id = %(elsewhere)s"))
+    change(update("event = 'replayed', other_destination_id = %(elsewhere)s"))
+    for event in ("expired", "discarded", "lost", "sent"):
+        change(update(f"event = '{event}'"))
+    change(update("event = 'consumed'"), "sent")
+    change(update("nonpersistent = true"))
+    change(update("nonpersistent = true"), "sent")
+    # times: consumed before it was sent, the same without what the row says of its sending, ahead, expired
+    change(update("at = at - interval '20 minutes'"))
+    change(update("at = at - interval '20 minutes', oldest_sent_at = oldest_sent_at - interval '20 minutes'"))
+    change(update("at = at - interval '20 minutes', oldest_sent_at = null"))
+    change(update("at = at + interval '20 minutes'"), "sent")
+    change(update("at = at + interval '20 minutes', oldest_sent_at = oldest_sent_at + interval '20 minutes'"), "sent")
+    change(update("at = at + interval '40 minutes'"))
+    change(update("expires_at = array[at - interval '1 minute']"), "sent")
+    # of two that were consumed at each other's times one came before it was sent
+    here, there = message(), message()
+    db.execute(
+        "update howdah.journal j set at = o.at from howdah.journal o where j.event = 'consumed' and o.event ="
+        " 'consumed' and ((j.message_ids = array[%(a)s::bigint] and o.message_ids = array[%(b)s::bigint])"
+        " or (j.message_ids = array[%(b)s::bigint] and o.message_ids = array[%(a)s::bigint]))",
+        {"a": here, "b": there + 30_000_000},
+    )
+    # what is there: of one that was consumed, and one that nobody sent
+    for one_there in (message(), 77_000_000 + number):
+        db.execute(
+            "insert into howdah.msgs (seq, message_id, sent_at, destination_id, rank, is_text, content_type, body)"
+            " values (%s, %s, now() - interval '1 minute', %s, 5, true, 'text/plain', 'x')",
+            (one_there % 1_000_003, one_there, number),
+        )
+    failed = message()
+    db.execute(
+        "insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome,"
+        " recorded_by, due_at) values (%s, now() - interval '40 minutes', %s, 2, 0, 'delayed', 'x', now())",
+        (failed, number),
+    )
+    strange = message() + 500_000
+    db.execute(
+        "insert into howdah.poison_details (message_id, recorded_at, destination_id, attempt, stage, outcome,"
+        " recorded_by) values (%s, now() - interval '1 minute', %s, 1, 0, 'returned', 'x')",
+        (strange, number),
+    )
+
+
+@pytest.mark.parametrize("pace", [0.1, 150])
+def test_whatever_is_wrong_is_found_by_the_same_rule_as_by_reading_every_row(
+    audit: Audit, db: Db, pace: float, monkeypatch: Any
+) -> None:
+    """pace: 64 messages in 6 milliseconds, which all may have been consumed after all were sent, or in 10 seconds."""
+    monkeypatch.setattr(ranges, "SAMPLE", 1)
+    number, other = fill(db, "damaged", pace=pace), fill(db, "other", pace=pace)
+    fill(db, "sound", pace=pace)
+    corrupt(db, number, other)
+    by_digest, by_row = audit(rows=False), audit(rows=True)
+
+    same(by_digest, by_row)
+    assert not by_digest.ok
+    told = {rule.name for rule in by_digest.rules if rule.count}
+    assert told >= {
+        "missing", "from_nowhere", "consumed_twice", "sent_twice", "identity", "expired_early", "two_modes",
+        "left_before_sent", "in_future", "consumed_expired", "incident_missing", "redelivered_early",
+        "incident_without_message",
+    }  # fmt: skip
+    assert shares(by_digest)["sound"][0] >= MESSAGES // WORD - 1
+    assert shares(by_digest)["damaged"][0] > MESSAGES // WORD // 3
+    assert {why for span in by_digest.spans for why in span.why} >= {"special", "touched", "unequal", "modes", "order"}
+
+
+def test_a_time_that_no_transaction_explains_has_every_row_read(audit: Audit, db: Db) -> None:
+    number = fill(db, "q")
+    fill(db, "sound")
+    db.execute(
+        "update howdah.journal set at = at - interval '70 minutes' where message_ids = array[%s::bigint]"
+        " and event = 'sent'",
+        (1_000_100_000_000 + number,),
+    )
+    by_digest, by_row = audit(rows=False), audit(rows=True)
+    same(by_digest, by_row)
+    assert by_digest.rule("against_transactions").count == 1
+    assert sum(proved for proved, _ in shares(by_digest).values()) == 0
+    assert {span.why for span in by_digest.spans} == {("clocks",)}
+
+
+def test_a_queue_of_many_faults_is_read_as_a_whole_and_others_are_not(audit: Audit, db: Db, monkeypatch: Any) -> None:
+    monkeypatch.setattr(ranges, "NAMED_MAX", 10)
+    number = fill(db, "bad", messages=20 * WORD)
+    fill(db, "good")
+    db.execute(
+        "delete from howdah.journal where destination_id = %s and event = 'consumed'"
+        " and message_ids[1] / 1000000 %% 100 = 0",
+        (number,),
+    )
+    by_digest, by_row = audit(rows=False), audit(rows=True)
+    same(by_digest, by_row)
+    assert by_digest.rule("missing").count == 12
+    assert shares(by_digest)["bad"][0] == 0
+    assert shares(by_digest)["good"][1] == ranges.SAMPLE
+    monkeypatch.setattr(ranges, "MOST", 0.05)
+    whole = audit(rows=False)
+    same(whole, by_row)
+    assert whole.rows["journal"] == by_row.rows["journal"]
+    assert any("most" in span.why for span in whole.spans)
+
+
+def test_what_came_since_the_last_audit_is_told_by_digests_too(audit: Audit, db: Db) -> None:
+    from howdah.audit.recorded import as_run
+    from howdah.audit.since import Previous
+
+    fill(db, "q")
+    first = audit(rows=False)
+    taken = db.execute("select %s::timestamptz", (first.taken_at,)).fetchone()
+    assert taken is not None
+    previous = Previous.of(as_run(first) | {"taken_at": taken[0]})
+    for _ in range(5):
+        send(db, "q", 200)
+        receive(db, "q", 200)
+    second = audit(rows=False, previous=previous)
+    assert second.ok, second.rules
+    same(second, audit(rows=True, previous=previous))
+    # As if a message had gone unseen before: the record from then on does not explain it.
+    assert previous is not None
+    forged = Previous(previous.snapshot, previous.taken_at, {"q": 1})
+    by_digest, by_row = (audit(rows=rows, previous=forged) for rows in (False, True))
+    same(by_digest, by_row)
+    assert by_digest.rule("since_last_audit").count == 1
+
+
+def test_reasons_are_told_in_words() -> None:
+    assert all(words and words[0].islower() and not words.endswith(".") for words in BY_ROW.values())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pieces_of_the_journal_are_few_and_leave_nothing_out(seed: int) -> None:
+    dice = random.Random(seed)
+    places = [(begin, begin + dice.randint(1, 40)) for begin in dice.choices(range(2000), k=dice.randint(0, 60))]
+    found = ranges.runs(places, 2040)
+    assert all(begin < end for begin, end in found)
+    assert all(one[1] <= other[0] for one, other in zip(found, found[1:], strict=False))
+    covered = {block for begin, end in found for block in range(begin, end)}
+    assert {block for begin, end in places for block in range(begin, end)} <= covered
+    assert len(found) <= 2 * ranges.RUNS_MAX
