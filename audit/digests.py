@@ -46,9 +46,7 @@ _COLUMNS = (
 )
 
 
-def read_digests(
-    spark: SparkSession, snapshot: Snapshot, partitions: int, since: str | None, rest: float = 0
-) -> View:
+def read_digests(spark: SparkSession, snapshot: Snapshot, partitions: int, since: str | None, rest: float = 0) -> View:
     """The digests over JDBC, in up to ``partitions`` connections, each of as many blocks of the journal.
 
     since: the snapshot of the audit before. rest: as howdah.audit_digests has it.
@@ -99,26 +97,28 @@ def judge(digests: DataFrame, policies: DataFrame, touched: DataFrame) -> DataFr
             ]
             bits[event, mode], counts[event, mode] = F.col(f"{name}_bits"), F.col(name)
     sent, consumed = F.col("event") == "sent", F.col("event") == "consumed"
-    words = digests.where(F.col("xids").isNull()).groupBy("word").agg(
-        *sums,
-        F.sum("messages").alias("rows"),
-        F.coalesce(F.sum(F.when(F.col("event").isNull(), F.col("messages"))), F.lit(0)).alias("special"),
-        F.coalesce(F.sum("unlike"), F.lit(0)).alias("unlike"),
-        F.bit_xor(F.when(sent, F.col("moments"))).alias("sent_moments"),
-        F.bit_xor(F.when(consumed, F.col("moments"))).alias("consumed_moments"),
-        F.max(F.when(sent, F.col("last_at"))).alias("sent_last"),
-        F.min(F.when(consumed, F.col("first_at"))).alias("consumed_first"),
-        F.max(F.when(consumed, F.col("last_at"))).alias("consumed_last"),
-        F.min("first_at").alias("first_at"),
-        F.max("last_at").alias("last_at"),
-        F.min("first_expires_at").alias("first_expires_at"),
+    words = (
+        digests.where(F.col("xids").isNull())
+        .groupBy("word")
+        .agg(
+            *sums,
+            F.sum("messages").alias("rows"),
+            F.coalesce(F.sum(F.when(F.col("event").isNull(), F.col("messages"))), F.lit(0)).alias("special"),
+            F.coalesce(F.sum("unlike"), F.lit(0)).alias("unlike"),
+            F.bit_xor(F.when(sent, F.col("moments"))).alias("sent_moments"),
+            F.bit_xor(F.when(consumed, F.col("moments"))).alias("consumed_moments"),
+            F.max(F.when(sent, F.col("last_at"))).alias("sent_last"),
+            F.min(F.when(consumed, F.col("first_at"))).alias("consumed_first"),
+            F.max(F.when(consumed, F.col("last_at"))).alias("consumed_last"),
+            F.min("first_at").alias("first_at"),
+            F.max("last_at").alias("last_at"),
+            F.min("first_expires_at").alias("first_expires_at"),
+        )
     )
     modes = ("persistent", "nonpersistent")
     once = _all(
         F.bit_count(bits[event, mode]) == counts[event, mode] for event in ("sent", "consumed") for mode in modes
-    ) & _all(
-        bits[event, "persistent"].bitwiseAND(bits[event, "nonpersistent"]) == 0 for event in ("sent", "consumed")
-    )
+    ) & _all(bits[event, "persistent"].bitwiseAND(bits[event, "nonpersistent"]) == 0 for event in ("sent", "consumed"))
     either = {
         event: bits[event, "persistent"].bitwiseOR(bits[event, "nonpersistent"]) for event in ("sent", "consumed")
     }

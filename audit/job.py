@@ -25,7 +25,7 @@ from .identity import IDENTITY_COLUMNS, identity
 from .ledger import count_rows, judge_rows, occurrences, queue_policies
 from .origin import read_origin
 from .page import environment, write_page
-from .ranges import Ranges, read_ranges
+from .ranges import Ranges, read_ranges, through
 from .read import COLUMNS, read_view
 from .reports import make_reports
 from .reports.shown import shown
@@ -59,7 +59,7 @@ class AuditOptions(TypedDict, total=False):
     page: Path | None
     bucket_seconds: int | None
     archive: Path | None
-    rows: bool | None
+    rows: bool
     on_stage: Callable[[str], None]
 
 
@@ -74,7 +74,7 @@ def run_audit(
     page: Path | None = None,
     bucket_seconds: int | None = None,
     archive: Path | None = None,
-    rows: bool | None = None,
+    rows: bool = False,
     previous: Previous | None = None,
     notes: tuple[str, ...] = (),
     on_stage: Callable[[str], None] = lambda stage: None,
@@ -82,15 +82,14 @@ def run_audit(
     """Audit the database at ``dsn`` (libpq's form, over TCP, a primary).
 
     output: a folder, absent or empty, for Parquet: destinations, messages, journal (unfolded), incidents, acts, locks,
-    cursors, identity, hours, rules, workers, reports, and for index.html. None keeps nothing. page: another place for
-    the page. Without either there are no reports. bucket_seconds: what reports count in; None: as the record's length
-    asks for. partitions: connections that read at once, and partitions of a shuffle. spark: a session of the caller's,
-    left running; it needs the JDBC driver, and master, jdbc_jar are not used. archive: the folder of the database's
-    archive; then journal and incidents are those it has and the live ones beyond. rows: whether every row of the journal is read, and
-    not only what its digests do not prove (ranges.read_ranges); None: if there are reports or an archive, which need
-    them. previous: an audit to count on from
-    (rule since_last_audit). notes: what the result is to say beside its findings. on_stage: is told what begins, in
-    words for people. Findings are in the result. Raises AuditError if there could be no audit.
+    cursors, identity, hours, rules, workers, digests, reports, and for index.html. None keeps nothing. page: another
+    place for the page. Without either there are no reports. bucket_seconds: what reports count in; None: as the
+    record's length asks for. partitions: connections that read at once, and partitions of a shuffle. spark: a session
+    of the caller's, left running; it needs the JDBC driver, and master, jdbc_jar are not used. archive: the folder of
+    the database's archive; then journal and incidents are those it has and the live ones beyond. rows: prove by row
+    what digests of the journal would prove too (ranges.read_ranges), as is done with an archive. previous: an audit to
+    count on from (rule since_last_audit). notes: what the result is to say beside its findings. on_stage: is told what
+    begins, in words for people. Findings are in the result. Raises AuditError if there could be no audit.
     """
     if partitions < 1:
         raise AuditError(f"partitions must be 1 or more, not {partitions}")
@@ -108,11 +107,11 @@ def run_audit(
             session = spark or stack.enter_context(spark_session(master, partitions, jdbc_jar))
             _reachable(session, output)
             on_stage("reading the snapshot")
-            by_row = bool(pages or archive) if rows is None else rows
-            taken = _keep_views(session, dsn, folder, partitions, archive, previous, by_row)
+            asked = _Asked(partitions, archive, digests=not (rows or archive), whole=bool(pages))
+            taken = _keep_views(session, dsn, folder, asked, previous)
             read_seconds = round(time.monotonic() - started, 3)
             on_stage("following every message")
-            queues, periods, rules = _prove(taken.views, folder, previous, taken.ranges)
+            queues, periods, rules = _prove(taken.views, folder, previous, taken.ranges, whole=asked.whole)
             result = AuditResult(
                 queues=queues,
                 rules=rules,
@@ -166,30 +165,32 @@ class _Taken:
     ranges: Ranges | None
 
 
-def _keep_views(
-    spark: SparkSession,
-    dsn: str,
-    folder: Path,
-    partitions: int,
-    archive: Path | None,
-    previous: Previous | None,
-    by_row: bool,
-) -> _Taken:
+@dataclass(frozen=True)
+class _Asked:
+    """How the database is read. digests: prove by them. whole: read the whole journal nevertheless, for reports."""
+
+    partitions: int
+    archive: Path | None
+    digests: bool
+    whole: bool
+
+
+def _keep_views(spark: SparkSession, dsn: str, folder: Path, asked: _Asked, previous: Previous | None) -> _Taken:
     """Write every view from one snapshot to Parquet, and hold the snapshot no longer than that takes."""
     rows: dict[str, int] = {}
     kept: dict[str, DataFrame] = {}
     ranges = None
     with exported(dsn) as snapshot:
-        history = open_history(spark, dsn, snapshot, archive) if archive else None
+        history = open_history(spark, dsn, snapshot, asked.archive) if asked.archive else None
         # The journal comes last: what is read of it depends on the others.
         for name in sorted(COLUMNS, key="audit_journal".__eq__):
-            live = history.live(name, partitions) if history else None
-            if name == "audit_journal" and not by_row:
+            live, predicates = history.live(name, asked.partitions) if history else None, None
+            if name == "audit_journal" and asked.digests:
                 since = previous.snapshot if previous else None
-                ranges = read_ranges(spark, snapshot, kept, folder, partitions, since)
+                ranges = read_ranges(spark, snapshot, kept, folder, asked.partitions, since)
                 rows["digests"] = ranges.digests
-                live = ranges.journal
-            view = live or read_view(spark, snapshot, name, partitions)
+                predicates = None if asked.whole else ranges.predicates
+            view = live or read_view(spark, snapshot, name, asked.partitions, predicates)
             path = str(folder / FOLDERS[name])
             view.rows.write.parquet(path)
             rows[FOLDERS[name]] = view.check()
@@ -203,11 +204,16 @@ def _keep_views(
 
 
 def _prove(
-    kept: dict[str, DataFrame], folder: Path, previous: Previous | None, ranges: Ranges | None
+    kept: dict[str, DataFrame], folder: Path, previous: Previous | None, ranges: Ranges | None, *, whole: bool
 ) -> tuple[tuple[Queue, ...], tuple[Hour, ...], tuple[RuleResult, ...]]:
-    """Check what was kept. Writes and returns each queue's identity and hours and each rule's outcome."""
+    """Check what was kept. Writes and returns each queue's identity and hours and each rule's outcome.
+
+    whole: the journal has what digests prove, too.
+    """
     policies = _at_hand(queue_policies(kept["audit_destinations"]))
     totals = ranges.totals if ranges else None
+    if ranges and ranges.totals is not None and whole:
+        kept = kept | {"audit_journal": through(ranges.of(kept["audit_journal"]), folder / "digests" / "by_row")}
     occurred = occurrences(kept["audit_journal"], kept["audit_messages"])
     ledger = judge_rows(count_rows(occurred), policies).persist()
     by_hour = _hours(hours(kept["audit_journal"], ledger, policies, totals), folder / "hours")

@@ -14,7 +14,6 @@ from pyspark.sql import functions as F
 
 from .digests import WORD, clocks_agree, judge, read_digests, totals, word_of
 from .ledger import DESTINATIONS, queue_policies
-from .read import View, read_view
 from .snapshot import Snapshot
 
 SAMPLE = 16
@@ -66,17 +65,26 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Ranges:
-    """What was proved by digest and what is to be read by row.
+    """What was proved by digest and what is to be proved by row.
 
-    digests: how many were read. totals: what is proved (digests.totals); None: all is to be read by row. journal: the
-    rest, not yet read.
+    digests: how many were read. totals: what is proved (digests.totals); None: nothing is, and all rows are needed.
+    by_row: a column word, of the rest. predicates: conditions on the view audit_journal that give its rows, one for
+    each connection; None: all rows.
     """
 
     digests: int
     totals: DataFrame | None
-    journal: View
+    by_row: DataFrame
+    predicates: list[str] | None
     coverage: tuple[Coverage, ...]
     spans: tuple[Span, ...]
+
+    def of(self, journal: DataFrame) -> DataFrame:
+        """The rows of a whole journal that are to be looked at."""
+        if self.totals is None:
+            return journal
+        wanted = F.broadcast(self.by_row.select(F.col("word").alias("wanted")))
+        return journal.join(wanted, word_of().eqNullSafe(F.col("wanted")), "left_semi")
 
 
 def read_ranges(
@@ -87,23 +95,25 @@ def read_ranges(
     partitions: int,
     since: str | None,
 ) -> Ranges:
-    """Read the digests of the journal and choose what is to be read of it by row.
+    """Read the digests of the journal and choose what is to be proved by row.
 
     kept: the other views, as they were read. folder: for Parquet. since: the snapshot of the audit before.
     """
     read = read_digests(spark, snapshot, partitions, since)
-    digests = _through(read.rows, folder / "digests" / "parts")
+    digests = through(read.rows, folder / "digests" / "parts")
     count = read.check()
     policies = queue_policies(kept["audit_destinations"])
-    judged = _through(judge(digests, policies, _touched(kept)), folder / "digests" / "judged")
+    judged = judge(digests, policies, _touched(kept)).persist()
     why = _chosen(judged) if clocks_agree(digests) else F.coalesce("why", F.lit("clocks"))
-    words = _through(judged.withColumn("why", why), folder / "digests" / "ranges")
+    words = through(judged.withColumn("why", why), folder / "digests" / "ranges")
+    judged.unpersist()
     predicates = _predicates(snapshot, digests, words)
     proved = words.where(F.col("why").isNull())
     return Ranges(
         digests=count,
-        totals=None if predicates is None else _through(totals(digests, proved), folder / "digests" / "totals"),
-        journal=read_view(spark, snapshot, "audit_journal", partitions, predicates),
+        totals=None if predicates is None else through(totals(digests, proved), folder / "digests" / "totals"),
+        by_row=words.where(F.col("why").isNotNull()).select("word"),
+        predicates=predicates,
         coverage=_coverage(words, policies),
         spans=_spans(words, policies),
     )
@@ -191,9 +201,7 @@ def runs(places: list[tuple[int, int]], longest: int) -> list[tuple[int, int]]:
         at = min(range(1, len(joined)), key=lambda place: joined[place][0] - joined[place - 1][1])
         joined[at - 1 : at + 1] = [[joined[at - 1][0], joined[at][1]]]
     most = max(-(-longest // RUNS_MAX), 1)
-    return [
-        (at, min(at + most, end)) for begin, end in joined for at in range(begin, end, most)
-    ]
+    return [(at, min(at + most, end)) for begin, end in joined for at in range(begin, end, most)]
 
 
 def _coverage(words: DataFrame, policies: DataFrame) -> tuple[Coverage, ...]:
@@ -237,7 +245,7 @@ def _named(frame: DataFrame, policies: DataFrame) -> DataFrame:
     return frame.join(F.broadcast(policies.select("destination_id", "queue")), on="destination_id", how="left")
 
 
-def _through(frame: DataFrame, path: Path) -> DataFrame:
+def through(frame: DataFrame, path: Path) -> DataFrame:
     """The frame written as Parquet and read from it, so that it is made once."""
     frame.write.parquet(str(path))
     return frame.sparkSession.read.schema(frame.schema).parquet(str(path))

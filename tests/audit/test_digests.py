@@ -1,5 +1,6 @@
 """Digests prove what is sound, and find by row whatever an audit of every row finds."""
 
+import itertools
 import random
 from typing import Any
 
@@ -22,7 +23,9 @@ FILL = (
 """As single messages leave it: one sent every ``pace`` milliseconds, and consumed ``later``."""
 
 
-def fill(db: Db, queue: str, *, level: str = "full", messages: int = MESSAGES, pace: float = 0.1, later: int = 1) -> int:
+def fill(
+    db: Db, queue: str, *, level: str = "full", messages: int = MESSAGES, pace: float = 0.1, later: int = 1
+) -> int:
     """A queue that was made two hours ago, through which messages went; its number."""
     number: int = one(
         db, "select howdah.create_queue(%s, jsonb_build_object('journal_level', %s::text))", (queue, level)
@@ -242,7 +245,7 @@ def test_pieces_of_the_journal_are_few_and_leave_nothing_out(seed: int) -> None:
     places = [(begin, begin + dice.randint(1, 40)) for begin in dice.choices(range(2000), k=dice.randint(0, 60))]
     found = ranges.runs(places, 2040)
     assert all(begin < end for begin, end in found)
-    assert all(one[1] <= other[0] for one, other in zip(found, found[1:], strict=False))
+    assert all(one[1] <= other[0] for one, other in itertools.pairwise(found))
     covered = {block for begin, end in found for block in range(begin, end)}
     assert {block for begin, end in places for block in range(begin, end)} <= covered
     assert len(found) <= 2 * ranges.RUNS_MAX
