@@ -116,12 +116,12 @@ def corrupt(db: Db, number: int, other: int) -> None:
     change(update("nonpersistent = true"))
     change(update("nonpersistent = true"), "sent")
     # times: consumed before it was sent, the same without what the row says of its sending, ahead, expired
-    change(update("at = at - interval '20 minutes'"))
-    change(update("at = at - interval '20 minutes', oldest_sent_at = oldest_sent_at - interval '20 minutes'"))
-    change(update("at = at - interval '20 minutes', oldest_sent_at = null"))
-    change(update("at = at + interval '20 minutes'"), "sent")
-    change(update("at = at + interval '20 minutes', oldest_sent_at = oldest_sent_at + interval '20 minutes'"), "sent")
-    change(update("at = at + interval '40 minutes'"))
+    change(update("at = at - interval '5 minutes'"))
+    change(update("at = at - interval '5 minutes', oldest_sent_at = oldest_sent_at - interval '5 minutes'"))
+    change(update("at = at - interval '5 minutes', oldest_sent_at = null"))
+    change(update("at = at + interval '5 minutes'"), "sent")
+    change(update("at = at + interval '5 minutes', oldest_sent_at = oldest_sent_at + interval '5 minutes'"), "sent")
+    change(update("at = at + interval '32 minutes'"))
     change(update("expires_at = array[at - interval '1 minute']"), "sent")
     # of two that were consumed at each other's times one came before it was sent
     here, there = message(), message()
@@ -179,6 +179,7 @@ def test_whatever_is_wrong_is_found_by_the_same_rule_as_by_reading_every_row(
 def test_a_time_that_no_transaction_explains_has_every_row_read(audit: Audit, db: Db) -> None:
     number = fill(db, "q")
     fill(db, "sound")
+    db.execute("update howdah.journal set xid = message_ids[1] / 1000000")  # a transaction each
     db.execute(
         "update howdah.journal set at = at - interval '70 minutes' where message_ids = array[%s::bigint]"
         " and event = 'sent'",
