@@ -47,8 +47,8 @@ begin
     if salt is null then
         raise exception using errcode = 'HD005', message = 'salt must not be NULL';
     end if;
-    if rest is null or not rest between 0 and 100 then
-        raise exception using errcode = 'HD005', message = 'rest must be 0 to 100';
+    if rest is null or not rest between 0 and 10 then
+        raise exception using errcode = 'HD005', message = 'rest must be 0 to 10';
     end if;
     -- about as many rows a part, in however many partitions they lie
     select least(end_block, max(s.blocks)), greatest(256 / greatest(count(*) filter (where s.blocks > 0), 1), 16)
