@@ -24,6 +24,7 @@ from .hours import HOUR_COLUMNS, hours, told
 from .identity import IDENTITY_COLUMNS, identity
 from .ledger import count_rows, judge_rows, occurrences, queue_policies
 from .origin import read_origin
+from .pace import Pace, paced
 from .page import environment, write_page
 from .ranges import Ranges, read_ranges, through
 from .read import COLUMNS, read_view
@@ -108,10 +109,12 @@ def run_audit(
             _reachable(session, output)
             on_stage("reading the snapshot")
             asked = _Asked(partitions, archive, digests=not (rows or archive), whole=bool(pages))
-            taken = _keep_views(session, dsn, folder, asked, previous)
+            local = (session.sparkContext.master or "").startswith("local")
+            pace = stack.enter_context(paced(dsn, local=local))
+            taken = _keep_views(session, dsn, folder, asked, previous, pace)
             read_seconds = round(time.monotonic() - started, 3)
             on_stage("following every message")
-            queues, periods, rules = _prove(taken.views, folder, previous, taken.ranges, whole=asked.whole)
+            queues, periods, rules = _prove(taken.views, folder, previous, taken.ranges, pace, whole=asked.whole)
             result = AuditResult(
                 queues=queues,
                 rules=rules,
@@ -175,7 +178,9 @@ class _Asked:
     whole: bool
 
 
-def _keep_views(spark: SparkSession, dsn: str, folder: Path, asked: _Asked, previous: Previous | None) -> _Taken:
+def _keep_views(
+    spark: SparkSession, dsn: str, folder: Path, asked: _Asked, previous: Previous | None, pace: Pace
+) -> _Taken:
     """Write every view from one snapshot to Parquet, and hold the snapshot no longer than that takes."""
     rows: dict[str, int] = {}
     kept: dict[str, DataFrame] = {}
@@ -187,7 +192,7 @@ def _keep_views(spark: SparkSession, dsn: str, folder: Path, asked: _Asked, prev
             live, predicates = history.live(name, asked.partitions) if history else None, None
             if name == "audit_journal" and asked.digests:
                 since = previous.snapshot if previous else None
-                ranges = read_ranges(spark, snapshot, kept, folder, asked.partitions, since)
+                ranges = read_ranges(spark, snapshot, kept, folder, asked.partitions, since, pace)
                 rows["digests"] = ranges.digests
                 predicates = None if asked.whole else ranges.predicates
             view = live or read_view(spark, snapshot, name, asked.partitions, predicates)
@@ -195,6 +200,7 @@ def _keep_views(spark: SparkSession, dsn: str, folder: Path, asked: _Asked, prev
             view.rows.write.parquet(path)
             rows[FOLDERS[name]] = view.check()
             kept[name] = spark.read.schema(view.rows.schema).parquet(path)
+            pace.rest()
     if history:
         history.check_contents()
         for name in COLUMNS:
@@ -204,7 +210,13 @@ def _keep_views(spark: SparkSession, dsn: str, folder: Path, asked: _Asked, prev
 
 
 def _prove(
-    kept: dict[str, DataFrame], folder: Path, previous: Previous | None, ranges: Ranges | None, *, whole: bool
+    kept: dict[str, DataFrame],
+    folder: Path,
+    previous: Previous | None,
+    ranges: Ranges | None,
+    pace: Pace,
+    *,
+    whole: bool,
 ) -> tuple[tuple[Queue, ...], tuple[Hour, ...], tuple[RuleResult, ...]]:
     """Check what was kept. Writes and returns each queue's identity and hours and each rule's outcome.
 
@@ -217,6 +229,7 @@ def _prove(
     occurred = occurrences(kept["audit_journal"], kept["audit_messages"])
     ledger = judge_rows(count_rows(occurred), policies).persist()
     by_hour = _hours(hours(kept["audit_journal"], ledger, policies, totals), folder / "hours")
+    pace.rest()
     evidence = Evidence(
         facts=facts_of(policies, kept["audit_journal"], kept["audit_incidents"]),
         ledger=ledger,
@@ -234,6 +247,7 @@ def _prove(
     findings = find_all(evidence).persist()
     try:
         accounts = _written(identity(ledger, policies, findings, evidence.cursors, totals), folder / "identity")
+        pace.rest()
         periods = told(by_hour).collect()
         broken = _written(summarise(findings, policies), folder / "rules")
     finally:

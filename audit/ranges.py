@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 from .digests import WORD, clocks_agree, judge, read_digests, totals, word_of
 from .ledger import DESTINATIONS, queue_policies
+from .pace import REST, Pace
 from .snapshot import Snapshot
 
 SAMPLE = 16
@@ -94,19 +95,24 @@ def read_ranges(
     folder: Path,
     partitions: int,
     since: str | None,
+    pace: Pace,
 ) -> Ranges:
     """Read the digests of the journal and choose what is to be proved by row.
 
     kept: the other views, as they were read. folder: for Parquet. since: the snapshot of the audit before.
+    pace: while others are at work, one connection asks for digests, and rests.
     """
-    read = read_digests(spark, snapshot, partitions, since)
+    busy = pace.is_busy()
+    read = read_digests(spark, snapshot, 1 if busy else partitions, since, REST if busy else 0)
     digests = through(read.rows, folder / "digests" / "parts")
     count = read.check()
+    pace.rest()
     policies = queue_policies(kept["audit_destinations"])
     judged = judge(digests, policies, _touched(kept)).persist()
     why = _chosen(judged) if clocks_agree(digests) else F.coalesce("why", F.lit("clocks"))
     words = through(judged.withColumn("why", why), folder / "digests" / "ranges")
     judged.unpersist()
+    pace.rest()
     predicates = _predicates(snapshot, digests, words)
     proved = words.where(F.col("why").isNull())
     return Ranges(
