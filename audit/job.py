@@ -32,7 +32,7 @@ from .reports import make_reports
 from .reports.shown import shown
 from .result import AuditResult, Hour, Queue, RuleResult
 from .rules.rule import Evidence, facts_of
-from .session import spark_session
+from .session import for_few_rows, spark_session
 from .since import Previous
 from .snapshot import exported
 
@@ -114,7 +114,8 @@ def run_audit(
             taken = _keep_views(session, dsn, folder, asked, previous, pace)
             read_seconds = round(time.monotonic() - started, 3)
             on_stage("following every message")
-            queues, periods, rules = _prove(taken.views, folder, previous, taken.ranges, pace, whole=asked.whole)
+            with for_few_rows(session, taken.looked_at):
+                queues, periods, rules = _prove(taken.views, folder, previous, taken.ranges, pace, whole=asked.whole)
             result = AuditResult(
                 queues=queues,
                 rules=rules,
@@ -166,6 +167,12 @@ class _Taken:
     rows: dict[str, int]
     views: dict[str, DataFrame]
     ranges: Ranges | None
+
+    @property
+    def looked_at(self) -> int:
+        """The rows that rules look at."""
+        journal = sum(line.rows_by_row for line in self.ranges.coverage) if self.ranges else self.rows["journal"]
+        return journal + sum(self.rows[name] for name in FOLDERS.values() if name != "journal")
 
 
 @dataclass(frozen=True)

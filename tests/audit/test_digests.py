@@ -2,12 +2,13 @@
 
 import itertools
 import random
+import time
 from typing import Any
 
 import pytest
 from support import Db, one
 
-from howdah.audit import AuditResult, ranges
+from howdah.audit import AuditResult, pace, ranges
 from howdah.audit.digests import BY_ROW, WORD
 
 from .conftest import Audit, same
@@ -152,14 +153,14 @@ def corrupt(db: Db, number: int, other: int) -> None:
     )
 
 
-@pytest.mark.parametrize("pace", [0.1, 150])
+@pytest.mark.parametrize("pause", [0.1, 150])
 def test_whatever_is_wrong_is_found_by_the_same_rule_as_by_reading_every_row(
-    audit: Audit, db: Db, pace: float, monkeypatch: Any
+    audit: Audit, db: Db, pause: float, monkeypatch: Any
 ) -> None:
-    """pace: 64 messages in 6 milliseconds, which all may have been consumed after all were sent, or in 10 seconds."""
+    """pause: 64 messages in 6 milliseconds, which all may have been consumed after all were sent, or in 10 seconds."""
     monkeypatch.setattr(ranges, "SAMPLE", 1)
-    number, other = fill(db, "damaged", pace=pace), fill(db, "other", pace=pace)
-    fill(db, "sound", pace=pace)
+    number, other = fill(db, "damaged", pace=pause), fill(db, "other", pace=pause)
+    fill(db, "sound", pace=pause)
     corrupt(db, number, other)
     by_digest, by_row = audit(rows=False), audit(rows=True)
 
@@ -238,6 +239,36 @@ def test_what_came_since_the_last_audit_is_told_by_digests_too(audit: Audit, db:
 
 def test_reasons_are_told_in_words() -> None:
     assert all(words and words[0].islower() and not words.endswith(".") for words in BY_ROW.values())
+
+
+def test_an_audit_rests_while_others_write_and_only_then(db: Db, dsn: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr(pace, "REST", 0.5)
+    db.execute("select howdah.create_queue('q')")
+    with pace.paced(dsn, local=True) as mine, pace.paced(dsn, local=False) as far:
+        for _ in range(200):
+            send(db, "q", 1)
+        assert mine.is_busy()
+        assert far.is_busy()
+        begun = time.monotonic()
+        far.rest()
+        assert time.monotonic() - begun < 0.1
+        mine.rest()
+        assert time.monotonic() - begun > 0.01
+        for _ in range(200):
+            receive(db, "q")
+        time.sleep(0.1)
+        mine.rest()
+        time.sleep(0.1)
+        assert not mine.is_busy()
+        begun = time.monotonic()
+        mine.rest()
+        assert time.monotonic() - begun < 0.05
+        # What decides the pace alone must not end an audit.
+        db.execute(
+            "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'howdah audit pace'"
+        )
+        mine.rest()
+        assert not mine.is_busy()
 
 
 @pytest.mark.parametrize("seed", range(20))
