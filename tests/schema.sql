@@ -13736,8 +13736,8 @@ begin
                 bit_xor(hashfloat8extended(date_part('epoch', i.sent_at),
                     hashint8extended(i.message_id, salt))) as moments,
                 count(*) filter (where case i.event
-                    when 'sent' then i.at <= i.sent_at + interval '500 milliseconds'
-                    else i.at >= i.sent_at - interval '500 milliseconds' end is not true) as unlike,
+                    when 'sent' then date_part('epoch', i.at) <= date_part('epoch', i.sent_at) + 0.49
+                    else date_part('epoch', i.at) >= date_part('epoch', i.sent_at) - 0.49 end is not true) as unlike,
                 min(i.at) as first_at, max(i.at) as last_at,
                 count(*) filter (where i.xid >= v_seen_below
                     and (i.xid >= v_unseen_from or i.xid = any (v_unseen))) as newer,

@@ -1,5 +1,5 @@
--- howdah.audit_digests(first_block, end_block, since, salt, rest): the journal summed up in the server, so that an audit
--- need not read each row.
+-- howdah.audit_digests(first_block, end_block, since, salt, rest): the journal summed up in the server, so that an
+-- audit need not read each row.
 --
 -- Returns  rows of a place, word, event, delivery mode and hour; there may be several of each. place, length: the
 --          blocks, in each partition, that were summed up. word: 64 message numbers of one destination. event: sent or
