@@ -140,8 +140,10 @@ def session_statement(identifier: str) -> str:
     """What each connection runs first, to read in the snapshot.
 
     BEGIN works whether the driver is in autocommit mode (it opens the transaction) or not (it sets the open one's
-    level); SET TRANSACTION alone would be ignored silently in autocommit mode.
+    level); SET TRANSACTION alone would be ignored silently in autocommit mode. Digests are one long statement, which
+    no time limit of the role's may end.
     """
     if not all(letter in "0123456789ABCDEFabcdef-" for letter in identifier):
         raise AuditError(f"{identifier!r} is not a snapshot identifier")
-    return f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '{identifier}'"
+    snapshot = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '{identifier}'"
+    return f"{snapshot}; SET LOCAL statement_timeout = 0"

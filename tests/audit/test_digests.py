@@ -3,6 +3,7 @@
 import itertools
 import random
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -212,6 +213,23 @@ def test_a_queue_of_many_faults_is_read_as_a_whole_and_others_are_not(audit: Aud
     same(whole, by_row)
     assert whole.rows["journal"] == by_row.rows["journal"]
     assert any("most" in span.why for span in whole.spans)
+
+
+def test_reports_count_every_row_and_the_proof_goes_by_digest(audit: Audit, db: Db, tmp_path: Path) -> None:
+    number = fill(db, "q")
+    db.execute(
+        "delete from howdah.journal where message_ids = array[%s::bigint] and event = 'consumed'",
+        (1_000_100_000_000 + number,),
+    )
+    result = audit(output=tmp_path / "out", bucket_seconds=3600)
+
+    assert result.rows["journal"] == 2 * MESSAGES - 1
+    assert result.rule("missing").samples == (1_000_100_000_000 + number,)
+    assert shares(result)["q"] == (100 - ranges.SAMPLE, 1 + ranges.SAMPLE)
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "84 ranges of message numbers by digest, 17 by row, of which 16 are a sample" in page
+    assert f"{MESSAGES - 1:,}" in page
+    same(result, audit(rows=True))
 
 
 def test_what_came_since_the_last_audit_is_told_by_digests_too(audit: Audit, db: Db) -> None:
