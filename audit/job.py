@@ -197,7 +197,7 @@ def _keep_views(
         # The journal comes last: what is read of it depends on the others.
         for name in sorted(COLUMNS, key="audit_journal".__eq__):
             live, predicates = history.live(name, asked.partitions) if history else None, None
-            if name == "audit_journal" and asked.digests:
+            if name == "audit_journal" and asked.digests and snapshot.digests:
                 since = previous.snapshot if previous else None
                 ranges = read_ranges(spark, snapshot, kept, folder, asked.partitions, since, pace)
                 rows["digests"] = ranges.digests
