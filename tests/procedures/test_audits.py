@@ -223,12 +223,13 @@ def test_an_auditor_cannot_record_a_snapshot_of_the_future(db: Db, queue: str) -
 
 
 def test_digests_sum_up_what_the_journal_has(db: Db, connect: Connect) -> None:
-    for name, options in {
+    queues: dict[str, dict[str, object]] = {
         "plain": {},
         "grouped": {"message_groups": "transaction"},
         "dead": {},
         "failing": {"max_failed_deliveries": 1, "exception_queue": "dead"},
-    }.items():
+    }
+    for name, options in queues.items():
         one(db, "select howdah.create_queue(%s, %s)", (name, Jsonb({"journal_level": "full"} | options)))
     one(db, "select howdah.create_topic('news', '{\"journal_level\": \"full\"}')")
     db.execute("select howdah.subscribe('news', 'reader')")
