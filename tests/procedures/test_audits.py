@@ -263,7 +263,9 @@ def test_digests_sum_up_what_the_journal_has(db: Db, connect: Connect) -> None:
     assert told == auditor.execute(in_view.encode(), (seen_by,)).fetchall()
     assert {row[1] for row in told} == {"sent", "consumed", None}
     assert 0 < sum(row[7] for row in told) < sum(row[3] for row in told)
-    whole = "select coalesce(sum(messages), 0), count(*) filter (where xids is not null) > 0 from howdah.audit_digests({})"
+    whole = (
+        "select coalesce(sum(messages), 0), count(*) filter (where xids is not null) > 0 from howdah.audit_digests({})"
+    )
     rows = one(auditor, "select count(*) from howdah.audit_journal")
     assert auditor.execute(whole.format("").encode()).fetchall() == [(rows, True)]
     parts = [auditor.execute(whole.format(part).encode()).fetchall()[0][0] for part in ("0, 1", "1, 2, rest => 1", "2")]
